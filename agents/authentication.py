@@ -1,0 +1,41 @@
+"""How REST requests say who they are: `Authorization: Bearer <key>`."""
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+
+from agents.keys import principal_of_key
+from teams.principal import Principal
+
+CHALLENGE = 'Bearer realm="Dossier"'
+
+
+class ApiKeyAuthentication(BaseAuthentication):
+    """Sets `request.user` to the key's Principal."""
+
+    def authenticate(self, request: Request) -> tuple[Principal, None] | None:  # type: ignore[override]  # not a User
+        scheme, _, key = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            return None
+        principal = principal_of_key(key.strip())
+        if principal is None:
+            raise AuthenticationFailed("This key is unknown or was revoked. Ask your admin for a new one.")
+        return principal, None
+
+    def authenticate_header(self, request: Request) -> str:  # noqa: ARG002 - DRF's signature
+        return CHALLENGE
+
+
+class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """Tells the OpenAPI document about the keys."""
+
+    target_class = "agents.authentication.ApiKeyAuthentication"
+    name = "apiKey"
+
+    def get_security_definition(self, auto_schema: object) -> dict[str, str]:  # noqa: ARG002
+        return {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "A key made by `manage.py create_api_key`.",
+        }

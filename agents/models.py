@@ -1,0 +1,171 @@
+"""Agents, their files, daily logs and keys."""
+
+import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import ValidationError
+from django.db import models
+from uuid_utils.compat import uuid7
+
+from teams.access import EDIT_TEAM_FILES
+from teams.files import Version, VersionedFile
+from teams.models import Role, Team, valid_slug
+from teams.principal import Principal
+
+
+def valid_timezone(name: str) -> None:
+    """Raises ValidationError for what is no IANA time zone."""
+    try:
+        ZoneInfo(name)
+    except (ValueError, OSError):
+        raise ValidationError("Use a time zone like Europe/Berlin or UTC.", code="timezone") from None
+
+
+class AgentQuerySet(models.QuerySet["Agent"]):
+    def visible_to(self, principal: Principal) -> "AgentQuerySet":
+        """The agents that the principal may read: those with a team that it sees, and a key's own agent."""
+        if principal.is_admin:
+            return self
+        if principal.kind == "person":
+            return self.filter(id__in=self._with_role(principal, Role.values))
+        return self.filter(id=principal.agent_id)
+
+    def editable_by(self, principal: Principal) -> "AgentQuerySet":
+        """The agents whose files, logs and memories a person may edit."""
+        if principal.is_admin:
+            return self
+        if principal.kind != "person":
+            return self.none()
+        return self.filter(id__in=self._with_role(principal, [Role.EDITOR, Role.ADMIN]))
+
+    @staticmethod
+    def _with_role(principal: Principal, roles: Any) -> Any:
+        return AgentTeam.objects.filter(
+            team__memberships__user_id=principal.id, team__memberships__role__in=roles
+        ).values("agent_id")
+
+
+class Agent(models.Model):
+    """An AI agent. `instructions` is the legacy column that provisioning moves into its INSTRUCTIONS file."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    slug = models.CharField(max_length=60, unique=True, validators=[valid_slug])
+    name = models.CharField(max_length=120)
+    instructions = models.TextField(blank=True, default="")
+    timezone = models.CharField(max_length=60, default="UTC", validators=[valid_timezone])
+    teams = models.ManyToManyField(Team, through="AgentTeam", related_name="agents")
+    version = models.PositiveIntegerField(default=1)
+    created = models.DateTimeField(auto_now_add=True)
+
+    objects = AgentQuerySet.as_manager()
+
+    class Meta:
+        db_table = "agents"
+
+    def __str__(self) -> str:
+        return self.name
+
+    def today(self, now: datetime.datetime) -> datetime.date:
+        """The date at `now` where the agent works."""
+        return now.astimezone(ZoneInfo(self.timezone)).date()
+
+
+class AgentTeam(models.Model):
+    """An agent works in a team."""
+
+    agent = models.ForeignKey(Agent, models.DO_NOTHING, db_constraint=False, related_name="team_links")
+    team = models.ForeignKey(Team, models.DO_NOTHING, db_constraint=False, related_name="agent_links")
+
+    class Meta:
+        db_table = "agent_teams"
+        constraints = [models.UniqueConstraint(fields=["agent", "team"], name="agent_team_once")]
+
+
+class AgentFile(VersionedFile):
+    """IDENTITY, INSTRUCTIONS or KNOWLEDGE of an agent, in the seed's table `agent_md_files`."""
+
+    class Key(models.TextChoices):
+        IDENTITY = "IDENTITY", "Identity"
+        INSTRUCTIONS = "INSTRUCTIONS", "Instructions"
+        KNOWLEDGE = "KNOWLEDGE", "Knowledge"
+
+    agent = models.ForeignKey(Agent, models.DO_NOTHING, db_constraint=False, related_name="files")
+    file_key = models.CharField(max_length=20, choices=Key.choices)
+
+    class Meta:
+        db_table = "agent_md_files"
+        constraints = [
+            models.UniqueConstraint(fields=["agent", "file_key"], name="agent_file_once"),
+            models.CheckConstraint(
+                condition=models.Q(file_key__in=["IDENTITY", "INSTRUCTIONS", "KNOWLEDGE"]),
+                name="agent_file_key_known",
+            ),
+            models.CheckConstraint(condition=models.Q(version__gte=1), name="agent_file_version_from_1"),
+        ]
+
+    @property
+    def ref(self) -> str:
+        return f"agent_file:{self.id}@{self.version}"
+
+
+class AgentFileVersion(Version):
+    """One saved state of an agent's file, for ever."""
+
+    file = models.ForeignKey(AgentFile, models.DO_NOTHING, db_constraint=False, related_name="versions")
+
+    class Meta(Version.Meta):
+        db_table = "agent_md_file_versions"
+        constraints = [models.UniqueConstraint(fields=["file", "version"], name="agent_file_version_once")]
+
+
+class DailyLog(VersionedFile):
+    """One Markdown page per agent and day; the day is the one of the agent's time zone."""
+
+    agent = models.ForeignKey(Agent, models.DO_NOTHING, db_constraint=False, related_name="daily_logs")
+    date = models.DateField()
+
+    class Meta:
+        db_table = "daily_logs"
+        constraints = [
+            models.UniqueConstraint(fields=["agent", "date"], name="daily_log_once"),
+            models.CheckConstraint(condition=models.Q(version__gte=1), name="daily_log_version_from_1"),
+        ]
+
+    @property
+    def ref(self) -> str:
+        return f"daily_log:{self.id}@{self.version}"
+
+
+class DailyLogVersion(Version):
+    """One saved state of a daily log, until its log is erased."""
+
+    file = models.ForeignKey(DailyLog, models.DO_NOTHING, db_constraint=False, related_name="versions")
+
+    class Meta(Version.Meta):
+        db_table = "daily_log_versions"
+        constraints = [models.UniqueConstraint(fields=["file", "version"], name="daily_log_version_once")]
+
+
+class ApiKey(models.Model):
+    """A key of one agent, or, without an agent, an admin's. Only a keyed hash of it is stored."""
+
+    class Scope(models.TextChoices):
+        WRITE_FILES = "files:write", "Write the agent's own files"
+        WRITE_TEAM_FILES = EDIT_TEAM_FILES, "Write the files of the agent's teams"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    lookup = models.CharField(max_length=8, unique=True)
+    hash = models.CharField(max_length=64)
+    agent = models.ForeignKey(
+        Agent, models.DO_NOTHING, db_constraint=False, null=True, related_name="api_keys"
+    )
+    name = models.CharField(max_length=120, blank=True, default="")
+    scopes = ArrayField(models.CharField(max_length=40), default=list, blank=True)
+    created = models.DateTimeField(auto_now_add=True)
+    last_used = models.DateTimeField(null=True)
+    revoked = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "api_keys"

@@ -1,0 +1,115 @@
+"""Writes about agents and their daily logs."""
+
+import datetime
+from collections.abc import Sequence
+
+from django.db import IntegrityError, transaction
+
+from agents.models import Agent, AgentFile, AgentTeam, DailyLog
+from config.http.errors import Conflict
+from config.http.etags import PreconditionFailed
+from teams.files import StaleVersion, file_append, file_create, file_save
+from teams.models import Team
+from teams.principal import SYSTEM, Principal
+from teams.services import erase
+
+
+@transaction.atomic
+def agent_create(
+    *, slug: str, name: str, teams: Sequence[Team] = (), instructions: str = "", timezone: str = "UTC"
+) -> Agent:
+    """An agent with its three files; `instructions` becomes its INSTRUCTIONS. Raises Conflict."""
+    try:
+        with transaction.atomic():
+            agent = Agent.objects.create(slug=slug, name=name, instructions=instructions, timezone=timezone)
+    except IntegrityError:
+        raise Conflict(f"There is an agent “{slug}” already. Choose another slug.") from None
+    AgentTeam.objects.bulk_create(AgentTeam(agent=agent, team=team) for team in teams)
+    agent_files_provision([agent])
+    return agent
+
+
+@transaction.atomic
+def agent_files_provision(agents: Sequence[Agent]) -> int:
+    """Give the agents those of their three files that they lack. Returns how many were made.
+
+    The legacy `instructions` move into INSTRUCTIONS, the others start empty (seed: Siestai, ensureAgentMdFiles). Safe to run
+    twice at once: the agents' rows are held while it looks and writes.
+    """
+    held = list(
+        Agent.objects.select_for_update(no_key=True)
+        .filter(id__in=[agent.id for agent in agents])
+        .order_by("id")
+    )
+    present = set(AgentFile.objects.filter(agent__in=held).values_list("agent_id", "file_key"))
+    missing = [
+        (agent, key) for agent in held for key in AgentFile.Key if (agent.id, key.value) not in present
+    ]
+    for agent, key in missing:
+        content = agent.instructions if key is AgentFile.Key.INSTRUCTIONS else ""
+        file_create(file=AgentFile(agent=agent, file_key=key, content=content), author=SYSTEM.author)
+    return len(missing)
+
+
+def agent_files_ensure(agent: Agent) -> None:
+    """Provision the agent's files if any is missing; one cheap query when none is."""
+    if agent.files.count() < len(AgentFile.Key):
+        agent_files_provision([agent])
+
+
+@transaction.atomic
+def agent_update(
+    *, agent: Agent, expected_version: int, name: str, timezone: str, teams: Sequence[Team]
+) -> Agent:
+    """Change an agent's name, time zone and teams. Raises StaleVersion."""
+    current = Agent.objects.select_for_update(no_key=True).get(pk=agent.pk)
+    if current.version != expected_version:
+        raise StaleVersion(current, expected_version)
+    current.name, current.timezone, current.version = name, timezone, current.version + 1
+    current.save()
+    current.teams.set(teams)
+    return current
+
+
+def agent_delete(*, agent: Agent, principal: Principal) -> None:
+    """Delete an agent and all that it owns. Assemblies stay, as part of the audit trail."""
+    erase("agents", agent.id, principal)
+
+
+@transaction.atomic
+def daily_log_append(*, agent: Agent, date: datetime.date, text: str, principal: Principal) -> DailyLog:
+    """Add a paragraph to the day's log, exactly as sent; the first one starts the log."""
+    log = DailyLog.objects.filter(agent=agent, date=date).first()
+    if log is None:
+        try:
+            with transaction.atomic():
+                return daily_log_create(agent=agent, date=date, content=text, principal=principal)
+        except PreconditionFailed:  # somebody else started the day at the same moment
+            log = DailyLog.objects.get(agent=agent, date=date)
+    return file_append(file=log, paragraph=text, author=principal.author)
+
+
+@transaction.atomic
+def daily_log_create(*, agent: Agent, date: datetime.date, content: str, principal: Principal) -> DailyLog:
+    """Start a day's log. Raises PreconditionFailed when it is there already."""
+    try:
+        with transaction.atomic():
+            return file_create(
+                file=DailyLog(agent=agent, date=date, content=content), author=principal.author
+            )
+    except IntegrityError:
+        raise PreconditionFailed(
+            "This day has a log already. Read it and send its ETag as If-Match."
+        ) from None
+
+
+def daily_log_replace(
+    *, log: DailyLog, content: str, expected_version: int, principal: Principal
+) -> DailyLog:
+    """Save a new version of a day's whole log. Raises StaleVersion."""
+    return file_save(file=log, content=content, expected_version=expected_version, author=principal.author)
+
+
+def daily_log_delete(*, log: DailyLog, principal: Principal) -> None:
+    """Delete a day's log with its versions."""
+    erase("daily_logs", log.id, principal)

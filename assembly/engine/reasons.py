@@ -1,0 +1,124 @@
+"""Every reason code as a plain sentence for people. The only place where codes are worded."""
+
+from collections.abc import Callable, Mapping
+
+from assembly.engine.types import Code, Decision, Scalar, SourceCode, WarningCode
+
+Detail = Mapping[str, Scalar]
+
+
+def sentence(decision: Decision, label: str) -> str:
+    """Why the candidate is in, or not, in one or two short sentences; label is its section's heading."""
+    return _SENTENCES[decision.code](decision, label)
+
+
+def source_sentence(code: SourceCode) -> str:
+    """What went wrong with a source, and what that means for the context."""
+    return _SOURCE_SENTENCES[code]
+
+
+def warning_sentence(code: WarningCode) -> str:
+    """What the reader of the whole context must know."""
+    return _WARNING_SENTENCES[code]
+
+
+def _truncated(decision: Decision, _label: str) -> str:
+    whole, of = decision.detail.get("kept_paragraphs"), decision.detail.get("of_paragraphs")
+    if whole:
+        return f"Cut to fit: {_number(whole)} of {_number(of)} paragraphs are in whole."
+    kept, of = decision.detail.get("kept_chars"), decision.detail.get("of_chars")
+    return f"Cut to fit: {_number(kept)} of {_number(of)} characters are in."
+
+
+def _over_section_budget(decision: Decision, label: str) -> str:
+    return f"No room left in {label}.{_missing(decision)}"
+
+
+def _over_total_budget(decision: Decision, label: str) -> str:
+    return f"No room left in the whole context when it came to {label}.{_missing(decision)}"
+
+
+def _outranked(decision: Decision, label: str) -> str:
+    last = decision.detail.get("last_score")
+    place = f"{_ordinal(decision.rank or 0)} of the top {_number(decision.detail.get('top_k'))} in {label}."
+    if decision.score is None or last is None:
+        return f"{place} Only the most recent had a place."
+    return f"{place} It scored {_score(decision.score)}; the last one in scored {_score(last)}."
+
+
+def _below_relevance(decision: Decision, label: str) -> str:
+    least = _score(decision.detail.get("threshold"))
+    if decision.score is None:
+        return f"Nothing tells how near it is to the topic; others in {label} are near."
+    return f"Too far from the topic: it scored {_score(decision.score)}, and {label} asks for {least}."
+
+
+def _superseded(decision: Decision, _label: str) -> str:
+    return f"A newer one took its place: {decision.detail.get('by')}."
+
+
+def _duplicate(decision: Decision, _label: str) -> str:
+    return f"Says the same as {decision.detail.get('by')}, which is in."
+
+
+def _conflict_lost(decision: Decision, _label: str) -> str:
+    return f"Contradicts {decision.detail.get('by')}, which won."
+
+
+def _plain(text: str) -> Callable[[Decision, str], str]:
+    return lambda _decision, label: text.format(label=label)
+
+
+_SENTENCES: Mapping[Code, Callable[[Decision, str], str]] = {
+    Code.REQUIRED: _plain("Always in: {label} is never cut or left out."),
+    Code.PINNED: _plain("In, because somebody pinned it."),
+    Code.RULE_INCLUDED: _plain("In, because a rule says so."),
+    Code.FITS: _plain("In, whole."),
+    Code.TRUNCATED: _truncated,
+    Code.COMPACTED: _plain("In, made shorter to save room."),
+    Code.SUMMARISED: _plain("In, as a summary to save room."),
+    Code.OVER_SECTION_BUDGET: _over_section_budget,
+    Code.OVER_TOTAL_BUDGET: _over_total_budget,
+    Code.OUTRANKED: _outranked,
+    Code.BELOW_RELEVANCE: _below_relevance,
+    Code.DUPLICATE: _duplicate,
+    Code.CONFLICT_LOST: _conflict_lost,
+    Code.RULE_EXCLUDED: _plain("Left out, because a rule says so."),
+    Code.FILTERED: _plain("Left out, because the request asked for other things."),
+    Code.SUPERSEDED: _superseded,
+    Code.EXPIRED: _plain("Left out: it was good until a date that has passed."),
+    Code.EMPTY: _plain("There is no text in it."),
+}
+
+_SOURCE_SENTENCES: Mapping[SourceCode, str] = {
+    SourceCode.SOURCE_TIMEOUT: "It did not answer in time, so nothing of it is in the context.",
+    SourceCode.SOURCE_FAILED: "It could not be read, so nothing of it is in the context.",
+}
+
+_WARNING_SENTENCES: Mapping[WarningCode, str] = {
+    WarningCode.BUDGET_EXCEEDED: "What is never cut is larger than the whole budget, so it stands alone.",
+    WarningCode.TIME_EXCEEDED: "Putting it together took longer than it should.",
+    WarningCode.QUALITY_BELOW_MINIMUM: "The context is weaker than this profile asks for.",
+    WarningCode.COHERENCE_FAILURE: "Parts of the context do not go together.",
+}
+
+
+def _missing(decision: Decision) -> str:
+    needed = decision.detail.get("needed")
+    if not needed:
+        return ""
+    return f" {_number(needed)} more {'token was' if needed == 1 else 'tokens were'} needed."
+
+
+def _number(value: Scalar) -> str:
+    return f"{value:,}" if isinstance(value, int | float) else "?"
+
+
+def _score(value: Scalar) -> str:
+    """As in a table of averages: .58, -.12, 1.00."""
+    return f"{value:.2f}".replace("0.", ".", 1) if isinstance(value, int | float) else "?"
+
+
+def _ordinal(number: int) -> str:
+    teen = 10 <= number % 100 < 20  # noqa: PLR2004 (11th, 12th, 13th)
+    return f"{number:,}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"

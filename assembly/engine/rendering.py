@@ -1,0 +1,59 @@
+"""The exact text: headings, separators, items, and the marker of a cut.
+
+From the seed "Siestai: Context Assembly", with the fine print of the design where the seed leaves room.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+from assembly.engine.types import Candidate, Section
+
+MARKER = " ... [truncated]"
+SECTION_SEPARATOR = "\n\n"
+ITEM_SEPARATORS = {"text": "", "entries": "\n\n", "lines": "\n"}
+
+_BLANK_LINE = re.compile(r"\n\s*\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """An item as it stands in the context. A cut shortens the body, never the lead."""
+
+    lead: str
+    body: str = field(repr=False)
+
+    @property
+    def text(self) -> str:
+        """The whole item."""
+        return self.lead + self.body
+
+
+def render(section: Section, candidate: Candidate) -> Rendered:
+    """The candidate in the format of its section, without trailing white space."""
+    body = candidate.text.rstrip()
+    if section.shape == "entries":
+        return Rendered(f"### {candidate.date}\n", body)
+    if section.shape == "lines":
+        return Rendered(f"- [{_one_line(candidate.kind)}] " if candidate.kind else "- ", _one_line(body))
+    return Rendered("", body)
+
+
+def opening(section: Section, *, first_section: bool, first_item: bool) -> str:
+    """What stands between the text so far and the section's next item."""
+    if not first_item:
+        return ITEM_SEPARATORS[section.shape]
+    return ("" if first_section else SECTION_SEPARATOR) + f"## {section.label}\n"
+
+
+def paragraphs(body: str, kept: int) -> tuple[int, int]:
+    """How many paragraphs stand whole in the first `kept` characters, and how many there are.
+
+    Paragraphs are separated by blank lines.
+    """
+    breaks = [match.start() for match in _BLANK_LINE.finditer(body.rstrip())]
+    ends = [end for end in breaks if body[:end].strip()] + [len(body.rstrip())]
+    return sum(end <= kept for end in ends), len(ends)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.splitlines())

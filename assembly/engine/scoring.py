@@ -1,0 +1,89 @@
+"""Ranking: in which order the candidates of one section get their chance, and which of them get none."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+
+from assembly.engine.types import Candidate, Code, InvalidAssembly, Scalar, Section
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A candidate with its place. A code means that it is decided already: it gets no chance of room."""
+
+    candidate: Candidate
+    code: Code | None = None
+    rank: int | None = None
+    score: float | None = None
+    signals: tuple[tuple[str, float], ...] = ()
+    detail: dict[str, Scalar] = field(default_factory=dict)
+
+
+def rank(section: Section, candidates: Iterable[Candidate], threshold: float) -> list[Ranked]:
+    """All candidates of the section: those ranked, best first, then the others by ref.
+
+    Entries rank by date, newest first. Lines rank by similarity where any reaches the threshold, else the
+    most recent first ("Semantic vs. Recent Fallback" of the seed "Siestai: Context Assembly"). Ties go to the
+    lower ref.
+    """
+    eligible: list[Ranked] = []
+    others: list[Ranked] = []
+    for candidate in sorted(candidates, key=lambda candidate: candidate.ref):
+        item = _considered(candidate)
+        (others if item.code else eligible).append(item)
+    if section.shape == "lines" and any(_reaches(item, threshold) for item in eligible):
+        eligible, distant = _by_similarity(eligible, threshold)
+        others = sorted(others + distant, key=lambda item: item.candidate.ref)
+    else:
+        eligible = _by_time(section, eligible)
+    numbered = [replace(item, rank=number) for number, item in enumerate(eligible, 1)]
+    return _within_top_k(section.top_k, numbered) + others
+
+
+def _considered(candidate: Candidate) -> Ranked:
+    similarity = candidate.similarity
+    signals = () if similarity is None else (("similarity", float(similarity)),)
+    if not candidate.text.strip():
+        return Ranked(candidate, Code.EMPTY, signals=signals)
+    if candidate.superseded_by is not None:
+        return Ranked(candidate, Code.SUPERSEDED, signals=signals, detail={"by": candidate.superseded_by})
+    return Ranked(candidate, signals=signals)
+
+
+def _reaches(item: Ranked, threshold: float) -> bool:
+    similarity = item.candidate.similarity
+    return similarity is not None and similarity >= threshold
+
+
+def _by_similarity(items: list[Ranked], threshold: float) -> tuple[list[Ranked], list[Ranked]]:
+    near, distant = [], []
+    for item in (replace(item, score=item.candidate.similarity) for item in items):
+        if _reaches(item, threshold):
+            near.append(item)
+        else:
+            distant.append(replace(item, code=Code.BELOW_RELEVANCE, detail={"threshold": threshold}))
+    near.sort(key=lambda item: item.score or 0.0, reverse=True)
+    return near, distant
+
+
+def _by_time(section: Section, items: list[Ranked]) -> list[Ranked]:
+    # The items come sorted by ref, and sort() keeps the order of equals in reverse, too.
+    if section.shape == "entries":
+        return sorted(items, key=lambda item: _day(item.candidate), reverse=True)
+    return sorted(items, key=lambda item: item.candidate.occurred_at or _LONG_AGO, reverse=True)
+
+
+def _day(candidate: Candidate) -> date:
+    if candidate.date is None:
+        raise InvalidAssembly(f"{candidate.ref} stands in a section of dated entries, but has no date.")
+    return candidate.date
+
+
+def _within_top_k(top_k: int | None, items: list[Ranked]) -> list[Ranked]:
+    if top_k is None or len(items) <= top_k:
+        return items
+    detail = {"top_k": top_k, "last_score": items[top_k - 1].score if top_k else None}
+    outranked = [replace(item, code=Code.OUTRANKED, detail={"rank": item.rank, **detail}) for item in items[top_k:]]
+    return items[:top_k] + outranked

@@ -1,0 +1,120 @@
+"""Selection: which items of a section get in, given its cap and what remains of the whole budget."""
+
+from dataclasses import dataclass, replace
+
+from assembly.engine.rendering import MARKER, Rendered, opening, paragraphs, render
+from assembly.engine.scoring import Ranked
+from assembly.engine.tokens import Ledger
+from assembly.engine.types import Code, Decision, Scalar, Section
+
+# The count of a text may fall when a character is added (the last letter of a word can turn three tokens into
+# one), so the search for the longest cut starts this many characters beyond the estimate.
+_LOOK_AHEAD = 16
+_WINDOW = 256  # characters that the search counts again at each step
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The most tokens that the text may count when a section ends, and the code for what goes over."""
+
+    tokens: int
+    code: Code
+
+    @classmethod
+    def of(cls, section: Section, used: int, budget: int) -> "Limit":
+        """The tighter of the section's cap and the whole budget, after `used` tokens."""
+        if section.cap is not None and used + section.cap < budget:
+            return cls(used + section.cap, Code.OVER_SECTION_BUDGET)
+        return cls(budget, Code.OVER_TOTAL_BUDGET)
+
+
+def fill(section: Section, ranked: list[Ranked], ledger: Ledger, budget: int) -> tuple[Ledger, list[Decision]]:
+    """The text with the section appended, and one decision per item, in the order of the items.
+
+    A misfit is skipped and the next item gets its chance; where nothing got in, the best item is cut to fit.
+    """
+    limit = Limit.of(section, ledger.tokens, budget)
+    before, decisions = ledger, []
+    for item in ranked:
+        ledger, decision = _offer(section, item, ledger, limit, first=ledger is before)
+        decisions.append(decision)
+    if ledger is before and ranked and ranked[0].code is None:
+        ledger, decisions[0] = _cut(section, ranked[0], ledger, limit, decisions[0])
+    return ledger, decisions
+
+
+def _offer(section: Section, item: Ranked, ledger: Ledger, limit: Limit, *, first: bool) -> tuple[Ledger, Decision]:
+    if item.code is Code.EMPTY:
+        return ledger, _decision(item, Code.EMPTY)
+    text = render(section, item.candidate).text
+    tokens_full = ledger.tokenizer.count(text)
+    if item.code is not None:
+        return ledger, _decision(item, item.code, tokens_full=tokens_full)
+    opened = ledger.append(opening(section, first_section=not ledger.text, first_item=first))
+    grown = opened.append(text, tokens_full)
+    if section.required or grown.tokens <= limit.tokens:
+        code = Code.REQUIRED if section.required else Code.FITS
+        return grown, _placed(_decision(item, code, tokens_full=tokens_full), ledger, opened, grown)
+    needed = grown.tokens - limit.tokens
+    return ledger, _decision(item, limit.code, tokens_full=tokens_full, needed=needed)
+
+
+def _cut(section: Section, item: Ranked, ledger: Ledger, limit: Limit, left_out: Decision) -> tuple[Ledger, Decision]:
+    """The item cut to fit, or the decision that left it out where not a single character of it has room."""
+    rendered = render(section, item.candidate)
+    opened = ledger.append(opening(section, first_section=not ledger.text, first_item=True))
+    kept = longest_cut(rendered, opened, limit.tokens)
+    if not kept:
+        return ledger, left_out
+    grown = opened.append(rendered.lead + rendered.body[:kept] + MARKER)
+    whole, total = paragraphs(rendered.body, kept)
+    decision = _decision(
+        item,
+        Code.TRUNCATED,
+        tokens_full=left_out.tokens_full,
+        kept_paragraphs=whole,
+        of_paragraphs=total,
+        kept_chars=kept,
+        of_chars=len(rendered.body),
+    )
+    return grown, _placed(decision, ledger, opened, grown)
+
+
+def longest_cut(rendered: Rendered, opened: Ledger, limit: int) -> int:
+    """Length in characters of the longest prefix of the body that fits with its marker; 0 when none does.
+
+    Every length is proved by a real count, downwards from just above an estimate: the count of a prefix does
+    not always grow with the prefix.
+    """
+    body, opened = rendered.body, opened.append(rendered.lead)
+    if opened.tokens > limit:
+        return 0
+    room = limit - opened.tokens - opened.tokenizer.count(MARKER)
+    high = min(len(body) - 1, opened.tokenizer.prefix(body, room) + _LOOK_AHEAD)
+    while high > 0:
+        low = max(0, high - _WINDOW)
+        settled = opened.append(body[:low])
+        for end in range(high, low, -1):
+            if not body[end - 1].isspace() and settled.tokens_with(body[low:end] + MARKER) <= limit:
+                return end
+        high = low
+    return 0
+
+
+def _placed(decision: Decision, before: Ledger, opened: Ledger, grown: Ledger) -> Decision:
+    """The decision with the item's tokens and its place: after what opened it, at the end of the text."""
+    tokens = grown.tokens - before.tokens
+    return replace(decision, tokens=tokens, start=len(opened.text), end=len(grown.text))
+
+
+def _decision(item: Ranked, code: Code, *, tokens_full: int = 0, **detail: Scalar) -> Decision:
+    return Decision(
+        ref=item.candidate.ref,
+        section=item.candidate.section,
+        code=code,
+        rank=item.rank,
+        score=item.score,
+        signals=item.signals,
+        tokens_full=tokens_full,
+        detail={**item.detail, **detail},
+    )

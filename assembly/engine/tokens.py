@@ -1,0 +1,53 @@
+"""A ledger of the growing context: its exact token count at each step, without counting it all again."""
+
+import re
+from dataclasses import dataclass
+
+from config.tokens import Tokenizer
+
+_NEAR = 256  # characters: most texts have a word end among their last ones
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """A text and its token count. Appending gives a new ledger.
+
+    What stands before the last seam (see config.tokens) counts the same whatever follows, so only the
+    characters after it are counted again. A tokenizer without seams has the whole text counted again.
+    """
+
+    tokenizer: Tokenizer
+    text: str = ""
+    tokens: int = 0
+    seam: int = 0
+    settled: int = 0
+    """Tokens of the characters before the seam."""
+
+    def tokens_with(self, piece: str) -> int:
+        """Tokens of the text, were the piece appended."""
+        return self.settled + self.tokenizer.count(self.text[self.seam :] + piece)
+
+    def append(self, piece: str, tokens: int | None = None) -> "Ledger":
+        """The ledger of text + piece. Give the piece's own count, if known, to save counting it here."""
+        total = self.tokens_with(piece) if tokens is None else self._joined(piece, tokens)
+        text = self.text + piece
+        seam = _last(self.tokenizer.seam, text, self.seam)
+        return Ledger(self.tokenizer, text, total, seam, total - self.tokenizer.count(text[seam:]))
+
+    def _joined(self, piece: str, tokens: int) -> int:
+        first = self.tokenizer.seam and self.tokenizer.seam.search(piece)
+        if not first:
+            return self.tokens_with(piece)
+        beginning = piece[: first.start()]
+        return self.tokens_with(beginning) + tokens - self.tokenizer.count(beginning)
+
+
+def _last(seam: re.Pattern[str] | None, text: str, start: int) -> int:
+    """Position of the last seam after start; start itself where there is none."""
+    if seam is None:
+        return start
+    for position in {max(start, len(text) - _NEAR): None, start: None}:
+        found = [match.start() for match in seam.finditer(text, position)]
+        if found:
+            return found[-1]
+    return start

@@ -1,0 +1,32 @@
+"""The profiles that Dossier comes with."""
+
+from assembly.engine.types import Profile, Section
+from config.http.errors import Invalid
+
+CONVERSATION = Profile(
+    name="conversation",
+    version=1,
+    budget=16_000,
+    similarity_threshold=0.2,  # provisional: to be set from a measurement of the bundled embedding
+    sections=(
+        Section("identity", "Identity", "L1", "agent_files", "text", required=True),
+        Section("instructions", "Instructions", "L1", "agent_files", "text", required=True),
+        Section("goals", "Team Goals", "L2", "team_files", "text"),
+        Section("context", "Team Context", "L2", "team_files", "text"),
+        Section("rules", "Team Rules", "L2", "team_files", "text"),
+        Section("recent_activity", "Recent Activity", "L3", "daily_logs", "entries", cap=3_000),
+        Section("team_knowledge", "Team Knowledge", "L4", "team_memories", "lines", cap=2_000, top_k=5),
+        Section("personal_memories", "Personal Memories", "L5", "agent_memories", "lines", cap=2_000, top_k=5),
+        Section("knowledge", "Knowledge Base", "L7", "agent_files", "text", cap=2_000),
+    ),
+)
+"""The context at the start of a conversation, from the seed "Siestai: Context Assembly"."""
+
+SHIPPED = {profile.name: profile for profile in (CONVERSATION,)}
+
+
+def profile_named(name: str) -> Profile:
+    """The profile with that name. Raises Invalid, which says which there are."""
+    if name not in SHIPPED:
+        raise Invalid("profile", f"There is no profile “{name}”. Known are: {', '.join(SHIPPED)}.", "unknown")
+    return SHIPPED[name]

@@ -1,0 +1,57 @@
+"""Replaying: the engine run again from the record alone, whatever became of the files, memories and people in it."""
+
+from dataclasses import dataclass
+
+from assembly.engine.pipeline import assemble
+from assembly.engine.types import Assembled, Candidate, Profile, Request
+from assembly.models import Assembly, Decision, StoredText
+from config.http.errors import DossierError
+from config.tokens import get_tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What a replay gave. `identical`: the bytes have the recorded SHA-256, and every candidate the recorded fate."""
+
+    identical: bool
+    sha256: str
+    content: str
+
+
+class RecordDamaged(DossierError):
+    status = 500
+    code = "record_damaged"
+    title = "This record does not give the recorded text any more"
+
+
+def replay(assembly: Assembly) -> Replay:
+    """Assemble again from the record, and compare."""
+    decisions = list(assembly.decisions.order_by("position"))
+    again = rebuild(assembly, decisions)
+    same_bytes = bytes.fromhex(again.sha256) == bytes(assembly.sha256)
+    fates = [(decision.section, decision.ref, decision.code) for decision in decisions]
+    same_fates = fates == [(decision.section, decision.ref, decision.code) for decision in again.decisions]
+    return Replay(same_bytes and same_fates, again.sha256, again.content)
+
+
+def content_of(assembly: Assembly) -> str:
+    """The exact text that was returned. Raises RecordDamaged rather than show another one."""
+    again = replay(assembly)
+    if not again.identical:
+        raise RecordDamaged("Its hash differs from the recorded one. Tell your admin: somebody changed the database.")
+    return again.content
+
+
+def rebuild(assembly: Assembly, decisions: list[Decision]) -> Assembled:
+    """The engine's result for the recorded request, profile and candidates."""
+    texts = dict(
+        StoredText.objects.filter(sha256__in={bytes(decision.text_sha256) for decision in decisions}).values_list(
+            "sha256", "text"
+        )
+    )
+    by_hash = {bytes(key): text for key, text in texts.items()}
+    candidates = [
+        Candidate.from_dict(decision.candidate, by_hash.get(bytes(decision.text_sha256), "")) for decision in decisions
+    ]
+    request = Request(budget=assembly.budget, topic=assembly.topic, tokenizer=assembly.tokenizer, now=assembly.now)
+    return assemble(request, Profile.from_dict(assembly.profile), candidates, get_tokenizer(assembly.tokenizer))

@@ -1,0 +1,43 @@
+"""What the agent keeps, and what its team keeps: the nearest to the topic together with the most recent."""
+
+from collections.abc import Sequence
+
+from assembly.engine.types import Candidate, Section
+from assembly.sources.base import Gathered, Situation
+from memories.search import FoundMemory, memories_find
+from memories.services import Owner
+
+LIMIT = 20
+"""More than any section takes, so that the record can show what came close."""
+
+
+def agent_memories(situation: Situation, sections: Sequence[Section]) -> Gathered:
+    """The agent's own memories."""
+    return _memories(situation.agent, situation, sections)
+
+
+def team_memories(situation: Situation, sections: Sequence[Section]) -> Gathered:
+    """The memories of the team that the agent works in now; none without a team."""
+    return _memories(situation.team, situation, sections)
+
+
+def _memories(owner: Owner | None, situation: Situation, sections: Sequence[Section]) -> Gathered:
+    if owner is None:
+        return Gathered((), LIMIT)
+    # Whether the search found anything is for the engine to say, so the most recent must be at hand as well.
+    recent = LIMIT if situation.vector is None else max(section.top_k or LIMIT for section in sections)
+    found = memories_find(owner=owner, vector=situation.vector, similar=LIMIT, recent=recent)
+    limit = recent if situation.vector is None else LIMIT + recent
+    return Gathered([_candidate(memory, section) for section in sections for memory in found], limit)
+
+
+def _candidate(memory: FoundMemory, section: Section) -> Candidate:
+    return Candidate(
+        ref=memory.ref,
+        section=section.key,
+        text=memory.text,
+        kind=memory.kind,
+        occurred_at=memory.occurred_at,
+        similarity=memory.similarity,
+        superseded_by=f"memory:{memory.superseded_by}" if memory.superseded_by else None,
+    )

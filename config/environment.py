@@ -1,0 +1,78 @@
+"""Typed readers of environment variables: a bad value stops the start with a sentence that says what to set."""
+
+import contextlib
+import os
+import secrets
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+
+def text(name: str, default: str = "") -> str:
+    """The variable's value without surrounding white space, or the default."""
+    return os.environ.get(name, default).strip()
+
+
+def flag(name: str, *, default: bool = False) -> bool:
+    """A yes-or-no variable. Raises ImproperlyConfigured for anything else."""
+    value = text(name).lower()
+    if value in {"", "1", "true", "yes", "on", "0", "false", "no", "off"}:
+        return value in {"1", "true", "yes", "on"} if value else default
+    raise ImproperlyConfigured(f"{name} is {value!r}. Set it to true or false.")
+
+
+def number(name: str, default: int, *, minimum: int, maximum: int) -> int:
+    """A whole number within bounds. Raises ImproperlyConfigured for anything else."""
+    value = text(name) or str(default)
+    if value.isdecimal() and minimum <= int(value) <= maximum:
+        return int(value)
+    raise ImproperlyConfigured(f"{name} is {value!r}. Set it to a whole number from {minimum} to {maximum}.")
+
+
+def words(name: str, default: str = "") -> list[str]:
+    """A comma-separated list, without empty parts."""
+    return [part.strip() for part in text(name, default).split(",") if part.strip()]
+
+
+def folder(name: str, default: Path) -> Path:
+    """An absolute path; the folder is made by those who need it."""
+    return Path(text(name) or default).expanduser().absolute()
+
+
+def database(name: str) -> dict[str, str] | None:
+    """HOST, PORT, NAME, USER and PASSWORD of a postgresql:// address, or None when it is not set."""
+    value = text(name)
+    if not value:
+        return None
+    parts = urlsplit(value)
+    if parts.scheme not in {"postgres", "postgresql"} or not parts.path.strip("/"):
+        raise ImproperlyConfigured(
+            f"{name} must look like postgresql://user:password@host:5432/name. Dossier runs on PostgreSQL only."
+        )
+    host = dict(parse_qsl(parts.query)).get("host", "")
+    return {
+        "HOST": host or unquote(parts.hostname or ""),
+        "PORT": str(parts.port or ""),
+        "NAME": unquote(parts.path.lstrip("/")),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+    }
+
+
+def secret(name: str, path: Path) -> str:
+    """The variable's value; without one, a random secret kept in the file (mode 0600) from the first start on."""
+    if value := text(name):
+        return value
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        own = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+        with os.fdopen(
+            os.open(own, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
+        ) as file:
+            file.write(secrets.token_urlsafe(50))
+        # A link appears whole or not at all, so two processes that start at once agree on one secret.
+        with contextlib.suppress(FileExistsError):
+            path.hardlink_to(own)
+        own.unlink()
+    return path.read_text(encoding="utf-8")

@@ -1,0 +1,30 @@
+"""What every REST endpoint reads with: JSON that is really JSON, and serializers that name unknown fields."""
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import JSONParser
+
+
+class StrictJSONParser(JSONParser):
+    """JSON that is UTF-8 and not absurdly nested; anything else is a 400, never a 500."""
+
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
+        try:
+            return super().parse(stream, media_type, parser_context)
+        except RecursionError:
+            raise ParseError("The JSON is nested too deeply. Send a flat object.") from None
+        except UnicodeDecodeError:
+            raise ParseError("The body is not UTF-8. Encode it as UTF-8 and send it again.") from None
+
+
+class StrictSerializer(serializers.Serializer[Any]):
+    """A serializer that names unknown fields instead of passing them over."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, dict) and (unknown := [name for name in data if name not in self.fields]):
+            known = ", ".join(name for name, field in self.fields.items() if not field.read_only)
+            message = f"There is no such field. Known are: {known}."
+            raise serializers.ValidationError({name: [message] for name in unknown}, code="unknown")
+        return super().to_internal_value(data)

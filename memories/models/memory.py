@@ -1,0 +1,119 @@
+"""A memory: a short statement that an agent or a team keeps, and its versions."""
+
+import hashlib
+
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVector, SearchVectorField
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models.functions import Coalesce
+from pgvector.django import VectorField
+from uuid_utils.compat import uuid7
+
+from agents.models import Agent
+from memories.embedding import DIMENSIONS
+from teams.files import Signed, Version
+from teams.models import Team
+
+MAX_TEXT_CHARACTERS = 20_000
+UNIT_RANGE = [MinValueValidator(0.0), MaxValueValidator(1.0)]
+
+
+class Memory(Signed):
+    """Owned by exactly one agent or one team; the database sees to it.
+
+    `salience` and `credibility` are 0 to 1. `embedding` is NULL where the text holds nothing that the model knows.
+    `external_id` is the id that the memory has where it was imported from; it is unique per owner.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    agent = models.ForeignKey(
+        Agent, models.DO_NOTHING, db_constraint=False, null=True, related_name="memories", db_index=False
+    )
+    team = models.ForeignKey(
+        Team, models.DO_NOTHING, db_constraint=False, null=True, related_name="memories", db_index=False
+    )
+    kind = models.CharField(max_length=40)
+    text = models.TextField()
+    embedding = VectorField(dimensions=DIMENSIONS, null=True)
+    embedding_model = models.CharField(max_length=80)
+    search = models.GeneratedField(
+        expression=SearchVector("text", config="english"), output_field=SearchVectorField(), db_persist=True
+    )
+    salience = models.FloatField(default=0.5, validators=UNIT_RANGE)
+    credibility = models.FloatField(default=0.5, validators=UNIT_RANGE)
+    occurred_at = models.DateTimeField(null=True)
+    superseded_by = models.ForeignKey(
+        "self", models.DO_NOTHING, db_constraint=False, null=True, related_name="supersedes"
+    )
+    external_id = models.CharField(max_length=200, blank=True, default="")
+    version = models.PositiveIntegerField(default=1)
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        db_table = "memories"
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(agent__isnull=False, team__isnull=True)
+                | models.Q(agent__isnull=True, team__isnull=False),
+                name="memory_one_owner",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(salience__range=(0, 1), credibility__range=(0, 1)),
+                name="memory_unit_ranges",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(superseded_by=models.F("id")), name="memory_not_superseded_by_itself"
+            ),
+            models.UniqueConstraint(
+                fields=["agent", "external_id"],
+                condition=~models.Q(external_id=""),
+                name="memory_import_once_agent",
+            ),
+            models.UniqueConstraint(
+                fields=["team", "external_id"],
+                condition=~models.Q(external_id=""),
+                name="memory_import_once_team",
+            ),
+        ]
+        indexes = [
+            models.Index("agent", Coalesce("occurred_at", "created").desc(), name="memory_agent_recent"),
+            models.Index("team", Coalesce("occurred_at", "created").desc(), name="memory_team_recent"),
+            GinIndex(fields=["search"], name="memory_search"),
+        ]
+
+    @property
+    def ref(self) -> str:
+        return f"memory:{self.id}@{self.version}"
+
+    def as_version(self) -> "MemoryVersion":
+        """The current state as an unsaved row of the version table."""
+        return MemoryVersion(
+            file_id=self.id,
+            version=self.version,
+            content=self.text,
+            sha256=hashlib.sha256(self.text.encode()).hexdigest(),
+            kind=self.kind,
+            salience=self.salience,
+            credibility=self.credibility,
+            occurred_at=self.occurred_at,
+            superseded_by=self.superseded_by_id,
+            updated_by=self.updated_by,
+            editor_ref=self.editor_ref,
+            editor_name=self.editor_name,
+        )
+
+
+class MemoryVersion(Version):
+    """One saved state of a memory, until the memory is erased."""
+
+    file = models.ForeignKey(Memory, models.DO_NOTHING, db_constraint=False, related_name="versions")
+    kind = models.CharField(max_length=40)
+    salience = models.FloatField()
+    credibility = models.FloatField()
+    occurred_at = models.DateTimeField(null=True)
+    superseded_by = models.UUIDField(null=True)
+
+    class Meta(Version.Meta):
+        db_table = "memory_versions"
+        constraints = [models.UniqueConstraint(fields=["file", "version"], name="memory_version_once")]

@@ -1,0 +1,80 @@
+"""Finding an owner's memories: by meaning, exactly, and the most recent ones.
+
+Similarity is the cosine of unit vectors (1 minus pgvector's cosine distance), computed in SQL. The owner's rows are found by
+B-tree and sorted exactly: a vector index that filters by owner afterwards misses rows of owners who have few.
+"""
+
+import datetime
+from dataclasses import dataclass
+from uuid import UUID
+
+import numpy as np
+from django.db import connection
+from numpy.typing import NDArray
+from pgvector import Vector
+
+from agents.models import Agent
+from memories.embedding import embed
+from memories.services import Owner
+
+# The superseded come last, so that they never take the place of a memory that stands.
+STANDING_FIRST = "superseded_by_id IS NOT NULL"
+COLUMNS = "m.id, m.version, m.kind, m.text, at, similarity, m.superseded_by_id"
+
+RECENT = f"""
+SELECT {COLUMNS}
+FROM memories m,
+    LATERAL (SELECT coalesce(m.occurred_at, m.created) AS at, NULL::float8 AS similarity) AS found
+WHERE m.{{owner}} = %(owner)s
+ORDER BY {STANDING_FIRST}, at DESC, m.id
+LIMIT %(recent)s
+"""
+
+SIMILAR = f"""
+WITH owned AS MATERIALIZED (
+    SELECT id, coalesce(occurred_at, created) AS at, superseded_by_id, 1 - (embedding <=> %(vector)s::vector) AS similarity
+    FROM memories WHERE {{owner}} = %(owner)s
+), found AS (
+    (SELECT id, at, similarity FROM owned ORDER BY {STANDING_FIRST}, similarity DESC NULLS LAST, id LIMIT %(similar)s)
+    UNION
+    (SELECT id, at, similarity FROM owned ORDER BY {STANDING_FIRST}, at DESC, id LIMIT %(recent)s)
+)
+SELECT {COLUMNS} FROM found JOIN memories m USING (id)
+ORDER BY {STANDING_FIRST}, similarity DESC NULLS LAST, m.id
+"""  # noqa: S608 - only the constant names above are put in
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMemory:
+    """A memory as search returns it. `similarity` is -1 to 1, None without a topic or where either has no direction."""
+
+    id: UUID
+    version: int
+    kind: str
+    text: str
+    occurred_at: datetime.datetime
+    similarity: float | None
+    superseded_by: UUID | None
+
+    @property
+    def ref(self) -> str:
+        return f"memory:{self.id}@{self.version}"
+
+
+def topic_vector(topic: str) -> NDArray[np.float32] | None:
+    """The topic's direction; None without a topic, or where the model knows nothing in it."""
+    return embed([topic])[0] if topic.strip() else None
+
+
+def memories_find(
+    *, owner: Owner, vector: NDArray[np.float32] | None, similar: int, recent: int
+) -> list[FoundMemory]:
+    """The `similar` nearest to the vector together with the `recent` newest; without a vector, the newest alone."""
+    column = "agent_id" if isinstance(owner, Agent) else "team_id"
+    parameters = {"owner": owner.pk, "similar": similar, "recent": recent}
+    if vector is not None:
+        parameters["vector"] = Vector(vector).to_text()
+    query = (RECENT if vector is None else SIMILAR).format(owner=column)
+    with connection.cursor() as cursor:
+        cursor.execute(query, parameters)
+        return [FoundMemory(*row) for row in cursor.fetchall()]

@@ -1,0 +1,95 @@
+"""What migrations of every app need from PostgreSQL itself: append-only tables, cascades and the app role's rights.
+
+Two layers keep history from being changed. The app connects with a role that has only SELECT and INSERT on append-only
+tables. Triggers refuse the rest to everyone, the owner included, but for the one audited function `erase`.
+"""
+
+from typing import Any
+
+from django.apps import apps
+from django.conf import settings
+from django.db import connections, migrations, transaction
+
+ERASABLE_TABLES = ("agents", "teams", "memories", "daily_logs")
+
+CREATE_GUARDS = """
+CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    table_owner name := (SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = TG_RELID);
+BEGIN
+    -- Only inside erase() is the current user the owner while the setting is on; the app's role can set the setting, but
+    -- not become the owner.
+    IF TG_OP = 'DELETE' AND current_user = table_owner AND current_setting('dossier.erasing', true) = 'on' THEN
+        RETURN OLD;
+    END IF;
+    RAISE EXCEPTION '% keeps history: % is refused', TG_TABLE_NAME, TG_OP USING ERRCODE = 'insufficient_privilege';
+END $$;
+
+CREATE FUNCTION erase(kind text, target uuid, by_ref text) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    found_rows integer;
+BEGIN
+    IF kind NOT IN ({tables}) THEN
+        RAISE EXCEPTION 'nothing of kind % can be erased', kind;
+    END IF;
+    PERFORM set_config('dossier.erasing', 'on', true);
+    EXECUTE format('DELETE FROM %I WHERE id = $1', kind) USING target;
+    GET DIAGNOSTICS found_rows = ROW_COUNT;
+    PERFORM set_config('dossier.erasing', 'off', true);
+    IF found_rows > 0 THEN
+        INSERT INTO erasures (kind, target, by_ref, created) VALUES (kind, target, by_ref, now());
+    END IF;
+    RETURN found_rows > 0;
+END $$;
+REVOKE ALL ON FUNCTION erase(text, uuid, text) FROM PUBLIC;
+""".format(tables=", ".join(f"'{table}'" for table in ERASABLE_TABLES))
+
+DROP_GUARDS = "DROP FUNCTION erase(text, uuid, text); DROP FUNCTION refuse_change();"
+
+
+def append_only(table: str) -> migrations.RunSQL:
+    """Triggers by which the table refuses UPDATE, DELETE and TRUNCATE."""
+    return migrations.RunSQL(
+        f"""
+        CREATE TRIGGER {table}_keeps_rows BEFORE UPDATE OR DELETE ON {table}
+            FOR EACH ROW EXECUTE FUNCTION refuse_change();
+        CREATE TRIGGER {table}_keeps_all BEFORE TRUNCATE ON {table}
+            FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+        """,
+        f"DROP TRIGGER {table}_keeps_rows ON {table}; DROP TRIGGER {table}_keeps_all ON {table};",
+    )
+
+
+def cascade(table: str, column: str, target: str) -> migrations.RunSQL:
+    """A foreign key by which the database itself deletes the table's rows along with the target's row."""
+    name = f"{table}_{column}_cascade"
+    return migrations.RunSQL(
+        f"ALTER TABLE {table} ADD CONSTRAINT {name} FOREIGN KEY ({column}) REFERENCES {target} (id) ON DELETE CASCADE",
+        f"ALTER TABLE {table} DROP CONSTRAINT {name}",
+    )
+
+
+def grant_to_app_role(using: str, **_: Any) -> None:
+    """After a migration by the owner, give the app's role what it needs, and on append-only tables no more than that."""
+    role = settings.DATABASES["default"]["USER"]
+    connection = connections[using]
+    if connection.settings_dict["USER"] == role:
+        return  # one role for everything: the triggers alone protect history
+    quote = connection.ops.quote_name
+    with transaction.atomic(using=using), connection.cursor() as cursor:
+        cursor.execute(f"GRANT USAGE ON SCHEMA public TO {quote(role)}")
+        cursor.execute(
+            f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {quote(role)}"
+        )
+        cursor.execute(f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {quote(role)}")
+        cursor.execute(f"GRANT EXECUTE ON FUNCTION erase(text, uuid, text) TO {quote(role)}")
+        for table in ERASABLE_TABLES:
+            cursor.execute(f"REVOKE DELETE, TRUNCATE ON {quote(table)} FROM {quote(role)}")
+        for table in append_only_tables():
+            cursor.execute(f"REVOKE UPDATE, DELETE, TRUNCATE ON {quote(table)} FROM {quote(role)}")
+
+
+def append_only_tables() -> list[str]:
+    """The tables of all models that say `append_only = True`."""
+    return [model._meta.db_table for model in apps.get_models() if getattr(model, "append_only", False)]  # noqa: SLF001

@@ -1,0 +1,155 @@
+"""People, teams, who belongs to which, and the teams' files."""
+
+from typing import Any, ClassVar
+
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.core.validators import RegexValidator
+from django.db import models
+from uuid_utils.compat import uuid7
+
+from teams.files import VersionedFile, Version
+from teams.principal import Principal
+
+valid_slug = RegexValidator(
+    r"\A[a-z0-9]+(?:-[a-z0-9]+)*\Z",
+    "Use lower-case letters, digits and single hyphens between them, as in customer-care.",
+)
+
+
+class UserManager(BaseUserManager["User"]):
+    def create_user(self, username: str, password: str | None = None, **fields: Any) -> "User":
+        """A person who can sign in; without a password only after one was set."""
+        user = self.model(username=username, **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, username: str, password: str | None = None, **fields: Any) -> "User":
+        """An organisation admin."""
+        return self.create_user(username, password, is_admin=True, **fields)
+
+
+class User(AbstractBaseUser):
+    """A person who signs in. `is_admin` makes an organisation admin, who sees and may do everything."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    username = models.CharField(max_length=60, unique=True)
+    name = models.CharField(max_length=120, blank=True)
+    email = models.EmailField(blank=True)
+    is_admin = models.BooleanField(default=False)
+    is_active = models.BooleanField(default=True)
+    created = models.DateTimeField(auto_now_add=True)
+
+    USERNAME_FIELD = "username"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+    objects = UserManager()
+
+    class Meta:
+        db_table = "users"
+
+    def __str__(self) -> str:
+        return self.name or self.username
+
+    @property
+    def principal(self) -> Principal:
+        return Principal(kind="person", id=self.id, name=str(self), is_admin=self.is_admin)
+
+
+class TeamQuerySet(models.QuerySet["Team"]):
+    def visible_to(self, principal: Principal) -> "TeamQuerySet":
+        """The teams that the principal may read."""
+        if principal.is_admin:
+            return self
+        if principal.kind == "person":
+            return self.filter(memberships__user_id=principal.id)
+        return self.filter(id__in=principal.team_ids)
+
+
+class Team(models.Model):
+    """A group of people and agents with shared goals, context and rules."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    slug = models.CharField(max_length=60, unique=True, validators=[valid_slug])
+    name = models.CharField(max_length=120)
+    version = models.PositiveIntegerField(default=1)
+    created = models.DateTimeField(auto_now_add=True)
+
+    objects = TeamQuerySet.as_manager()
+
+    class Meta:
+        db_table = "teams"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Role(models.TextChoices):
+    VIEWER = "viewer", "Viewer"
+    EDITOR = "editor", "Editor"
+    ADMIN = "admin", "Admin"
+
+
+class Membership(models.Model):
+    """What a person may do in a team."""
+
+    team = models.ForeignKey(Team, models.DO_NOTHING, db_constraint=False, related_name="memberships")
+    user = models.ForeignKey(User, models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role.choices, default=Role.VIEWER)
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        db_table = "memberships"
+        constraints = [
+            models.UniqueConstraint(fields=["team", "user"], name="membership_once"),
+            models.CheckConstraint(condition=models.Q(role__in=Role.values), name="membership_role_known"),
+        ]
+
+
+class TeamFile(VersionedFile):
+    """GOALS, CONTEXT or RULES of a team, in the seed's table `team_md_files`."""
+
+    class Key(models.TextChoices):
+        GOALS = "GOALS", "Goals"
+        CONTEXT = "CONTEXT", "Context"
+        RULES = "RULES", "Rules"
+
+    team = models.ForeignKey(Team, models.DO_NOTHING, db_constraint=False, related_name="files")
+    file_key = models.CharField(max_length=20, choices=Key.choices)
+
+    class Meta:
+        db_table = "team_md_files"
+        constraints = [
+            models.UniqueConstraint(fields=["team", "file_key"], name="team_file_once"),
+            models.CheckConstraint(
+                condition=models.Q(file_key__in=["GOALS", "CONTEXT", "RULES"]), name="team_file_key_known"
+            ),
+            models.CheckConstraint(condition=models.Q(version__gte=1), name="team_file_version_from_1"),
+        ]
+
+    @property
+    def ref(self) -> str:
+        return f"team_file:{self.id}@{self.version}"
+
+
+class TeamFileVersion(Version):
+    """One saved state of a team's file, for ever."""
+
+    file = models.ForeignKey(TeamFile, models.DO_NOTHING, db_constraint=False, related_name="versions")
+
+    class Meta(Version.Meta):
+        db_table = "team_md_file_versions"
+        constraints = [models.UniqueConstraint(fields=["file", "version"], name="team_file_version_once")]
+
+
+class Erasure(models.Model):
+    """A line in the audit trail: an owner deleted something together with its history. Written by the database."""
+
+    append_only = True
+
+    kind = models.CharField(max_length=40)
+    target = models.UUIDField()
+    by_ref = models.CharField(max_length=80)
+    created = models.DateTimeField()
+
+    class Meta:
+        db_table = "erasures"

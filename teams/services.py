@@ -1,0 +1,82 @@
+"""Writes about people and teams."""
+
+from collections.abc import Sequence
+
+from django.db import IntegrityError, connection, transaction
+
+from config.http.errors import Conflict, NotFound
+from teams.files import StaleVersion, file_create
+from teams.models import Membership, Role, Team, TeamFile, User
+from teams.principal import SYSTEM, Principal
+
+
+@transaction.atomic
+def team_create(*, slug: str, name: str, principal: Principal = SYSTEM) -> Team:
+    """A team with its three empty files; a person who creates it becomes its admin. Raises Conflict."""
+    try:
+        with transaction.atomic():
+            team = Team.objects.create(slug=slug, name=name)
+    except IntegrityError:
+        raise Conflict(f"There is a team “{slug}” already. Choose another slug.") from None
+    team_files_provision([team])
+    if principal.kind == "person":
+        Membership.objects.create(team=team, user_id=principal.id, role=Role.ADMIN)
+    return team
+
+
+@transaction.atomic
+def team_files_provision(teams: Sequence[Team]) -> int:
+    """Give the teams those of their three files that they lack, empty. Returns how many were made.
+
+    Safe to run twice at once: the teams' rows are held while it looks and writes.
+    """
+    ids = [
+        team.id
+        for team in Team.objects.select_for_update(no_key=True)
+        .filter(id__in=[team.id for team in teams])
+        .order_by("id")
+    ]
+    present = set(TeamFile.objects.filter(team__in=ids).values_list("team_id", "file_key"))
+    missing = [(id_, key) for id_ in ids for key in TeamFile.Key.values if (id_, key) not in present]
+    for id_, key in missing:
+        file_create(file=TeamFile(team_id=id_, file_key=key), author=SYSTEM.author)
+    return len(missing)
+
+
+@transaction.atomic
+def team_update(*, team: Team, expected_version: int, name: str) -> Team:
+    """Rename a team. Raises StaleVersion."""
+    current = Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+    if current.version != expected_version:
+        raise StaleVersion(current, expected_version)
+    current.name, current.version = name, current.version + 1
+    current.save()
+    return current
+
+
+def team_delete(*, team: Team, principal: Principal) -> None:
+    """Delete a team and all that it owns. Assemblies stay, as part of the audit trail."""
+    erase("teams", team.id, principal)
+
+
+@transaction.atomic
+def membership_set(*, team: Team, user: User, role: str) -> Membership:
+    """Make the person a member of the team, or change the role."""
+    membership, _ = Membership.objects.update_or_create(team=team, user=user, defaults={"role": role})
+    return membership
+
+
+@transaction.atomic
+def membership_remove(*, team: Team, user: User) -> None:
+    """The person no longer belongs to the team. Raises NotFound."""
+    deleted, _ = Membership.objects.filter(team=team, user=user).delete()
+    if not deleted:
+        raise NotFound("This membership")
+
+
+def erase(table: str, row_id: object, principal: Principal) -> None:
+    """Delete a row with its history through the database's one audited function. Raises NotFound."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT erase(%s, %s, %s)", [table, row_id, principal.ref])
+        if not cursor.fetchone()[0]:
+            raise NotFound

@@ -1,0 +1,11 @@
+"""How people sign in: accounts are made by admins, never by signing up."""
+
+from allauth.account.adapter import DefaultAccountAdapter
+from django.http import HttpRequest
+
+
+class ClosedAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
+    """Nobody can sign up by himself."""
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:  # noqa: ARG002 - allauth's signature
+        return False
