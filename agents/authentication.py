@@ -14,7 +14,7 @@ CHALLENGE = 'Bearer realm="Dossier"'
 class ApiKeyAuthentication(BaseAuthentication):
     """Sets `request.user` to the key's Principal."""
 
-    def authenticate(self, request: Request) -> tuple[Principal, None] | None:  # type: ignore[override]  # not a User
+    def authenticate(self, request: Request) -> tuple[Principal, None] | None:
         scheme, _, key = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             return None
@@ -23,7 +23,7 @@ class ApiKeyAuthentication(BaseAuthentication):
             raise AuthenticationFailed("This key is unknown or was revoked. Ask your admin for a new one.")
         return principal, None
 
-    def authenticate_header(self, request: Request) -> str:  # noqa: ARG002 - DRF's signature
+    def authenticate_header(self, request: Request) -> str:
         return CHALLENGE
 
 
@@ -33,7 +33,7 @@ class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
     target_class = "agents.authentication.ApiKeyAuthentication"
     name = "apiKey"
 
-    def get_security_definition(self, auto_schema: object) -> dict[str, str]:  # noqa: ARG002
+    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
         return {
             "type": "http",
             "scheme": "bearer",

@@ -1,7 +1,7 @@
 """API keys: made once, shown once, kept as a keyed hash.
 
-A key reads `dsr_<8 look-up characters>_<43 secret characters>`. The look-up part finds the row, the HMAC-SHA256 of the whole
-key under the installation's secret is compared in constant time.
+A key reads `dsr_<8 look-up characters>_<43 secret characters>`. The look-up part finds the row, the HMAC-SHA256 of the
+whole key under the installation's secret is compared in constant time.
 """
 
 import hashlib
@@ -45,9 +45,7 @@ def principal_of_key(key: str) -> Principal | None:
 
 def _principal(row: ApiKey) -> Principal:
     if row.agent is None:
-        return Principal(
-            kind="admin_key", id=row.id, name=row.name or f"Admin key {row.lookup}", is_admin=True
-        )
+        return Principal(kind="admin_key", id=row.id, name=row.name or f"Admin key {row.lookup}", is_admin=True)
     return Principal(
         kind="agent_key",
         id=row.id,

@@ -30,7 +30,7 @@ class AgentQuerySet(models.QuerySet["Agent"]):
             return self
         if principal.kind == "person":
             return self.filter(id__in=self._with_role(principal, Role.values))
-        return self.filter(id=principal.agent_id)
+        return self.filter(id=principal.agent_id) if principal.agent_id else self.none()
 
     def editable_by(self, principal: Principal) -> "AgentQuerySet":
         """The agents whose files, logs and memories a person may edit."""
@@ -158,9 +158,7 @@ class ApiKey(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     lookup = models.CharField(max_length=8, unique=True)
     hash = models.CharField(max_length=64)
-    agent = models.ForeignKey(
-        Agent, models.DO_NOTHING, db_constraint=False, null=True, related_name="api_keys"
-    )
+    agent = models.ForeignKey(Agent, models.DO_NOTHING, db_constraint=False, null=True, related_name="api_keys")
     name = models.CharField(max_length=120, blank=True, default="")
     scopes = ArrayField(models.CharField(max_length=40), default=list, blank=True)
     created = models.DateTimeField(auto_now_add=True)

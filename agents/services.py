@@ -33,18 +33,14 @@ def agent_create(
 def agent_files_provision(agents: Sequence[Agent]) -> int:
     """Give the agents those of their three files that they lack. Returns how many were made.
 
-    The legacy `instructions` move into INSTRUCTIONS, the others start empty (seed: Siestai, ensureAgentMdFiles). Safe to run
-    twice at once: the agents' rows are held while it looks and writes.
+    The legacy `instructions` move into INSTRUCTIONS, the others start empty (seed: Siestai, ensureAgentMdFiles). Safe
+    to run twice at once: the agents' rows are held while it looks and writes.
     """
     held = list(
-        Agent.objects.select_for_update(no_key=True)
-        .filter(id__in=[agent.id for agent in agents])
-        .order_by("id")
+        Agent.objects.select_for_update(no_key=True).filter(id__in=[agent.id for agent in agents]).order_by("id")
     )
     present = set(AgentFile.objects.filter(agent__in=held).values_list("agent_id", "file_key"))
-    missing = [
-        (agent, key) for agent in held for key in AgentFile.Key if (agent.id, key.value) not in present
-    ]
+    missing = [(agent, key) for agent in held for key in AgentFile.Key if (agent.id, key.value) not in present]
     for agent, key in missing:
         content = agent.instructions if key is AgentFile.Key.INSTRUCTIONS else ""
         file_create(file=AgentFile(agent=agent, file_key=key, content=content), author=SYSTEM.author)
@@ -58,9 +54,7 @@ def agent_files_ensure(agent: Agent) -> None:
 
 
 @transaction.atomic
-def agent_update(
-    *, agent: Agent, expected_version: int, name: str, timezone: str, teams: Sequence[Team]
-) -> Agent:
+def agent_update(*, agent: Agent, expected_version: int, name: str, timezone: str, teams: Sequence[Team]) -> Agent:
     """Change an agent's name, time zone and teams. Raises StaleVersion."""
     current = Agent.objects.select_for_update(no_key=True).get(pk=agent.pk)
     if current.version != expected_version:
@@ -94,18 +88,12 @@ def daily_log_create(*, agent: Agent, date: datetime.date, content: str, princip
     """Start a day's log. Raises PreconditionFailed when it is there already."""
     try:
         with transaction.atomic():
-            return file_create(
-                file=DailyLog(agent=agent, date=date, content=content), author=principal.author
-            )
+            return file_create(file=DailyLog(agent=agent, date=date, content=content), author=principal.author)
     except IntegrityError:
-        raise PreconditionFailed(
-            "This day has a log already. Read it and send its ETag as If-Match."
-        ) from None
+        raise PreconditionFailed("This day has a log already. Read it and send its ETag as If-Match.") from None
 
 
-def daily_log_replace(
-    *, log: DailyLog, content: str, expected_version: int, principal: Principal
-) -> DailyLog:
+def daily_log_replace(*, log: DailyLog, content: str, expected_version: int, principal: Principal) -> DailyLog:
     """Save a new version of a day's whole log. Raises StaleVersion."""
     return file_save(file=log, content=content, expected_version=expected_version, author=principal.author)
 

@@ -22,7 +22,7 @@ class StoredText(models.Model):
 
 class AssemblyQuerySet(models.QuerySet["Assembly"]):
     def visible_to(self, principal: Principal) -> "AssemblyQuerySet":
-        """The assemblies whose agent *and* team the principal may read; once one of them is gone, admins alone."""
+        """Those whose agent *and* team the principal may read; once one of them is gone, admins alone."""
         if principal.is_admin:
             return self
         agents = Agent.objects.visible_to(principal).values("id")

@@ -38,8 +38,8 @@ def assemble(
 ) -> tuple[Assembly, str]:
     """Assemble and record the context of an agent, in one of its teams or in none. Returns the record and the text.
 
-    `max_tokens` is the profile's budget unless given. Raises Invalid for an unknown profile or tokenizer, or a team that the
-    agent does not work in. Whether the principal may do this is for the caller to decide.
+    `max_tokens` is the profile's budget unless given. Raises Invalid for an unknown profile or tokenizer, or a team
+    that the agent does not work in. Whether the principal may do this is for the caller to decide.
     """
     started = perf_counter()
     chosen = profile_named(profile)

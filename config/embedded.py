@@ -184,8 +184,8 @@ def explained(folder: DataFolder) -> Iterator[None]:
     except OSError as error:
         raise EmbeddedPostgresError(
             f"The data folder {folder.path} cannot be used ({error}). Free some space or make it writable "
-            "for this user, or set DOSSIER_DATA_DIR to another folder, or DATABASE_URL to a PostgreSQL of your "
-            "own. "
+            "for this user, or set DOSSIER_DATA_DIR to another folder, or DATABASE_URL to a PostgreSQL of "
+            "your own. "
             f"Log: {folder.supervisor_log}"
         ) from error
 

@@ -67,9 +67,7 @@ def secret(name: str, path: Path) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
         own = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-        with os.fdopen(
-            os.open(own, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
-        ) as file:
+        with os.fdopen(os.open(own, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             file.write(secrets.token_urlsafe(50))
         # A link appears whole or not at all, so two processes that start at once agree on one secret.
         with contextlib.suppress(FileExistsError):

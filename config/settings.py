@@ -1,4 +1,4 @@
-"""All settings of Dossier. Whatever may differ between installations is an environment variable, read and checked here."""
+"""All settings of Dossier. What may differ between installations is an environment variable, read and checked here."""
 
 from pathlib import Path
 from typing import Any

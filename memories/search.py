@@ -1,11 +1,12 @@
 """Finding an owner's memories: by meaning, exactly, and the most recent ones.
 
-Similarity is the cosine of unit vectors (1 minus pgvector's cosine distance), computed in SQL. The owner's rows are found by
-B-tree and sorted exactly: a vector index that filters by owner afterwards misses rows of owners who have few.
+Similarity is the cosine of unit vectors (1 minus pgvector's cosine distance), computed in SQL. The owner's rows are
+found by B-tree and sorted exactly: a vector index that filters by owner afterwards misses rows of owners who have few.
 """
 
 import datetime
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -28,16 +29,19 @@ FROM memories m,
 WHERE m.{{owner}} = %(owner)s
 ORDER BY {STANDING_FIRST}, at DESC, m.id
 LIMIT %(recent)s
-"""
+"""  # noqa: S608 - only the constant names above are put in
 
 SIMILAR = f"""
 WITH owned AS MATERIALIZED (
-    SELECT id, coalesce(occurred_at, created) AS at, superseded_by_id, 1 - (embedding <=> %(vector)s::vector) AS similarity
+    SELECT id, coalesce(occurred_at, created) AS at, superseded_by_id,
+        1 - (embedding <=> %(vector)s::vector) AS similarity
     FROM memories WHERE {{owner}} = %(owner)s
 ), found AS (
-    (SELECT id, at, similarity FROM owned ORDER BY {STANDING_FIRST}, similarity DESC NULLS LAST, id LIMIT %(similar)s)
+    (SELECT id, at, similarity FROM owned
+        ORDER BY {STANDING_FIRST}, similarity DESC NULLS LAST, id LIMIT %(similar)s)
     UNION
-    (SELECT id, at, similarity FROM owned ORDER BY {STANDING_FIRST}, at DESC, id LIMIT %(recent)s)
+    (SELECT id, at, similarity FROM owned
+        ORDER BY {STANDING_FIRST}, at DESC, id LIMIT %(recent)s)
 )
 SELECT {COLUMNS} FROM found JOIN memories m USING (id)
 ORDER BY {STANDING_FIRST}, similarity DESC NULLS LAST, m.id
@@ -66,12 +70,10 @@ def topic_vector(topic: str) -> NDArray[np.float32] | None:
     return embed([topic])[0] if topic.strip() else None
 
 
-def memories_find(
-    *, owner: Owner, vector: NDArray[np.float32] | None, similar: int, recent: int
-) -> list[FoundMemory]:
+def memories_find(*, owner: Owner, vector: NDArray[np.float32] | None, similar: int, recent: int) -> list[FoundMemory]:
     """The `similar` nearest to the vector together with the `recent` newest; without a vector, the newest alone."""
     column = "agent_id" if isinstance(owner, Agent) else "team_id"
-    parameters = {"owner": owner.pk, "similar": similar, "recent": recent}
+    parameters: dict[str, Any] = {"owner": owner.pk, "similar": similar, "recent": recent}
     if vector is not None:
         parameters["vector"] = Vector(vector).to_text()
     query = (RECENT if vector is None else SIMILAR).format(owner=column)

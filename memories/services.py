@@ -58,9 +58,7 @@ def memories_create(*, owner: Owner, facts: Sequence[MemoryFacts], principal: Pr
 
 def memories_of(owner: Owner) -> QuerySet[Memory]:
     """All memories of an agent or a team."""
-    return (
-        Memory.objects.filter(agent=owner) if isinstance(owner, Agent) else Memory.objects.filter(team=owner)
-    )
+    return Memory.objects.filter(agent=owner) if isinstance(owner, Agent) else Memory.objects.filter(team=owner)
 
 
 def _new_memory(owner: Owner, facts: MemoryFacts, vector: object, principal: Principal) -> Memory:
@@ -115,9 +113,7 @@ def _check_successor(memory: Memory, successor: Memory | None) -> None:
     seen = {memory.pk}
     while successor is not None:
         if successor.pk in seen:
-            raise Invalid(
-                "superseded_by", "A memory cannot be superseded by itself, directly or in a circle."
-            )
+            raise Invalid("superseded_by", "A memory cannot be superseded by itself, directly or in a circle.")
         seen.add(successor.pk)
         successor = successor.superseded_by
 

@@ -43,9 +43,7 @@ def may(principal: Principal, team: Team, action: Action) -> bool:
         return Membership.objects.filter(team=team, user_id=principal.id, role__in=ROLES_FOR[action]).exists()
     if team.id not in principal.team_ids:
         return False
-    return action in {Action.READ, Action.WRITE} or (
-        action is Action.EDIT and EDIT_TEAM_FILES in principal.scopes
-    )
+    return action in {Action.READ, Action.WRITE} or (action is Action.EDIT and EDIT_TEAM_FILES in principal.scopes)
 
 
 def require_admin(principal: Principal) -> None:

@@ -11,14 +11,15 @@ from django.conf import settings
 from django.db import connections, migrations, transaction
 
 ERASABLE_TABLES = ("agents", "teams", "memories", "daily_logs")
+_ERASABLE = ", ".join(f"'{table}'" for table in ERASABLE_TABLES)
 
-CREATE_GUARDS = """
+CREATE_GUARDS = f"""
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     table_owner name := (SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = TG_RELID);
 BEGIN
-    -- Only inside erase() is the current user the owner while the setting is on; the app's role can set the setting, but
-    -- not become the owner.
+    -- Only inside erase() is the current user the owner while the setting is on; the app's role can set the setting,
+    -- but not become the owner.
     IF TG_OP = 'DELETE' AND current_user = table_owner AND current_setting('dossier.erasing', true) = 'on' THEN
         RETURN OLD;
     END IF;
@@ -30,7 +31,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     found_rows integer;
 BEGIN
-    IF kind NOT IN ({tables}) THEN
+    IF kind NOT IN ({_ERASABLE}) THEN
         RAISE EXCEPTION 'nothing of kind % can be erased', kind;
     END IF;
     PERFORM set_config('dossier.erasing', 'on', true);
@@ -43,7 +44,7 @@ BEGIN
     RETURN found_rows > 0;
 END $$;
 REVOKE ALL ON FUNCTION erase(text, uuid, text) FROM PUBLIC;
-""".format(tables=", ".join(f"'{table}'" for table in ERASABLE_TABLES))
+"""  # noqa: S608 - only the constant names above are put in
 
 DROP_GUARDS = "DROP FUNCTION erase(text, uuid, text); DROP FUNCTION refuse_change();"
 
@@ -71,7 +72,7 @@ def cascade(table: str, column: str, target: str) -> migrations.RunSQL:
 
 
 def grant_to_app_role(using: str, **_: Any) -> None:
-    """After a migration by the owner, give the app's role what it needs, and on append-only tables no more than that."""
+    """After a migration by the owner, give the app's role what it needs, and on append-only tables no more."""
     role = settings.DATABASES["default"]["USER"]
     connection = connections[using]
     if connection.settings_dict["USER"] == role:
@@ -79,9 +80,7 @@ def grant_to_app_role(using: str, **_: Any) -> None:
     quote = connection.ops.quote_name
     with transaction.atomic(using=using), connection.cursor() as cursor:
         cursor.execute(f"GRANT USAGE ON SCHEMA public TO {quote(role)}")
-        cursor.execute(
-            f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {quote(role)}"
-        )
+        cursor.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {quote(role)}")
         cursor.execute(f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {quote(role)}")
         cursor.execute(f"GRANT EXECUTE ON FUNCTION erase(text, uuid, text) TO {quote(role)}")
         for table in ERASABLE_TABLES:

@@ -81,8 +81,7 @@ class VersionedFile(Signed):
 
     def as_version(self) -> "Version":
         """The current state as an unsaved row of the version table."""
-        model: type[Version] = self.versions.model
-        return model(
+        version: Version = self.versions.model(
             file_id=self.id,
             version=self.version,
             content=self.content,
@@ -91,6 +90,7 @@ class VersionedFile(Signed):
             editor_ref=self.editor_ref,
             editor_name=self.editor_name,
         )
+        return version
 
 
 class Version(Signed):

@@ -7,7 +7,7 @@ from django.core.validators import RegexValidator
 from django.db import models
 from uuid_utils.compat import uuid7
 
-from teams.files import VersionedFile, Version
+from teams.files import Version, VersionedFile
 from teams.principal import Principal
 
 valid_slug = RegexValidator(

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 from uuid import UUID
 
+NOBODY = UUID(int=0)
+
 Kind = Literal["person", "agent_key", "admin_key", "system"]
 
 
@@ -21,7 +23,7 @@ class Principal:
     """A person or a key, with the facts that access rules ask for. Keys carry their agent and its teams."""
 
     kind: Kind
-    id: UUID | None = None
+    id: UUID = NOBODY
     name: str = ""
     is_admin: bool = False
     agent_id: UUID | None = None
@@ -35,13 +37,15 @@ class Principal:
     @property
     def ref(self) -> str:
         """A stable name for records: `person:<uuid>`, `key:<uuid>` or `system`."""
-        if self.id is None:
+        if self.kind == "system":
             return "system"
         return f"{'person' if self.kind == 'person' else 'key'}:{self.id}"
 
     @property
     def author(self) -> Author:
-        return Author("system" if self.kind == "system" else "user", self.ref if self.id else "", self.name)
+        return Author(
+            "system" if self.kind == "system" else "user", "" if self.kind == "system" else self.ref, self.name
+        )
 
 
 SYSTEM = Principal(kind="system", is_admin=True, name="Dossier")

@@ -1,6 +1,7 @@
 """Writes about people and teams."""
 
 from collections.abc import Sequence
+from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
 
@@ -74,7 +75,7 @@ def membership_remove(*, team: Team, user: User) -> None:
         raise NotFound("This membership")
 
 
-def erase(table: str, row_id: object, principal: Principal) -> None:
+def erase(table: str, row_id: UUID, principal: Principal) -> None:
     """Delete a row with its history through the database's one audited function. Raises NotFound."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT erase(%s, %s, %s)", [table, row_id, principal.ref])

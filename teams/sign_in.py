@@ -7,5 +7,5 @@ from django.http import HttpRequest
 class ClosedAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
     """Nobody can sign up by himself."""
 
-    def is_open_for_signup(self, request: HttpRequest) -> bool:  # noqa: ARG002 - allauth's signature
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False

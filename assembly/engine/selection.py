@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from assembly.engine.rendering import MARKER, Rendered, opening, paragraphs, render
+from assembly.engine.rendering import MARKER, opening, paragraphs, render
 from assembly.engine.scoring import Ranked
 from assembly.engine.tokens import Ledger
 from assembly.engine.types import Code, Decision, Scalar, Section
@@ -63,10 +63,10 @@ def _cut(section: Section, item: Ranked, ledger: Ledger, limit: Limit, left_out:
     """The item cut to fit, or the decision that left it out where not a single character of it has room."""
     rendered = render(section, item.candidate)
     opened = ledger.append(opening(section, first_section=not ledger.text, first_item=True))
-    kept = longest_cut(rendered, opened, limit.tokens)
-    if not kept:
+    longest = _longest_cut(rendered.body, opened.append(rendered.lead), limit.tokens)
+    if longest is None:
         return ledger, left_out
-    grown = opened.append(rendered.lead + rendered.body[:kept] + MARKER)
+    kept, grown = longest
     whole, total = paragraphs(rendered.body, kept)
     decision = _decision(
         item,
@@ -80,25 +80,24 @@ def _cut(section: Section, item: Ranked, ledger: Ledger, limit: Limit, left_out:
     return grown, _placed(decision, ledger, opened, grown)
 
 
-def longest_cut(rendered: Rendered, opened: Ledger, limit: int) -> int:
-    """Length in characters of the longest prefix of the body that fits with its marker; 0 when none does.
+def _longest_cut(body: str, led: Ledger, limit: int) -> tuple[int, Ledger] | None:
+    """The longest prefix of the body that fits with its marker: its length, and the ledger that ends in it.
 
-    Every length is proved by a real count, downwards from just above an estimate: the count of a prefix does
-    not always grow with the prefix.
+    None when not one character fits. Every length is proved by a real count, downwards from just above an
+    estimate: the count of a prefix does not always grow with the prefix.
     """
-    body, opened = rendered.body, opened.append(rendered.lead)
-    if opened.tokens > limit:
-        return 0
-    room = limit - opened.tokens - opened.tokenizer.count(MARKER)
-    high = min(len(body) - 1, opened.tokenizer.prefix(body, room) + _LOOK_AHEAD)
-    while high > 0:
+    if led.tokens > limit:
+        return None
+    room = limit - led.tokens - led.tokenizer.count(MARKER)
+    high = min(len(body) - 1, led.tokenizer.prefix(body, room) + _LOOK_AHEAD)
+    while high := len(body[:high].rstrip()):
         low = max(0, high - _WINDOW)
-        settled = opened.append(body[:low])
+        settled = led.append(body[:low])
         for end in range(high, low, -1):
             if not body[end - 1].isspace() and settled.tokens_with(body[low:end] + MARKER) <= limit:
-                return end
+                return end, settled.append(body[low:end] + MARKER)
         high = low
-    return 0
+    return None
 
 
 def _placed(decision: Decision, before: Ledger, opened: Ledger, grown: Ledger) -> Decision:

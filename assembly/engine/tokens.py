@@ -32,7 +32,8 @@ class Ledger:
         total = self.tokens_with(piece) if tokens is None else self._joined(piece, tokens)
         text = self.text + piece
         seam = _last(self.tokenizer.seam, text, self.seam)
-        return Ledger(self.tokenizer, text, total, seam, total - self.tokenizer.count(text[seam:]))
+        settled = self.settled if seam == self.seam else total - self.tokenizer.count(text[seam:])
+        return Ledger(self.tokenizer, text, total, seam, settled)
 
     def _joined(self, piece: str, tokens: int) -> int:
         first = self.tokenizer.seam and self.tokenizer.seam.search(piece)

@@ -20,7 +20,7 @@ Status = Literal["whole", "cut", "partial", "left_out", "empty"]
 Scalar = str | int | float | bool | None
 
 
-class InvalidAssembly(ValueError):  # noqa: N818 (reads as what it says)
+class InvalidAssembly(ValueError):
     """Profile, request and candidates contradict each other: a mistake of the program that composed them."""
 
 

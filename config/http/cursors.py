@@ -19,16 +19,21 @@ Row = TypeVar("Row", bound=Model)
 
 
 def page_of(
-    rows: QuerySet[Row], query: Mapping[str, str], keys: tuple[str, ...] = ("created", "id")
+    rows: QuerySet[Row],
+    query: Mapping[str, str],
+    keys: tuple[str, ...] = ("created", "id"),
+    *,
+    ascending: bool = False,
 ) -> tuple[list[Row], str]:
     """A page of rows, those with the greatest keys first, and the cursor of the next page ("" when there is none).
 
-    The keys together must be unique. `query` may carry `cursor` and `limit` (1 to MAX_LIMIT). Raises Invalid.
+    The keys together must be unique; `ascending` puts the least first. `query` may carry `cursor` and `limit` (1 to
+    MAX_LIMIT). Raises Invalid.
     """
     limit = _limit(query.get("limit", ""))
     if cursor := query.get("cursor", ""):
-        rows = rows.filter(_after(rows.model, keys, cursor))
-    found = list(rows.order_by(*(f"-{key}" for key in keys))[: limit + 1])
+        rows = rows.filter(_after(rows.model, keys, cursor, "gt" if ascending else "lt"))
+    found = list(rows.order_by(*(key if ascending else f"-{key}" for key in keys))[: limit + 1])
     if len(found) <= limit:
         return found, ""
     return found[:limit], _encode([getattr(found[limit - 1], key) for key in keys])
@@ -48,9 +53,7 @@ def _limit(text: str) -> int:
 
 
 def _encode(values: list[Any]) -> str:
-    return (
-        base64.urlsafe_b64encode(json.dumps(values, cls=DjangoJSONEncoderExact).encode()).decode().rstrip("=")
-    )
+    return base64.urlsafe_b64encode(json.dumps(values, cls=DjangoJSONEncoderExact).encode()).decode().rstrip("=")
 
 
 class DjangoJSONEncoderExact(DjangoJSONEncoder):
@@ -60,17 +63,15 @@ class DjangoJSONEncoderExact(DjangoJSONEncoder):
         return o.isoformat() if hasattr(o, "isoformat") else super().default(o)
 
 
-def _after(model: type[Model], keys: tuple[str, ...], cursor: str) -> Q:
+def _after(model: type[Model], keys: tuple[str, ...], cursor: str, beyond: str) -> Q:
     try:
         values = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
         fields = [model._meta.get_field(key) for key in keys]  # noqa: SLF001 - Django's documented introspection
         parsed = [field.to_python(value) for field, value in zip(fields, values, strict=True)]  # type: ignore[union-attr]
     except (ValueError, TypeError, ValidationError, RecursionError):
-        raise Invalid(
-            "cursor", "Use the cursor of `next` as it came, or leave it out to start anew."
-        ) from None
+        raise Invalid("cursor", "Use the cursor of `next` as it came, or leave it out to start anew.") from None
     condition, equal = Q(pk__in=[]), Q()
     for key, value in zip(keys, parsed, strict=True):
-        condition |= equal & Q(**{f"{key}__lt": value})
+        condition |= equal & Q(**{f"{key}__{beyond}": value})
         equal &= Q(**{key: value})
     return condition

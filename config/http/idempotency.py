@@ -1,7 +1,7 @@
 """Idempotency-Key: the first request with a key has an effect, its repeats get the same answer.
 
-The row is inserted in the effect's own transaction, so that the effect and the answer are kept together or not at all, and
-a repeat that comes while the first is under way waits for it on the row's unique index.
+The row is inserted in the effect's own transaction, so that the effect and the answer are kept together or not at all.
+A repeat that comes while the first is under way waits for it on the row's unique index.
 """
 
 import hashlib
@@ -48,8 +48,9 @@ def idempotent(handler: Callable[..., Response]) -> Callable[..., HttpResponse]:
 
 
 def _answer_once(request: Request, key: str, handle: Callable[[], Response]) -> HttpResponse:
+    principal: Any = request.user  # of an app above this one
     address = {
-        "principal": request.user.ref,
+        "principal": principal.ref,
         "method": request.method,
         "path": request.path[:500],
         "key": key,
@@ -80,9 +81,7 @@ def _first(address: dict[str, Any], body: str) -> bool:
 def _repeat(first: IdempotentRequest, body: str) -> HttpResponse:
     if first.body_sha256 != body:
         raise KeyReused("Use a new key for a new request. Nothing was changed by this one.")
-    response = HttpResponse(
-        first.body, status=first.status, content_type="application/json", headers=first.headers
-    )
+    response = HttpResponse(first.body, status=first.status, content_type="application/json", headers=first.headers)
     response["Idempotency-Replayed"] = "true"
     return response
 

@@ -33,10 +33,6 @@ class BodyLimitMiddleware:
             error = LengthRequired("Send a Content-Length header instead of a chunked body.")
             return error_response(request, error)
         if length.isdecimal() and int(length) > settings.MAX_BODY_BYTES:
-            detail = (
-                f"A request holds at most {settings.MAX_BODY_BYTES:,} bytes; this one has {int(length):,}."
-            )
-            return error_response(
-                request, BodyTooLarge(f"{detail} Nothing was stored. Send it in smaller parts.")
-            )
+            detail = f"A request holds at most {settings.MAX_BODY_BYTES:,} bytes; this one has {int(length):,}."
+            return error_response(request, BodyTooLarge(f"{detail} Nothing was stored. Send it in smaller parts."))
         return self.get_response(request)

@@ -19,8 +19,6 @@ class IdempotentRequest(models.Model):
     class Meta:
         db_table = "idempotent_requests"
         constraints = [
-            models.UniqueConstraint(
-                fields=["principal", "method", "path", "key"], name="idempotent_request_once"
-            )
+            models.UniqueConstraint(fields=["principal", "method", "path", "key"], name="idempotent_request_once")
         ]
         indexes = [models.Index(fields=["created"], name="idempotent_request_created")]

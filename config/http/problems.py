@@ -107,9 +107,7 @@ def _of_status(status: int, detail: str) -> DossierError:
 
 
 def _invalid(exception: exceptions.ValidationError) -> DossierError:
-    error = DossierError(
-        "Correct the values named in `errors` and send the request again. Nothing was changed."
-    )
+    error = DossierError("Correct the values named in `errors` and send the request again. Nothing was changed.")
     error.status, error.code, error.title = 422, "invalid", "Some values cannot be used"
     error.extra["errors"] = _per_field(exception.get_full_details())
     return error
@@ -117,12 +115,7 @@ def _invalid(exception: exceptions.ValidationError) -> DossierError:
 
 def _per_field(details: Any, path: str = "") -> dict[str, list[dict[str, str]]]:
     """DRF's nested details as `{"a.0.b": [{code, message}]}`; what concerns the whole body stands under `body`."""
-    if (
-        isinstance(details, dict)
-        and "message" in details
-        and "code" in details
-        and isinstance(details["code"], str)
-    ):
+    if isinstance(details, dict) and "message" in details and "code" in details and isinstance(details["code"], str):
         return {path or "body": [{"code": details["code"], "message": str(details["message"])}]}
     pairs = details.items() if isinstance(details, dict) else enumerate(details)
     found: dict[str, list[dict[str, str]]] = {}
@@ -149,10 +142,8 @@ class ProblemMiddleware:
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         error = as_dossier_error(exception)
         if error is None and is_api(request):
-            logger.exception("unexpected error", exc_info=exception)
-            detail = (
-                f"Nothing was changed. Tell your admin the request id {getattr(request, 'request_id', '')}."
-            )
+            logger.error("unexpected error", exc_info=exception)
+            detail = f"Nothing was changed. Tell your admin the request id {getattr(request, 'request_id', '')}."
             error = DossierError(detail)
             error.status, error.code, error.title = 500, "internal_error", "Something went wrong here"
         return error_response(request, error) if error else None

@@ -40,9 +40,7 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
                 ),
                 ("kind", models.CharField(max_length=40)),
                 ("target", models.UUIDField()),
@@ -156,9 +154,7 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
                 ),
                 (
                     "role",
@@ -211,9 +207,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="teamfile",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("version__gte", 1)), name="team_file_version_from_1"
-            ),
+            constraint=models.CheckConstraint(condition=models.Q(("version__gte", 1)), name="team_file_version_from_1"),
         ),
         migrations.AddConstraint(
             model_name="teamfileversion",

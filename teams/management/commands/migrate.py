@@ -1,13 +1,12 @@
 """`migrate` as the database's owner: the app's own role may not create tables."""
 
-from argparse import ArgumentParser
-
+from django.core.management.base import CommandParser
 from django.core.management.commands import migrate
 
 
 class Command(migrate.Command):
     """Django's `migrate` with the database `owner` unless another one is named."""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.set_defaults(database="owner")

@@ -1,0 +1,42 @@
+# The only commands a newcomer needs: `make run` and `make test`. Each sets up what it needs by itself.
+
+PYTHON ?= python3
+PORT ?= 8000
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip --disable-pip-version-check --quiet
+WORKERS ?= 2
+ONLY ?= all
+
+.PHONY: run test test-deep lint bench clean
+
+run: $(VENV)/.runtime
+	exec $(BIN)/python manage.py serve --demo --port $(PORT)
+
+test: $(VENV)/.development
+	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+
+test-deep: $(VENV)/.development
+	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n $(WORKERS) tests/engine $(PYTEST_ARGS)
+
+lint: $(VENV)/.development
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/mypy .
+
+bench: $(VENV)/.development
+	$(BIN)/python -m tests.benchmarks $(ONLY)
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+# Hashes in the lock files see to it that two installations get the same bytes.
+$(VENV)/.runtime: requirements.lock
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install --require-hashes -r requirements.lock
+	touch $@
+
+$(VENV)/.development: requirements-dev.lock $(VENV)/.runtime
+	$(PIP) install --require-hashes -r requirements-dev.lock
+	touch $@

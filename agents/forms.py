@@ -1,0 +1,45 @@
+"""The form of a new agent."""
+
+from typing import Any
+from zoneinfo import available_timezones
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from teams.files import MAX_FILE_CHARACTERS
+from teams.forms import NamedForm, storable
+from teams.models import Team
+from teams.principal import Principal
+
+
+class AgentForm(NamedForm):
+    """A new agent."""
+
+    teams = forms.ModelMultipleChoiceField(
+        Team.objects.none(),
+        label=_("Teams"),
+        help_text=_("The agent reads their goals, context and rules; their members see the agent."),
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
+    )
+    instructions = forms.CharField(
+        label=_("Instructions"),
+        help_text=_("How it works. You can write and change this at any time."),
+        widget=forms.Textarea(attrs={"rows": 6}),
+        max_length=MAX_FILE_CHARACTERS,
+        validators=[storable],
+        required=False,
+        strip=False,
+    )
+    timezone = forms.ChoiceField(
+        label=_("Time zone"), help_text=_("Decides when a new day begins in its daily log."), initial="UTC"
+    )
+
+    def __init__(self, *args: Any, principal: Principal, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["teams"].queryset = Team.objects.visible_to(principal).order_by("name")  # type: ignore[attr-defined]
+        self.fields["timezone"].choices = [(name, name) for name in sorted(available_timezones())]  # type: ignore[attr-defined]
+
+    def clean_instructions(self) -> str:
+        text: str = self.cleaned_data["instructions"]
+        return text.replace("\r\n", "\n")

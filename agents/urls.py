@@ -1,0 +1,58 @@
+"""The pages of agents that need nothing above agents; `config.pages` adds the one that shows more."""
+
+import datetime
+
+from django.urls import include, path, register_converter
+
+from agents.models import AgentFile
+from agents.views import agents, files, logs
+
+
+class AgentFileKey:
+    """A file's key in an address, upper case as in the API."""
+
+    regex = "|".join(AgentFile.Key.values)
+
+    def to_python(self, value: str) -> str:
+        return value
+
+    def to_url(self, value: str) -> str:
+        return value
+
+
+class Date:
+    """A day in an address: 2026-03-01."""
+
+    regex = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+
+    def to_python(self, value: str) -> datetime.date:
+        return datetime.date.fromisoformat(value)
+
+    def to_url(self, value: datetime.date) -> str:
+        return value.isoformat()
+
+
+register_converter(AgentFileKey, "agent_file_key")
+register_converter(Date, "date")
+
+file_urls = [
+    path("", files.edit, name="agent_file"),
+    path("history/", files.history, name="agent_file_history"),
+    path("history/<int:number>/", files.version, name="agent_file_version"),
+    path("history/<int:number>/restore/", files.restore, name="agent_file_restore"),
+]
+log_urls = [
+    path("", logs.read, name="daily_log"),
+    path("edit/", logs.edit, name="daily_log_edit"),
+    path("history/", logs.history, name="daily_log_history"),
+    path("history/<int:number>/", logs.version, name="daily_log_version"),
+    path("history/<int:number>/restore/", logs.restore, name="daily_log_restore"),
+]
+
+urlpatterns = [
+    path("agents/", agents.agent_list, name="agent_list"),
+    path("agents/new/", agents.agent_new, name="agent_new"),
+    path("agents/<slug:slug>/files/<agent_file_key:key>/", include(file_urls)),
+    path("agents/<slug:slug>/logs/", logs.go_to, name="daily_logs"),
+    path("agents/<slug:slug>/logs/<date:date>/", include(log_urls)),
+]

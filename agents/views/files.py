@@ -1,0 +1,57 @@
+"""The pages of an agent's files."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from agents.access import agent_for, may
+from agents.guidance import AGENT_FILES
+from agents.models import AgentFile
+from teams.access import Action
+from teams.files import file_save
+from teams.views import document
+from teams.views.asking import asking
+from teams.views.document import Crumb, Document, saving
+
+
+def edit(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+    """The editor of an agent's file."""
+    found = _document(request, slug, key, Action.EDIT)
+    return document.edit(request, found, saving(request, file_save, found.file))
+
+
+def history(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+    """All versions of an agent's file."""
+    return document.history(request, _document(request, slug, key))
+
+
+def version(request: HttpRequest, slug: str, key: str, number: int) -> HttpResponse:
+    """One version of an agent's file."""
+    return document.version(request, _document(request, slug, key), number)
+
+
+@require_POST
+def restore(request: HttpRequest, slug: str, key: str, number: int) -> HttpResponse:
+    """Bring back an old version of an agent's file."""
+    found = _document(request, slug, key, Action.EDIT)
+    return document.restore(request, found, number, saving(request, file_save, found.file))
+
+
+def _document(request: HttpRequest, slug: str, key: str, action: Action = Action.READ) -> Document:
+    principal = asking(request)
+    agent = agent_for(principal, slug, action)
+    guidance = AGENT_FILES[key]
+    address = reverse("agent_file", args=[slug, key])
+    return Document(
+        file=get_object_or_404(AgentFile, agent=agent, file_key=key),
+        guidance=guidance,
+        key=key,
+        heading=_("%(name)s of %(owner)s") % {"name": guidance.name, "owner": agent.name},
+        crumbs=(Crumb(_("Agents"), reverse("agent_list")), Crumb(agent.name, reverse("agent_page", args=[slug]))),
+        readers=_("Read by %(name)s, at the start of every conversation.") % {"name": agent.name},
+        edit_address=address,
+        history_address=f"{address}history/",
+        may_edit=action is Action.EDIT or may(principal, agent, Action.EDIT),
+    )

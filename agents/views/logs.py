@@ -1,0 +1,119 @@
+"""The pages of an agent's daily logs: one per day, whether or not there is a log yet."""
+
+import datetime
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from agents.access import agent_for, may
+from agents.guidance import DAILY_LOG
+from agents.models import Agent, DailyLog
+from agents.services import daily_log_create
+from config.http.errors import NotFound
+from config.http.etags import PreconditionFailed
+from teams.access import Action
+from teams.files import StaleVersion, file_save
+from teams.markdown import rendered
+from teams.views import document
+from teams.views.asking import asking
+from teams.views.document import Crumb, Document, Save, saving
+
+
+def read(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
+    """What the day's log says."""
+    agent = agent_for(asking(request), slug)
+    found = _document(request, agent, date, may_edit=may(asking(request), agent, Action.WRITE))
+    dates = DailyLog.objects.filter(agent=agent).order_by("date").values_list("date", flat=True)
+    context = {
+        "document": found,
+        "agent": agent,
+        "date": date,
+        "html": rendered(found.file.content),
+        "earlier": dates.filter(date__lt=date).last(),
+        "later": dates.filter(date__gt=date).first(),
+        "is_today": date == agent.today(timezone.now()),
+    }
+    return render(request, "agents/log.html", context)
+
+
+def edit(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
+    """The editor of the day's log; the first save makes it."""
+    agent = agent_for(asking(request), slug, Action.WRITE)
+    found = _document(request, agent, date, may_edit=True)
+    return document.edit(request, found, _save(request, agent, found))
+
+
+def history(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
+    """All versions of the day's log."""
+    return document.history(request, _existing(request, slug, date, Action.READ))
+
+
+def version(request: HttpRequest, slug: str, date: datetime.date, number: int) -> HttpResponse:
+    """One version of the day's log."""
+    return document.version(request, _existing(request, slug, date, Action.READ), number)
+
+
+@require_POST
+def restore(request: HttpRequest, slug: str, date: datetime.date, number: int) -> HttpResponse:
+    """Bring back an old version of the day's log."""
+    found = _existing(request, slug, date, Action.WRITE)
+    return document.restore(request, found, number, saving(request, file_save, found.file))
+
+
+def go_to(request: HttpRequest, slug: str) -> HttpResponse:
+    """From the field that asks for a date to that day's page."""
+    agent_for(asking(request), slug)
+    try:
+        date = datetime.date.fromisoformat(request.GET.get("date", ""))
+    except ValueError:
+        return redirect("agent_page", slug=slug)
+    return redirect("daily_log", slug=slug, date=date)
+
+
+def _save(request: HttpRequest, agent: Agent, found: Document) -> Save:
+    if found.exists:
+        return saving(request, file_save, found.file)
+
+    def create(content: str, expected: int) -> DailyLog:
+        date = found.file.date  # type: ignore[attr-defined]
+        try:
+            return daily_log_create(agent=agent, date=date, content=content, principal=asking(request))
+        except PreconditionFailed:  # an agent or a colleague began the day's log meanwhile
+            raise StaleVersion(DailyLog.objects.get(agent=agent, date=date), expected) from None
+
+    return create
+
+
+def _existing(request: HttpRequest, slug: str, date: datetime.date, action: Action) -> Document:
+    principal = asking(request)
+    agent = agent_for(principal, slug, action)
+    found = _document(request, agent, date, may_edit=may(principal, agent, Action.WRITE))
+    if not found.exists:
+        raise NotFound(_("The log of this day"))
+    return found
+
+
+def _document(request: HttpRequest, agent: Agent, date: datetime.date, *, may_edit: bool) -> Document:
+    address = reverse("daily_log", args=[agent.slug, date])
+    log = DailyLog.objects.filter(agent=agent, date=date).first()
+    day = date_format(date, "l, j F Y")
+    return Document(
+        file=log or DailyLog(agent=agent, date=date, version=0),
+        guidance=DAILY_LOG,
+        key="RECENT_ACTIVITY",
+        heading=_("Log of %(name)s, %(day)s") % {"name": agent.name, "day": day},
+        crumbs=(
+            Crumb(_("Agents"), reverse("agent_list")),
+            Crumb(agent.name, reverse("agent_page", args=[agent.slug])),
+            Crumb(day, address),
+        ),
+        readers=_("Read by %(name)s for seven days.") % {"name": agent.name},
+        edit_address=f"{address}edit/",
+        history_address=f"{address}history/",
+        may_edit=may_edit,
+    )

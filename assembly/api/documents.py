@@ -1,0 +1,89 @@
+"""Assemblies as JSON documents, the same from every endpoint."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from assembly.engine.reasons import sentence, warning_sentence
+from assembly.engine.types import Code, WarningCode
+from assembly.engine.types import Decision as EngineDecision
+from assembly.models import Assembly, Decision
+
+
+def summary_document(assembly: Assembly) -> dict[str, Any]:
+    """What lists show of an assembly."""
+    return {
+        "id": assembly.id,
+        "created": assembly.created,
+        "agent": assembly.agent_slug,
+        "team": assembly.team_slug or None,
+        "topic": assembly.topic,
+        "profile": assembly.profile_name,
+        "tokenizer": assembly.tokenizer,
+        "now": assembly.now,
+        "budget": assembly.budget,
+        "tokens": assembly.tokens,
+        "truncated": assembly.truncated,
+        "warnings": [{"code": code, "message": warning_sentence(WarningCode(code))} for code in assembly.warnings],
+        "sha256": bytes(assembly.sha256).hex(),
+    }
+
+
+def assembly_document(assembly: Assembly, decisions: Sequence[Decision], content: str) -> dict[str, Any]:
+    """An assembly whole; the decisions in order."""
+    return {
+        **summary_document(assembly),
+        "content": content,
+        "sections": [_section_document(section, decisions) for section in assembly.sections],
+        "metadata": {
+            "considered": len(decisions),
+            "included": len(decisions) - assembly.left_out,
+            "left_out": assembly.left_out,
+            "sources": assembly.sources,
+            "assembly_ms": assembly.assembly_ms,
+        },
+    }
+
+
+def _section_document(section: dict[str, Any], decisions: Sequence[Decision]) -> dict[str, Any]:
+    included = [decision for decision in decisions if decision.section == section["key"] and decision.included]
+    return {
+        **{name: section[name] for name in ("layer", "label", "tokens", "cap", "status")},
+        "items": [{"ref": item.ref, "code": item.code, "tokens": item.tokens} for item in included],
+    }
+
+
+def decision_document(decision: Decision, labels: dict[str, str]) -> dict[str, Any]:
+    """A decision with its reason in words; `labels` are the headings of the sections by key."""
+    return {
+        "position": decision.position,
+        "ref": decision.ref,
+        "section": decision.section,
+        "source": decision.source,
+        "code": decision.code,
+        "included": decision.included,
+        "reason": reason(decision, labels[decision.section]),
+        "rank": decision.rank,
+        "score": decision.score,
+        "signals": decision.signals,
+        "tokens": decision.tokens,
+        "tokens_full": decision.tokens_full,
+        "detail": decision.detail,
+    }
+
+
+def reason(decision: Decision, label: str) -> str:
+    """Why the candidate is in, or not, in plain words; `label` is its section's heading."""
+    return sentence(
+        EngineDecision(
+            ref=decision.ref,
+            section=decision.section,
+            code=Code(decision.code),
+            rank=decision.rank,
+            score=decision.score,
+            signals=tuple(decision.signals.items()),
+            tokens=decision.tokens,
+            tokens_full=decision.tokens_full,
+            detail=decision.detail,
+        ),
+        label,
+    )

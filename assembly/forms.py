@@ -1,0 +1,83 @@
+"""The forms of contexts: what to assemble, and which ones to list."""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+from agents.models import Agent
+from assembly.profiles import CONVERSATION
+from assembly.service import MAX_TOKENS, MAX_TOPIC_CHARACTERS
+from teams.forms import storable
+from teams.models import Team
+from teams.principal import Principal
+
+
+class PreviewForm(forms.Form):
+    """What an agent would be told. `chosen` narrows the teams to those of one agent."""
+
+    agent = forms.ModelChoiceField(
+        Agent.objects.none(), to_field_name="slug", label=_("Agent"), empty_label=_("Choose an agent")
+    )
+    team = forms.ModelChoiceField(
+        Team.objects.none(),
+        to_field_name="slug",
+        label=_("Team"),
+        required=False,
+        empty_label=_("No team: the agent alone"),
+        help_text=_("In which of its teams the agent works in this conversation."),
+    )
+    topic = forms.CharField(
+        label=_("Topic"),
+        help_text=_("What the conversation is about. Memories near to it come first; without one, the newest."),
+        max_length=MAX_TOPIC_CHARACTERS,
+        required=False,
+        validators=[storable],
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+    max_tokens = forms.IntegerField(
+        label=_("Budget in tokens"),
+        help_text=_("A token is about three quarters of a word."),
+        min_value=0,
+        max_value=MAX_TOKENS,
+        initial=CONVERSATION.budget,
+        error_messages={"required": _("Say how many tokens there may be.")},
+    )
+
+    def __init__(self, *args: Any, principal: Principal, chosen: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        teams = Team.objects.visible_to(principal).order_by("name")
+        if chosen and Agent.objects.visible_to(principal).filter(slug=chosen).exists():
+            teams = teams.filter(agent_links__agent__slug=chosen)
+        self.fields["agent"].queryset = Agent.objects.visible_to(principal).order_by("name")  # type: ignore[attr-defined]
+        self.fields["team"].queryset = teams  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        values = {**self.cleaned_data}
+        agent, team = values.get("agent"), values.get("team")
+        if agent and team and not team.agent_links.filter(agent=agent).exists():
+            message = _("%(agent)s does not work in %(team)s. Choose one of its teams, or none.")
+            self.add_error("team", ValidationError(message, params={"agent": agent.name, "team": team.name}))
+        return values
+
+
+class ContextFilterForm(forms.Form):
+    """Which contexts are listed; the choices are what the person may see."""
+
+    agent = forms.ModelChoiceField(
+        Agent.objects.none(), to_field_name="slug", label=_("Agent"), required=False, empty_label=_("All agents")
+    )
+    team = forms.ModelChoiceField(
+        Team.objects.none(), to_field_name="slug", label=_("Team"), required=False, empty_label=_("All teams")
+    )
+    only = forms.ChoiceField(
+        label=_("Show"), required=False, choices=[("", _("All")), ("cut", _("Cut or with a warning"))]
+    )
+
+    def __init__(self, *args: Any, principal: Principal, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["agent"].queryset = Agent.objects.visible_to(principal).order_by("name")  # type: ignore[attr-defined]
+        self.fields["team"].queryset = Team.objects.visible_to(principal).order_by("name")  # type: ignore[attr-defined]
+
+

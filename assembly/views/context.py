@@ -1,0 +1,92 @@
+"""One context: what the agent was told, what was left out, and why; replayed and downloaded."""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.db.models.functions import Substr
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from agents.models import Agent
+from assembly.access import assembly_for
+from assembly.models import Assembly, Decision, StoredText
+from assembly.replay import RecordDamaged, content_of
+from assembly.replay import replay as replay_of
+from assembly.views import explanation
+from teams.models import Team
+from teams.views.asking import asking
+
+
+def context(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """The whole record in plain words."""
+    assembly = assembly_for(asking(request), id_)
+    decisions = list(assembly.decisions.order_by("position"))
+    agent, team = _slugs(request, assembly)
+    items = explanation.items(assembly, decisions, _beginnings(decisions))
+    items = explanation.with_addresses(items, agent, team)
+    facts = {
+        "assembly": assembly,
+        "agent_slug": agent,
+        "team_slug": team,
+        "headline": explanation.headline(assembly, decisions),
+        "rows": explanation.section_rows(assembly, decisions),
+        "unused": max(0, assembly.budget - assembly.tokens),
+        "over": max(0, assembly.tokens - assembly.budget),
+        "included": [item for item in items if item.decision.included],
+        "left_out": [item for item in items if explanation.is_left_out(item.decision)],
+        "empty": [item for item in items if item.decision.code == "empty"],
+        "sources": explanation.source_rows(assembly),
+        "warnings": explanation.warnings(assembly),
+        "pieces": _pieces(assembly, decisions),
+    }
+    return render(request, "assembly/context.html", facts)
+
+
+@require_POST
+def replay(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """Assemble again from the record alone, and say whether the bytes are the same."""
+    assembly = assembly_for(asking(request), id_)
+    result = replay_of(assembly)
+    if request.headers.get("HX-Request"):
+        return render(request, "assembly/_replay.html", {"result": result})
+    if result.identical:
+        messages.success(request, _("✓ Replayed from the record: every byte matches."))
+    else:
+        messages.error(request, _("✗ The record gives another text now. Tell your admin: somebody changed it."))
+    return redirect("context", id_=assembly.id)
+
+
+def download(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """The exact text as a file."""
+    assembly = assembly_for(asking(request), id_)
+    name = f"{assembly.agent_slug}-{assembly.created:%Y-%m-%d-%H%M%S}.md"
+    return HttpResponse(
+        content_of(assembly).encode(),
+        content_type="text/markdown; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+
+
+def _pieces(assembly: Assembly, decisions: list[Decision]) -> list[explanation.Piece] | None:
+    """The exact text; None when the record does not give it any more, which the page then says."""
+    try:
+        return explanation.pieces(assembly, decisions, content_of(assembly, decisions))
+    except RecordDamaged:
+        return None
+
+
+def _slugs(request: HttpRequest, assembly: Assembly) -> tuple[str, str]:
+    """Where the agent and the team are found today; empty for what was deleted."""
+    principal = asking(request)
+    agent = Agent.objects.visible_to(principal).filter(id=assembly.agent_id).values_list("slug", flat=True).first()
+    team = Team.objects.visible_to(principal).filter(id=assembly.team_id).values_list("slug", flat=True).first()
+    return agent or "", team or ""
+
+
+def _beginnings(decisions: list[Decision]) -> dict[bytes, str]:
+    """The first characters of each memory that was considered, by hash."""
+    hashes = {bytes(decision.text_sha256) for decision in decisions if decision.ref.startswith("memory:")}
+    rows = StoredText.objects.filter(sha256__in=hashes).annotate(beginning=Substr("text", 1, explanation.EXCERPT))
+    return {bytes(key): text for key, text in rows.values_list("sha256", "beginning")}

@@ -1,0 +1,255 @@
+"""A recorded context in the words and shapes of its page. Pure: everything comes in as values."""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.utils.formats import date_format
+
+from assembly.engine.reasons import sentence, warning_sentence
+from assembly.engine.rendering import MARKER
+from assembly.engine.types import Code, WarningCode
+from assembly.engine.types import Decision as EngineDecision
+from assembly.models import Assembly, Decision
+
+WIDTH = 1000  # of the bar, in the units of its SVG
+EXCERPT = 160  # characters of an item's text in a list
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+SOURCES = {
+    "agent_files": "Files of the agent",
+    "team_files": "Files of the team",
+    "daily_logs": "Daily logs",
+    "team_memories": "Memories of the team",
+    "agent_memories": "Memories of the agent",
+}
+CODES = {
+    Code.OVER_SECTION_BUDGET: ("no room", "warn"),
+    Code.OVER_TOTAL_BUDGET: ("no room", "warn"),
+    Code.BELOW_RELEVANCE: ("too far from the topic", "plain"),
+    Code.CONFLICT_LOST: ("conflict", "bad"),
+    Code.RULE_EXCLUDED: ("by a rule", "plain"),
+    Code.RULE_INCLUDED: ("by a rule", "good"),
+    Code.TRUNCATED: ("cut", "warn"),
+    Code.REQUIRED: ("whole", "good"),
+    Code.FITS: ("whole", "good"),
+    Code.SUMMARISED: ("as a summary", "good"),
+    Code.COMPACTED: ("made shorter", "good"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A short outcome; `tone` is good, warn, bad or plain."""
+
+    label: str
+    tone: str
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A candidate and what became of it. `address` leads to the version it came from, where that can still be read."""
+
+    decision: Decision
+    title: str
+    section: str
+    layer: str
+    tag: Tag
+    why: str
+    address: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SectionRow:
+    """A section in the table of the budget; `x` and `width` place it in the bar."""
+
+    label: str
+    layer: str
+    tokens: int
+    cap: int | None
+    required: bool
+    included: int
+    considered: int
+    tags: tuple[Tag, ...]
+    x: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A section of the exact text, as runs of (text, whether it is the mark of a cut)."""
+
+    layer: str
+    label: str
+    runs: tuple[tuple[str, bool], ...]
+
+
+def headline(assembly: Assembly, decisions: Sequence[Decision]) -> str:
+    """What happened, in a sentence or two."""
+    told = f"{assembly.agent_name} was told {assembly.tokens:,} of a possible {assembly.budget:,} tokens."
+    if WarningCode.BUDGET_EXCEEDED in assembly.warnings:
+        told = f"{assembly.agent_name} was told {assembly.tokens:,} tokens, more than the {assembly.budget:,} allowed."
+    cut = sum(decision.code == Code.TRUNCATED for decision in decisions)
+    out = sum(is_left_out(decision) for decision in decisions)
+    parts = [f"{_counted(cut, 'text')} cut"] if cut else []
+    parts += [f"{_counted(out, 'item')} left out"] if out else []
+    if not parts:
+        return f"{told} Nothing was left out."
+    rest = " and ".join(parts)
+    return f"{told} {rest[0].upper()}{rest[1:]}."
+
+
+def _counted(count: int, noun: str) -> str:
+    number = NUMBERS[count] if count < len(NUMBERS) else f"{count:,}"
+    return f"{number} {noun} was" if count == 1 else f"{number} {noun}s were"
+
+
+def is_left_out(decision: Decision) -> bool:
+    """Whether there was something to leave out: an empty text is none."""
+    return not decision.included and decision.code != Code.EMPTY
+
+
+def section_rows(assembly: Assembly, decisions: Sequence[Decision]) -> list[SectionRow]:
+    """The sections in order, placed along the bar by their tokens."""
+    scale = WIDTH / max(assembly.budget, assembly.tokens, 1)
+    required = {section["key"] for section in assembly.profile["sections"] if section["required"]}
+    rows, before = [], 0
+    for section in assembly.sections:
+        of_section = [decision for decision in decisions if decision.section == section["key"]]
+        rows.append(
+            SectionRow(
+                label=section["label"],
+                layer=section["layer"].lower(),
+                tokens=section["tokens"],
+                cap=section["cap"],
+                required=section["key"] in required,
+                included=section["included"],
+                considered=section["considered"],
+                tags=_section_tags(section["status"], of_section),
+                x=round(before * scale, 2),
+                width=round(section["tokens"] * scale, 2),
+            )
+        )
+        before += section["tokens"]
+    return rows
+
+
+def _section_tags(status: str, decisions: Sequence[Decision]) -> tuple[Tag, ...]:
+    if status == "cut":
+        return (_cut_tag(next(decision for decision in decisions if decision.code == Code.TRUNCATED)),)
+    if status == "empty":
+        return (Tag("empty", "plain"),)
+    if status == "left_out":
+        return (Tag("left out", "bad"),)
+    counts: dict[Tag, int] = {}
+    for decision in filter(is_left_out, decisions):
+        counts[_tag(decision)] = counts.get(_tag(decision), 0) + 1
+    missed = tuple(Tag(f"{count} {tag.label}", tag.tone) for tag, count in counts.items())
+    return missed or (Tag("whole", "good"),)
+
+
+def _cut_tag(decision: Decision) -> Tag:
+    whole, of = decision.detail.get("kept_paragraphs"), decision.detail.get("of_paragraphs")
+    return Tag(f"cut: {whole:,} of {of:,} paragraphs" if whole else "cut", "warn")
+
+
+def _tag(decision: Decision) -> Tag:
+    label, tone = CODES.get(Code(decision.code), (str(decision.code).replace("_", " "), "plain"))
+    return Tag(label, tone)
+
+
+def items(assembly: Assembly, decisions: Sequence[Decision], texts: Mapping[bytes, str]) -> list[Item]:
+    """Every candidate in order, worded for people. `texts` are their beginnings by hash."""
+    sections = {section["key"]: section for section in assembly.sections}
+    titles = {decision.ref: _title(decision, sections[decision.section]["label"], texts) for decision in decisions}
+    return [
+        Item(
+            decision=decision,
+            title=titles[decision.ref],
+            section=sections[decision.section]["label"],
+            layer=sections[decision.section]["layer"].lower(),
+            tag=_tag(decision),
+            why=_reason(decision, sections[decision.section]["label"], titles),
+        )
+        for decision in decisions
+    ]
+
+
+def _title(decision: Decision, label: str, texts: Mapping[bytes, str]) -> str:
+    if day := decision.candidate.get("date"):
+        return date_format(datetime.date.fromisoformat(day), "l, j F")
+    if not decision.ref.startswith("memory:"):
+        return label
+    text = " ".join(texts.get(bytes(decision.text_sha256), "").split())
+    return f"“{text[: EXCERPT - 1]}…”" if len(text) >= EXCERPT else f"“{text}”"
+
+
+def _reason(decision: Decision, label: str, titles: Mapping[str, str]) -> str:
+    """The engine's sentence, with what it names by reference put in words."""
+    detail = dict(decision.detail)
+    if by := detail.get("by"):
+        near = (title for ref, title in titles.items() if ref == by or ref.startswith(f"{by}@"))
+        detail["by"] = next(near, "one that was not among those considered")
+    engine_decision = EngineDecision(
+        ref=decision.ref,
+        section=decision.section,
+        code=Code(decision.code),
+        rank=decision.rank,
+        score=decision.score,
+        detail=detail,
+    )
+    return sentence(engine_decision, label)
+
+
+def with_addresses(found: list[Item], agent: str, team: str) -> list[Item]:
+    """The items with the addresses of their sources; a slug is empty where there is nothing to read any more."""
+    return [replace(item, address=_address(item.decision, agent, team)) for item in found]
+
+
+def _address(decision: Decision, agent: str, team: str) -> str:
+    kind, _, rest = decision.ref.partition(":")
+    version = rest.partition("@")[2]
+    key = decision.candidate.get("kind")
+    if kind == "agent_file" and agent and key:
+        return f"/agents/{agent}/files/{key}/history/{version}/"
+    if kind == "team_file" and team and key:
+        return f"/teams/{team}/files/{key}/history/{version}/"
+    if kind == "daily_log" and agent:
+        return f"/agents/{agent}/logs/{decision.candidate['date']}/history/{version}/"
+    return ""
+
+
+def pieces(assembly: Assembly, decisions: Sequence[Decision], content: str) -> list[Piece]:
+    """The exact text, all of it, by section. What stands between two sections goes with the first."""
+    present = [section for section in assembly.sections if section["end"] > section["start"]]
+    marks = sorted(
+        (decision.end - len(MARKER.strip()), decision.end)
+        for decision in decisions
+        if decision.code == Code.TRUNCATED and decision.end
+    )
+    ends = [section["start"] for section in present[1:]] + [len(content)]
+    return [
+        Piece(section["layer"].lower(), section["label"], _runs(content, section["start"], end, marks))
+        for section, end in zip(present, ends, strict=False)
+    ]
+
+
+def _runs(
+    content: str, start: int, end: int, marks: Sequence[tuple[int, int]]
+) -> tuple[tuple[str, bool], ...]:
+    runs, at = [], start
+    for mark_start, mark_end in marks:
+        if start <= mark_start and mark_end <= end:
+            runs += [(content[at:mark_start], False), (content[mark_start:mark_end], True)]
+            at = mark_end
+    return (*runs, (content[at:end], False))
+
+
+def source_rows(assembly: Assembly) -> list[dict[str, Any]]:
+    """The sources by the names that people know."""
+    return [{**source, "label": SOURCES.get(source["name"], source["name"])} for source in assembly.sources]
+
+
+def warnings(assembly: Assembly) -> list[str]:
+    """What the reader must know, in plain sentences."""
+    return [warning_sentence(WarningCode(code)) for code in assembly.warnings]

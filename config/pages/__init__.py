@@ -1,0 +1,1 @@
+"""Pages that show several apps together."""

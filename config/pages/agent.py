@@ -1,0 +1,62 @@
+"""The page of an agent: its files, teams, days, memories and contexts."""
+
+import datetime
+from dataclasses import dataclass
+
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from agents.access import agent_for, may
+from agents.guidance import AGENT_FILES
+from agents.models import Agent
+from agents.services import agent_files_ensure
+from assembly.models import Assembly
+from config.pages.cards import file_cards
+from memories.services import memories_of
+from teams.access import Action
+from teams.models import Team
+from teams.views.asking import asking
+
+DAYS, MEMORIES, CONTEXTS = 14, 10, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """A day of the strip."""
+
+    date: datetime.date
+    filled: bool
+    is_today: bool
+
+
+def agent_page(request: HttpRequest, slug: str) -> HttpResponse:
+    """An agent, and what it would be told."""
+    principal = asking(request)
+    agent = agent_for(principal, slug)
+    agent_files_ensure(agent)
+    contexts = Assembly.objects.visible_to(principal).filter(agent_id=agent.id)
+    context = {
+        "agent": agent,
+        "may_edit": may(principal, agent, Action.EDIT),
+        "cards": file_cards(agent.files.all(), AGENT_FILES, "agent_file", agent.slug),
+        "teams": Team.objects.visible_to(principal).filter(agent_links__agent=agent).order_by("name"),
+        "days": _days(agent),
+        "memories": memories_of(agent)
+        .defer("embedding")
+        .annotate(at=Coalesce("occurred_at", "created"))
+        .order_by("-at", "-id")[:MEMORIES],
+        "contexts": contexts.defer("profile", "sections", "sources").order_by("-created", "-id")[:CONTEXTS],
+    }
+    return render(request, "pages/agent.html", context)
+
+
+def _days(agent: Agent) -> list[Day]:
+    """The last days up to today, where the agent works; oldest first."""
+    today = agent.today(timezone.now())
+    first = today - datetime.timedelta(days=DAYS - 1)
+    logs = agent.daily_logs.filter(date__range=(first, today)).exclude(content="")
+    filled = set(logs.values_list("date", flat=True))
+    dates = [first + datetime.timedelta(days=number) for number in range(DAYS)]
+    return [Day(date, date in filled, date == today) for date in dates]

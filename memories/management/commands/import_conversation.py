@@ -1,0 +1,35 @@
+"""`import_conversation FILE --agent SLUG`: a long dated conversation becomes daily logs and memories."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from config.http.errors import DossierError
+from memories.conversation import conversation_import
+from memories.conversation_file import conversation_read
+from memories.importing import progress_bar
+from teams.principal import SYSTEM
+
+
+class Command(BaseCommand):
+    help = "Imports a dated conversation (JSON, in the format of LoCoMo). Importing again adds only what is new."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, metavar="FILE")
+        parser.add_argument("--agent", required=True, metavar="SLUG", help="made when there is none")
+
+    def handle(self, *, file: Path, agent: str, **_: Any) -> None:
+        try:
+            sessions = conversation_read(file)
+            turns = sum(len(session.turns) for session in sessions)
+            with progress_bar("Importing", turns) as advance:
+                imported = conversation_import(sessions=sessions, agent=agent, principal=SYSTEM, advance=advance)
+        except DossierError as error:
+            raise CommandError(error.detail) from error
+        days = len({session.at.date() for session in sessions})
+        self.stdout.write(
+            f"{agent}: {len(sessions):,} sessions, {turns:,} turns; {days:,} daily logs ({imported.logs:,} changed), "
+            f"{turns:,} memories ({imported.memories:,} new)."
+        )

@@ -1,0 +1,75 @@
+"""`import_workspace DIR --agent SLUG [--team SLUG]`: takes over a folder of Markdown files as agents keep them."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from config.http.errors import DossierError
+from memories.importing import progress_bar
+from memories.memory_lines import MemoryLines
+from memories.workspace import Imported, workspace_import
+from memories.workspace_folder import Workspace, workspace_read
+from teams.principal import SYSTEM
+
+NAMED_AT_MOST = 5
+
+
+class Command(BaseCommand):
+    help = "Imports a folder of IDENTITY.md, MEMORY.md, memory/2026-03-14.md …; importing again adds only what is new."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("folder", type=Path, metavar="DIR")
+        parser.add_argument("--agent", required=True, metavar="SLUG", help="made when there is none")
+        parser.add_argument(
+            "--team", metavar="SLUG", help="gets GOALS.md, CONTEXT.md and RULES.md; made when there is none"
+        )
+
+    def handle(self, *, folder: Path, agent: str, team: str | None, **_: Any) -> None:
+        try:
+            workspace = workspace_read(folder)
+            with progress_bar("Importing", workspace.size) as advance:
+                imported = workspace_import(
+                    workspace=workspace, agent=agent, team=team, principal=SYSTEM, advance=advance
+                )
+        except DossierError as error:
+            raise CommandError(error.detail) from error
+        for sentence in _left_out(workspace, team):
+            self.stdout.write(sentence)
+        self.stdout.write(_summary(workspace, imported, agent, team))
+
+
+def _summary(workspace: Workspace, imported: Imported, agent: str, team: str | None) -> str:
+    files = len(workspace.agent_files) + (len(workspace.team_files) if team else 0)
+    return (
+        f"{agent}{f' in {team}' if team else ''}: {files} files ({imported.files} changed), "
+        f"{len(workspace.logs):,} daily logs ({imported.logs:,} changed), "
+        f"{len(workspace.lines.memories):,} memories ({imported.memories:,} new)."
+    )
+
+
+def _left_out(workspace: Workspace, team: str | None) -> list[str]:
+    sentences = []
+    if workspace.team_files and not team:
+        names = _listed([f"{key}.md" for key in workspace.team_files])
+        sentences.append(f"Left aside: {names}. They belong to a team; name it with --team.")
+    if workspace.left_aside:
+        sentences.append(f"Left aside: {_listed(workspace.left_aside)}. They are no part of a workspace.")
+    return sentences + _passed_over(workspace.lines)
+
+
+def _passed_over(lines: MemoryLines) -> list[str]:
+    parts = [
+        f"{len(lines.headings):,} headings" if lines.headings else "",
+        f"{len(lines.blank):,} blank lines" if lines.blank else "",
+        f"{lines.repeated:,} repeated memories" if lines.repeated else "",
+        f"{len(lines.other):,} other lines ({_listed([str(line) for line in lines.other])})" if lines.other else "",
+    ]
+    named = ", ".join(part for part in parts if part)
+    return [f"Passed over in MEMORY.md: {named}."] if named else []
+
+
+def _listed(names: list[str] | tuple[str, ...]) -> str:
+    more = len(names) - NAMED_AT_MOST
+    return ", ".join(names[:NAMED_AT_MOST]) + (f" and {more:,} more" if more > 0 else "")

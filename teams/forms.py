@@ -1,0 +1,102 @@
+"""The forms of teams, their members, and every versioned text."""
+
+import re
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.text import slugify
+from django.utils.translation import gettext_lazy as _
+
+from teams.files import MAX_FILE_CHARACTERS, VersionedFile
+from teams.models import Role, User, valid_slug
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def storable(text: str) -> None:
+    """Raises ValidationError for characters that no text can hold."""
+    if SURROGATE.search(text):
+        raise ValidationError(_("There are broken characters in this text. Type or paste it anew."), code="surrogate")
+
+
+def with_line_ends_of(text: str, stored: str) -> str:
+    """The text as a browser sent it, with the line ends that the stored one has.
+
+    Browsers send CRLF, whatever was in the page. Where nothing but line ends differs, the stored text itself is given back, so
+    that opening and saving changes no byte.
+    """
+    plain = _with_line_feeds(text)
+    if plain == _with_line_feeds(stored):
+        return stored
+    return plain.replace("\n", "\r\n") if "\r\n" in stored else plain
+
+
+def _with_line_feeds(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+class TextForm(forms.Form):
+    """A text, and the version it was made from (0: there is none yet)."""
+
+    version = forms.IntegerField(min_value=0, max_value=2**31 - 1)
+    content = forms.CharField(required=False, strip=False, validators=[storable])
+
+    def __init__(self, *args: Any, stored: VersionedFile, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.stored = stored
+
+    def clean_content(self) -> str:
+        content = with_line_ends_of(self.cleaned_data["content"], self.stored.content)
+        if len(content) > MAX_FILE_CHARACTERS:
+            raise ValidationError(
+                _("This text has %(has)s characters; at most %(most)s can be saved. Shorten it or move a part elsewhere."),
+                code="too_long",
+                params={"has": f"{len(content):,}", "most": f"{MAX_FILE_CHARACTERS:,}"},
+            )
+        return content
+
+
+class NamedForm(forms.Form):
+    """A name, and an address that is made from it unless given."""
+
+    name = forms.CharField(label=_("Name"), max_length=120)
+    slug = forms.CharField(
+        label=_("Short name for addresses"),
+        help_text=_("Lower-case letters, digits and hyphens. Left empty, it is made from the name."),
+        max_length=60,
+        required=False,
+        validators=[valid_slug],
+    )
+
+    def clean(self) -> dict[str, Any]:
+        values = {**self.cleaned_data}
+        if not values.get("slug") and "slug" not in self.errors and "name" in values:
+            values["slug"] = slugify(values["name"]).replace("_", "-").strip("-")[:60].strip("-")
+            if not values["slug"]:
+                self.add_error("slug", _("No short name can be made from this name. Choose one."))
+        return values
+
+
+class TeamForm(NamedForm):
+    """A new team."""
+
+
+class MemberForm(forms.Form):
+    """Somebody to be added to a team."""
+
+    username = forms.CharField(label=_("Username"), max_length=60)
+    role = forms.ChoiceField(label=_("Role"), choices=Role.choices)
+
+    def clean_username(self) -> str:
+        username: str = self.cleaned_data["username"]
+        self.user = User.objects.filter(username=username, is_active=True).first()
+        if self.user is None:
+            raise ValidationError(_("Nobody here has this username. An admin of the organisation can make an account."))
+        return username
+
+
+class RoleForm(forms.Form):
+    """Another role for a member."""
+
+    role = forms.ChoiceField(choices=Role.choices)

@@ -1,0 +1,37 @@
+"""The pages of teams that need nothing but teams; `config.pages` adds the one that shows more."""
+
+from django.urls import include, path, register_converter
+
+from teams.models import TeamFile
+from teams.views import files, members, teams
+
+
+class TeamFileKey:
+    """A file's key in an address, upper case as in the API."""
+
+    regex = "|".join(TeamFile.Key.values)
+
+    def to_python(self, value: str) -> str:
+        return value
+
+    def to_url(self, value: str) -> str:
+        return value
+
+
+register_converter(TeamFileKey, "team_file_key")
+
+file_urls = [
+    path("", files.edit, name="team_file"),
+    path("history/", files.history, name="team_file_history"),
+    path("history/<int:number>/", files.version, name="team_file_version"),
+    path("history/<int:number>/restore/", files.restore, name="team_file_restore"),
+]
+
+urlpatterns = [
+    path("teams/", teams.team_list, name="team_list"),
+    path("teams/new/", teams.team_new, name="team_new"),
+    path("teams/<slug:slug>/members/", members.members, name="team_members"),
+    path("teams/<slug:slug>/members/<uuid:user_id>/role/", members.member_role, name="team_member_role"),
+    path("teams/<slug:slug>/members/<uuid:user_id>/remove/", members.member_remove, name="team_member_remove"),
+    path("teams/<slug:slug>/files/<team_file_key:key>/", include(file_urls)),
+]

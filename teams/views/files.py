@@ -1,0 +1,68 @@
+"""The pages of a team's files."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
+
+from teams.access import Action, may, team_for
+from teams.files import file_save
+from teams.guidance import TEAM_FILES
+from teams.models import Team, TeamFile
+from teams.views import document
+from teams.views.asking import asking
+from teams.views.document import Crumb, Document, saving
+
+
+def edit(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+    """The editor of a team's file."""
+    found = _document(request, slug, key, Action.EDIT)
+    return document.edit(request, found, saving(request, file_save, found.file))
+
+
+def history(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+    """All versions of a team's file."""
+    return document.history(request, _document(request, slug, key))
+
+
+def version(request: HttpRequest, slug: str, key: str, number: int) -> HttpResponse:
+    """One version of a team's file."""
+    return document.version(request, _document(request, slug, key), number)
+
+
+@require_POST
+def restore(request: HttpRequest, slug: str, key: str, number: int) -> HttpResponse:
+    """Bring back an old version of a team's file."""
+    found = _document(request, slug, key, Action.EDIT)
+    return document.restore(request, found, number, saving(request, file_save, found.file))
+
+
+def _document(request: HttpRequest, slug: str, key: str, action: Action = Action.READ) -> Document:
+    principal = asking(request)
+    team = team_for(principal, slug, action)
+    guidance = TEAM_FILES[key]
+    address = reverse("team_file", args=[slug, key])
+    return Document(
+        file=get_object_or_404(TeamFile, team=team, file_key=key),
+        guidance=guidance,
+        key=key,
+        heading=_("%(name)s of %(owner)s") % {"name": guidance.name, "owner": team.name},
+        crumbs=(Crumb(_("Teams"), reverse("team_list")), Crumb(team.name, reverse("team_page", args=[slug]))),
+        readers=_readers(team),
+        edit_address=address,
+        history_address=f"{address}history/",
+        may_edit=action is Action.EDIT or may(principal, team, Action.EDIT),
+    )
+
+
+def _readers(team: Team) -> str:
+    count = team.agent_links.count()
+    if not count:
+        return _("No agent works in this team yet, so nobody reads this so far.")
+    return ngettext(
+        "Read by %(count)s agent of this team, at the start of every conversation.",
+        "Read by %(count)s agents of this team, at the start of every conversation.",
+        count,
+    ) % {"count": count}
