@@ -19,7 +19,7 @@ def valid_timezone(name: str) -> None:
     """Raises ValidationError for what is no IANA time zone."""
     try:
         ZoneInfo(name)
-    except (ValueError, OSError):
+    except (ValueError, KeyError, OSError):
         raise ValidationError("Use a time zone like Europe/Berlin or UTC.", code="timezone") from None
 
 

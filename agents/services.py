@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from agents.models import Agent, AgentFile, AgentTeam, DailyLog
 from config.http.errors import Conflict
 from config.http.etags import PreconditionFailed
-from teams.files import StaleVersion, file_append, file_create, file_save
+from teams.files import StaleVersion, file_append, file_create, file_save, locked
 from teams.models import Team
 from teams.principal import SYSTEM, Principal
 from teams.services import erase
@@ -56,7 +56,7 @@ def agent_files_ensure(agent: Agent) -> None:
 @transaction.atomic
 def agent_update(*, agent: Agent, expected_version: int, name: str, timezone: str, teams: Sequence[Team]) -> Agent:
     """Change an agent's name, time zone and teams. Raises StaleVersion."""
-    current = Agent.objects.select_for_update(no_key=True).get(pk=agent.pk)
+    current = locked(agent)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
     current.name, current.timezone, current.version = name, timezone, current.version + 1

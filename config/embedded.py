@@ -170,9 +170,7 @@ def command_line(pid: int) -> str:
             return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="surrogateescape")
         except OSError:
             return ""
-    listed = subprocess.run(
-        ["/bin/ps", "-ww", "-o", "args=", "-p", str(pid)], capture_output=True, check=False
-    )
+    listed = subprocess.run(["/bin/ps", "-ww", "-o", "args=", "-p", str(pid)], capture_output=True, check=False)
     return listed.stdout.decode(errors="surrogateescape").rstrip("\n")
 
 
@@ -315,9 +313,7 @@ class EmbeddedPostgres:
                     raise self._too_late()
             complaint = process.stdout.read().decode(errors="replace").strip()
         if not complaint and process.returncode:
-            complaint = (
-                f"The supervisor ended with code {process.returncode}. Log: {self._folder.supervisor_log}"
-            )
+            complaint = f"The supervisor ended with code {process.returncode}. Log: {self._folder.supervisor_log}"
         if complaint:
             raise EmbeddedPostgresError(complaint)
 

@@ -99,9 +99,7 @@ class Account:
                 raise self.refusal(f"{self.folder.cluster} belongs to another user", "Run this as that user")
             with contextlib.suppress(KeyError):
                 return pwd.getpwuid(owner)
-            raise self.refusal(
-                f"{self.folder.cluster} belongs to user {owner}, who is not known here", "Add them"
-            )
+            raise self.refusal(f"{self.folder.cluster} belongs to user {owner}, who is not known here", "Add them")
         if os.geteuid() != 0:
             return None
         for name in ("postgres", "nobody"):
@@ -161,8 +159,7 @@ class Account:
 
     def refusal(self, reason: str, advice: str) -> EmbeddedPostgresError:
         return EmbeddedPostgresError(
-            f"{reason}. {advice}, or set DATABASE_URL to a PostgreSQL of your own. "
-            f"Log: {self.folder.postgres_log}"
+            f"{reason}. {advice}, or set DATABASE_URL to a PostgreSQL of your own. Log: {self.folder.postgres_log}"
         )
 
 
@@ -309,30 +306,25 @@ class Cluster:
         if initdb.returncode:
             logger.error("initdb failed:\n%s", output)
             complaints = re.findall(r"(?:error|FATAL|PANIC):\s*(.+)", output)
-            raise self._failure(
-                "PostgreSQL's data folder cannot be made", complaints or output.splitlines()[-1:]
-            )
+            raise self._failure("PostgreSQL's data folder cannot be made", complaints or output.splitlines()[-1:])
 
     def _reset_admin_password(self) -> None:
         """In single-user mode, where nobody is asked for a password; ours goes through standard input."""
+        program, *arguments = self._command()
+        careful = ["-c", "exit_on_error=on", "-c", "log_min_error_statement=panic"]
+        log = self._open_log()
+        self.log_start = os.fstat(log).st_size
         single = self.account.popen(
-            [
-                *self._command(),
-                "--single",
-                "-c",
-                "exit_on_error=on",
-                "-c",
-                "log_min_error_statement=panic",
-                "postgres",
-            ],
+            [program, "--single", *arguments, *careful, "postgres"],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
-            stderr=self._open_log(),
+            stderr=log,
             pass_fds=(self.supervisor_lock,),
         )
+        os.close(log)
         single.communicate(f"ALTER ROLE {ADMIN} PASSWORD '{self.folder.password(ADMIN)}'\n".encode())
         if single.returncode:
-            raise self._failure("The administrator's password cannot be set", [])
+            raise self._failure("The administrator's password cannot be set", self._complaints())
 
     def _failure(self, what: str, complaints: list[str]) -> EmbeddedPostgresError:
         reason = f"{what}: {'; '.join(dict.fromkeys(complaints)) or 'see the log'}"
@@ -404,9 +396,7 @@ class Cluster:
     def _await_orphans(self) -> None:
         """Backends outlive a killed postmaster for a moment, and its shared memory with them."""
         deadline = time.monotonic() + ORPHAN_SECONDS
-        while orphans := self._processes(
-            rf"postgres: {re.escape(self.folder.name)}: |{self._own_arguments()}"
-        ):
+        while orphans := self._processes(rf"postgres: {re.escape(self.folder.name)}: |{self._own_arguments()}"):
             if time.monotonic() > deadline:
                 raise self.account.refusal(
                     f"Processes {', '.join(map(str, orphans))} of an earlier server do not end", "End them"
@@ -425,7 +415,7 @@ class Cluster:
 
     def _own_arguments(self) -> str:
         arguments = f"-D {self.folder.cluster} -c {self._mark()} "
-        return r"[^\0]*postgres[\0 ]" + "[\\0 ]".join(re.escape(part) for part in arguments.split(" "))
+        return r"[^\0]*postgres[\0 ](--single[\0 ])?" + "[\\0 ]".join(re.escape(part) for part in arguments.split(" "))
 
     def _processes(self, pattern: str) -> list[int]:
         """Pids of the account's processes whose arguments match."""
@@ -702,9 +692,7 @@ def supervise(folder: DataFolder) -> None:
     with explained(folder):
         folder.prepare()
         descriptor = open_lock(folder.supervisor_lock)
-        for _ in range(
-            LOCK_TRIES
-        ):  # a client that looks whether there is a supervisor holds the lock for an instant
+        for _ in range(LOCK_TRIES):  # a client that looks whether there is a supervisor holds the lock for an instant
             if lock(descriptor, fcntl.LOCK_EX):
                 _log_to(folder.supervisor_log)
                 Supervisor(folder, descriptor).run()

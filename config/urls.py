@@ -3,6 +3,11 @@
 from django.urls import include, path
 
 urlpatterns = [
-    path("accounts/", include("allauth.account.urls")),
-    path("accounts/2fa/", include("allauth.mfa.urls")),
+    path("accounts/", include("config.accounts")),
+    # The literal addresses of the apps come before the pages that take any slug.
+    path("", include("teams.urls")),
+    path("", include("agents.urls")),
+    path("", include("memories.urls")),
+    path("", include("assembly.urls")),
+    path("", include("config.pages.urls")),
 ]

@@ -98,6 +98,11 @@ def readable_name(slug: str) -> str:
     return " ".join(word.capitalize() for word in slug.split("-"))
 
 
+def counted(number: int, one: str, many: str) -> str:
+    """1 memory, 2,000 memories."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
 def _check_slug(slug: str) -> None:
     try:
         valid_slug(slug)

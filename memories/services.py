@@ -11,7 +11,7 @@ from agents.models import Agent
 from config.http.errors import Conflict, Invalid
 from memories.embedding import MODEL_NAME, embed
 from memories.models import Memory, MemoryVersion
-from teams.files import StaleVersion
+from teams.files import StaleVersion, locked
 from teams.models import Team
 from teams.principal import Principal
 from teams.services import erase
@@ -43,7 +43,7 @@ def memory_create(*, owner: Owner, facts: MemoryFacts, principal: Principal) -> 
 @transaction.atomic
 def memories_create(*, owner: Owner, facts: Sequence[MemoryFacts], principal: Principal) -> list[Memory]:
     """New memories of one owner, all or none; those whose external id the owner has already are passed over."""
-    type(owner).objects.select_for_update(no_key=True).get(pk=owner.pk)  # two imports at once take turns
+    locked(owner)  # two imports at once take turns
     named = [fact.external_id for fact in facts if fact.external_id]
     known = set(memories_of(owner).filter(external_id__in=named).values_list("external_id", flat=True))
     fresh = [fact for fact in facts if fact.external_id not in known]
@@ -88,7 +88,9 @@ def memory_update(
     principal: Principal,
 ) -> Memory:
     """Save a new version of a memory. Raises StaleVersion, and Invalid for a successor that cannot be one."""
-    current = Memory.objects.select_for_update(no_key=True).get(pk=memory.pk)
+    if superseded_by is not None:
+        locked(memory.agent or memory.team)  # or two at once could supersede each other
+    current = locked(memory)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
     _check_successor(current, superseded_by)

@@ -11,12 +11,13 @@ from django.db import models, transaction
 from django.dispatch import Signal
 from uuid_utils.compat import uuid7
 
-from config.http.errors import DossierError
+from config.http.errors import DossierError, NotFound
 from teams.principal import Author
 
 MAX_FILE_CHARACTERS = 1_000_000
 
 File = TypeVar("File", bound="VersionedFile")
+Row = TypeVar("Row", bound=models.Model)
 
 file_saved = Signal()  # sender: the model; file: the VersionedFile as it is now
 
@@ -125,7 +126,7 @@ def file_save(*, file: File, content: str, expected_version: int, author: Author
 
     Returns the file as it is stored now. Raises StaleVersion when somebody saved in between.
     """
-    current = file_locked(file)
+    current = locked(file)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
     return _write(current, content, author)
@@ -134,14 +135,18 @@ def file_save(*, file: File, content: str, expected_version: int, author: Author
 @transaction.atomic
 def file_append(*, file: File, paragraph: str, author: Author) -> File:
     """Add a paragraph at the end, after a blank line, exactly as given; no version is expected, so none is stale."""
-    current = file_locked(file)
+    current = locked(file)
     separator = "\n\n" if current.content else ""
     return _write(current, f"{current.content}{separator}{paragraph}", author)
 
 
-def file_locked(file: File) -> File:
-    """The file's newest state, held against other writers until the transaction ends."""
-    return type(file)._default_manager.select_for_update(no_key=True).get(pk=file.pk)  # noqa: SLF001
+def locked(row: Row) -> Row:
+    """The row's newest state, held against other writers until the transaction ends. Raises NotFound once it is gone."""
+    rows = type(row)._default_manager.select_for_update(no_key=True)  # noqa: SLF001
+    current = rows.filter(pk=row.pk).first()
+    if current is None:
+        raise NotFound
+    return current
 
 
 def _write(file: File, content: str, author: Author) -> File:

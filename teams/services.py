@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db import IntegrityError, connection, transaction
 
 from config.http.errors import Conflict, NotFound
-from teams.files import StaleVersion, file_create
+from teams.files import StaleVersion, file_create, locked
 from teams.models import Membership, Role, Team, TeamFile, User
 from teams.principal import SYSTEM, Principal
 
@@ -46,10 +46,12 @@ def team_files_provision(teams: Sequence[Team]) -> int:
 
 @transaction.atomic
 def team_update(*, team: Team, expected_version: int, name: str) -> Team:
-    """Rename a team. Raises StaleVersion."""
-    current = Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+    """Rename a team; the same name again makes no new version. Raises StaleVersion."""
+    current = locked(team)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
+    if current.name == name:
+        return current
     current.name, current.version = name, current.version + 1
     current.save()
     return current

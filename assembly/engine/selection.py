@@ -50,8 +50,8 @@ def _offer(section: Section, item: Ranked, ledger: Ledger, limit: Limit, *, firs
     tokens_full = ledger.tokenizer.count(text)
     if item.code is not None:
         return ledger, _decision(item, item.code, tokens_full=tokens_full)
-    opened = ledger.append(opening(section, first_section=not ledger.text, first_item=first))
-    grown = opened.append(text, tokens_full)
+    opened = opening(section, first_section=not ledger.text, first_item=first)
+    grown = ledger.append_counted(opened, text, tokens_full)
     if section.required or grown.tokens <= limit.tokens:
         code = Code.REQUIRED if section.required else Code.FITS
         return grown, _placed(_decision(item, code, tokens_full=tokens_full), ledger, opened, grown)
@@ -62,8 +62,8 @@ def _offer(section: Section, item: Ranked, ledger: Ledger, limit: Limit, *, firs
 def _cut(section: Section, item: Ranked, ledger: Ledger, limit: Limit, left_out: Decision) -> tuple[Ledger, Decision]:
     """The item cut to fit, or the decision that left it out where not a single character of it has room."""
     rendered = render(section, item.candidate)
-    opened = ledger.append(opening(section, first_section=not ledger.text, first_item=True))
-    longest = _longest_cut(rendered.body, opened.append(rendered.lead), limit.tokens)
+    opened = opening(section, first_section=not ledger.text, first_item=True)
+    longest = _longest_cut(rendered.body, ledger.append(opened + rendered.lead), limit.tokens)
     if longest is None:
         return ledger, left_out
     kept, grown = longest
@@ -100,10 +100,10 @@ def _longest_cut(body: str, led: Ledger, limit: int) -> tuple[int, Ledger] | Non
     return None
 
 
-def _placed(decision: Decision, before: Ledger, opened: Ledger, grown: Ledger) -> Decision:
+def _placed(decision: Decision, before: Ledger, opened: str, grown: Ledger) -> Decision:
     """The decision with the item's tokens and its place: after what opened it, at the end of the text."""
     tokens = grown.tokens - before.tokens
-    return replace(decision, tokens=tokens, start=len(opened.text), end=len(grown.text))
+    return replace(decision, tokens=tokens, start=len(before.text) + len(opened), end=len(grown.text))
 
 
 def _decision(item: Ranked, code: Code, *, tokens_full: int = 0, **detail: Scalar) -> Decision:

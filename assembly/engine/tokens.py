@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from config.tokens import Tokenizer
 
-_NEAR = 256  # characters: most texts have a word end among their last ones
+_NEAR = (32, 512)  # characters from the end in which to look for a seam before looking at the whole text
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,27 +27,31 @@ class Ledger:
         """Tokens of the text, were the piece appended."""
         return self.settled + self.tokenizer.count(self.text[self.seam :] + piece)
 
-    def append(self, piece: str, tokens: int | None = None) -> "Ledger":
-        """The ledger of text + piece. Give the piece's own count, if known, to save counting it here."""
-        total = self.tokens_with(piece) if tokens is None else self._joined(piece, tokens)
+    def append(self, piece: str) -> "Ledger":
+        """The ledger of text + piece."""
+        return self._grown(piece, self.tokens_with(piece))
+
+    def append_counted(self, opening: str, piece: str, tokens: int) -> "Ledger":
+        """The ledger of text + opening + piece, where `tokens` is the piece's own count: it is not counted again."""
+        first = self.tokenizer.seam and self.tokenizer.seam.search(piece)
+        if not first:
+            return self.append(opening + piece)
+        beginning = piece[: first.start()]
+        rest = tokens - self.tokenizer.count(beginning)
+        return self._grown(opening + piece, self.tokens_with(opening + beginning) + rest)
+
+    def _grown(self, piece: str, total: int) -> "Ledger":
         text = self.text + piece
         seam = _last(self.tokenizer.seam, text, self.seam)
         settled = self.settled if seam == self.seam else total - self.tokenizer.count(text[seam:])
         return Ledger(self.tokenizer, text, total, seam, settled)
-
-    def _joined(self, piece: str, tokens: int) -> int:
-        first = self.tokenizer.seam and self.tokenizer.seam.search(piece)
-        if not first:
-            return self.tokens_with(piece)
-        beginning = piece[: first.start()]
-        return self.tokens_with(beginning) + tokens - self.tokenizer.count(beginning)
 
 
 def _last(seam: re.Pattern[str] | None, text: str, start: int) -> int:
     """Position of the last seam after start; start itself where there is none."""
     if seam is None:
         return start
-    for position in {max(start, len(text) - _NEAR): None, start: None}:
+    for position in (*(max(start, len(text) - near) for near in _NEAR), start):
         found = [match.start() for match in seam.finditer(text, position)]
         if found:
             return found[-1]

@@ -7,6 +7,9 @@ from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
 
 
+MAX_NAMED = 20  # unknown fields that an answer names; there may be a million
+
+
 class StrictJSONParser(JSONParser):
     """JSON that is UTF-8 and not absurdly nested; anything else is a 400, never a 500."""
 
@@ -26,5 +29,5 @@ class StrictSerializer(serializers.Serializer[Any]):
         if isinstance(data, dict) and (unknown := [name for name in data if name not in self.fields]):
             known = ", ".join(name for name, field in self.fields.items() if not field.read_only)
             message = f"There is no such field. Known are: {known}."
-            raise serializers.ValidationError({name: [message] for name in unknown}, code="unknown")
+            raise serializers.ValidationError({name: [message] for name in unknown[:MAX_NAMED]}, code="unknown")
         return super().to_internal_value(data)

@@ -1,6 +1,7 @@
 """Lists page by page: `{results, next}`, with an opaque cursor that stays right while rows come and go."""
 
 import base64
+import datetime
 import json
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -47,7 +48,7 @@ def next_address(path: str, query: Mapping[str, str], cursor: str) -> str | None
 def _limit(text: str) -> int:
     if not text:
         return DEFAULT_LIMIT
-    if text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= MAX_LIMIT:
+    if text.isascii() and text.isdigit() and len(text) <= len(str(MAX_LIMIT)) and 1 <= int(text) <= MAX_LIMIT:
         return int(text)
     raise Invalid("limit", f"Use a whole number from 1 to {MAX_LIMIT}.")
 
@@ -63,12 +64,19 @@ class DjangoJSONEncoderExact(DjangoJSONEncoder):
         return o.isoformat() if hasattr(o, "isoformat") else super().default(o)
 
 
+def is_naive(value: Any) -> bool:
+    """Whether it is a moment without an offset, which no cursor of ours holds."""
+    return isinstance(value, datetime.datetime) and value.tzinfo is None
+
+
 def _after(model: type[Model], keys: tuple[str, ...], cursor: str, beyond: str) -> Q:
     try:
         values = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
         fields = [model._meta.get_field(key) for key in keys]  # noqa: SLF001 - Django's documented introspection
         parsed = [field.to_python(value) for field, value in zip(fields, values, strict=True)]  # type: ignore[union-attr]
-    except (ValueError, TypeError, ValidationError, RecursionError):
+        if any(value is None or is_naive(value) for value in parsed):
+            raise ValueError(cursor)  # noqa: TRY301 - one sentence for every cursor that is not ours
+    except (ValueError, TypeError, OverflowError, ValidationError, RecursionError):
         raise Invalid("cursor", "Use the cursor of `next` as it came, or leave it out to start anew.") from None
     condition, equal = Q(pk__in=[]), Q()
     for key, value in zip(keys, parsed, strict=True):

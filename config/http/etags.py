@@ -1,8 +1,13 @@
 """Strong ETags of versioned things, and the If-Match that a change must carry."""
 
+import re
+
 from django.http import HttpRequest
 
 from config.http.errors import DossierError
+
+
+VERSION_TAG = re.compile(r'"?[0-9]{1,9}"?')  # some clients lose the quotes
 
 
 class PreconditionRequired(DossierError):
@@ -35,10 +40,15 @@ def expected_version(request: HttpRequest, current: int) -> int:
     tags = [tag.strip() for tag in header.split(",")]
     if "*" in tags or etag(current) in tags:
         return current
-    numbers = [int(tag.strip('"')) for tag in tags if tag.strip('"').isascii() and tag.strip('"').isdigit()]
-    return min(numbers, default=0)
+    return min((int(tag.strip('"')) for tag in tags if VERSION_TAG.fullmatch(tag)), default=0)
 
 
 def creates(request: HttpRequest) -> bool:
     """Whether the request may only create: `If-None-Match: *`."""
     return request.headers.get("If-None-Match", "").strip() == "*"
+
+
+def has_newest(request: HttpRequest, current: int) -> bool:
+    """Whether the reader's If-None-Match names the current version, so that 304 says all."""
+    tags = [tag.strip().removeprefix("W/") for tag in request.headers.get("If-None-Match", "").split(",")]
+    return etag(current) in tags or "*" in tags

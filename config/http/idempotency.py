@@ -55,7 +55,7 @@ def _answer_once(request: Request, key: str, handle: Callable[[], Response]) -> 
         "path": request.path[:500],
         "key": key,
     }
-    body = hashlib.sha256(JSONRenderer().render(request.data)).hexdigest()
+    body = hashlib.sha256(request.body).hexdigest()
     _forget_old()
     if not _first(address, body):
         return _repeat(IdempotentRequest.objects.get(**address), body)

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
-from django.db import OperationalError
+from django.db import IntegrityError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
+from psycopg.errors import ForeignKeyViolation
 from psycopg_pool import PoolTimeout
 from rest_framework import exceptions
 from rest_framework.response import Response
@@ -93,6 +94,8 @@ def as_dossier_error(exception: Exception) -> DossierError | None:
         return Forbidden()
     if isinstance(exception, SuspiciousOperation):
         return _of_status(400, "The request is malformed. Nothing was changed.")
+    if isinstance(exception, IntegrityError) and isinstance(exception.__cause__, ForeignKeyViolation):
+        return NotFound("Something that this belongs to")  # deleted by somebody else in the same moment
     if isinstance(exception, (PoolTimeout, OperationalError)):
         logger.warning("the database did not answer: %s", exception)
         return Busy("The database did not answer in time. Nothing was changed; try again in a moment.")
@@ -116,7 +119,7 @@ def _invalid(exception: exceptions.ValidationError) -> DossierError:
 def _per_field(details: Any, path: str = "") -> dict[str, list[dict[str, str]]]:
     """DRF's nested details as `{"a.0.b": [{code, message}]}`; what concerns the whole body stands under `body`."""
     if isinstance(details, dict) and "message" in details and "code" in details and isinstance(details["code"], str):
-        return {path or "body": [{"code": details["code"], "message": str(details["message"])}]}
+        return {_printable(path) or "body": [{"code": details["code"], "message": str(details["message"]).encode(errors="replace").decode()}]}
     pairs = details.items() if isinstance(details, dict) else enumerate(details)
     found: dict[str, list[dict[str, str]]] = {}
     for name, inner in pairs:
@@ -125,6 +128,12 @@ def _per_field(details: Any, path: str = "") -> dict[str, list[dict[str, str]]]:
         for field, errors in _per_field(inner, here).items():
             found.setdefault(field, []).extend(errors)
     return found
+
+
+
+def _printable(text: str) -> str:
+    """A field's name as it was sent may hold lone surrogates, which no answer in UTF-8 can repeat, and be endless."""
+    return text[:200].encode(errors="replace").decode()
 
 
 class ProblemMiddleware:

@@ -1,11 +1,15 @@
 """The base of every REST endpoint: who asks, and the validated values of what was sent."""
 
+from collections.abc import Callable
 from typing import Any, cast
 
+from django.db.models import QuerySet
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from config.http.api import StrictSerializer
+from config.http.cursors import next_address, page_of
 from config.http.errors import Invalid
 from teams.principal import Principal
 
@@ -14,6 +18,8 @@ class ApiView(APIView):
     """A DRF view whose `request.user` is a Principal."""
 
     request: Request
+    metadata_class = None  # OPTIONS tells nothing that the OpenAPI document does not
+    http_method_names = ["get", "head", "post", "put", "patch", "delete"]
 
     @property
     def principal(self) -> Principal:
@@ -35,3 +41,18 @@ class ApiView(APIView):
             if "\x00" in value:
                 raise Invalid(name, "A NUL character cannot be used. Remove it.", "null_characters_not_allowed")
         return given
+
+    def page(
+        self,
+        rows: QuerySet[Any],
+        document: Callable[[Any], dict[str, Any]],
+        keys: tuple[str, ...] = ("created", "id"),
+        *,
+        query: dict[str, str] | None = None,
+        ascending: bool = False,
+    ) -> Response:
+        """A page of the rows as `{results, next}`. Raises Invalid for a query that is none of a list's."""
+        asked = self.query("cursor", "limit") if query is None else query
+        found, cursor = page_of(rows, asked, keys, ascending=ascending)
+        following = next_address(self.request.path, asked, cursor)
+        return Response({"results": [document(row) for row in found], "next": following})

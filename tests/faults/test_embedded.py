@@ -79,12 +79,23 @@ def data(tmp_path: Path) -> Iterator[Path]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-@pytest.fixture
-def server(data: Path) -> EmbeddedPostgres:
-    """A running server with one committed row."""
-    server = EmbeddedPostgres(data)
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A stopped data folder with one committed row, to be copied."""
+    folder = tmp_path_factory.mktemp("original") / "var"
+    server = EmbeddedPostgres(folder)
     server.attach()
     execute(server, "CREATE TABLE kept AS SELECT 1 AS value")
+    server.detach(wait=True)
+    return folder
+
+
+@pytest.fixture
+def server(data: Path, original: Path) -> EmbeddedPostgres:
+    """A running server with one committed row."""
+    subprocess.run(["/bin/cp", "-a", str(original), str(data)], check=True)
+    server = EmbeddedPostgres(data)
+    server.attach()
     return server
 
 
@@ -106,7 +117,7 @@ def another(data: Path) -> Iterator[Callable[[], Client]]:
 @pytest.fixture
 def bystander() -> Iterator[subprocess.Popen[bytes]]:
     """A process that has nothing to do with us and must survive."""
-    with subprocess.Popen(["sleep", "300"]) as process:
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(300)"]) as process:
         yield process
         survived = process.poll() is None
         process.kill()

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from config.http.errors import DossierError
 from memories.conversation import conversation_import
 from memories.conversation_file import conversation_read
-from memories.importing import progress_bar
+from memories.importing import counted, progress_bar
 from teams.principal import SYSTEM
 
 
@@ -30,6 +30,7 @@ class Command(BaseCommand):
             raise CommandError(error.detail) from error
         days = len({session.at.date() for session in sessions})
         self.stdout.write(
-            f"{agent}: {len(sessions):,} sessions, {turns:,} turns; {days:,} daily logs ({imported.logs:,} changed), "
-            f"{turns:,} memories ({imported.memories:,} new)."
+            f"{agent}: {counted(len(sessions), 'session', 'sessions')}, {counted(turns, 'turn', 'turns')}; "
+            f"{counted(days, 'daily log', 'daily logs')} ({imported.logs:,} changed), "
+            f"{counted(turns, 'memory', 'memories')} ({imported.memories:,} new)."
         )

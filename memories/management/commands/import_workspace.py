@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from config.http.errors import DossierError
-from memories.importing import progress_bar
+from memories.importing import counted, progress_bar
 from memories.memory_lines import MemoryLines
 from memories.workspace import Imported, workspace_import
 from memories.workspace_folder import Workspace, workspace_read
@@ -43,9 +43,10 @@ class Command(BaseCommand):
 def _summary(workspace: Workspace, imported: Imported, agent: str, team: str | None) -> str:
     files = len(workspace.agent_files) + (len(workspace.team_files) if team else 0)
     return (
-        f"{agent}{f' in {team}' if team else ''}: {files} files ({imported.files} changed), "
-        f"{len(workspace.logs):,} daily logs ({imported.logs:,} changed), "
-        f"{len(workspace.lines.memories):,} memories ({imported.memories:,} new)."
+        f"{agent}{f' in {team}' if team else ''}: {counted(files, 'file', 'files')} "
+        f"({imported.files} changed), "
+        f"{counted(len(workspace.logs), 'daily log', 'daily logs')} ({imported.logs:,} changed), "
+        f"{counted(len(workspace.lines.memories), 'memory', 'memories')} ({imported.memories:,} new)."
     )
 
 
@@ -60,11 +61,12 @@ def _left_out(workspace: Workspace, team: str | None) -> list[str]:
 
 
 def _passed_over(lines: MemoryLines) -> list[str]:
+    numbers = _listed([str(line) for line in lines.other])
     parts = [
-        f"{len(lines.headings):,} headings" if lines.headings else "",
-        f"{len(lines.blank):,} blank lines" if lines.blank else "",
-        f"{lines.repeated:,} repeated memories" if lines.repeated else "",
-        f"{len(lines.other):,} other lines ({_listed([str(line) for line in lines.other])})" if lines.other else "",
+        counted(len(lines.headings), "heading", "headings") if lines.headings else "",
+        counted(len(lines.blank), "blank line", "blank lines") if lines.blank else "",
+        counted(lines.repeated, "repeated memory", "repeated memories") if lines.repeated else "",
+        f"{counted(len(lines.other), 'other line', 'other lines')} ({numbers})" if lines.other else "",
     ]
     named = ", ".join(part for part in parts if part)
     return [f"Passed over in MEMORY.md: {named}."] if named else []
