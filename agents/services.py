@@ -55,10 +55,12 @@ def agent_files_ensure(agent: Agent) -> None:
 
 @transaction.atomic
 def agent_update(*, agent: Agent, expected_version: int, name: str, timezone: str, teams: Sequence[Team]) -> Agent:
-    """Change an agent's name, time zone and teams. Raises StaleVersion."""
+    """Change an agent's name, time zone and teams; where nothing differs, no version is made. Raises StaleVersion."""
     current = locked(agent)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
+    if (current.name, current.timezone, set(current.teams.all())) == (name, timezone, set(teams)):
+        return current
     current.name, current.timezone, current.version = name, timezone, current.version + 1
     current.save()
     current.teams.set(teams)
@@ -90,6 +92,8 @@ def daily_log_create(*, agent: Agent, date: datetime.date, content: str, princip
         with transaction.atomic():
             return file_create(file=DailyLog(agent=agent, date=date, content=content), author=principal.author)
     except IntegrityError:
+        if not DailyLog.objects.filter(agent=agent, date=date).exists():
+            raise  # the agent itself was deleted meanwhile
         raise PreconditionFailed("This day has a log already. Read it and send its ETag as If-Match.") from None
 
 

@@ -3,11 +3,19 @@
 from assembly.engine.types import Profile, Section
 from config.http.errors import Invalid
 
+SIMILARITY_THRESHOLD = 0.24
+"""Least cosine at which a memory counts as found, with the bundled embeddings.
+
+Measured on 762 questions about five long conversations (LoCoMo): all of them find something at .24 (95 % with the
+speakers' names taken out), while 85 % of 1,500 nonsense topics find nothing. At .20 that is 61 %; at .28 real evidence
+gets lost.
+"""
+
 CONVERSATION = Profile(
     name="conversation",
     version=1,
     budget=16_000,
-    similarity_threshold=0.2,  # provisional: to be set from a measurement of the bundled embedding
+    similarity_threshold=SIMILARITY_THRESHOLD,
     sections=(
         Section("identity", "Identity", "L1", "agent_files", "text", required=True),
         Section("instructions", "Instructions", "L1", "agent_files", "text", required=True),

@@ -464,7 +464,8 @@ class Cluster:
     def _complaints(self) -> list[str]:
         with self.folder.postgres_log.open(errors="replace") as log:
             log.seek(self.log_start)
-            return re.findall(r"(?:FATAL|PANIC|ERROR):\s*(.+)", log.read())[-3:]
+            said = log.read().strip()
+        return re.findall(r"(?:FATAL|PANIC|ERROR):\s*(.+)", said)[-3:] or said.splitlines()[-2:]
 
     def _prove_ours(self, admin: Session) -> None:
         row = admin.execute("SHOW data_directory").fetchone()

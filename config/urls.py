@@ -3,6 +3,7 @@
 from django.urls import include, path
 
 urlpatterns = [
+    path("api/v1/", include("config.api")),
     path("accounts/", include("config.accounts")),
     # The literal addresses of the apps come before the pages that take any slug.
     path("", include("teams.urls")),

@@ -23,7 +23,7 @@ _loading = threading.Lock()
 def embed(texts: list[str]) -> list[NDArray[np.float32] | None]:
     """One unit vector of DIMENSIONS per text; None for a text in which the model knows no token.
 
-    The model averages token vectors, so white space alone has no direction and cannot be compared with anything.
+    The model averages the vectors of its tokens; where there is none, there is no direction to compare.
     """
     if not texts:
         return []

@@ -2,7 +2,7 @@
 
 import datetime
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -61,6 +61,18 @@ def memories_of(owner: Owner) -> QuerySet[Memory]:
     return Memory.objects.filter(agent=owner) if isinstance(owner, Agent) else Memory.objects.filter(team=owner)
 
 
+def owner_of(memory: Memory) -> Owner:
+    """The agent or the team that keeps the memory."""
+    owner = memory.agent or memory.team
+    assert owner is not None  # noqa: S101 - the database's constraint `memory_one_owner`
+    return owner
+
+
+def facts_of(memory: Memory) -> MemoryFacts:
+    """What the memory says now."""
+    return MemoryFacts(**{field.name: getattr(memory, field.name) for field in fields(MemoryFacts)})
+
+
 def _new_memory(owner: Owner, facts: MemoryFacts, vector: object, principal: Principal) -> Memory:
     memory = Memory(
         agent=owner if isinstance(owner, Agent) else None,
@@ -87,13 +99,18 @@ def memory_update(
     superseded_by: Memory | None,
     principal: Principal,
 ) -> Memory:
-    """Save a new version of a memory. Raises StaleVersion, and Invalid for a successor that cannot be one."""
+    """Save a new version of a memory; where nothing differs, none is made. The external id stays.
+
+    Raises StaleVersion, and Invalid for a successor that cannot be one.
+    """
     if superseded_by is not None:
-        locked(memory.agent or memory.team)  # or two at once could supersede each other
+        locked(owner_of(memory))  # or two at once could supersede each other
     current = locked(memory)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
     _check_successor(current, superseded_by)
+    if superseded_by == current.superseded_by and facts == replace(facts_of(current), external_id=facts.external_id):
+        return current
     if facts.text != current.text:
         [current.embedding] = embed([facts.text])
         current.embedding_model = MODEL_NAME

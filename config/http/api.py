@@ -6,7 +6,6 @@ from rest_framework import serializers
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
 
-
 MAX_NAMED = 20  # unknown fields that an answer names; there may be a million
 
 

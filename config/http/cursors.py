@@ -31,7 +31,7 @@ def page_of(
     The keys together must be unique; `ascending` puts the least first. `query` may carry `cursor` and `limit` (1 to
     MAX_LIMIT). Raises Invalid.
     """
-    limit = _limit(query.get("limit", ""))
+    limit = limit_of(query.get("limit", ""))
     if cursor := query.get("cursor", ""):
         rows = rows.filter(_after(rows.model, keys, cursor, "gt" if ascending else "lt"))
     found = list(rows.order_by(*(key if ascending else f"-{key}" for key in keys))[: limit + 1])
@@ -45,12 +45,13 @@ def next_address(path: str, query: Mapping[str, str], cursor: str) -> str | None
     return f"{path}?{urlencode({**query, 'cursor': cursor})}" if cursor else None
 
 
-def _limit(text: str) -> int:
+def limit_of(text: str, default: int = DEFAULT_LIMIT, most: int = MAX_LIMIT) -> int:
+    """How many rows `?limit=` asks for: 1 to `most`. Raises Invalid."""
     if not text:
-        return DEFAULT_LIMIT
-    if text.isascii() and text.isdigit() and len(text) <= len(str(MAX_LIMIT)) and 1 <= int(text) <= MAX_LIMIT:
+        return default
+    if text.isascii() and text.isdigit() and len(text) <= len(str(most)) and 1 <= int(text) <= most:
         return int(text)
-    raise Invalid("limit", f"Use a whole number from 1 to {MAX_LIMIT}.")
+    raise Invalid("limit", f"Use a whole number from 1 to {most}.")
 
 
 def _encode(values: list[Any]) -> str:

@@ -6,7 +6,6 @@ from django.http import HttpRequest
 
 from config.http.errors import DossierError
 
-
 VERSION_TAG = re.compile(r'"?[0-9]{1,9}"?')  # some clients lose the quotes
 
 

@@ -1,6 +1,6 @@
 """The OpenAPI document says what every endpoint has in common, so that no view needs to repeat it.
 
-`ApiSchema` names the operations after their address, `add_conventions` adds the errors and the headers of the conventions.
+`ApiSchema` names the operations after their address, `add_conventions` adds the errors and headers of all.
 """
 
 from typing import Any
@@ -23,7 +23,10 @@ LOCATION = OpenApiParameter(
     "Location", str, OpenApiParameter.HEADER, response=[201], description="The address of what was made."
 )
 IF_MATCH = OpenApiParameter(
-    "If-Match", str, OpenApiParameter.HEADER, description="The ETag of the version that you changed. Needed: 428 without."
+    "If-Match",
+    str,
+    OpenApiParameter.HEADER,
+    description="The ETag of the version that you changed; 428 without.",
 )
 IF_NONE_MATCH = OpenApiParameter(
     "If-None-Match", str, OpenApiParameter.HEADER, description="An ETag that you have: 304 while it is the newest."
@@ -100,9 +103,7 @@ def _add_to(operation: dict[str, Any], method: str) -> None:
     if method == "POST":
         schema = {"type": "string", "minLength": 1, "maxLength": MAX_KEY_CHARACTERS}
         description = "Sent again with the same key, the request has no second effect and gets the first answer."
-        parameters.append(
-            {"in": "header", "name": "Idempotency-Key", "schema": schema, "description": description}
-        )
+        parameters.append({"in": "header", "name": "Idempotency-Key", "schema": schema, "description": description})
     if method == "GET" and any(parameter["name"] == "If-None-Match" for parameter in parameters):
         responses["304"] = {"description": "You have the newest version."}
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}

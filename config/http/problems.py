@@ -119,7 +119,11 @@ def _invalid(exception: exceptions.ValidationError) -> DossierError:
 def _per_field(details: Any, path: str = "") -> dict[str, list[dict[str, str]]]:
     """DRF's nested details as `{"a.0.b": [{code, message}]}`; what concerns the whole body stands under `body`."""
     if isinstance(details, dict) and "message" in details and "code" in details and isinstance(details["code"], str):
-        return {_printable(path) or "body": [{"code": details["code"], "message": str(details["message"]).encode(errors="replace").decode()}]}
+        return {
+            _printable(path[:200]) or "body": [
+                {"code": details["code"], "message": str(details["message"]).encode(errors="replace").decode()}
+            ]
+        }
     pairs = details.items() if isinstance(details, dict) else enumerate(details)
     found: dict[str, list[dict[str, str]]] = {}
     for name, inner in pairs:
@@ -130,10 +134,9 @@ def _per_field(details: Any, path: str = "") -> dict[str, list[dict[str, str]]]:
     return found
 
 
-
-def _printable(text: str) -> str:
-    """A field's name as it was sent may hold lone surrogates, which no answer in UTF-8 can repeat, and be endless."""
-    return text[:200].encode(errors="replace").decode()
+def _printable(text: object) -> str:
+    """What was sent, if only a field's name, may hold lone surrogates, which no answer in UTF-8 can repeat."""
+    return str(text).encode(errors="replace").decode()
 
 
 class ProblemMiddleware:

@@ -1,0 +1,65 @@
+"""What the endpoints of agents and their daily logs take and give."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from agents.models import Agent, valid_timezone
+from config.http.api import StrictSerializer
+from config.http.fields import ExactText, Line, VisibleText
+from teams.api.serializers import MAX_NAME_CHARACTERS, MAX_SLUG_CHARACTERS, SignedSerializer, SlugField
+from teams.files import MAX_FILE_CHARACTERS
+
+MAX_TEAMS = 200
+MAX_PARAGRAPH_CHARACTERS = 200_000
+
+
+def timezone_field(**options: Any) -> ExactText:
+    """An IANA time zone; the agent's days begin and end there."""
+    return ExactText(max_length=60, validators=[valid_timezone], help_text="IANA, like Europe/Berlin.", **options)
+
+
+def teams_field(**options: Any) -> serializers.ListField:
+    """Slugs of teams that the caller may see."""
+    return serializers.ListField(
+        child=ExactText(max_length=MAX_SLUG_CHARACTERS), max_length=MAX_TEAMS, help_text="Slugs.", **options
+    )
+
+
+class AgentCreateSerializer(StrictSerializer):
+    slug = SlugField()
+    name = Line(max_length=MAX_NAME_CHARACTERS)
+    teams = teams_field(required=False, default=list)
+    instructions = ExactText(
+        allow_blank=True, required=False, default="", max_length=MAX_FILE_CHARACTERS, help_text="Its INSTRUCTIONS file."
+    )
+    timezone = timezone_field(required=False, default="UTC")
+
+
+class AgentUpdateSerializer(StrictSerializer):
+    name = Line(max_length=MAX_NAME_CHARACTERS, required=False)
+    timezone = timezone_field(required=False)
+    teams = teams_field(required=False)
+
+
+class AgentSerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    timezone = serializers.CharField()
+    teams = serializers.SerializerMethodField(help_text="Slugs of its teams that you may see.")
+    version = serializers.IntegerField()
+    created = serializers.DateTimeField()
+
+    def get_teams(self, agent: Agent) -> list[str]:
+        return [team.slug for team in agent.teams.all()]
+
+
+class ParagraphSerializer(StrictSerializer):
+    text = VisibleText(max_length=MAX_PARAGRAPH_CHARACTERS, help_text="Markdown, added exactly as sent.")
+
+
+class DailyLogSerializer(SignedSerializer):
+    date = serializers.DateField()
+    content = serializers.CharField()
+    updated_at = serializers.DateTimeField()

@@ -1,0 +1,25 @@
+"""The addresses of agents under /api/v1/."""
+
+from django.urls import path
+
+from agents.access import agent_for
+from agents.api.agents import AgentDetail, AgentList
+from agents.api.logs import DailyLogDetail, DailyLogList, DailyLogVersionDetail, DailyLogVersionList
+from agents.models import AgentFile
+from agents.services import agent_files_provision
+from teams.api.files import FileDetail, FileList, FileOwners, FileVersionDetail, FileVersionList
+
+AGENTS = FileOwners(agent_for, tuple(AgentFile.Key.values), agent_files_provision)
+
+urlpatterns = [
+    path("agents", AgentList.as_view()),
+    path("agents/<slug:slug>", AgentDetail.as_view()),
+    path("agents/<slug:slug>/files", FileList.as_view(owners=AGENTS)),
+    path("agents/<slug:slug>/files/<slug:key>", FileDetail.as_view(owners=AGENTS)),
+    path("agents/<slug:slug>/files/<slug:key>/versions", FileVersionList.as_view(owners=AGENTS)),
+    path("agents/<slug:slug>/files/<slug:key>/versions/<int:version>", FileVersionDetail.as_view(owners=AGENTS)),
+    path("agents/<slug:slug>/daily-logs", DailyLogList.as_view()),
+    path("agents/<slug:slug>/daily-logs/<slug:date>", DailyLogDetail.as_view()),
+    path("agents/<slug:slug>/daily-logs/<slug:date>/versions", DailyLogVersionList.as_view()),
+    path("agents/<slug:slug>/daily-logs/<slug:date>/versions/<int:version>", DailyLogVersionDetail.as_view()),
+]

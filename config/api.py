@@ -1,0 +1,13 @@
+"""Every address under /api/v1/: each app's own, the OpenAPI document and its page."""
+
+from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+
+urlpatterns = [
+    path("", include("teams.api.urls")),
+    path("", include("agents.api.urls")),
+    path("", include("memories.api.urls")),
+    path("", include("assembly.api.urls")),
+    path("schema", SpectacularAPIView.as_view(), name="schema"),
+    path("docs", SpectacularSwaggerSplitView.as_view(), name="api_docs"),
+]

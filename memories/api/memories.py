@@ -1,0 +1,119 @@
+"""REST: the memories of an agent or a team: one implementation, told who keeps them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.http.errors import NotFound
+from config.http.etags import etag
+from config.http.idempotency import idempotent
+from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE
+from memories.api.serializers import (
+    MemoryCreateSerializer,
+    MemorySerializer,
+    MemoryUpdateSerializer,
+    MemoryVersionSerializer,
+)
+from memories.models import Memory
+from memories.services import (
+    MemoryFacts,
+    Owner,
+    facts_of,
+    memories_of,
+    memory_create,
+    memory_delete,
+    memory_update,
+)
+from teams.access import Action, team_for
+from teams.api.serializers import page_serializer
+from teams.api.versioned import VersionedView, VersionList
+from teams.api.view import ApiView
+from teams.principal import Principal
+
+Find = Callable[[Principal, str, Action], Owner]
+
+
+def memory_for(owner: Owner, id_: UUID) -> Memory:
+    """The owner's memory with that id. Raises NotFound."""
+    memory = memories_of(owner).filter(id=id_).first()
+    if memory is None:
+        raise NotFound(f"The memory “{id_}”")
+    return memory
+
+
+class MemoryList(ApiView):
+    find: Find = staticmethod(team_for)
+
+    @extend_schema(parameters=PAGE, responses=page_serializer(MemorySerializer))
+    def get(self, request: Request, slug: str) -> Response:
+        """The memories, newest first."""
+        query = self.query("cursor", "limit")
+        memories = memories_of(self.find(self.principal, slug, Action.READ)).defer("embedding")
+        return self.page(memories, lambda memory: dict(MemorySerializer(memory).data), query=query)
+
+    @extend_schema(parameters=[ETAG, LOCATION], request=MemoryCreateSerializer, responses={201: MemorySerializer})
+    @idempotent
+    def post(self, request: Request, slug: str) -> Response:
+        """A new memory. An agent's key may write its own memories and those of its teams."""
+        self.query()
+        owner = self.find(self.principal, slug, Action.WRITE)
+        facts = MemoryFacts(**self.validated(MemoryCreateSerializer))
+        memory = memory_create(owner=owner, facts=facts, principal=self.principal)
+        headers = {"Location": f"{request.path}/{memory.id}", "ETag": etag(memory.version)}
+        return Response(MemorySerializer(memory).data, status.HTTP_201_CREATED, headers=headers)
+
+
+class MemoryDetail(VersionedView):
+    find: Find = staticmethod(team_for)
+    document = MemorySerializer
+
+    @extend_schema(parameters=[ETAG, IF_NONE_MATCH], responses=MemorySerializer)
+    def get(self, request: Request, slug: str, id_: UUID) -> Response:
+        """A memory."""
+        self.query()
+        return self.answer_if_newer(memory_for(self.find(self.principal, slug, Action.READ), id_))
+
+    @extend_schema(parameters=[ETAG, IF_MATCH], request=MemoryUpdateSerializer, responses=MemorySerializer)
+    def patch(self, request: Request, slug: str, id_: UUID) -> Response:
+        """Save a new version of a memory, or say which memory takes its place. The external id stays."""
+        self.query()
+        owner = self.find(self.principal, slug, Action.WRITE)
+        memory = memory_for(owner, id_)
+        expected = self.expected(memory)
+        changes = self.validated(MemoryUpdateSerializer)
+        successor = memory.superseded_by
+        if "superseded_by" in changes:
+            named = changes.pop("superseded_by")
+            successor = memory_for(owner, named) if named else None
+        saved = memory_update(
+            memory=memory,
+            expected_version=expected,
+            facts=replace(facts_of(memory), **changes),
+            superseded_by=successor,
+            principal=self.principal,
+        )
+        return self.answer(saved)
+
+    @extend_schema(parameters=[IF_MATCH], responses={204: None})
+    def delete(self, request: Request, slug: str, id_: UUID) -> Response:
+        """Delete a memory with its versions. Assemblies that used it keep its text in their record."""
+        self.query()
+        memory = memory_for(self.find(self.principal, slug, Action.WRITE), id_)
+        self.check_if_match(memory)
+        memory_delete(memory=memory, principal=self.principal)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class MemoryVersionList(VersionList):
+    find: Find = staticmethod(team_for)
+    document = MemoryVersionSerializer
+
+    @extend_schema(parameters=PAGE, responses=page_serializer(MemoryVersionSerializer))
+    def get(self, request: Request, slug: str, id_: UUID) -> Response:
+        """The memory's versions, newest first."""
+        return self.page_of_versions(memory_for(self.find(self.principal, slug, Action.READ), id_))

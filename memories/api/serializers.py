@@ -1,0 +1,71 @@
+"""What the endpoints of memories take and give."""
+
+from typing import Any
+
+from django.core.validators import RegexValidator
+from rest_framework import serializers
+
+from config.http.api import StrictSerializer
+from config.http.fields import ExactText, Fraction, Moment, VisibleText
+from memories.models.memory import MAX_TEXT_CHARACTERS
+from teams.api.serializers import VersionSerializer
+
+valid_kind = RegexValidator(  # a context shows memories as `- [kind] text`
+    r"\A[a-z0-9_-]{1,40}\Z", "Use 1 to 40 lower-case letters, digits, - and _, as in decision."
+)
+
+
+class MemoryUpdateSerializer(StrictSerializer):
+    kind = ExactText(max_length=40, validators=[valid_kind], required=False)
+    text = VisibleText(max_length=MAX_TEXT_CHARACTERS, required=False)
+    occurred_at = Moment(allow_null=True, required=False, help_text="Taken as UTC without an offset.")
+    salience = Fraction(required=False)
+    credibility = Fraction(required=False)
+    superseded_by = serializers.UUIDField(
+        allow_null=True,
+        required=False,
+        help_text="A newer memory of the same owner, which takes this one's place.",
+        error_messages={"invalid": "Use the id of a memory."},
+    )
+
+
+class MemoryCreateSerializer(StrictSerializer):
+    kind = ExactText(max_length=40, validators=[valid_kind], help_text="decision, context, preference, learning, …")
+    text = VisibleText(max_length=MAX_TEXT_CHARACTERS)
+    occurred_at = Moment(allow_null=True, required=False, default=None, help_text="Taken as UTC without an offset.")
+    salience = Fraction(required=False, default=0.5)
+    credibility = Fraction(required=False, default=0.5)
+    external_id = ExactText(
+        max_length=200, allow_blank=True, required=False, default="", help_text="Its id elsewhere, once per owner."
+    )
+
+
+class MemorySerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    kind = serializers.CharField()
+    text = serializers.CharField()
+    occurred_at = serializers.DateTimeField(allow_null=True)
+    salience = serializers.FloatField()
+    credibility = serializers.FloatField()
+    superseded_by = serializers.UUIDField(source="superseded_by_id", allow_null=True)
+    external_id = serializers.CharField()
+    version = serializers.IntegerField()
+    created = serializers.DateTimeField()
+    updated_by = serializers.ChoiceField(choices=["user", "system"])
+
+
+class FoundMemorySerializer(MemorySerializer):
+    similarity = serializers.FloatField(help_text="The cosine of the meanings, -1 to 1.")
+
+
+class SearchSerializer(serializers.Serializer[Any]):
+    results = FoundMemorySerializer(many=True)
+
+
+class MemoryVersionSerializer(VersionSerializer):
+    kind = serializers.CharField()
+    text = serializers.CharField(source="content")
+    occurred_at = serializers.DateTimeField(allow_null=True)
+    salience = serializers.FloatField()
+    credibility = serializers.FloatField()
+    superseded_by = serializers.UUIDField(allow_null=True)

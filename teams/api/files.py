@@ -1,0 +1,115 @@
+"""The files of a team or an agent: one implementation, told whose files they are."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.http.errors import NotFound
+from config.http.etags import PreconditionFailed, creates
+from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, ONLY_CREATE, PAGE
+from teams.access import Action, team_for
+from teams.api.serializers import (
+    ContentSerializer,
+    FileSerializer,
+    VersionContentSerializer,
+    VersionSerializer,
+    page_serializer,
+)
+from teams.api.versioned import VersionedView, VersionList
+from teams.api.view import ApiView
+from teams.files import file_save
+from teams.models import TeamFile
+from teams.principal import Principal
+from teams.services import team_files_provision
+
+
+@dataclass(frozen=True, slots=True)
+class FileOwners:
+    """Whose files an endpoint serves: how one owner is found, which files it has, how missing ones are made."""
+
+    find: Callable[[Principal, str, Action], Any]
+    keys: tuple[str, ...]
+    provision: Callable[[list[Any]], int]
+
+    def files(self, owner: Any) -> Any:
+        """All files of the owner; one that was there before its files gets them now."""
+        if owner.files.count() < len(self.keys):
+            self.provision([owner])
+        return owner.files.all()
+
+    def file(self, owner: Any, key: str) -> Any:
+        """One file of the owner. Raises NotFound for a key that no file has."""
+        if key not in self.keys:
+            raise NotFound(f"The file “{key}”")
+        found = owner.files.filter(file_key=key).first()
+        return found or self.files(owner).get(file_key=key)
+
+
+TEAMS = FileOwners(team_for, tuple(TeamFile.Key.values), team_files_provision)
+
+
+class FileList(ApiView):
+    owners: ClassVar[FileOwners] = TEAMS
+
+    @extend_schema(parameters=PAGE, responses=page_serializer(FileSerializer))
+    def get(self, request: Request, slug: str) -> Response:
+        """The three files."""
+        query = self.query("cursor", "limit")
+        files = self.owners.files(self.owners.find(self.principal, slug, Action.READ))
+        return self.page(
+            files, lambda file: dict(FileSerializer(file).data), ("file_key",), query=query, ascending=True
+        )
+
+
+class FileDetail(VersionedView):
+    owners: ClassVar[FileOwners] = TEAMS
+    document = FileSerializer
+
+    @extend_schema(parameters=[ETAG, IF_NONE_MATCH], responses=FileSerializer)
+    def get(self, request: Request, slug: str, key: str) -> Response:
+        """A file as it stands."""
+        self.query()
+        return self.answer_if_newer(self._file(slug, key, Action.READ))
+
+    @extend_schema(parameters=[ETAG, IF_MATCH, ONLY_CREATE], request=ContentSerializer, responses=FileSerializer)
+    def put(self, request: Request, slug: str, key: str) -> Response:
+        """Save a new version; the same text again makes none. Every file exists, so nothing is ever created here."""
+        self.query()
+        file = self._file(slug, key, Action.EDIT)
+        if creates(request):
+            raise PreconditionFailed("Every agent and team has its files. Read this one and send its ETag as If-Match.")
+        expected = self.expected(file)
+        content = self.validated(ContentSerializer)["content"]
+        saved = file_save(file=file, content=content, expected_version=expected, author=self.principal.author)
+        return self.answer(saved)
+
+    def _file(self, slug: str, key: str, action: Action) -> Any:
+        return self.owners.file(self.owners.find(self.principal, slug, action), key)
+
+
+class FileVersionList(VersionList):
+    owners: ClassVar[FileOwners] = TEAMS
+    document = VersionSerializer
+
+    @extend_schema(parameters=PAGE, responses=page_serializer(VersionSerializer))
+    def get(self, request: Request, slug: str, key: str) -> Response:
+        """The file's versions, newest first, without their texts."""
+        return self.page_of_versions(self.owners.file(self.owners.find(self.principal, slug, Action.READ), key))
+
+
+class FileVersionDetail(ApiView):
+    owners: ClassVar[FileOwners] = TEAMS
+
+    @extend_schema(responses=VersionContentSerializer)
+    def get(self, request: Request, slug: str, key: str, version: int) -> Response:
+        """One version with its text."""
+        self.query()
+        file = self.owners.file(self.owners.find(self.principal, slug, Action.READ), key)
+        found = file.versions.filter(version=version).first()
+        if found is None:
+            raise NotFound(f"Version {version}")
+        return Response(VersionContentSerializer(found).data)

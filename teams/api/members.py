@@ -1,0 +1,70 @@
+"""REST: who belongs to a team. For admins of the team and of the organisation."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.http.errors import NotFound
+from config.http.openapi import LOCATION, PAGE
+from teams.access import Action, team_for
+from teams.api.serializers import MemberSerializer, RoleSerializer, page_serializer
+from teams.api.view import ApiView
+from teams.models import Membership, Team, User
+from teams.services import membership_remove, membership_set
+
+
+class MemberList(ApiView):
+    @extend_schema(parameters=PAGE, responses=page_serializer(MemberSerializer))
+    def get(self, request: Request, slug: str) -> Response:
+        """The members, who joined last first."""
+        query = self.query("cursor", "limit")
+        members = team_for(self.principal, slug, Action.MANAGE).memberships.select_related("user")
+        return self.page(members, lambda member: dict(MemberSerializer(member).data), query=query)
+
+
+class MemberDetail(ApiView):
+    @extend_schema(responses=MemberSerializer)
+    def get(self, request: Request, slug: str, username: str) -> Response:
+        """One member."""
+        self.query()
+        return Response(MemberSerializer(_member(self._team(slug), username)).data)
+
+    @extend_schema(
+        parameters=[LOCATION], request=RoleSerializer, responses={200: MemberSerializer, 201: MemberSerializer}
+    )
+    def put(self, request: Request, slug: str, username: str) -> Response:
+        """Make a person a member, or change the role. A membership has no versions, so no If-Match is needed."""
+        self.query()
+        team = self._team(slug)
+        role = self.validated(RoleSerializer)["role"]
+        user = _person(username)
+        joins = not Membership.objects.filter(team=team, user=user).exists()
+        document = MemberSerializer(membership_set(team=team, user=user, role=role)).data
+        if joins:
+            return Response(document, status.HTTP_201_CREATED, headers={"Location": request.path})
+        return Response(document)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, slug: str, username: str) -> Response:
+        """The person no longer belongs to the team."""
+        self.query()
+        membership_remove(team=(team := self._team(slug)), user=_member(team, username).user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    def _team(self, slug: str) -> Team:
+        return team_for(self.principal, slug, Action.MANAGE)
+
+
+def _person(username: str) -> User:
+    found = None if "\x00" in username else User.objects.filter(username=username).first()
+    if found is None:
+        raise NotFound(f"The person “{username}”")
+    return found
+
+
+def _member(team: Team, username: str) -> Membership:
+    member = team.memberships.select_related("user").filter(user=_person(username)).first()
+    if member is None:
+        raise NotFound(f"The person “{username}”")
+    return member

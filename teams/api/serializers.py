@@ -1,0 +1,82 @@
+"""What the endpoints of teams take and give, and what all owners of files and versions share."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from config.http.api import StrictSerializer
+from config.http.fields import ExactText, Line
+from teams.files import MAX_FILE_CHARACTERS
+from teams.models import Role, valid_slug
+
+MAX_NAME_CHARACTERS = 120
+MAX_SLUG_CHARACTERS = 60
+
+
+def page_serializer(item: type[serializers.Serializer[Any]]) -> type[serializers.Serializer[Any]]:
+    """`{results, next}` of such items, for the OpenAPI document."""
+    name = item.__name__.removesuffix("Serializer") + "PageSerializer"
+    following = serializers.CharField(allow_null=True, help_text="The address of the next page; null after the last.")
+    return type(name, (serializers.Serializer,), {"results": item(many=True), "next": following})
+
+
+class SlugField(ExactText):
+    """A new slug, for ever."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"max_length": MAX_SLUG_CHARACTERS, "validators": [valid_slug], **options})
+
+
+class TeamCreateSerializer(StrictSerializer):
+    slug = SlugField()
+    name = Line(max_length=MAX_NAME_CHARACTERS)
+
+
+class TeamUpdateSerializer(StrictSerializer):
+    name = Line(max_length=MAX_NAME_CHARACTERS, required=False)
+
+
+class TeamSerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    version = serializers.IntegerField()
+    created = serializers.DateTimeField()
+
+
+class RoleSerializer(StrictSerializer):
+    role = serializers.ChoiceField(
+        choices=Role.values, error_messages={"invalid_choice": f"Use one of: {', '.join(Role.values)}."}
+    )
+
+
+class MemberSerializer(serializers.Serializer[Any]):
+    username = serializers.CharField(source="user.username")
+    name = serializers.CharField(source="user.name")
+    role = serializers.ChoiceField(choices=Role.values)
+    created = serializers.DateTimeField()
+
+
+class SignedSerializer(serializers.Serializer[Any]):
+    version = serializers.IntegerField()
+    updated_by = serializers.ChoiceField(choices=["user", "system"])
+    editor = serializers.CharField(source="editor_name", help_text="The person or key; empty for the system.")
+
+
+class FileSerializer(SignedSerializer):
+    key = serializers.CharField(source="file_key")
+    content = serializers.CharField()
+    updated_at = serializers.DateTimeField()
+
+
+class ContentSerializer(StrictSerializer):
+    content = ExactText(allow_blank=True, max_length=MAX_FILE_CHARACTERS, help_text="Markdown, stored as sent.")
+
+
+class VersionSerializer(SignedSerializer):
+    sha256 = serializers.CharField(help_text="Of the content in UTF-8, hexadecimal.")
+    created = serializers.DateTimeField()
+
+
+class VersionContentSerializer(VersionSerializer):
+    content = serializers.CharField()

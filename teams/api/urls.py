@@ -1,0 +1,18 @@
+"""The addresses of teams under /api/v1/."""
+
+from django.urls import path
+
+from teams.api.files import FileDetail, FileList, FileVersionDetail, FileVersionList
+from teams.api.members import MemberDetail, MemberList
+from teams.api.teams import TeamDetail, TeamList
+
+urlpatterns = [
+    path("teams", TeamList.as_view()),
+    path("teams/<slug:slug>", TeamDetail.as_view()),
+    path("teams/<slug:slug>/members", MemberList.as_view()),
+    path("teams/<slug:slug>/members/<str:username>", MemberDetail.as_view()),
+    path("teams/<slug:slug>/files", FileList.as_view()),
+    path("teams/<slug:slug>/files/<slug:key>", FileDetail.as_view()),
+    path("teams/<slug:slug>/files/<slug:key>/versions", FileVersionList.as_view()),
+    path("teams/<slug:slug>/files/<slug:key>/versions/<int:version>", FileVersionDetail.as_view()),
+]
