@@ -26,7 +26,7 @@ SOURCES = {
 CODES = {
     Code.OVER_SECTION_BUDGET: ("no room", "warn"),
     Code.OVER_TOTAL_BUDGET: ("no room", "warn"),
-    Code.BELOW_RELEVANCE: ("too far from the topic", "plain"),
+    Code.BELOW_RELEVANCE: ("off topic", "plain"),
     Code.CONFLICT_LOST: ("conflict", "bad"),
     Code.RULE_EXCLUDED: ("by a rule", "plain"),
     Code.RULE_INCLUDED: ("by a rule", "good"),
@@ -57,6 +57,10 @@ class Item:
     tag: Tag
     why: str
     address: str = ""
+
+    @property
+    def is_memory(self) -> bool:
+        return self.decision.ref.startswith("memory:")
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,9 +120,7 @@ def _per_field(details: Any, path: str = "") -> dict[str, list[dict[str, str]]]:
     """DRF's nested details as `{"a.0.b": [{code, message}]}`; what concerns the whole body stands under `body`."""
     if isinstance(details, dict) and "message" in details and "code" in details and isinstance(details["code"], str):
         return {
-            _printable(path[:200]) or "body": [
-                {"code": details["code"], "message": str(details["message"]).encode(errors="replace").decode()}
-            ]
+            _printable(path[:200]) or "body": [{"code": details["code"], "message": _printable(details["message"])}]
         }
     pairs = details.items() if isinstance(details, dict) else enumerate(details)
     found: dict[str, list[dict[str, str]]] = {}

@@ -49,8 +49,8 @@ def _found(owner: Owner, text: str, limit: int) -> list[dict[str, Any]]:
         return []
     found = memories_find(owner=owner, vector=vector, similar=limit, recent=0)
     memories = memories_of(owner).defer("embedding").in_bulk([row.id for row in found])
-    documents = []
-    for row in found:
-        if row.similarity is not None and row.id in memories:
-            documents.append({**MemorySerializer(memories[row.id]).data, "similarity": row.similarity})
-    return documents
+    return [
+        {**MemorySerializer(memories[row.id]).data, "similarity": row.similarity}
+        for row in found
+        if row.similarity is not None and row.id in memories
+    ]

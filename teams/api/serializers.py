@@ -1,5 +1,6 @@
 """What the endpoints of teams take and give, and what all owners of files and versions share."""
 
+from functools import cache
 from typing import Any
 
 from rest_framework import serializers
@@ -13,6 +14,7 @@ MAX_NAME_CHARACTERS = 120
 MAX_SLUG_CHARACTERS = 60
 
 
+@cache  # the same class each time, so that the document has one component for it
 def page_serializer(item: type[serializers.Serializer[Any]]) -> type[serializers.Serializer[Any]]:
     """`{results, next}` of such items, for the OpenAPI document."""
     name = item.__name__.removesuffix("Serializer") + "PageSerializer"

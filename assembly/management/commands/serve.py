@@ -1,6 +1,8 @@
 """`serve`: everything a fresh machine needs, then the web server, until Ctrl-C."""
 
 import secrets
+import signal
+import sys
 from typing import Any
 
 import uvicorn
@@ -8,8 +10,9 @@ from django.conf import settings
 from django.core.management import BaseCommand, call_command
 from django.core.management.base import CommandParser
 
+from agents.models import Agent
 from memories.embedding import warm_up
-from teams.models import User
+from teams.models import Team, User
 
 
 class Command(BaseCommand):
@@ -23,25 +26,27 @@ class Command(BaseCommand):
         parser.add_argument("--demo", action="store_true", help="load the demo data into an empty installation")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        call_command("migrate", verbosity=0, interactive=False)
-        call_command("collectstatic", verbosity=0, interactive=False)
-        if options["demo"]:
-            call_command("load_demo")
-        self._first_admin()
-        warm_up()
-        self.stdout.write(f"Dossier is at http://{options['host']}:{options['port']}/  (Ctrl-C stops it)")
-        self.stdout.flush()
+        # Whoever ends it, by Ctrl-C or SIGTERM, also ends the database that it started.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         try:
-            uvicorn.run(
-                "config.asgi:application",
-                host=options["host"],
-                port=options["port"],
-                log_level="warning",
-                server_header=False,
-            )
+            self._prepare(demo=options["demo"])
+            self._serve(options["host"], options["port"])
         finally:
             if settings.EMBEDDED_POSTGRES:
                 settings.EMBEDDED_POSTGRES.detach(wait=True)
+
+    def _prepare(self, *, demo: bool) -> None:
+        call_command("migrate", verbosity=0, interactive=False)
+        call_command("collectstatic", verbosity=0, interactive=False)
+        if demo and not (Team.objects.exists() or Agent.objects.exists()):
+            call_command("load_demo")
+        self._first_admin()
+        warm_up()
+
+    def _serve(self, host: str, port: int) -> None:
+        self.stdout.write(f"Dossier is at http://{host}:{port}/  (Ctrl-C stops it)")
+        self.stdout.flush()
+        uvicorn.run("config.asgi:application", host=host, port=port, log_level="warning", server_header=False)
 
     def _first_admin(self) -> None:
         if User.objects.filter(is_admin=True).exists():

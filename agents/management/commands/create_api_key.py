@@ -1,0 +1,46 @@
+"""`manage.py create_api_key --agent ada` or `--admin`: a new key, shown once."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from agents.keys import api_key_create
+from agents.models import Agent, ApiKey
+
+
+class Command(BaseCommand):
+    help = "Makes an API key and prints it as the last word. Nobody can read it again."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        whose = parser.add_mutually_exclusive_group(required=True)
+        whose.add_argument("--agent", metavar="SLUG", help="the agent that the key speaks for")
+        whose.add_argument("--admin", action="store_true", help="a key that may do everything")
+        parser.add_argument(
+            "--scope",
+            action="append",
+            default=[],
+            choices=ApiKey.Scope.values,
+            help="what an agent's key may do besides; may be given more than once",
+        )
+        parser.add_argument("--name", default="", help="what the key is for, as shown to people")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["admin"] and options["scope"]:
+            raise CommandError("An admin's key may do everything. Leave --scope out.")
+        if len(options["name"]) > ApiKey._meta.get_field("name").max_length:
+            raise CommandError("The name is too long. Use at most 120 characters.")
+        agent = None if options["admin"] else _agent(options["agent"])
+        row, key = api_key_create(agent=agent, name=options["name"], scopes=sorted(set(options["scope"])))
+        whose = f"agent “{agent.slug}”" if agent else "an admin"
+        self.stdout.write(f"Key {row.lookup} for {whose}. Keep it safe, it is shown only now: {key}")
+
+
+def _agent(slug: str) -> Agent:
+    agent = Agent.objects.filter(slug=slug).first() if "\x00" not in slug else None
+    if agent is None:
+        known = ", ".join(Agent.objects.order_by("slug").values_list("slug", flat=True)[:20])
+        raise CommandError(
+            f"There is no agent “{slug}”. "
+            + (f"Use one of: {known}." if known else "Create one first: POST /api/v1/agents with an admin's key.")
+        )
+    return agent

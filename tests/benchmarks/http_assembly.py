@@ -1,0 +1,119 @@
+"""Assemblies over HTTP: requests to the real server, with and without a topic, from one and from several clients.
+
+DATA=folder takes the conversations from there; each is imported into an agent of its own, and `now` is the day after
+its last session.
+"""
+
+import datetime
+import itertools
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.benchmarks.conversations import conversations, last_session, questions
+from tests.benchmarks.figures import figure
+
+NAME = "http_assembly"
+REQUESTS = 300
+CLIENTS = (1, 8, 32)
+
+
+def run() -> None:
+    """Print latency (milliseconds) and requests per second."""
+    folder = Path(os.environ["DOSSIER_DATA_DIR"])
+    with served() as address:
+        files = conversations(folder)
+        for number, file in enumerate(files):
+            _manage("import_conversation", str(file), "--agent", f"agent-{number}")
+        key = _manage("create_api_key", "--admin").split()[-1]
+        bodies = {"topic": _bodies(files, topics=True), "no_topic": _bodies(files, topics=False)}
+        with httpx.Client(base_url=address, headers={"Authorization": f"Bearer {key}"}, timeout=60) as client:
+            _check(client, bodies["topic"][:25])
+            for kind, clients in itertools.product(bodies, CLIENTS):
+                _measure(client, kind, bodies[kind], clients)
+
+
+def _bodies(files: list[Path], *, topics: bool) -> list[dict[str, Any]]:
+    """Requests that go round the agents; each asks one of the conversation's questions."""
+    per_agent = [
+        [
+            {
+                "agent": f"agent-{number}",
+                "topic": question if topics else "",
+                "now": (last_session(file) + datetime.timedelta(days=1)).isoformat(),
+            }
+            for question in questions(file)[: REQUESTS // len(files)]
+        ]
+        for number, file in enumerate(files)
+    ]
+    return [body for together in zip(*per_agent, strict=False) for body in together]
+
+
+def _check(client: httpx.Client, bodies: list[dict[str, Any]]) -> None:
+    """The contexts that are measured hold what they should: at most 16,000 tokens, daily logs and memories."""
+    for body in bodies:
+        answer = client.post("/api/v1/assemblies", json=body)
+        answer.raise_for_status()
+        tokens = {section["layer"]: section["tokens"] for section in answer.json()["sections"]}
+        assert answer.json()["tokens"] <= 16_000, answer.json()["tokens"]
+        assert tokens["L3"], tokens
+        assert tokens["L5"], tokens
+
+
+def _measure(client: httpx.Client, kind: str, bodies: list[dict[str, Any]], clients: int) -> None:
+    def post(body: dict[str, Any]) -> float:
+        started = time.perf_counter()
+        client.post("/api/v1/assemblies", json=body).raise_for_status()
+        return (time.perf_counter() - started) * 1000
+
+    started = time.perf_counter()
+    with ThreadPoolExecutor(clients) as pool:
+        took = sorted(pool.map(post, bodies))
+    per_second = len(took) / (time.perf_counter() - started)
+    name = f"{kind}_{clients}_clients"
+    figure(NAME, f"{name}_p50", statistics.median(took), "ms", len(took))
+    figure(NAME, f"{name}_p95", took[int(len(took) * 0.95)], "ms", len(took))
+    figure(NAME, f"{name}_rate", per_second, "1/s", len(took))
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """The real server on a free port, for as long as the block runs."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = subprocess.Popen([sys.executable, "manage.py", "serve", "--port", str(port)], stdout=subprocess.DEVNULL)
+    try:
+        _wait(address := f"http://127.0.0.1:{port}", server)
+        yield address
+    finally:
+        server.terminate()
+        server.wait(timeout=60)
+
+
+def _wait(address: str, server: subprocess.Popen[bytes]) -> None:
+    for _ in range(600):
+        if server.poll() is not None:
+            sys.exit("the server stopped by itself")
+        try:
+            httpx.get(address)
+        except httpx.TransportError:
+            time.sleep(0.1)
+        else:
+            return
+    sys.exit("the server did not answer within a minute")
+
+
+def _manage(*arguments: str) -> str:
+    finished = subprocess.run([sys.executable, "manage.py", *arguments], check=True, stdout=subprocess.PIPE, text=True)
+    return finished.stdout
