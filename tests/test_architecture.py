@@ -1,0 +1,11 @@
+"""Imports point one way: the contracts of pyproject.toml hold."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+
+def test_import_contracts_hold() -> None:
+    linter = Path(sys.executable).with_name("lint-imports")
+    finished = subprocess.run([linter, "--no-cache"], capture_output=True, text=True, cwd=Path(__file__).parent.parent)
+    assert finished.returncode == 0, finished.stdout
