@@ -50,6 +50,8 @@ class PreviewForm(forms.Form):
         teams = Team.objects.visible_to(principal).order_by("name")
         if chosen and Agent.objects.visible_to(principal).filter(slug=chosen).exists():
             teams = teams.filter(agent_links__agent__slug=chosen)
+            if len(teams) == 1:
+                self.initial.setdefault("team", teams[0])
         self.fields["agent"].queryset = Agent.objects.visible_to(principal).order_by("name")  # type: ignore[attr-defined]
         self.fields["team"].queryset = teams  # type: ignore[attr-defined]
 

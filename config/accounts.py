@@ -12,5 +12,6 @@ urlpatterns = [
     path("inactive/", views.account_inactive, name="account_inactive"),
     path("reauthenticate/", views.reauthenticate, name="account_reauthenticate"),
     path("password/change/", views.password_change, name="account_change_password"),
+    path("password/set/", views.password_set, name="account_set_password"),
     path("2fa/", include("allauth.mfa.urls")),
 ]

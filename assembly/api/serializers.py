@@ -74,7 +74,7 @@ class SectionSerializer(serializers.Serializer[Any]):
 class SourceSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     count = serializers.IntegerField(help_text="Rows that it returned.")
-    limit = serializers.IntegerField(help_text="Rows that it would have returned at most, per section.")
+    limit = serializers.IntegerField(help_text="Rows that it would have returned at most.")
     ms = serializers.IntegerField()
 
 

@@ -24,7 +24,7 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """The rows that a source returned, and the limit it read under (rows per section)."""
+    """The rows that a source returned, and how many it would have returned at most."""
 
     candidates: Sequence[Candidate]
     limit: int

@@ -22,7 +22,7 @@ def daily_logs(situation: Situation, sections: Sequence[Section]) -> Gathered:
         for section in sections
         for log in logs
     ]
-    return Gathered(candidates, DAYS)
+    return Gathered(candidates, DAYS * len(sections))
 
 
 def _days_before(today: datetime.date, days: int) -> datetime.date:

@@ -9,8 +9,6 @@ from assembly.engine.types import Candidate, Section
 from assembly.sources.base import Gathered
 from teams.models import TeamFile
 
-ONE_PER_SECTION = 1
-
 
 def file_candidates(files: QuerySet[AgentFile] | QuerySet[TeamFile], sections: Sequence[Section]) -> Gathered:
     """One candidate per section: the file whose key is the section's."""
@@ -20,4 +18,4 @@ def file_candidates(files: QuerySet[AgentFile] | QuerySet[TeamFile], sections: S
         Candidate(ref=file.ref, section=section_of[file.file_key], text=file.content, kind=file.file_key)
         for file in found
     ]
-    return Gathered(candidates, ONE_PER_SECTION)
+    return Gathered(candidates, len(section_of))

@@ -28,7 +28,7 @@ def _memories(owner: Owner | None, situation: Situation, sections: Sequence[Sect
     recent = LIMIT if situation.vector is None else max(section.top_k or LIMIT for section in sections)
     found = memories_find(owner=owner, vector=situation.vector, similar=LIMIT, recent=recent)
     limit = recent if situation.vector is None else LIMIT + recent
-    return Gathered([_candidate(memory, section) for section in sections for memory in found], limit)
+    return Gathered([_candidate(memory, section) for section in sections for memory in found], limit * len(sections))
 
 
 def _candidate(memory: FoundMemory, section: Section) -> Candidate:

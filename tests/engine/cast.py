@@ -14,11 +14,12 @@ MARKER = " ... [truncated]"
 
 FRAGMENTS = [
     "word ", "Luna", "The quick brown fox. ", "don't ", "naïve café ", "internationalization", "Привет, мир! ",
-    "مرحبا بالعالم ", "สวัสดีชาวโลก", "你好\uff0c世界。", "漢字かな", "👩\u200d👩\u200d👧\u200d👦", "🏳\ufe0f\u200d🌈", "🇺🇳",
-    "e\u0301\u0323", "\u0301", "\u200d", "ﷺ", "\U0001d54f", "\u0378", "12345 ", "²½٣", "\n", "\n\n", "\n\n\n\n", "\r\n", "\r",
-    " ", "    ", "\t", "\u00a0", "\u2028", "\x85", "\x1c", "\x00", "```py\nx = 1\n```\n", "# Title\n", "- item\n",
-    "| a | b |\n|---|---|\n", "**bold**", "'s", "!\n", "/path/to/x", "<|endoftext|>", "... [truncated]", MARKER,
-    "## Identity\n", "### 2025-03-14\n", "aGVsbG8gd29ybGQ", '{"a":1,"b":[2]},', "=====", "a" * 40, " " * 30,
+    "مرحبا بالعالم ", "สวัสดีชาวโลก", "你好\uff0c世界。", "漢字かな", "👩\u200d👩\u200d👧\u200d👦", "🏳\ufe0f\u200d🌈",
+    "🇺🇳", "e\u0301\u0323", "\u0301", "\u200d", "ﷺ", "\U0001d54f", "\u0378", "12345 ", "²½٣", "\n", "\n\n", "\n\n\n\n",
+    "\r\n", "\r", " ", "    ", "\t", "\u00a0", "\u2028", "\x85", "\x1c", "\x00", "```py\nx = 1\n```\n",
+    "# Title\n", "- item\n", "| a | b |\n|---|---|\n", "**bold**", "'s", "!\n", "/path/to/x", "<|endoftext|>",
+    "... [truncated]", MARKER, "## Identity\n", "### 2025-03-14\n", "aGVsbG8gd29ybGQ", '{"a":1,"b":[2]},', "=====",
+    "a" * 40, " " * 30,
 ]  # fmt: skip
 
 

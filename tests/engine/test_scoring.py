@@ -3,6 +3,7 @@
 import datetime as dt
 from itertools import permutations
 from math import inf, nan
+from typing import Any
 
 import pytest
 
@@ -61,7 +62,7 @@ def test_a_similarity_that_is_no_number_counts_as_none(similarity: float) -> Non
 
 
 @pytest.mark.parametrize("fields", [{"similarity": 0.5}, {}])
-def test_ties_go_to_the_lower_ref_whatever_the_order_of_arrival(fields: dict[str, float]) -> None:
+def test_ties_go_to_the_lower_ref_whatever_the_order_of_arrival(fields: dict[str, Any]) -> None:
     for order in permutations("abc"):
         assert list(ranking(*(memory(ref, **fields) for ref in order))) == ["a", "b", "c"]
 

@@ -7,6 +7,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from agents.keys import api_key_create
 from agents.models import Agent, ApiKey
 
+MAX_NAME_CHARACTERS = 120
+
 
 class Command(BaseCommand):
     help = "Makes an API key and prints it as the last word. Nobody can read it again."
@@ -27,8 +29,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["admin"] and options["scope"]:
             raise CommandError("An admin's key may do everything. Leave --scope out.")
-        if len(options["name"]) > ApiKey._meta.get_field("name").max_length:
-            raise CommandError("The name is too long. Use at most 120 characters.")
+        if len(options["name"]) > MAX_NAME_CHARACTERS:
+            raise CommandError(f"The name is too long. Use at most {MAX_NAME_CHARACTERS} characters.")
         agent = None if options["admin"] else _agent(options["agent"])
         row, key = api_key_create(agent=agent, name=options["name"], scopes=sorted(set(options["scope"])))
         whose = f"agent “{agent.slug}”" if agent else "an admin"

@@ -1,4 +1,4 @@
-"""`manage.py provision_files`: teams and agents that lack some of their files get them. Safe to run again, and twice at once."""
+"""`manage.py provision_files`: teams and agents get the files that they lack. Safe to run twice, also at once."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -24,7 +24,8 @@ class Command(BaseCommand):
 
 
 def _lacking(owners: "QuerySet[Any]", files: int) -> "QuerySet[Any]":
-    return owners.annotate(file_count=Count("files")).filter(file_count__lt=files).order_by("id")
+    lacking: QuerySet[Any] = owners.annotate(file_count=Count("files")).filter(file_count__lt=files)
+    return lacking.order_by("id")
 
 
 def _provision(lacking: "QuerySet[Any]", provision: Callable[[list[Any]], int]) -> int:

@@ -15,11 +15,9 @@ class Command(BaseCommand):
         parser.add_argument("lookup", metavar="LOOKUP", help="the eight characters after `dsr_`")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        lookup = options["lookup"]
+        lookup = options["lookup"].replace("\x00", "")
         keys = ApiKey.objects.filter(lookup=lookup)
         if not keys.exists():
-            raise CommandError(
-                f"There is no key “{lookup}”. Give the eight characters after `dsr_`, not the whole key."
-            )
+            raise CommandError(f"There is no key “{lookup}”. Give the eight characters after `dsr_` alone.")
         revoked = keys.filter(revoked=None).update(revoked=timezone.now())
         self.stdout.write(f"Key {lookup} is revoked." if revoked else f"Key {lookup} was revoked before.")

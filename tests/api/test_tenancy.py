@@ -1,0 +1,176 @@
+"""Every address, tried by those who may not see it: it answers as if there were nothing, to the byte."""
+
+import datetime
+import json
+import re
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.urls import URLPattern, URLResolver
+
+from agents.models import Agent
+from agents.services import daily_log_append
+from config import api
+from memories.models import Memory
+from memories.services import MemoryFacts, memory_create
+from teams.models import Team, User
+from teams.principal import SYSTEM
+from tests.client import Api, problem
+
+pytestmark = pytest.mark.django_db
+
+TEAM = {"slug": "care"}
+AGENT = {"slug": "ada"}
+DAY = {"slug": "ada", "date": "2026-01-05"}
+CONTENT = {"content": "stolen"}
+MEMORY = {"kind": "fact", "text": "stolen"}
+
+# address → (path arguments, {method: body}) of what belongs to the team “care” and the agent “ada”
+PRIVATE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "teams/<slug:slug>": (TEAM, {"GET": None, "PATCH": {"name": "stolen"}, "DELETE": None}),
+    "teams/<slug:slug>/members": (TEAM, {"GET": None}),
+    "teams/<slug:slug>/members/<str:username>": (
+        {**TEAM, "username": "teammate"},
+        {"GET": None, "PUT": {"role": "admin"}, "DELETE": None},
+    ),
+    "agents/<slug:slug>": (AGENT, {"GET": None, "PATCH": {"name": "stolen"}, "DELETE": None}),
+    "agents/<slug:slug>/daily-logs": (AGENT, {"GET": None}),
+    "agents/<slug:slug>/daily-logs/<slug:date>": (
+        DAY,
+        {"GET": None, "POST": {"text": "stolen"}, "PUT": CONTENT, "DELETE": None},
+    ),
+    "agents/<slug:slug>/daily-logs/<slug:date>/versions": (DAY, {"GET": None}),
+    "agents/<slug:slug>/daily-logs/<slug:date>/versions/<int:version>": ({**DAY, "version": 1}, {"GET": None}),
+}
+for owners, one, key in (("teams", TEAM, "GOALS"), ("agents", AGENT, "IDENTITY")):
+    named = {**one, "key": key}
+    PRIVATE |= {
+        f"{owners}/<slug:slug>/files": (one, {"GET": None}),
+        f"{owners}/<slug:slug>/files/<slug:key>": (named, {"GET": None, "PUT": CONTENT}),
+        f"{owners}/<slug:slug>/files/<slug:key>/versions": (named, {"GET": None}),
+        f"{owners}/<slug:slug>/files/<slug:key>/versions/<int:version>": ({**named, "version": 1}, {"GET": None}),
+        f"{owners}/<slug:slug>/memories": (one, {"GET": None, "POST": MEMORY}),
+        f"{owners}/<slug:slug>/memories/search": (one, {"GET": None}),
+        f"{owners}/<slug:slug>/memories/<uuid:id_>": (
+            {**one, "id_": None},
+            {"GET": None, "PATCH": {"text": "stolen"}, "DELETE": None},
+        ),
+        f"{owners}/<slug:slug>/memories/<uuid:id_>/versions": ({**one, "id_": None}, {"GET": None}),
+    }
+LISTS = {"teams", "agents"}  # everyone may ask; they show what one may see
+PUBLIC = {"schema", "docs"}
+ELSEWHERE = ("assemblies",)  # tests/api/test_assemblies.py and its neighbours
+CASES = [(route, method) for route, (_, methods) in PRIVATE.items() for method in methods]
+QUERY = {route: "?q=refund" for route in PRIVATE if route.endswith("/search")}
+
+
+def routes(patterns: list[Any], before: str = "") -> Iterator[tuple[str, URLPattern]]:
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            yield from routes(pattern.url_patterns, before + str(pattern.pattern))
+        else:
+            yield before + str(pattern.pattern), pattern
+
+
+ROUTES = dict(routes(api.urlpatterns))
+
+
+@pytest.fixture
+def world(team: Team, agent: Agent) -> dict[str, Memory]:
+    daily_log_append(agent=agent, date=datetime.date(2026, 1, 5), text="secret", principal=SYSTEM)
+    facts = MemoryFacts(kind="fact", text="secret refund rule")
+    return {
+        "teams": memory_create(owner=team, facts=facts, principal=SYSTEM),
+        "agents": memory_create(owner=agent, facts=facts, principal=SYSTEM),
+    }
+
+
+def address(route: str, arguments: dict[str, Any]) -> str:
+    return re.sub(r"<\w+:(\w+)>", lambda match: str(arguments[match[1]]), route) + QUERY.get(route, "")
+
+
+def anonymised(content: bytes, *names: object) -> dict[str, Any]:
+    document = json.loads(content)
+    del document["request_id"]
+    for name in names:
+        document["detail"] = document["detail"].replace(str(name), "…")
+    return document
+
+
+def test_every_address_has_a_row() -> None:
+    known = PRIVATE.keys() | LISTS | PUBLIC
+    assert {route for route in ROUTES if not route.startswith(ELSEWHERE)} == known
+
+
+@pytest.mark.parametrize("route", PRIVATE)
+def test_every_method_of_an_address_has_a_row(route: str) -> None:
+    view = ROUTES[route].callback.cls
+    methods = {name.upper() for name in view.http_method_names if hasattr(view, name)} - {"HEAD"}
+    assert methods == PRIVATE[route][1].keys()
+
+
+@pytest.mark.parametrize(("route", "method"), CASES)
+def test_it_answers_404_as_if_it_did_not_exist(
+    route: str, method: str, world: dict[str, Memory], outsider: User, other_agent_api: Api,
+    as_person: Callable[[User], Api],
+) -> None:  # fmt: skip
+    arguments, methods = PRIVATE[route]
+    arguments = {**arguments, "id_": world[route.split("/", maxsplit=1)[0]].id}
+    for api_client in (as_person(outsider), other_agent_api):
+        theirs = api_client.send(method, address(route, arguments), methods[method], if_match='"1"')
+        nobodys = api_client.send(
+            method, address(route, {**arguments, "slug": "nobody"}), methods[method], if_match='"1"'
+        )
+        assert problem(theirs) == (404, "not_found")
+        assert anonymised(theirs.content, arguments["slug"]) == anonymised(nobodys.content, "nobody")
+        assert theirs.headers.keys() == nobodys.headers.keys()
+    assert Memory.objects.filter(text__contains="stolen").count() == 0
+
+
+@pytest.mark.parametrize(("route", "method"), CASES)
+def test_it_needs_a_key(route: str, method: str, world: dict[str, Memory], anonymous_api: Api) -> None:
+    arguments, methods = PRIVATE[route]
+    arguments = {**arguments, "id_": world[route.split("/", maxsplit=1)[0]].id}
+    response = anonymous_api.send(method, address(route, arguments), methods[method])
+    assert problem(response) == (401, "not_authenticated")
+    assert response["WWW-Authenticate"].startswith("Bearer")
+
+
+CHANGES = [(route, method) for route, method in CASES if method != "GET"]
+
+
+@pytest.mark.parametrize(("route", "method"), CHANGES)
+def test_who_may_read_but_not_change_is_told_so(
+    route: str, method: str, world: dict[str, Memory], teammate: User, as_person: Callable[[User], Api]
+) -> None:
+    arguments, methods = PRIVATE[route]
+    arguments = {**arguments, "id_": world[route.split("/", maxsplit=1)[0]].id}
+    response = as_person(teammate).send(method, address(route, arguments), methods[method], if_match='"1"')
+    assert problem(response) == (403, "forbidden")
+
+
+@pytest.mark.parametrize("owners", ["teams", "agents"])
+def test_a_memory_of_another_owner_is_not_there(owners: str, world: dict[str, Memory], agent_api: Api) -> None:
+    slug = {"teams": "care", "agents": "ada"}[owners]
+    other = world["agents" if owners == "teams" else "teams"]
+    theirs = agent_api.get(f"{owners}/{slug}/memories/{other.id}")
+    nobodys = agent_api.get(f"{owners}/{slug}/memories/{(unknown := uuid.uuid4())}")
+    assert anonymised(theirs.content, other.id) == anonymised(nobodys.content, unknown)
+
+
+def test_lists_show_only_what_one_may_see(
+    agent: Agent, outsider: User, agent_api: Api, other_agent_api: Api, admin_api: Api, as_person: Callable[[User], Api]
+) -> None:
+    seen = {}
+    for name, client in {
+        "agent": agent_api, "other": other_agent_api, "outsider": as_person(outsider), "admin": admin_api
+    }.items():  # fmt: skip
+        seen[name] = [{row["slug"] for row in client.get(path).json()["results"]} for path in ("teams", "agents")]
+    assert seen == {
+        "agent": [{"care"}, {"ada"}],
+        "other": [{"far"}, {"eve"}],
+        "outsider": [{"elsewhere"}, set()],
+        "admin": [{"care", "far", "elsewhere"}, {"ada", "eve"}],
+    }

@@ -1,0 +1,109 @@
+"""Every page for everybody: axe finds nothing, the browser complains about nothing, nothing is too wide for a phone."""
+
+import datetime
+from typing import Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
+
+from assembly.models import Assembly
+from teams.models import Team, User
+from tests.browser.conftest import sign_in
+
+pytestmark = pytest.mark.browser
+
+PAGES = (
+    "/",
+    "/agents/",
+    "/agents/new/",
+    "/agents/luna/",
+    "/agents/luna/files/IDENTITY/",
+    "/agents/luna/files/KNOWLEDGE/",
+    "/agents/luna/files/KNOWLEDGE/history/",
+    "/agents/luna/files/KNOWLEDGE/history/2/",
+    "/agents/luna/files/KNOWLEDGE/history/2/?as=source",
+    "/agents/luna/logs/{today}/",
+    "/agents/luna/logs/{today}/edit/",
+    "/agents/luna/logs/2020-01-01/",
+    "/agents/luna/memories/",
+    "/agents/luna/memories/?q=stage",
+    "/teams/",
+    "/teams/new/",
+    "/teams/demo/",
+    "/teams/demo/members/",
+    "/teams/demo/files/GOALS/",
+    "/teams/demo/files/GOALS/history/",
+    "/teams/demo/memories/",
+    "/preview/",
+    "/preview/?agent=luna",
+    "/contexts/",
+    "/contexts/?agent=nobody",
+    "/contexts/{context}/",
+    "/contexts/{over}/",
+    "/accounts/password/change/",
+    "/accounts/logout/",
+    "/accounts/2fa/",
+    "/accounts/2fa/totp/activate/",
+)
+MISSING = ("/nope/", "/agents/nope/")
+
+
+def addresses(server: str) -> list[str]:
+    facts = {
+        "today": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}",
+        "context": Assembly.objects.get(topic="the stage").id,
+        "over": Assembly.objects.get(budget=1).id,
+    }
+    return [server + address.format(**facts) for address in PAGES]
+
+
+@pytest.fixture(autouse=True)
+def _olga_is_an_admin(team: Team) -> None:
+    User.objects.filter(username="olga").update(is_admin=True)
+
+
+def violations(page: Page) -> list[str]:
+    found = Axe().run(page).response["violations"]
+    return [f"{page.url}: {one['id']}: {one['nodes'][0]['html'][:200]}" for one in found]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(page: Page, server: str, scheme: Literal["light", "dark"], complaints: list[str]) -> None:
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    page.goto(f"{server}/accounts/login/")
+    found = violations(page)
+    sign_in(page, server)
+    for address in addresses(server):
+        response = page.goto(address)
+        assert response is not None
+        assert response.status == 200, address
+        found += violations(page)
+    assert found == []
+
+
+def test_pages_of_errors(page: Page, server: str) -> None:
+    sign_in(page, server)
+    found = []
+    for address in MISSING:
+        page.goto(server + address)
+        found += violations(page)
+    page.goto(f"{server}/teams/demo/members/")
+    page.get_by_label("Username").fill("nobody")
+    page.get_by_role("button", name="Add").click()
+    found += violations(page)
+    assert found == []
+
+
+def test_nothing_is_wider_than_a_small_phone(browser: Browser, server: str) -> None:
+    context = browser.new_context(viewport={"width": 320, "height": 640})
+    page = context.new_page()
+    page.goto(f"{server}/accounts/login/")
+    sign_in(page, server)
+    too_wide = []
+    for address in addresses(server):
+        page.goto(address)
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            too_wide.append(address)
+    assert too_wide == []
+    context.close()

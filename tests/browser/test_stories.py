@@ -1,0 +1,157 @@
+"""What people do, from beginning to end."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from teams.files import file_save
+from teams.models import Team, TeamFile, User
+from tests.browser.conftest import PASSWORD, sign_in
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def plain_page(browser: Browser) -> Iterator[Page]:
+    """A browser without JavaScript."""
+    context = browser.new_context(java_script_enabled=False)
+    yield context.new_page()
+    context.close()
+
+
+def test_from_signing_in_to_why_something_was_left_out(
+    page: Page, server: str, team: Team, complaints: list[str]
+) -> None:
+    sign_in(page, server)
+    page.get_by_role("link", name="Demo").first.click()
+    page.get_by_role("link", name="Write it Goals").click()
+    page.get_by_label("Text of Goals").fill("Ship **it** by March.")
+    expect(page.get_by_text("Not saved yet.")).to_be_visible()
+    expect(page.locator("#size")).to_contain_text("4 words")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator("#preview strong")).to_have_text("it")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("[data-message]")).to_have_text("Saved as version 2.")
+    expect(page.locator("#live")).to_have_text("Saved as version 2.")
+
+    page.get_by_role("link", name="History").click()
+    page.get_by_role("link", name="Version 1").click()
+    expect(page.get_by_text("This version is empty.")).to_be_visible()
+
+    page.get_by_role("navigation", name="Main").get_by_role("link", name="Preview context").click()
+    page.get_by_label("Agent").select_option("Luna")
+    expect(page.get_by_label("Team")).to_have_value("demo")
+    page.get_by_label("Topic").fill("the stage")
+    page.get_by_role("button", name="Show the context").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Luna was told")
+    expect(page.locator("#left-out")).to_contain_text("of the top 5 in Team Knowledge")
+
+    page.get_by_role("button", name="Replay").click()
+    expect(page.locator("#replayed")).to_have_text("✓ Replayed: every byte matches")
+    expect(page.locator("#replayed")).to_be_focused()
+    expect(page.locator("#live")).to_have_text("✓ Replayed: every byte matches")
+
+
+def test_with_the_keyboard_alone(page: Page, server: str, team: Team, complaints: list[str]) -> None:
+    page.goto(f"{server}/teams/demo/files/RULES/")
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("Skip to the content")).to_be_focused()
+    page.get_by_label("Username").focus()
+    page.keyboard.type("olga")
+    page.keyboard.press("Tab")
+    page.keyboard.type(PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/teams/demo/files/RULES/")
+
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # skips the navigation
+    while page.evaluate("document.activeElement.id") != "text":
+        page.keyboard.press("Tab")
+    page.keyboard.type("- Never guess.")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Save")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-message]")).to_have_text("Saved as version 2.")
+    assert TeamFile.objects.get(team=team, file_key="RULES").content == "- Never guess."
+
+
+def test_without_javascript(plain_page: Page, server: str, team: Team) -> None:
+    page = plain_page
+    sign_in(page, server)
+    page.goto(f"{server}/teams/demo/files/GOALS/")
+    page.get_by_label("Text of Goals").fill("\n\nShip **it**.\n")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator("#preview strong")).to_have_text("it")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved as version 2.")).to_be_visible()
+    assert TeamFile.objects.get(team=team, file_key="GOALS").content == "\n\nShip **it**.\n"
+
+    page.goto(f"{server}/preview/")
+    page.get_by_label("Agent").select_option("Luna")
+    page.get_by_label("Team").select_option("Demo")
+    page.get_by_role("button", name="Show the context").click()
+    page.get_by_role("button", name="Replay").click()
+    expect(page.get_by_text("every byte matches")).to_be_visible()
+    page.get_by_role("button", name="Sign out").first.click()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
+def test_two_people_at_once_lose_nothing(page: Page, server: str, team: Team) -> None:
+    sign_in(page, server)
+    page.goto(f"{server}/teams/demo/files/GOALS/")
+    file = TeamFile.objects.get(team=team, file_key="GOALS")
+    tim = User.objects.get(username="tim").principal
+    file_save(file=file, content="Theirs.", expected_version=1, author=tim.author)
+    page.get_by_label("Text of Goals").fill("Mine.")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_contain_text("Tim saved a newer version")
+    expect(page.locator("#theirs")).to_have_text("Theirs.")
+    page.get_by_role("button", name="Save mine as the next version").click()
+    expect(page.get_by_text("Saved as version 3.").first).to_be_visible()
+
+
+def test_leaving_with_unsaved_text_asks_first(page: Page, server: str, team: Team) -> None:
+    sign_in(page, server)
+    page.goto(f"{server}/teams/demo/files/GOALS/")
+    page.get_by_label("Text of Goals").press_sequentially("x")
+    asked: list[str] = []
+
+    def stay(dialog: object) -> None:
+        asked.append(dialog.type)  # type: ignore[attr-defined]
+        dialog.accept()  # type: ignore[attr-defined]
+
+    page.on("dialog", stay)
+    page.get_by_role("navigation", name="Main").get_by_role("link", name="Home").click()
+    page.wait_for_url(f"{server}/")
+    assert asked == ["beforeunload"]
+
+
+def test_the_menu_of_a_phone(browser: Browser, server: str, team: Team) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 800})
+    page = context.new_page()
+    sign_in(page, server)
+    page.get_by_text("Menu", exact=True).click()
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Sign out")).to_be_hidden()
+    page.get_by_text("Menu", exact=True).click()
+    page.get_by_role("link", name="Contexts", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Contexts")
+    context.close()
+
+
+def test_copying_gives_the_exact_text(browser: Browser, server: str, team: Team) -> None:
+    from assembly.models import Assembly
+    from assembly.replay import content_of
+
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    sign_in(page, server)
+    assembly = Assembly.objects.get(topic="the stage")
+    page.goto(f"{server}/contexts/{assembly.id}/")
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == content_of(assembly)
+    context.close()

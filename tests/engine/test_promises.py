@@ -1,0 +1,383 @@
+"""The promises of the design, over generated files, logs and memories.
+
+The checks count whole strings with the real tokenizer and spell out the format again: they share nothing with the
+engine but its types.
+"""
+
+import datetime as dt
+import hashlib
+import json
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from assembly.engine.pipeline import assemble
+from assembly.engine.types import Assembled, Candidate, Code, Decision, Profile, Request, Section, WarningCode
+from assembly.profiles import CONVERSATION
+from config.tokens import get_tokenizer
+from tests.engine.cast import MARKER, NOW, texts
+
+FOR_WANT_OF_ROOM = {"over_section_budget", "over_total_budget"}
+SEPARATORS = {"text": "", "entries": "\n\n", "lines": "\n"}
+
+
+@dataclass(frozen=True)
+class Situation:
+    """Everything the engine is given."""
+
+    request: Request
+    profile: Profile
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def count(self) -> Callable[[str], int]:
+        return get_tokenizer(self.request.tokenizer).count
+
+    def assembled(self) -> Assembled:
+        return assemble(self.request, self.profile, self.candidates, get_tokenizer(self.request.tokenizer))
+
+
+# --- Situations ----------------------------------------------------------------------------------------------------
+
+LONG = st.builds(lambda text, times: (text or "x") * times, texts(), st.sampled_from([50, 400]))
+TEXTS = st.one_of(texts(), texts(), texts(20), LONG)
+BUDGETS = st.one_of(
+    st.integers(0, 60), st.integers(0, 300), st.integers(0, 3_000), st.integers(0, 200_000), st.just(16_000)
+)
+SIMILARITIES = st.none() | st.sampled_from([0.1, 0.2, 0.5, 0.5, float("nan")]) | st.floats(-1, 1)
+MOMENTS = st.none() | st.integers(0, 3).map(lambda hours: NOW - dt.timedelta(hours=hours))
+
+
+@st.composite
+def profiles(draw: st.DrawFn) -> Profile:
+    """`conversation`, as it is or with small caps, so that all bounds are met."""
+    if draw(st.booleans()):
+        return CONVERSATION
+    caps = st.none() | st.integers(0, 80)
+    return replace(
+        CONVERSATION,
+        sections=tuple(
+            section if section.required else replace(section, cap=draw(caps), top_k=draw(st.none() | st.integers(0, 6)))
+            for section in CONVERSATION.sections
+        ),
+    )
+
+
+@st.composite
+def candidates_of(draw: st.DrawFn, section: Section) -> list[Candidate]:
+    most = 1 if section.shape == "text" else 7
+    return [
+        Candidate(
+            ref=f"memory:{number}@{draw(st.integers(1, 2))}",
+            section=section.key,
+            text=draw(TEXTS),
+            kind=draw(st.sampled_from(["fact", "decision", "", "two\nlines"])),
+            date=NOW.date() - dt.timedelta(days=draw(st.integers(0, 3))),
+            occurred_at=draw(MOMENTS),
+            similarity=draw(SIMILARITIES),
+            superseded_by=draw(st.sampled_from([None, None, None, "memory:9@1"])),
+        )
+        for number in range(draw(st.integers(0, most)))
+    ]
+
+
+@st.composite
+def situations(draw: st.DrawFn) -> Situation:
+    tokenizer = draw(st.sampled_from(["cl100k_base", "chars4"]))
+    request = Request(draw(BUDGETS), draw(texts(2)), tokenizer, NOW)
+    profile = draw(profiles())
+    filled = draw(st.lists(st.sampled_from(profile.sections), unique=True))
+    return Situation(request, profile, tuple(item for section in filled for item in draw(candidates_of(section))))
+
+
+def conversation(budget: int, tokenizer: str, **files: str) -> Situation:
+    """A situation with these files alone, by the label of their sections."""
+    keys = {section.label.lower().replace(" ", "_"): section.key for section in CONVERSATION.sections}
+    candidates = tuple(Candidate(f"file:{label}@1", keys[label], text) for label, text in files.items())
+    return Situation(Request(budget, "", tokenizer, NOW), CONVERSATION, candidates)
+
+
+PROSE = "The quick brown fox jumps over the lazy dog.\n\nPack my box with five dozen liquor jugs.\n"
+HUGE = conversation(16_000, "cl100k_base", identity="I am.", knowledge_base=(PROSE * 2_500)[:200_000])
+HUGE_SCRIPTLESS = conversation(
+    900, "cl100k_base", team_goals="漢字" * 20_000, knowledge_base="👩\u200d👩\u200d👧" * 9_000
+)
+TOO_LARGE = conversation(10, "cl100k_base", identity=PROSE, instructions=" \n", team_goals="Ship it.")
+NOTHING = conversation(0, "chars4", team_goals="x")
+
+everything = given(situation=situations())
+
+
+def with_examples(test: Callable[[Situation], None]) -> Callable[[Situation], None]:
+    for situation in (HUGE, replace(HUGE, request=replace(HUGE.request, tokenizer="chars4")), HUGE_SCRIPTLESS):
+        test = example(situation=situation)(test)
+    for situation in (TOO_LARGE, NOTHING):
+        test = example(situation=situation)(test)
+    return everything(test)
+
+
+# --- 1. No overrun -------------------------------------------------------------------------------------------------
+
+
+@with_examples
+def test_the_text_never_counts_more_than_its_budget(situation: Situation) -> None:
+    assembled = situation.assembled()
+    assert assembled.tokens == situation.count(assembled.content)
+    assert assembled.sha256 == hashlib.sha256(assembled.content.encode()).hexdigest()
+    required = required_text(situation)
+    if situation.count(required) > situation.request.budget:
+        assert assembled.warnings == (WarningCode.BUDGET_EXCEEDED,)
+        assert assembled.content == required
+    else:
+        assert assembled.warnings == ()
+        assert assembled.tokens <= situation.request.budget
+        assert assembled.content.startswith(required)
+
+
+@with_examples
+def test_no_section_counts_more_than_its_cap_and_together_they_are_the_whole(situation: Situation) -> None:
+    assembled = situation.assembled()
+    end = 0
+    for result in assembled.sections:
+        counted = situation.count(assembled.content[: result.end]) - situation.count(assembled.content[:end])
+        assert result.tokens == counted
+        assert result.cap is None or result.tokens <= result.cap
+        end = result.end
+    assert sum(result.tokens for result in assembled.sections) == assembled.tokens
+
+
+def required_text(situation: Situation) -> str:
+    """The required sections alone: in `conversation`, each is one file."""
+    return "\n\n".join(
+        f"## {section.label}\n{candidate.text.rstrip()}"
+        for section in situation.profile.sections
+        for candidate in of(situation, section)
+        if section.required and candidate.text.strip() and not candidate.superseded_by
+    )
+
+
+# --- 2. Nothing silent ---------------------------------------------------------------------------------------------
+
+
+@with_examples
+def test_every_candidate_has_exactly_one_decision(situation: Situation) -> None:
+    assembled = situation.assembled()
+    given_in = sorted((candidate.section, candidate.ref) for candidate in situation.candidates)
+    assert sorted((decision.section, decision.ref) for decision in assembled.decisions) == given_in
+    for section, result in zip(situation.profile.sections, assembled.sections, strict=True):
+        decided = [decision for decision in assembled.decisions if decision.section == section.key]
+        assert (result.key, result.considered) == (section.key, len(decided))
+        assert result.included == sum(decision.included for decision in decided)
+        assert result.status == expected_status({decision.code.value for decision in decided})
+    short_of_room = {"truncated", *FOR_WANT_OF_ROOM} & {decision.code.value for decision in assembled.decisions}
+    assert assembled.truncated == bool(short_of_room)
+
+
+@with_examples
+def test_decisions_stand_in_order_of_sections_and_ranks_then_refs(situation: Situation) -> None:
+    keys = [section.key for section in situation.profile.sections]
+    decisions = situation.assembled().decisions
+    assert list(decisions) == sorted(
+        decisions,
+        key=lambda decision: (
+            (keys.index(decision.section), decision.rank is None, decision.rank or 0)
+            + (("",) if decision.rank else (decision.ref,))
+        ),
+    )
+    for key in keys:
+        ranks = [decision.rank for decision in decisions if decision.section == key and decision.rank]
+        assert ranks == list(range(1, len(ranks) + 1))
+
+
+@with_examples
+def test_the_tokens_of_what_is_in_add_up_to_the_whole(situation: Situation) -> None:
+    assembled = situation.assembled()
+    assert sum(decision.tokens for decision in assembled.decisions) == assembled.tokens
+    end = 0
+    for decision in included(assembled):
+        assert decision.end is not None
+        counted = situation.count(assembled.content[: decision.end]) - situation.count(assembled.content[:end])
+        assert decision.tokens == counted
+        end = decision.end
+    for decision in assembled.decisions:
+        if not decision.included:
+            assert (decision.tokens, decision.start, decision.end) == (0, None, None)
+        json.dumps(dict(decision.detail), allow_nan=False)
+
+
+@with_examples
+def test_the_text_is_nothing_but_headings_separators_and_the_items_at_their_places(situation: Situation) -> None:
+    assembled = situation.assembled()
+    content, parts = assembled.content, []
+    for section, result in zip(situation.profile.sections, assembled.sections, strict=True):
+        inside = [decision for decision in included(assembled) if decision.section == section.key]
+        items = [content[decision.start : decision.end] for decision in inside]
+        if items:
+            parts.append(f"## {section.label}\n" + SEPARATORS[section.shape].join(items))
+            assert content[result.start : result.end] == parts[-1]
+        for decision, item in zip(inside, items, strict=True):
+            check_item(situation, section, decision, item)
+    assert content == "\n\n".join(parts)
+    assert content == content.rstrip()
+
+
+def check_item(situation: Situation, section: Section, decision: Decision, item: str) -> None:
+    lead, body = lead_and_body(section, candidate_of(situation, decision))
+    assert decision.tokens_full == situation.count(lead + body)
+    if decision.code is not Code.TRUNCATED:
+        assert decision.code is (Code.REQUIRED if section.required else Code.FITS)
+        assert item == lead + body
+        return
+    kept = item.removeprefix(lead).removesuffix(MARKER)
+    assert item == lead + kept + MARKER
+    assert body.startswith(kept)
+    assert 0 < len(kept) < len(body)
+    assert kept == kept.rstrip()
+    assert (decision.detail["kept_chars"], decision.detail["of_chars"]) == (len(kept), len(body))
+
+
+@with_examples
+def test_a_code_is_only_given_where_it_is_true(situation: Situation) -> None:
+    threshold = situation.profile.similarity_threshold
+    sections = {section.key: section for section in situation.profile.sections}
+    for decision in situation.assembled().decisions:
+        candidate, section = candidate_of(situation, decision), sections[decision.section]
+        assert (decision.code is Code.EMPTY) == (not candidate.text.strip())
+        if decision.code is Code.SUPERSEDED:
+            assert decision.detail["by"] == candidate.superseded_by
+        elif decision.code is Code.OUTRANKED:
+            assert section.top_k is not None
+            assert (decision.rank or 0) > section.top_k
+        elif decision.code is Code.BELOW_RELEVANCE:
+            assert candidate.similarity is None or candidate.similarity < threshold
+        elif decision.code is not Code.EMPTY:
+            assert candidate.superseded_by is None
+            assert decision.rank is not None
+            assert section.top_k is None or decision.rank <= section.top_k
+
+
+# --- 3. Deterministic ----------------------------------------------------------------------------------------------
+
+
+@given(situation=situations(), seed=st.integers(0, 99))
+def test_the_order_of_arrival_changes_nothing(situation: Situation, seed: int) -> None:
+    shuffled = list(situation.candidates)
+    random.Random(seed).shuffle(shuffled)
+    assert replace(situation, candidates=tuple(shuffled)).assembled() == situation.assembled()
+
+
+# --- 4. Replayable -------------------------------------------------------------------------------------------------
+
+
+@with_examples
+def test_the_recorded_values_assemble_the_same_bytes_again(situation: Situation) -> None:
+    recorded = json.dumps(
+        {
+            "request": situation.request.to_dict(),
+            "profile": situation.profile.to_dict(),
+            "candidates": [candidate.to_dict() for candidate in situation.candidates],
+        },
+        allow_nan=False,
+    )
+    read = json.loads(recorded)
+    texts_of = [candidate.text for candidate in situation.candidates]
+    again = Situation(
+        Request.from_dict(read["request"]),
+        Profile.from_dict(read["profile"]),
+        tuple(Candidate.from_dict(*pair) for pair in zip(read["candidates"], texts_of, strict=True)),
+    )
+    assert again == situation
+    assert again.assembled() == situation.assembled()
+
+
+# --- 5. A misfit is skipped, not a stop ----------------------------------------------------------------------------
+
+
+@with_examples
+def test_what_was_left_out_for_want_of_room_had_none(situation: Situation) -> None:
+    assembled = situation.assembled()
+    if assembled.warnings:
+        return
+    end = 0
+    for section, result in zip(situation.profile.sections, assembled.sections, strict=True):
+        before, end = assembled.content[:end], result.end
+        decided = [decision for decision in assembled.decisions if decision.section == section.key]
+        check_misfits(situation, section, before, assembled.content, decided)
+
+
+def check_misfits(situation: Situation, section: Section, before: str, content: str, decided: list[Decision]) -> None:
+    """At its turn, after what had got in until then, each misfit was too long by what its decision says."""
+    limit, code = tighter(section, situation.count(before), situation.request.budget)
+    got_in = [decision for decision in decided if decision.included]
+    so_far = before
+    for decision in decided:
+        lead, body = lead_and_body(section, candidate_of(situation, decision))
+        opening = opened(section, before, so_far)
+        if decision.code.value in FOR_WANT_OF_ROOM:
+            assert decision.code.value == code
+            excess = situation.count(so_far + opening + lead + body) - limit
+            assert excess > 0
+            assert decision.detail["needed"] == excess
+        if decision.rank == 1 and not got_in and decision.code.value in FOR_WANT_OF_ROOM and len(body) > 1:
+            least = len(body) - len(body.lstrip()) + 1
+            assert situation.count(so_far + opening + lead + body[:least] + MARKER) > limit or least == len(body)
+        if decision.code is Code.TRUNCATED:
+            assert (decision.rank, got_in) == (1, [decision])
+            assert situation.count(so_far + opening + lead + body) > limit
+            kept = int(decision.detail["kept_chars"] or 0)
+            longer = [cut for cut in range(kept + 1, min(kept + 9, len(body))) if not body[cut - 1].isspace()]
+            for cut in longer:
+                assert situation.count(so_far + opening + lead + body[:cut] + MARKER) > limit
+        if decision.included:
+            so_far = content[: decision.end]
+
+
+# --- The format, spelled out again ---------------------------------------------------------------------------------
+
+
+def lead_and_body(section: Section, candidate: Candidate) -> tuple[str, str]:
+    body = candidate.text.rstrip()
+    if section.shape == "entries":
+        return f"### {candidate.date}\n", body
+    if section.shape == "lines":
+        kind = f"[{' '.join(candidate.kind.splitlines())}] " if candidate.kind else ""
+        return f"- {kind}", " ".join(body.splitlines())
+    return "", body
+
+
+def opened(section: Section, before: str, so_far: str) -> str:
+    if so_far != before:
+        return SEPARATORS[section.shape]
+    return ("\n\n" if before else "") + f"## {section.label}\n"
+
+
+def tighter(section: Section, used: int, budget: int) -> tuple[int, str]:
+    room = budget - used
+    if section.cap is not None and section.cap < room:
+        return used + section.cap, "over_section_budget"
+    return budget, "over_total_budget"
+
+
+def expected_status(found: set[str]) -> str:
+    inside = found & {"fits", "required"}
+    if "truncated" in found:
+        return "cut"
+    if found & FOR_WANT_OF_ROOM:
+        return "partial" if inside else "left_out"
+    return "whole" if inside else "empty"
+
+
+def of(situation: Situation, section: Section) -> list[Candidate]:
+    return [candidate for candidate in situation.candidates if candidate.section == section.key]
+
+
+def candidate_of(situation: Situation, decision: Decision) -> Candidate:
+    wanted = (decision.section, decision.ref)
+    return next(candidate for candidate in situation.candidates if (candidate.section, candidate.ref) == wanted)
+
+
+def included(assembled: Assembled) -> list[Decision]:
+    return [decision for decision in assembled.decisions if decision.included]

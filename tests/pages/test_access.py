@@ -1,0 +1,105 @@
+"""Every page, tried by everybody."""
+
+import datetime
+from typing import Any
+
+import pytest
+
+from agents.models import Agent
+from agents.services import daily_log_append
+from assembly.models import Assembly
+from assembly.service import assemble
+from teams.models import Team, User
+from tests.pages.conftest import SignedIn, text_of
+
+DAY = "2026-03-01"
+
+# Address: what the owner, the editor, the teammate (a viewer), the outsider and the admin are answered.
+PAGES = {
+    "/": (200, 200, 200, 200, 200),
+    "/agents/": (200, 200, 200, 200, 200),
+    "/agents/new/": (403, 403, 403, 403, 200),
+    "/agents/luna/": (200, 200, 200, 404, 200),
+    "/agents/luna/files/IDENTITY/": (200, 200, 403, 404, 200),
+    "/agents/luna/files/IDENTITY/history/": (200, 200, 200, 404, 200),
+    "/agents/luna/files/IDENTITY/history/1/": (200, 200, 200, 404, 200),
+    "/agents/luna/files/IDENTITY/history/9/": (404, 404, 404, 404, 404),
+    "/agents/luna/files/NONSENSE/": (404, 404, 404, 404, 404),
+    f"/agents/luna/logs/{DAY}/": (200, 200, 200, 404, 200),
+    f"/agents/luna/logs/{DAY}/edit/": (200, 200, 403, 404, 200),
+    f"/agents/luna/logs/{DAY}/history/": (200, 200, 200, 404, 200),
+    f"/agents/luna/logs/{DAY}/history/1/": (200, 200, 200, 404, 200),
+    "/agents/luna/logs/2026-03-02/": (200, 200, 200, 404, 200),
+    "/agents/luna/logs/2026-03-02/history/": (404, 404, 404, 404, 404),
+    "/agents/luna/logs/2026-13-99/": (404, 404, 404, 404, 404),
+    "/agents/luna/memories/": (200, 200, 200, 404, 200),
+    "/agents/luna/memories/?q=stories": (200, 200, 200, 404, 200),
+    "/teams/": (200, 200, 200, 200, 200),
+    "/teams/new/": (403, 403, 403, 403, 200),
+    "/teams/demo/": (200, 200, 200, 404, 200),
+    "/teams/demo/files/GOALS/": (200, 200, 403, 404, 200),
+    "/teams/demo/files/GOALS/history/": (200, 200, 200, 404, 200),
+    "/teams/demo/files/GOALS/history/1/": (200, 200, 200, 404, 200),
+    "/teams/demo/members/": (200, 403, 403, 404, 200),
+    "/teams/demo/memories/": (200, 200, 200, 404, 200),
+    "/preview/": (200, 200, 200, 200, 200),
+    "/contexts/": (200, 200, 200, 200, 200),
+    "/contexts/{context}/": (200, 200, 200, 404, 200),
+    "/contexts/{context}/text/": (200, 200, 200, 404, 200),
+    "/contexts/{context}/replay/": (405, 405, 405, 405, 405),
+    "/accounts/password/change/": (302, 302, 302, 302, 302),
+    "/accounts/2fa/": (200, 200, 200, 200, 200),
+}
+
+
+@pytest.fixture
+def told(agent: Agent, team: Team, owner: User) -> Assembly:
+    daily_log_append(agent=agent, date=datetime.date(2026, 3, 1), text="Met.", principal=owner.principal)
+    return assemble(agent=agent, team=team, principal=owner.principal)[0]
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_everybody_is_answered_as_the_table_says(
+    address: str,
+    signed_in: SignedIn,
+    owner: User,
+    editor: User,
+    teammate: User,
+    outsider: User,
+    admin: User,
+    told: Assembly,
+) -> None:
+    people = (owner, editor, teammate, outsider, admin)
+    path = address.format(context=told.id)
+    answers = tuple(signed_in(person).get(path).status_code for person in people)
+    assert answers == PAGES[address]
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_who_is_not_signed_in_is_sent_to_sign_in(address: str, client: Any, told: Assembly) -> None:
+    response = client.get(address.format(context=told.id))
+    assert response.status_code in {302, 404, 405}
+    if response.status_code == 302:
+        assert response["Location"].startswith("/accounts/login/")
+
+
+@pytest.mark.parametrize("address", ["/accounts/signup/", "/accounts/email/", "/accounts/password/reset/"])
+def test_pages_that_send_mail_or_make_accounts_do_not_exist(address: str, client: Any, db: None) -> None:
+    response = client.get(address)
+    assert response.status_code == 404
+    assert "There is no such page" in text_of(response)
+
+
+def test_who_may_only_read_sees_no_way_to_edit(signed_in: SignedIn, teammate: User, told: Assembly) -> None:
+    browser = signed_in(teammate)
+    for address in ("/agents/luna/", "/teams/demo/", f"/agents/luna/logs/{DAY}/", "/teams/demo/files/GOALS/history/1/"):
+        page = text_of(browser.get(address))
+        assert "Edit" not in page
+        assert "/files/GOALS/\"" not in page
+        assert "Manage members" not in page
+
+
+def test_a_page_that_is_forbidden_says_so_kindly(signed_in: SignedIn, teammate: User, agent: Agent) -> None:
+    page = text_of(signed_in(teammate).get("/agents/luna/files/IDENTITY/"))
+    assert "You may not do this" in page
+    assert "Nothing was changed." in page
