@@ -81,5 +81,3 @@ class ContextFilterForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.fields["agent"].queryset = Agent.objects.visible_to(principal).order_by("name")  # type: ignore[attr-defined]
         self.fields["team"].queryset = Team.objects.visible_to(principal).order_by("name")  # type: ignore[attr-defined]
-
-

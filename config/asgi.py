@@ -20,8 +20,12 @@ class Application(ASGIHandler):
 
 
 async def _in_thread(chunks: Iterable[bytes]) -> AsyncIterator[bytes]:
-    for chunk in await sync_to_async(list)(chunks):
+    for chunk in await sync_to_async(_all)(chunks):
         yield chunk
+
+
+def _all(chunks: Iterable[bytes]) -> list[bytes]:
+    return list(chunks)
 
 
 def get_application() -> Application:

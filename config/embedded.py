@@ -163,6 +163,14 @@ def open_lock(file: Path) -> int:
     return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
+def is_at(descriptor: int, file: Path) -> bool:
+    """Whether the open file is the one that the path leads to now."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), file.stat())
+    except FileNotFoundError:
+        return False
+
+
 def command_line(pid: int) -> str:
     """A process's arguments, separated by NUL (by blanks without /proc); "" for a zombie or no process."""
     if Path("/proc/self/cmdline").exists():
@@ -282,7 +290,9 @@ class EmbeddedPostgres:
 
     def _register(self, deadline: float) -> None:
         if self._attachment.descriptor is not None:
-            return
+            if is_at(self._attachment.descriptor, self._folder.clients_lock):
+                return
+            self._attachment.release()  # the data folder was deleted meanwhile, and our share with it
         self._folder.prepare()
         descriptor = open_lock(self._folder.clients_lock)
         try:

@@ -50,7 +50,7 @@ class TextForm(forms.Form):
         content = with_line_ends_of(self.cleaned_data["content"], self.stored.content)
         if len(content) > MAX_FILE_CHARACTERS:
             raise ValidationError(
-                _("This text has %(has)s characters; at most %(most)s can be saved. Shorten it or move a part elsewhere."),
+                _("This text has %(has)s characters; at most %(most)s fit. Shorten it or move a part elsewhere."),
                 code="too_long",
                 params={"has": f"{len(content):,}", "most": f"{MAX_FILE_CHARACTERS:,}"},
             )

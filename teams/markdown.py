@@ -7,7 +7,8 @@ from markdown_it import MarkdownIt
 # Pictures would be fetched from elsewhere, and so tell others who reads what.
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).disable("image")
 _TAGS = {
-    "a", "blockquote", "br", "code", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "strong", "ul",
+    "a", "blockquote", "br", "code", "em", "hr", "li", "ol", "p", "pre", "strong", "ul",
+    "h1", "h2", "h3", "h4", "h5", "h6",
 }  # fmt: skip
 _SCHEMES = {"http", "https", "mailto"}
 

@@ -23,9 +23,7 @@ def agent_list(request: HttpRequest) -> HttpResponse:
     principal = asking(request)
     agents = (
         Agent.objects.visible_to(principal)
-        .annotate(
-            empty_files=Count("files", filter=Q(files__content="")), last_change=Max("files__updated_at")
-        )
+        .annotate(empty_files=Count("files", filter=Q(files__content="")), last_change=Max("files__updated_at"))
         .prefetch_related(Prefetch("teams", Team.objects.visible_to(principal).order_by("name")))
         .order_by("name", "slug")
     )

@@ -81,7 +81,8 @@ def _slugs(request: HttpRequest, assembly: Assembly) -> tuple[str, str]:
     """Where the agent and the team are found today; empty for what was deleted."""
     principal = asking(request)
     agent = Agent.objects.visible_to(principal).filter(id=assembly.agent_id).values_list("slug", flat=True).first()
-    team = Team.objects.visible_to(principal).filter(id=assembly.team_id).values_list("slug", flat=True).first()
+    teams = Team.objects.visible_to(principal).values_list("slug", flat=True)
+    team = teams.filter(id=assembly.team_id).first() if assembly.team_id else None
     return agent or "", team or ""
 
 

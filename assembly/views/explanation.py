@@ -238,9 +238,7 @@ def pieces(assembly: Assembly, decisions: Sequence[Decision], content: str) -> l
     ]
 
 
-def _runs(
-    content: str, start: int, end: int, marks: Sequence[tuple[int, int]]
-) -> tuple[tuple[str, bool], ...]:
+def _runs(content: str, start: int, end: int, marks: Sequence[tuple[int, int]]) -> tuple[tuple[str, bool], ...]:
     runs, at = [], start
     for mark_start, mark_end in marks:
         if start <= mark_start and mark_end <= end:

@@ -20,6 +20,13 @@ document.addEventListener("htmx:afterSwap", (event) => {
   if (focused) focused.focus();
 });
 
+// Who was signed out meanwhile gets the sign-in page as an answer: that belongs nowhere in this page.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  if (!event.detail.xhr.responseURL.includes("/accounts/login/")) return;
+  event.detail.shouldSwap = false;
+  trouble.hidden = false;
+});
+
 for (const failure of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
   document.addEventListener(failure, () => { trouble.hidden = false; });
 }

@@ -39,6 +39,4 @@ def nav_link(context: dict[str, Any], name: str, label: str) -> SafeString:
     address = reverse(name)
     path = context["request"].path if "request" in context else ""
     current = path == address or (address != "/" and path.startswith(address))
-    return format_html(
-        '<a href="{}"{}>{}</a>', address, SafeString(' aria-current="page"') if current else "", label
-    )
+    return format_html('<a href="{}"{}>{}</a>', address, SafeString(' aria-current="page"') if current else "", label)

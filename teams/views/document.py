@@ -70,9 +70,7 @@ def edit(request: HttpRequest, document: Document, save: Save) -> HttpResponse:
         saved = save(content, based_on)
     except StaleVersion as stale:
         newest = stale.current
-        return _editor(
-            request, document, text=content, based_on=newest.version, theirs=newest, status=stale.status
-        )
+        return _editor(request, document, text=content, based_on=newest.version, theirs=newest, status=stale.status)
     _tell(request, saved, based_on)
     return redirect(document.edit_address)
 
@@ -123,7 +121,7 @@ def version(request: HttpRequest, document: Document, number: int) -> HttpRespon
 
 
 def restore(request: HttpRequest, document: Document, number: int, save: Save) -> HttpResponse:
-    """Save the text of an old version as a new one. Raises StaleVersion if there is a newer one than the page showed."""
+    """Save the text of an old version as a new one. Raises StaleVersion if the page did not show the newest."""
     found = _version(document, number)
     form = TextForm({"version": request.POST.get("version"), "content": ""}, stored=document.file)
     if not form.is_valid():

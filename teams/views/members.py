@@ -51,9 +51,7 @@ def member_remove(request: HttpRequest, slug: str, user_id: UUID) -> HttpRespons
     team = team_for(asking(request), slug, Action.MANAGE)
     user = _member(team, user_id)
     membership_remove(team=team, user=user)
-    messages.success(
-        request, _("%(name)s is not in the team any more. You can add them again.") % {"name": user}
-    )
+    messages.success(request, _("%(name)s is not in the team any more. You can add them again.") % {"name": user})
     return _back(request, slug, user)
 
 

@@ -41,9 +41,7 @@ def team_new(request: HttpRequest) -> HttpResponse:
     form = TeamForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            team = team_create(
-                slug=form.cleaned_data["slug"], name=form.cleaned_data["name"], principal=principal
-            )
+            team = team_create(slug=form.cleaned_data["slug"], name=form.cleaned_data["name"], principal=principal)
         except Conflict:
             form.add_error("slug", _("There is a team with this short name already. Choose another."))
         else:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import uvicorn
+from django.db import connection
 from playwright.sync_api import ConsoleMessage, Page
 
 from agents.models import Agent
@@ -21,7 +22,7 @@ from teams.files import file_save
 from teams.models import Role, Team, User
 from teams.services import membership_set, team_create
 
-# Playwright's synchronous interface runs an event loop in this thread, in which Django would refuse to use the database.
+# Playwright's synchronous interface runs an event loop in this thread, in which Django would refuse the database.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 PASSWORD = "correct horse 7"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -37,7 +38,7 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 
 @pytest.fixture(scope="session")
 def base_url() -> str:
-    """None: tests name whole addresses. (The plugin's own fixture is of a kind that pytest 9 warns about.)"""
+    """Nothing: tests name whole addresses. (The plugin's own fixture is of a kind that pytest 9 warns about.)"""
     return ""
 
 
@@ -64,6 +65,11 @@ def server(committed_database: str, settings: Any, tmp_path: Path) -> Iterator[s
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
         running.should_exit = True
         thread.join(timeout=10)
+    with connection.cursor() as cursor:  # of requests that the browser broke off: the database could not be dropped
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()"
+        )
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ def test_with_the_keyboard_alone(page: Page, server: str, team: Team, complaints
     page.keyboard.press("Tab")
     page.keyboard.type(PASSWORD)
     page.keyboard.press("Enter")
-    page.wait_for_url("**/teams/demo/files/RULES/")
+    page.wait_for_url(f"{server}/teams/demo/files/RULES/")
 
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")  # skips the navigation

@@ -387,6 +387,15 @@ def test_lost_socket_is_made_again(data: Path, server: EmbeddedPostgres) -> None
     assert rows_are_kept(server)
 
 
+def test_deleted_data_folder_ends_the_server_and_the_next_one_is_new(data: Path, server: EmbeddedPostgres) -> None:
+    old = processes(data)
+    shutil.rmtree(data)
+    until(lambda: not any(command_line(pid) for pid in old))
+    server.attach()
+    with pytest.raises(psycopg.errors.UndefinedTable):
+        rows_are_kept(server)
+
+
 # Leftovers
 
 

@@ -58,18 +58,16 @@ def told(agent: Agent, team: Team, owner: User) -> Assembly:
     return assemble(agent=agent, team=team, principal=owner.principal)[0]
 
 
+@pytest.fixture
+def people(owner: User, editor: User, teammate: User, outsider: User, admin: User) -> tuple[User, ...]:
+    """Everybody, in the order of the table."""
+    return (owner, editor, teammate, outsider, admin)
+
+
 @pytest.mark.parametrize("address", PAGES)
 def test_everybody_is_answered_as_the_table_says(
-    address: str,
-    signed_in: SignedIn,
-    owner: User,
-    editor: User,
-    teammate: User,
-    outsider: User,
-    admin: User,
-    told: Assembly,
+    address: str, signed_in: SignedIn, people: tuple[User, ...], told: Assembly
 ) -> None:
-    people = (owner, editor, teammate, outsider, admin)
     path = address.format(context=told.id)
     answers = tuple(signed_in(person).get(path).status_code for person in people)
     assert answers == PAGES[address]
@@ -95,7 +93,7 @@ def test_who_may_only_read_sees_no_way_to_edit(signed_in: SignedIn, teammate: Us
     for address in ("/agents/luna/", "/teams/demo/", f"/agents/luna/logs/{DAY}/", "/teams/demo/files/GOALS/history/1/"):
         page = text_of(browser.get(address))
         assert "Edit" not in page
-        assert "/files/GOALS/\"" not in page
+        assert '/files/GOALS/"' not in page
         assert "Manage members" not in page
 
 

@@ -41,7 +41,12 @@ def test_the_strip_shows_which_days_have_a_log(signed_in: SignedIn, owner: User,
 
 
 def test_an_admin_makes_an_agent(signed_in: SignedIn, admin: User, team: Team) -> None:
-    data = {"name": "Kit the Helper", "teams": [str(team.pk)], "instructions": "One\r\nTwo", "timezone": "Europe/Berlin"}
+    data = {
+        "name": "Kit the Helper",
+        "teams": [str(team.pk)],
+        "instructions": "One\r\nTwo",
+        "timezone": "Europe/Berlin",
+    }
     response = signed_in(admin).post("/agents/new/", data)
     assert response["Location"] == "/agents/kit-the-helper/"
     agent = Agent.objects.get(slug="kit-the-helper")
@@ -58,8 +63,9 @@ def test_an_admin_makes_an_agent(signed_in: SignedIn, admin: User, team: Team) -
         ("", "", "required"),
     ],
 )
+@pytest.mark.usefixtures("agent")
 def test_what_cannot_be_an_agent_is_explained(
-    name: str, slug: str, fault: str, signed_in: SignedIn, admin: User, agent: Agent
+    name: str, slug: str, fault: str, signed_in: SignedIn, admin: User
 ) -> None:
     response = signed_in(admin).post("/agents/new/", {"name": name, "slug": slug, "timezone": "UTC"})
     assert response.status_code == 422

@@ -79,7 +79,7 @@ def test_somebody_elses_newer_version_is_shown_and_nothing_is_lost(
 
 @pytest.mark.parametrize(
     ("bad", "words"),
-    [("nul \x00 in it", "Null characters"), ("x" * (MAX_FILE_CHARACTERS + 1), "at most 1,000,000")],
+    [("nul \x00 in it", "Null characters"), ("x" * (MAX_FILE_CHARACTERS + 1), "at most 1,000,000 fit")],
 )
 def test_what_cannot_be_saved_is_explained_and_kept(
     bad: str, words: str, signed_in: SignedIn, owner: User, team: Team
