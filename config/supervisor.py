@@ -199,8 +199,8 @@ class Cluster:
 
         Raises EmbeddedPostgresError, OSError, and InterruptedStartError when it makes sense to call again.
         """
-        self._create()
         self._prepare_socket_folder()
+        self._create()
         self._adopt_or_start()
         try:
             self._settle()

@@ -23,8 +23,8 @@ def storable(text: str) -> None:
 def with_line_ends_of(text: str, stored: str) -> str:
     """The text as a browser sent it, with the line ends that the stored one has.
 
-    Browsers send CRLF, whatever was in the page. Where nothing but line ends differs, the stored text itself is given back, so
-    that opening and saving changes no byte.
+    Browsers send CRLF, whatever was in the page. Where nothing but line ends differs, the stored text itself is given
+    back, so that opening and saving changes no byte.
     """
     plain = _with_line_feeds(text)
     if plain == _with_line_feeds(stored):

@@ -27,7 +27,7 @@ from teams.views.document import Crumb, Document, Save, saving
 def read(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
     """What the day's log says."""
     agent = agent_for(asking(request), slug)
-    found = _document(request, agent, date, may_edit=may(asking(request), agent, Action.WRITE))
+    found = _document(agent, date, may_edit=may(asking(request), agent, Action.WRITE))
     dates = DailyLog.objects.filter(agent=agent).order_by("date").values_list("date", flat=True)
     context = {
         "document": found,
@@ -44,7 +44,7 @@ def read(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
 def edit(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
     """The editor of the day's log; the first save makes it."""
     agent = agent_for(asking(request), slug, Action.WRITE)
-    found = _document(request, agent, date, may_edit=True)
+    found = _document(agent, date, may_edit=True)
     return document.edit(request, found, _save(request, agent, found))
 
 
@@ -92,13 +92,13 @@ def _save(request: HttpRequest, agent: Agent, found: Document) -> Save:
 def _existing(request: HttpRequest, slug: str, date: datetime.date, action: Action) -> Document:
     principal = asking(request)
     agent = agent_for(principal, slug, action)
-    found = _document(request, agent, date, may_edit=may(principal, agent, Action.WRITE))
+    found = _document(agent, date, may_edit=may(principal, agent, Action.WRITE))
     if not found.exists:
         raise NotFound(_("The log of this day"))
     return found
 
 
-def _document(request: HttpRequest, agent: Agent, date: datetime.date, *, may_edit: bool) -> Document:
+def _document(agent: Agent, date: datetime.date, *, may_edit: bool) -> Document:
     address = reverse("daily_log", args=[agent.slug, date])
     log = DailyLog.objects.filter(agent=agent, date=date).first()
     day = date_format(date, "l, j F Y")

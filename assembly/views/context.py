@@ -26,12 +26,14 @@ def context(request: HttpRequest, id_: UUID) -> HttpResponse:
     agent, team = _slugs(request, assembly)
     items = explanation.items(assembly, decisions, _beginnings(decisions))
     items = explanation.with_addresses(items, agent, team)
+    rows = explanation.section_rows(assembly, decisions)
     facts = {
         "assembly": assembly,
         "agent_slug": agent,
         "team_slug": team,
         "headline": explanation.headline(assembly, decisions),
-        "rows": explanation.section_rows(assembly, decisions),
+        "rows": rows,
+        "bar": explanation.bar(assembly, rows),
         "unused": max(0, assembly.budget - assembly.tokens),
         "over": max(0, assembly.tokens - assembly.budget),
         "included": [item for item in items if item.decision.included],

@@ -3,6 +3,8 @@
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from django.utils.formats import date_format
@@ -13,7 +15,7 @@ from assembly.engine.types import Code, WarningCode
 from assembly.engine.types import Decision as EngineDecision
 from assembly.models import Assembly, Decision
 
-WIDTH = 1000  # of the bar, in the units of its SVG
+WIDTH, GAP = 1000, 1.5  # of the bar, in the units of its SVG
 EXCERPT = 160  # characters of an item's text in a list
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 SOURCES = {
@@ -65,7 +67,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class SectionRow:
-    """A section in the table of the budget; `x` and `width` place it in the bar."""
+    """A section in the table of the budget."""
 
     label: str
     layer: str
@@ -75,8 +77,22 @@ class SectionRow:
     included: int
     considered: int
     tags: tuple[Tag, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BarPiece:
+    """A layer in the bar, from x to x + width in the units of its SVG."""
+
+    layer: str
+    labels: str
+    tokens: int
     x: float
     width: float
+
+    @property
+    def inner(self) -> float:
+        """Its width without the gap to the next piece."""
+        return round(max(self.width - GAP, self.width / 2), 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +130,9 @@ def is_left_out(decision: Decision) -> bool:
 
 
 def section_rows(assembly: Assembly, decisions: Sequence[Decision]) -> list[SectionRow]:
-    """The sections in order, placed along the bar by their tokens."""
-    scale = WIDTH / max(assembly.budget, assembly.tokens, 1)
+    """The sections in order."""
     required = {section["key"] for section in assembly.profile["sections"] if section["required"]}
-    rows, before = [], 0
+    rows = []
     for section in assembly.sections:
         of_section = [decision for decision in decisions if decision.section == section["key"]]
         rows.append(
@@ -130,12 +145,22 @@ def section_rows(assembly: Assembly, decisions: Sequence[Decision]) -> list[Sect
                 included=section["included"],
                 considered=section["considered"],
                 tags=_section_tags(section["status"], of_section),
-                x=round(before * scale, 2),
-                width=round(section["tokens"] * scale, 2),
             )
         )
-        before += section["tokens"]
     return rows
+
+
+def bar(assembly: Assembly, rows: Sequence[SectionRow]) -> list[BarPiece]:
+    """The layers along the budget, in order; neighbours of one layer together, empty ones not at all."""
+    scale = WIDTH / max(assembly.budget, assembly.tokens, 1)
+    found, before = [], 0
+    for layer, group in groupby((row for row in rows if row.tokens), key=attrgetter("layer")):
+        of_layer = list(group)
+        tokens = sum(row.tokens for row in of_layer)
+        labels = ", ".join(row.label for row in of_layer)
+        found.append(BarPiece(layer, labels, tokens, round(before * scale, 2), round(tokens * scale, 2)))
+        before += tokens
+    return found
 
 
 def _section_tags(status: str, decisions: Sequence[Decision]) -> tuple[Tag, ...]:

@@ -75,7 +75,9 @@ def _after(model: type[Model], keys: tuple[str, ...], cursor: str, beyond: str) 
         values = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
         fields = [model._meta.get_field(key) for key in keys]  # noqa: SLF001 - Django's documented introspection
         parsed = [field.to_python(value) for field, value in zip(fields, values, strict=True)]  # type: ignore[union-attr]
-        if any(value is None or is_naive(value) for value in parsed):
+        if any(isinstance(value, float) for value in values) or any(
+            value is None or is_naive(value) for value in parsed
+        ):
             raise ValueError(cursor)  # noqa: TRY301 - one sentence for every cursor that is not ours
     except (ValueError, TypeError, OverflowError, ValidationError, RecursionError):
         raise Invalid("cursor", "Use the cursor of `next` as it came, or leave it out to start anew.") from None

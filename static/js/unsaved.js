@@ -12,6 +12,10 @@ const dirty = () => refused || text.value !== text.defaultValue;
 text.addEventListener("input", () => {
   status.textContent = dirty() ? status.dataset.unsavedStatus : saved;
 });
+// What was typed before this script ran, or what the browser kept over a reload, counts as typed now.
+window.addEventListener("load", () => {
+  if (dirty()) text.dispatchEvent(new Event("input", { bubbles: true }));
+});
 form.addEventListener("submit", () => { leaving = true; });
 window.addEventListener("pageshow", () => { leaving = false; });
 window.addEventListener("beforeunload", (event) => {

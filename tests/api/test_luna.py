@@ -84,7 +84,9 @@ def test_the_example_of_the_seed_comes_out_to_the_byte(story: Api) -> None:
     assert assembly["tokens"] == -(-len(CONTEXT) // 4)
     assert (assembly["budget"], assembly["truncated"], assembly["warnings"]) == (16_000, False, [])
     assert sum(section["tokens"] for section in assembly["sections"]) == assembly["tokens"]
-    outcomes = [tuple(section[name] for name in ("layer", "label", "cap", "status")) for section in assembly["sections"]]
+    outcomes = [
+        tuple(section[name] for name in ("layer", "label", "cap", "status")) for section in assembly["sections"]
+    ]
     assert outcomes == [
         ("L1", "Identity", None, "whole"),
         ("L1", "Instructions", None, "whole"),

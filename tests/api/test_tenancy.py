@@ -60,7 +60,7 @@ for owners, one, key in (("teams", TEAM, "GOALS"), ("agents", AGENT, "IDENTITY")
         f"{owners}/<slug:slug>/memories/<uuid:id_>/versions": ({**one, "id_": None}, {"GET": None}),
     }
 LISTS = {"teams", "agents"}  # everyone may ask; they show what one may see
-PUBLIC = {"schema", "docs"}
+PUBLIC = {"schema", "docs", ""}
 ELSEWHERE = ("assemblies",)  # tests/api/test_assemblies.py and its neighbours
 CASES = [(route, method) for route, (_, methods) in PRIVATE.items() for method in methods]
 QUERY = {route: "?q=refund" for route in PRIVATE if route.endswith("/search")}

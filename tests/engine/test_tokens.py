@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import tiktoken
 import tiktoken.load
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from assembly.engine.tokens import Ledger
@@ -166,6 +166,7 @@ def test_the_older_encodings_split_alike_and_so_do_the_newer() -> None:
 
 @pytest.mark.parametrize("name", LIKE)
 @given(text=texts(14))
+@example(text="a!\n/b")
 def test_counts_add_up_at_every_seam(name: str, text: str) -> None:
     tokenizer = LIKE[name]
     assert tokenizer.seam

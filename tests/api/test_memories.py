@@ -1,0 +1,125 @@
+"""Memories of agents and teams over REST: one implementation, two owners."""
+
+import uuid
+from typing import Any
+
+import pytest
+
+from agents.models import Agent
+from memories.models import Memory
+from memories.services import MemoryFacts, memory_create
+from teams.models import Team
+from teams.principal import SYSTEM
+from tests.client import Api, errors_of, problem
+
+pytestmark = pytest.mark.django_db
+
+OWNERS = pytest.mark.parametrize("owner", ["agents/ada", "teams/care"])
+
+
+def remember(api: Api, owner: str, text: str, **facts: Any) -> dict[str, Any]:
+    response = api.post(f"{owner}/memories", {"kind": "fact", "text": text, **facts})
+    assert response.status_code == 201, response.content
+    return response.json()
+
+
+@OWNERS
+def test_the_story_of_a_memory(owner: str, agent: Agent, agent_api: Api) -> None:
+    response = agent_api.post(f"{owner}/memories", {"kind": "decision", "text": " Refund within 5 days.\n"})
+    made = response.json()
+    path = f"{owner}/memories/{made['id']}"
+    assert response["Location"] == f"/api/v1/{path}"
+    assert made == agent_api.get(path).json() == agent_api.get(f"{owner}/memories").json()["results"][0]
+    assert made.items() >= {
+        "kind": "decision", "text": " Refund within 5 days.\n", "occurred_at": None, "salience": 0.5,
+        "credibility": 0.5, "superseded_by": None, "external_id": "", "version": 1, "updated_by": "user",
+    }.items()  # fmt: skip
+    changed = agent_api.patch(path, {"text": "Refund within 7 days.", "salience": 1}, if_match='"1"')
+    assert changed.json().items() >= {"kind": "decision", "salience": 1.0, "version": 2}.items()
+    versions = agent_api.get(f"{path}/versions").json()["results"]
+    assert [(row["version"], row["text"]) for row in versions] == [
+        (2, "Refund within 7 days."), (1, " Refund within 5 days.\n")
+    ]  # fmt: skip
+    assert agent_api.delete(path).status_code == 204
+    assert problem(agent_api.get(path)) == (404, "not_found")
+
+
+@pytest.mark.parametrize(
+    ("sent", "stored"),
+    [
+        ("2026-01-05T10:00:00Z", "2026-01-05T10:00:00Z"),
+        ("2026-01-05T10:00:00+02:00", "2026-01-05T08:00:00Z"),
+        ("2026-01-05T10:00:00", "2026-01-05T10:00:00Z"),
+        ("2026-01-05T10:00:00.123456Z", "2026-01-05T10:00:00.123456Z"),
+        (None, None),
+    ],
+)
+def test_moments_come_back_in_utc(sent: str | None, stored: str | None, agent: Agent, agent_api: Api) -> None:
+    assert remember(agent_api, "agents/ada", "x", occurred_at=sent)["occurred_at"] == stored
+
+
+@OWNERS
+def test_an_external_id_is_there_once_per_owner(owner: str, agent: Agent, agent_api: Api) -> None:
+    remember(agent_api, owner, "One", external_id="note-1")
+    again = agent_api.post(f"{owner}/memories", {"kind": "fact", "text": "Two", "external_id": "note-1"})
+    assert problem(again) == (409, "conflict")
+    remember(agent_api, owner, "Three")
+    remember(agent_api, owner, "Four")
+
+
+@OWNERS
+def test_a_memory_is_superseded_and_stands_again(owner: str, agent: Agent, agent_api: Api) -> None:
+    old, new = remember(agent_api, owner, "Old"), remember(agent_api, owner, "New")
+    path = f"{owner}/memories/{old['id']}"
+    superseded = agent_api.patch(path, {"superseded_by": new["id"]}, if_match='"1"')
+    assert superseded.json()["superseded_by"] == new["id"]
+    circle = agent_api.patch(f"{owner}/memories/{new['id']}", {"superseded_by": old["id"]}, if_match='"1"')
+    assert errors_of(circle) == {"superseded_by"}
+    kept = agent_api.patch(path, {"text": "Older"}, if_match='"2"')
+    assert kept.json()["superseded_by"] == new["id"]
+    assert agent_api.patch(path, {"superseded_by": None}, if_match='"3"').json()["superseded_by"] is None
+
+
+@pytest.mark.parametrize("value", ["x", 5.5, [], "\ud800", ""])
+def test_a_successor_is_named_by_its_id(value: Any, agent: Agent, agent_api: Api) -> None:
+    memory = remember(agent_api, "agents/ada", "Old")
+    response = agent_api.patch(f"agents/ada/memories/{memory['id']}", {"superseded_by": value}, if_match='"1"')
+    assert errors_of(response) == {"superseded_by"}
+
+
+def test_a_successor_of_another_owner_is_not_there(agent: Agent, team: Team, agent_api: Api) -> None:
+    other = memory_create(owner=team, facts=MemoryFacts(kind="fact", text="Other"), principal=SYSTEM)
+    path = f"agents/ada/memories/{remember(agent_api, 'agents/ada', 'Old')['id']}"
+    for id_ in (other.id, uuid.uuid4()):
+        assert problem(agent_api.patch(path, {"superseded_by": str(id_)}, if_match='"1"')) == (404, "not_found")
+
+
+@OWNERS
+def test_search_finds_by_meaning_nearest_first(owner: str, agent: Agent, agent_api: Api) -> None:
+    for text in ("The office plants need water.", "Customers get refunds in five days.", "Lunch is at noon."):
+        remember(agent_api, owner, text)
+    found = agent_api.get(f"{owner}/memories/search?q=money+back+to+the+customer&limit=2").json()["results"]
+    assert len(found) == 2
+    assert found[0]["text"] == "Customers get refunds in five days."
+    assert 1 >= found[0]["similarity"] >= found[1]["similarity"] >= -1
+    similarity = found[0].pop("similarity")
+    assert isinstance(similarity, float)
+    assert found[0] == agent_api.get(f"{owner}/memories/{found[0]['id']}").json()
+
+
+def test_search_of_nothing_known_finds_nothing(agent: Agent, agent_api: Api) -> None:
+    assert agent_api.get("agents/ada/memories/search?q=refund").json() == {"results": []}
+
+
+def test_search_shows_only_the_owners(agent: Agent, team: Team, agent_api: Api) -> None:
+    remember(agent_api, "teams/care", "Customers get refunds.")
+    remember(agent_api, "agents/ada", "Refunds are slow.")
+    [found] = agent_api.get("agents/ada/memories/search?q=refunds").json()["results"]
+    assert found["text"] == "Refunds are slow."
+
+
+def test_other_agents_write_nothing_here(agent: Agent, other_agent_api: Api) -> None:
+    for owner in ("agents/ada", "teams/care"):
+        response = other_agent_api.post(f"{owner}/memories", {"kind": "fact", "text": "x"})
+        assert problem(response) == (404, "not_found")
+    assert not Memory.objects.exists()
