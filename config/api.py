@@ -24,6 +24,6 @@ urlpatterns = [
     path("", include("memories.api.urls")),
     path("", include("assembly.api.urls")),
     path("schema", SpectacularAPIView.as_view(), name="schema"),
-    path("docs", SpectacularSwaggerSplitView.as_view(), name="api_docs"),
+    path("docs", SpectacularSwaggerSplitView.as_view(template_name="api/docs.html"), name="api_docs"),
     re_path("", no_such_address),
 ]

@@ -2,6 +2,9 @@
 
 from django.urls import include, path
 
+handler400 = "config.http.problems.bad_request"
+handler404 = "config.http.problems.page_not_found"
+
 urlpatterns = [
     path("api/v1/", include("config.api")),
     path("accounts/", include("config.accounts")),

@@ -130,6 +130,7 @@ def _check_successor(memory: Memory, successor: Memory | None) -> None:
     if (successor.agent_id, successor.team_id) != (memory.agent_id, memory.team_id):
         raise Invalid("superseded_by", "Name a memory of the same owner.")
     seen = {memory.pk}
+    successor = locked(successor)  # it may be superseded itself since it was read
     while successor is not None:
         if successor.pk in seen:
             raise Invalid("superseded_by", "A memory cannot be superseded by itself, directly or in a circle.")

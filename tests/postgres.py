@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -90,8 +91,14 @@ def _create(server: EmbeddedPostgres, name: str, template: str) -> None:
 
 
 def _drop(server: EmbeddedPostgres, name: str) -> None:
-    with _connect(server) as connection:
-        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+    for attempt in range(50):
+        try:
+            with _connect(server) as connection:
+                connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+        except psycopg.errors.InsufficientPrivilege:  # autovacuum is in it, which only a superuser may end
+            time.sleep(0.1 * attempt)
+        else:
+            return
 
 
 @contextmanager

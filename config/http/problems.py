@@ -144,10 +144,7 @@ class ProblemMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        response = self.get_response(request)
-        if response.status_code == 404 and is_api(request) and response.headers["Content-Type"] != MEDIA_TYPE:  # noqa: PLR2004
-            return error_response(request, NotFound("This address"))
-        return response
+        return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         error = as_dossier_error(exception)
@@ -157,6 +154,20 @@ class ProblemMiddleware:
             error = DossierError(detail)
             error.status, error.code, error.title = 500, "internal_error", "Something went wrong here"
         return error_response(request, error) if error else None
+
+
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 - Django's signature
+    """Django's handler404, for addresses that lead to no view."""
+    return (
+        error_response(request, NotFound("This address"))
+        if is_api(request)
+        else render(request, "404.html", status=404)
+    )
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 - Django's signature
+    """Django's handler400, for what its middleware refuses before any view."""
+    return error_response(request, _of_status(400, "The request is malformed. Nothing was changed."))
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001 - Django's signature

@@ -1,6 +1,5 @@
 """What all endpoints have in common: ETags, idempotency, pages, the count of queries."""
 
-import inspect
 import json
 from typing import Any
 
@@ -18,15 +17,12 @@ from tests.client import Api, problem
 
 pytestmark = pytest.mark.django_db
 
-POSTS = [route for route, pattern in ROUTES.items() if hasattr(pattern.callback.cls, "post")]
+POSTS = [route for route, pattern in ROUTES.items() if hasattr(getattr(pattern.callback, "cls", None), "post")]
 
 
 @pytest.mark.parametrize("route", POSTS)
 def test_every_post_heeds_idempotency_key(route: str) -> None:
-    post = ROUTES[route].callback.cls.post
-    wrapped = inspect.unwrap(post)
-    assert wrapped is not post
-    assert post.__code__.co_qualname.startswith("idempotent.") if hasattr(post.__code__, "co_qualname") else True
+    assert ROUTES[route].callback.cls.post.__code__.co_qualname == "idempotent.<locals>.answer"
 
 
 MEMORY = {"kind": "fact", "text": "Refunds take five days."}

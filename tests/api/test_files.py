@@ -15,9 +15,9 @@ OWNERS = [("agents/ada", "IDENTITY"), ("teams/care", "GOALS")]
 TEXTS = ["", " ", "\n", "  # Title\r\n\ttext \n\n", "ünïcödé 🎉", "</script>", "x" * 1_000_000]
 
 
-@pytest.mark.parametrize(("owner", "key"), OWNERS)
-def test_the_story_of_a_file(owner: str, key: str, agent: Agent, admin_api: Api) -> None:
-    path = f"{owner}/files/{key}"
+@pytest.mark.parametrize(("whose", "key"), OWNERS)
+def test_the_story_of_a_file(whose: str, key: str, agent: Agent, admin_api: Api) -> None:
+    path = f"{whose}/files/{key}"
     empty = admin_api.get(path)
     assert empty["ETag"] == '"1"'
     assert empty.json().items() >= {"key": key, "content": "", "version": 1, "updated_by": "system"}.items()
@@ -28,7 +28,7 @@ def test_the_story_of_a_file(owner: str, key: str, agent: Agent, admin_api: Api)
     assert versions["next"] is None
     assert "content" not in versions["results"][0]
     assert [admin_api.get(f"{path}/versions/{n}").json()["content"] for n in (1, 2)] == ["", "First"]
-    assert key in {row["key"] for row in admin_api.get(f"{owner}/files").json()["results"]}
+    assert key in {row["key"] for row in admin_api.get(f"{whose}/files").json()["results"]}
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: repr(text[:20]))
@@ -38,9 +38,9 @@ def test_a_text_is_stored_as_sent(text: str, agent: Agent, admin_api: Api) -> No
     assert admin_api.get("agents/ada/files/KNOWLEDGE").json()["content"] == text
 
 
-@pytest.mark.parametrize(("owner", "key"), OWNERS)
-def test_a_file_exists_always(owner: str, key: str, agent: Agent, admin_api: Api) -> None:
-    response = admin_api.put(f"{owner}/files/{key}", {"content": "x"}, if_none_match="*")
+@pytest.mark.parametrize(("whose", "key"), OWNERS)
+def test_a_file_exists_always(whose: str, key: str, agent: Agent, admin_api: Api) -> None:
+    response = admin_api.put(f"{whose}/files/{key}", {"content": "x"}, if_none_match="*")
     assert problem(response) == (412, "precondition_failed")
 
 
@@ -68,9 +68,9 @@ def test_editors_edit_and_viewers_view(
     name: str, status: int, agent: Agent, admin: User, as_person: Callable[[User], Api]
 ) -> None:
     api = as_person(User.objects.get(username=name))
-    for owner, key in OWNERS:
-        assert api.get(f"{owner}/files/{key}").status_code == 200
-        response = api.put(f"{owner}/files/{key}", {"content": "x"}, if_match='"1"')
+    for whose, key in OWNERS:
+        assert api.get(f"{whose}/files/{key}").status_code == 200
+        response = api.put(f"{whose}/files/{key}", {"content": "x"}, if_match='"1"')
         assert response.status_code == status
 
 

@@ -14,22 +14,22 @@ from tests.client import Api, errors_of, problem
 
 pytestmark = pytest.mark.django_db
 
-OWNERS = pytest.mark.parametrize("owner", ["agents/ada", "teams/care"])
+OWNERS = pytest.mark.parametrize("whose", ["agents/ada", "teams/care"])
 
 
-def remember(api: Api, owner: str, text: str, **facts: Any) -> dict[str, Any]:
-    response = api.post(f"{owner}/memories", {"kind": "fact", "text": text, **facts})
+def remember(api: Api, whose: str, text: str, **facts: Any) -> dict[str, Any]:
+    response = api.post(f"{whose}/memories", {"kind": "fact", "text": text, **facts})
     assert response.status_code == 201, response.content
     return response.json()
 
 
 @OWNERS
-def test_the_story_of_a_memory(owner: str, agent: Agent, agent_api: Api) -> None:
-    response = agent_api.post(f"{owner}/memories", {"kind": "decision", "text": " Refund within 5 days.\n"})
+def test_the_story_of_a_memory(whose: str, agent: Agent, agent_api: Api) -> None:
+    response = agent_api.post(f"{whose}/memories", {"kind": "decision", "text": " Refund within 5 days.\n"})
     made = response.json()
-    path = f"{owner}/memories/{made['id']}"
+    path = f"{whose}/memories/{made['id']}"
     assert response["Location"] == f"/api/v1/{path}"
-    assert made == agent_api.get(path).json() == agent_api.get(f"{owner}/memories").json()["results"][0]
+    assert made == agent_api.get(path).json() == agent_api.get(f"{whose}/memories").json()["results"][0]
     assert made.items() >= {
         "kind": "decision", "text": " Refund within 5 days.\n", "occurred_at": None, "salience": 0.5,
         "credibility": 0.5, "superseded_by": None, "external_id": "", "version": 1, "updated_by": "user",
@@ -59,21 +59,21 @@ def test_moments_come_back_in_utc(sent: str | None, stored: str | None, agent: A
 
 
 @OWNERS
-def test_an_external_id_is_there_once_per_owner(owner: str, agent: Agent, agent_api: Api) -> None:
-    remember(agent_api, owner, "One", external_id="note-1")
-    again = agent_api.post(f"{owner}/memories", {"kind": "fact", "text": "Two", "external_id": "note-1"})
+def test_an_external_id_is_there_once_per_owner(whose: str, agent: Agent, agent_api: Api) -> None:
+    remember(agent_api, whose, "One", external_id="note-1")
+    again = agent_api.post(f"{whose}/memories", {"kind": "fact", "text": "Two", "external_id": "note-1"})
     assert problem(again) == (409, "conflict")
-    remember(agent_api, owner, "Three")
-    remember(agent_api, owner, "Four")
+    remember(agent_api, whose, "Three")
+    remember(agent_api, whose, "Four")
 
 
 @OWNERS
-def test_a_memory_is_superseded_and_stands_again(owner: str, agent: Agent, agent_api: Api) -> None:
-    old, new = remember(agent_api, owner, "Old"), remember(agent_api, owner, "New")
-    path = f"{owner}/memories/{old['id']}"
+def test_a_memory_is_superseded_and_stands_again(whose: str, agent: Agent, agent_api: Api) -> None:
+    old, new = remember(agent_api, whose, "Old"), remember(agent_api, whose, "New")
+    path = f"{whose}/memories/{old['id']}"
     superseded = agent_api.patch(path, {"superseded_by": new["id"]}, if_match='"1"')
     assert superseded.json()["superseded_by"] == new["id"]
-    circle = agent_api.patch(f"{owner}/memories/{new['id']}", {"superseded_by": old["id"]}, if_match='"1"')
+    circle = agent_api.patch(f"{whose}/memories/{new['id']}", {"superseded_by": old["id"]}, if_match='"1"')
     assert errors_of(circle) == {"superseded_by"}
     kept = agent_api.patch(path, {"text": "Older"}, if_match='"2"')
     assert kept.json()["superseded_by"] == new["id"]
@@ -95,16 +95,16 @@ def test_a_successor_of_another_owner_is_not_there(agent: Agent, team: Team, age
 
 
 @OWNERS
-def test_search_finds_by_meaning_nearest_first(owner: str, agent: Agent, agent_api: Api) -> None:
+def test_search_finds_by_meaning_nearest_first(whose: str, agent: Agent, agent_api: Api) -> None:
     for text in ("The office plants need water.", "Customers get refunds in five days.", "Lunch is at noon."):
-        remember(agent_api, owner, text)
-    found = agent_api.get(f"{owner}/memories/search?q=money+back+to+the+customer&limit=2").json()["results"]
+        remember(agent_api, whose, text)
+    found = agent_api.get(f"{whose}/memories/search?q=money+back+to+the+customer&limit=2").json()["results"]
     assert len(found) == 2
     assert found[0]["text"] == "Customers get refunds in five days."
     assert 1 >= found[0]["similarity"] >= found[1]["similarity"] >= -1
     similarity = found[0].pop("similarity")
     assert isinstance(similarity, float)
-    assert found[0] == agent_api.get(f"{owner}/memories/{found[0]['id']}").json()
+    assert found[0] == agent_api.get(f"{whose}/memories/{found[0]['id']}").json()
 
 
 def test_search_of_nothing_known_finds_nothing(agent: Agent, agent_api: Api) -> None:
@@ -119,7 +119,7 @@ def test_search_shows_only_the_owners(agent: Agent, team: Team, agent_api: Api) 
 
 
 def test_other_agents_write_nothing_here(agent: Agent, other_agent_api: Api) -> None:
-    for owner in ("agents/ada", "teams/care"):
-        response = other_agent_api.post(f"{owner}/memories", {"kind": "fact", "text": "x"})
+    for whose in ("agents/ada", "teams/care"):
+        response = other_agent_api.post(f"{whose}/memories", {"kind": "fact", "text": "x"})
         assert problem(response) == (404, "not_found")
     assert not Memory.objects.exists()
