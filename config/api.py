@@ -13,7 +13,7 @@ from config.http.errors import NotFound
 
 @csrf_exempt
 @login_not_required
-def no_such_address(request: HttpRequest) -> NoReturn:
+def no_such_address(request: HttpRequest) -> NoReturn:  # noqa: ARG001 - Django's signature
     """Everything else under /api/v1/: not found, without a page being made for it."""
     raise NotFound("This address")
 

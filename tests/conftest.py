@@ -1,10 +1,9 @@
-"""The database of each worker, and the cast: an owner, a teammate who may read, an outsider, an agent's key, an admin."""
+"""The database of each worker, and the cast: an owner, a teammate who may read, an outsider, agents' keys, an admin."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from django.conf import settings
 
 from agents.keys import api_key_create
 from agents.models import Agent
@@ -103,9 +102,3 @@ def anonymous_api() -> Api:
 def as_person() -> Callable[[User], Api]:
     """The API as a person would see it, were there keys of persons."""
     return lambda person: Api(person=person.principal)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def static_folder() -> None:
-    """Where collected static files would be: without it, WhiteNoise warns at every start."""
-    settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)

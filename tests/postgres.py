@@ -35,6 +35,7 @@ def pytest_load_initial_conftests() -> None:
     folder = tempfile.mkdtemp(prefix="dossier-test-")
     os.environ.pop("DATABASE_URL", None)
     os.environ[FOLDER] = os.environ["DOSSIER_DATA_DIR"] = folder
+    (Path(folder) / "static").mkdir()  # or WhiteNoise warns that nothing was collected
     server = EmbeddedPostgres(Path(folder))
     server.attach()
     _create(server, TEMPLATE, "template1")

@@ -1,11 +1,14 @@
 """The OpenAPI document keeps its word: whatever is sent, answers are as it says, and never a 500."""
 
 import datetime
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import schemathesis
+from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
+from django.db import close_old_connections
 from hypothesis import HealthCheck, settings
 from schemathesis import checks
 
@@ -24,6 +27,17 @@ CONFIG = schemathesis.Config.from_dict({
 })  # fmt: skip
 document = schemathesis.openapi.from_wsgi("/api/v1/schema", get_wsgi_application(), config=CONFIG)
 CHECKS = [checks.not_a_server_error, checks.content_type_conformance, checks.response_schema_conformance]
+
+
+@pytest.fixture(autouse=True)
+def one_connection() -> Iterator[None]:
+    """A request's end closes no connection, as it would with Django's own test client: the transaction goes on."""
+    signals = (request_started, request_finished)
+    for signal in signals:
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in signals:
+        signal.connect(close_old_connections)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import datetime
 
 import pytest
-from django.db import DatabaseError, connections, transaction
+from django.db import DatabaseError
 
 from agents.models import Agent, AgentFile, AgentFileVersion, DailyLogVersion
 from agents.services import agent_delete, daily_log_append
@@ -14,10 +14,9 @@ from teams.database import ERASABLE_TABLES, append_only_tables
 from teams.models import Erasure, Membership, Team, TeamFile, TeamFileVersion, User
 from teams.principal import SYSTEM
 from teams.services import erase, team_delete
+from tests.teams.refusals import changes_of, refused
 
 pytestmark = pytest.mark.django_db
-
-CHANGES = ["UPDATE {} SET {} = {}", "DELETE FROM {}", "TRUNCATE {} CASCADE"]
 
 
 @pytest.fixture
@@ -27,49 +26,10 @@ def memory(agent: Agent, team: Team) -> Memory:
     return memory_create(owner=team, facts=MemoryFacts(kind="fact", text="x"), principal=SYSTEM)
 
 
-def column_of(table: str) -> str:
-    with connections["default"].cursor() as cursor:
-        return connections["default"].introspection.get_table_description(cursor, table)[0].name
-
-
-def refused(database: str, statement: str) -> bool:
-    try:
-        with transaction.atomic(using=database), connections[database].cursor() as cursor:
-            cursor.execute(statement)
-    except DatabaseError as error:
-        return "permission denied" in str(error) or "keeps history" in str(error)
-    return False
-
-
-def changes_of(table: str) -> list[str]:
-    column = column_of(table)
-    return [change.format(table, column, column) for change in CHANGES]
-
-
 @pytest.mark.parametrize("table", append_only_tables())
 def test_an_append_only_table_refuses_all_changes_by_the_app(table: str) -> None:
     for change in changes_of(table):
         assert refused("default", change), change
-
-
-@pytest.mark.django_db(databases=[])
-def test_append_only_tables_refuse_all_changes_by_the_owner(committed_database: str, memory: Memory) -> None:
-    erase("memories", memory.id, SYSTEM)  # so that `erasures` has a row
-    memory_create(owner=Team.objects.get(), facts=MemoryFacts(kind="fact", text="x"), principal=SYSTEM)
-    filled = [table for table in append_only_tables() if rows_in(table)]
-    versions = (TeamFileVersion, AgentFileVersion, DailyLogVersion, MemoryVersion, Erasure)
-    assert {model._meta.db_table for model in versions} <= set(filled)
-    for table in filled:  # a trigger on rows has nothing to refuse in an empty table
-        for change in changes_of(table):
-            assert refused("owner", change), change
-    for table in append_only_tables():
-        assert refused("owner", f"TRUNCATE {table} CASCADE"), table
-
-
-def rows_in(table: str) -> int:
-    with connections["owner"].cursor() as cursor:
-        cursor.execute(f"SELECT count(*) FROM {connections['owner'].ops.quote_name(table)}")  # noqa: S608
-        return int(cursor.fetchone()[0])
 
 
 @pytest.mark.parametrize("table", ERASABLE_TABLES)
