@@ -4,6 +4,7 @@ from django.db import models
 from uuid_utils.compat import uuid7
 
 from agents.models import Agent
+from assembly.engine import types as engine
 from teams.models import Team
 from teams.principal import Principal
 
@@ -104,3 +105,19 @@ class Decision(models.Model):
         db_table = "decisions"
         constraints = [models.UniqueConstraint(fields=["assembly", "position"], name="decision_position_once")]
         indexes = [models.Index(fields=["ref"], name="decision_ref")]
+
+    def as_decided(self) -> engine.Decision:
+        """The decision as the engine took it."""
+        return engine.Decision(
+            ref=self.ref,
+            section=self.section,
+            code=engine.Code(self.code),
+            rank=self.rank,
+            score=self.score,
+            signals=tuple(self.signals.items()),
+            tokens=self.tokens,
+            tokens_full=self.tokens_full,
+            start=self.start,
+            end=self.end,
+            detail=self.detail,
+        )

@@ -1,8 +1,8 @@
 """The tests' PostgreSQL: one embedded server for the run, one template database, a clone of it for every worker.
 
-A pytest plugin, named in pyproject.toml. The controller starts the server before Django reads its settings and stops it at the
-end; workers find it by DOSSIER_DATA_DIR. The template is migrated once. Tests roll back; those that need commits get a
-clone of their own (`committed_database`), because flushing would be a TRUNCATE, which history refuses.
+A pytest plugin, named in pyproject.toml. The controller starts the server before Django reads its settings and stops it
+at the end; workers find it by DOSSIER_DATA_DIR. The template is migrated once. Tests roll back; those that need commits
+get a clone of their own (`committed_database`), because flushing would be a TRUNCATE, which history refuses.
 """
 
 import os
@@ -10,21 +10,25 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 from uuid import uuid4
 
 import psycopg
 import pytest
 from psycopg import sql
+from psycopg.conninfo import make_conninfo
 
 from config.embedded import EmbeddedPostgres
 
 TEMPLATE = "dossier_template"
 FOLDER = "DOSSIER_TEST_DATA_DIR"
+END_OWN_SESSIONS = """
+    SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = %s AND usename = current_user
+"""
+Role = Literal["app", "owner"]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -74,12 +78,10 @@ def _server() -> EmbeddedPostgres:
     return EmbeddedPostgres(Path(os.environ[FOLDER]))
 
 
-def _connect(server: EmbeddedPostgres) -> psycopg.Connection[Any]:
-    facts = server.connection("owner", "postgres")
-    return psycopg.connect(
-        host=facts["HOST"], port=facts["PORT"], dbname=facts["NAME"], user=facts["USER"], password=facts["PASSWORD"],
-        autocommit=True,
-    )  # fmt: skip
+def _connect(server: EmbeddedPostgres, role: Role = "owner") -> psycopg.Connection[Any]:
+    facts = server.connection(role, "postgres")
+    named = {"host": "HOST", "port": "PORT", "dbname": "NAME", "user": "USER", "password": "PASSWORD"}
+    return psycopg.connect(make_conninfo(**{ours: facts[django] for ours, django in named.items()}), autocommit=True)
 
 
 def _create(server: EmbeddedPostgres, name: str, template: str) -> None:
@@ -92,14 +94,12 @@ def _create(server: EmbeddedPostgres, name: str, template: str) -> None:
 
 
 def _drop(server: EmbeddedPostgres, name: str) -> None:
-    for attempt in range(50):
-        try:
-            with _connect(server) as connection:
-                connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
-        except psycopg.errors.InsufficientPrivilege:  # autovacuum is in it, which only a superuser may end
-            time.sleep(0.1 * attempt)
-        else:
-            return
+    # Not WITH (FORCE): that fails at sessions of another role, and at autovacuum, for which a plain DROP waits.
+    for role in get_args(Role):
+        with _connect(server, role) as connection:
+            connection.execute(END_OWN_SESSIONS, [name])
+    with _connect(server) as connection:
+        connection.execute(sql.SQL("DROP DATABASE {}").format(sql.Identifier(name)))
 
 
 @contextmanager

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from assembly.engine.reasons import sentence, warning_sentence
-from assembly.engine.types import Code, WarningCode
-from assembly.engine.types import Decision as EngineDecision
+from assembly.engine.types import WarningCode
 from assembly.models import Assembly, Decision
 
 
@@ -61,7 +60,7 @@ def decision_document(decision: Decision, labels: dict[str, str]) -> dict[str, A
         "source": decision.source,
         "code": decision.code,
         "included": decision.included,
-        "reason": reason(decision, labels[decision.section]),
+        "reason": sentence(decision.as_decided(), labels[decision.section]),
         "rank": decision.rank,
         "score": decision.score,
         "signals": decision.signals,
@@ -69,21 +68,3 @@ def decision_document(decision: Decision, labels: dict[str, str]) -> dict[str, A
         "tokens_full": decision.tokens_full,
         "detail": decision.detail,
     }
-
-
-def reason(decision: Decision, label: str) -> str:
-    """Why the candidate is in, or not, in plain words; `label` is its section's heading."""
-    return sentence(
-        EngineDecision(
-            ref=decision.ref,
-            section=decision.section,
-            code=Code(decision.code),
-            rank=decision.rank,
-            score=decision.score,
-            signals=tuple(decision.signals.items()),
-            tokens=decision.tokens,
-            tokens_full=decision.tokens_full,
-            detail=decision.detail,
-        ),
-        label,
-    )

@@ -9,6 +9,7 @@ from rest_framework.response import Response
 
 from agents.access import agent_for
 from agents.models import Agent
+from assembly.access import assembly_for
 from assembly.api.documents import assembly_document, decision_document, summary_document
 from assembly.api.serializers import (
     AssemblyPageSerializer,
@@ -21,19 +22,9 @@ from assembly.models import Assembly
 from assembly.replay import content_of, replay
 from assembly.service import assemble
 from config.http.cursors import next_address, page_of
-from config.http.errors import NotFound
 from config.http.idempotency import idempotent
 from teams.access import Action, team_for
 from teams.api.view import ApiView
-from teams.principal import Principal
-
-
-def assembly_for(principal: Principal, id_: UUID) -> Assembly:
-    """The assembly, if the principal may see its agent and its team. Raises NotFound."""
-    assembly = Assembly.objects.visible_to(principal).filter(id=id_).first()
-    if assembly is None:
-        raise NotFound("This assembly")
-    return assembly
 
 
 class AssemblyList(ApiView):

@@ -12,7 +12,6 @@ from django.utils.formats import date_format
 from assembly.engine.reasons import sentence, warning_sentence
 from assembly.engine.rendering import MARKER
 from assembly.engine.types import Code, WarningCode
-from assembly.engine.types import Decision as EngineDecision
 from assembly.models import Assembly, Decision
 
 WIDTH, GAP = 1000, 1.5  # of the bar, in the units of its SVG
@@ -219,15 +218,7 @@ def _reason(decision: Decision, label: str, titles: Mapping[str, str]) -> str:
     if by := detail.get("by"):
         near = (title for ref, title in titles.items() if ref == by or ref.startswith(f"{by}@"))
         detail["by"] = next(near, "one that was not among those considered")
-    engine_decision = EngineDecision(
-        ref=decision.ref,
-        section=decision.section,
-        code=Code(decision.code),
-        rank=decision.rank,
-        score=decision.score,
-        detail=detail,
-    )
-    return sentence(engine_decision, label)
+    return sentence(replace(decision.as_decided(), detail=detail), label)
 
 
 def with_addresses(found: list[Item], agent: str, team: str) -> list[Item]:

@@ -91,7 +91,8 @@ def test_other_media_types_are_refused(agent: Agent, admin_api: Api) -> None:
         ("agents", "teams", ["x"] * 201), ("agents", "instructions", "x" * 1_000_001), ("agents", "name", None),
         ("teams/care/members/editor", "role", "boss"), ("teams/care/members/editor", "role", None),
         ("teams/care/files/GOALS", "content", "x" * 1_000_001), ("teams/care/files/GOALS", "content", None),
-        ("agents/ada/daily-logs/2026-01-05", "text", "x" * 200_001), ("agents/ada/daily-logs/2026-01-05", "text", " \n"),
+        ("agents/ada/daily-logs/2026-01-05", "text", "x" * 200_001),
+        ("agents/ada/daily-logs/2026-01-05", "text", " \n"),
         *(("agents/ada/memories", "kind", kind)
           for kind in ("", "Fact", "a b", "a]b", "[a", "a\n", "\na", "ä", "x" * 41, "a.b")),
         ("agents/ada/memories", "text", ""), ("agents/ada/memories", "text", "\n \t"),
@@ -115,7 +116,8 @@ def test_what_is_needed_is_named(field: str, admin_api: Api) -> None:
 
 
 LISTS = [
-    "teams", "teams/care/members", "teams/care/files", "teams/care/files/GOALS/versions", "teams/care/memories", "agents",
+    "teams", "teams/care/members", "teams/care/files", "teams/care/files/GOALS/versions", "teams/care/memories",
+    "agents",
     "agents/ada/files", "agents/ada/files/IDENTITY/versions", "agents/ada/daily-logs", "agents/ada/memories",
 ]  # fmt: skip
 READS = ["teams/care", "teams/care/files/GOALS", "teams/care/files/GOALS/versions/1", "agents/ada"]
@@ -125,7 +127,8 @@ READS = ["teams/care", "teams/care/files/GOALS", "teams/care/files/GOALS/version
 @pytest.mark.parametrize(
     ("query", "field"),
     [
-        *(("limit=" + value, "limit") for value in ("0", "201", "-1", "x", "1.5", "٣", "0000100000", "9" * 5000, "1%00")),
+        *(("limit=" + value, "limit")
+          for value in ("0", "201", "-1", "x", "1.5", "٣", "0000100000", "9" * 5000, "1%00")),
         *(("cursor=" + value, "cursor")
           for value in ("x", "W10", "bnVsbA", "W251bGwsIG51bGxd", "W251bGxd", "%00", "ä", "W0luZmluaXR5XQ", "x" * 5000,
                         "WyIyMDI2LTAxLTAxVDAwOjAwOjAwIiwgNV0")),

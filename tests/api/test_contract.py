@@ -58,7 +58,7 @@ def real(team: Team, agent: Agent) -> dict[str, dict[str, Any]]:
 
 
 @document.parametrize()
-@settings(max_examples=8, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=5, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 def test_answers_are_as_the_document_says(
     case: schemathesis.Case, real: dict[str, dict[str, Any]], admin_api: Api
 ) -> None:

@@ -87,6 +87,12 @@ def world(team: Team, agent: Agent) -> dict[str, Memory]:
     }
 
 
+@pytest.fixture
+def strangers(outsider: User, other_agent_api: Api, as_person: Callable[[User], Api]) -> list[Api]:
+    """A person and an agent of other teams."""
+    return [as_person(outsider), other_agent_api]
+
+
 def address(route: str, arguments: dict[str, Any]) -> str:
     return re.sub(r"<\w+:(\w+)>", lambda match: str(arguments[match[1]]), route) + QUERY.get(route, "")
 
@@ -113,12 +119,11 @@ def test_every_method_of_an_address_has_a_row(route: str) -> None:
 
 @pytest.mark.parametrize(("route", "method"), CASES)
 def test_it_answers_404_as_if_it_did_not_exist(
-    route: str, method: str, world: dict[str, Memory], outsider: User, other_agent_api: Api,
-    as_person: Callable[[User], Api],
-) -> None:  # fmt: skip
+    route: str, method: str, world: dict[str, Memory], strangers: list[Api]
+) -> None:
     arguments, methods = PRIVATE[route]
     arguments = {**arguments, "id_": world[route.split("/", maxsplit=1)[0]].id}
-    for api_client in (as_person(outsider), other_agent_api):
+    for api_client in strangers:
         theirs = api_client.send(method, address(route, arguments), methods[method], if_match='"1"')
         nobodys = api_client.send(
             method, address(route, {**arguments, "slug": "nobody"}), methods[method], if_match='"1"'
@@ -160,17 +165,14 @@ def test_a_memory_of_another_owner_is_not_there(owners: str, world: dict[str, Me
     assert anonymised(theirs.content, other.id) == anonymised(nobodys.content, unknown)
 
 
-def test_lists_show_only_what_one_may_see(
-    agent: Agent, outsider: User, agent_api: Api, other_agent_api: Api, admin_api: Api, as_person: Callable[[User], Api]
-) -> None:
-    seen = {}
-    for name, client in {
-        "agent": agent_api, "other": other_agent_api, "outsider": as_person(outsider), "admin": admin_api
-    }.items():  # fmt: skip
-        seen[name] = [{row["slug"] for row in client.get(path).json()["results"]} for path in ("teams", "agents")]
-    assert seen == {
-        "agent": [{"care"}, {"ada"}],
-        "other": [{"far"}, {"eve"}],
-        "outsider": [{"elsewhere"}, set()],
-        "admin": [{"care", "far", "elsewhere"}, {"ada", "eve"}],
-    }
+def test_lists_show_only_what_one_may_see(agent: Agent, agent_api: Api, strangers: list[Api], admin_api: Api) -> None:
+    seen = [
+        [{row["slug"] for row in client.get(path).json()["results"]} for path in ("teams", "agents")]
+        for client in (agent_api, *strangers, admin_api)
+    ]
+    assert seen == [
+        [{"care"}, {"ada"}],
+        [{"elsewhere"}, set()],
+        [{"far"}, {"eve"}],
+        [{"care", "far", "elsewhere"}, {"ada", "eve"}],
+    ]

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 import uvicorn
-from django.db import connections
 from playwright.sync_api import ConsoleMessage, Page
 
 from agents.models import Agent
@@ -65,25 +64,6 @@ def server(committed_database: str, settings: Any, tmp_path: Path) -> Iterator[s
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
         running.should_exit = True
         thread.join(timeout=10)
-    _end_sessions()
-
-
-def _end_sessions() -> None:
-    """Wait until no session of the app's role is left: the owner's role drops the database, and may not end them."""
-    app, owner = connections["default"], connections["owner"]
-    others = "FROM pg_stat_activity WHERE datname = current_database() AND usename = %s"
-    with app.cursor() as cursor:  # some belong to requests that the browser broke off
-        user = app.settings_dict["USER"]
-        cursor.execute(f"SELECT pg_terminate_backend(pid) {others} AND pid <> pg_backend_pid()", [user])
-    app.close()
-    app.close_pool()  # type: ignore[attr-defined]
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        with owner.cursor() as cursor:
-            cursor.execute(f"SELECT count(*) {others}", [user])
-            if not cursor.fetchone()[0]:
-                return
-        time.sleep(0.02)
 
 
 @pytest.fixture

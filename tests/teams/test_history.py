@@ -34,13 +34,13 @@ def test_an_append_only_table_refuses_all_changes_by_the_app(table: str) -> None
 
 @pytest.mark.parametrize("table", ERASABLE_TABLES)
 def test_the_app_deletes_nothing_that_has_history(table: str, memory: Memory) -> None:
-    assert refused("default", f"DELETE FROM {table}")
+    assert refused("default", f"DELETE FROM {table}")  # noqa: S608
     assert refused("default", f"TRUNCATE {table} CASCADE")
 
 
 @pytest.mark.parametrize("table", ["agent_md_file_versions", "agents", "memory_versions", "erasures"])
 def test_pretending_to_erase_does_not_help_the_app(table: str, memory: Memory) -> None:
-    assert refused("default", f"SET LOCAL dossier.erasing = 'on'; DELETE FROM {table}")
+    assert refused("default", f"SET LOCAL dossier.erasing = 'on'; DELETE FROM {table}")  # noqa: S608
 
 
 def test_erasing_takes_the_history_and_leaves_a_line(memory: Memory) -> None:
