@@ -1,6 +1,5 @@
 """What the assemblies' endpoints take and give."""
 
-import datetime
 from typing import Any
 
 from rest_framework import serializers
@@ -9,23 +8,22 @@ from assembly.engine.types import Code
 from assembly.profiles import SHIPPED
 from assembly.service import DEFAULT_TOKENIZER, MAX_TOKENS, MAX_TOPIC_CHARACTERS
 from config.http.api import StrictSerializer
-
-EARLIEST_YEAR, LATEST_YEAR = 1970, 2200
+from config.http.fields import ExactText, Moment
 
 
 class AssemblyRequestSerializer(StrictSerializer):
-    agent = serializers.CharField(max_length=60, help_text="The agent's slug.")
-    team = serializers.CharField(
+    agent = ExactText(max_length=60, help_text="The agent's slug.")
+    team = ExactText(
         max_length=60, required=False, allow_null=True, default=None, help_text="The slug of one of its teams."
     )
-    topic = serializers.CharField(
+    topic = ExactText(
         max_length=MAX_TOPIC_CHARACTERS,
         required=False,
         allow_blank=True,
         default="",
         help_text="What the conversation is about: memories are then searched by meaning.",
     )
-    profile = serializers.CharField(
+    profile = ExactText(
         max_length=60, required=False, default="conversation", help_text=f"One of: {', '.join(SHIPPED)}."
     )
     max_tokens = serializers.IntegerField(
@@ -36,19 +34,13 @@ class AssemblyRequestSerializer(StrictSerializer):
         default=None,
         help_text="The budget; the profile's own unless given.",
     )
-    tokenizer = serializers.CharField(max_length=60, required=False, default=DEFAULT_TOKENIZER)
-    now = serializers.DateTimeField(
+    tokenizer = ExactText(max_length=60, required=False, default=DEFAULT_TOKENIZER)
+    now = Moment(
         required=False,
         allow_null=True,
         default=None,
-        default_timezone=datetime.UTC,
         help_text="The moment to assemble for; taken as UTC without an offset. Default: now.",
     )
-
-    def validate_now(self, now: datetime.datetime | None) -> datetime.datetime | None:
-        if now is not None and not EARLIEST_YEAR <= now.year <= LATEST_YEAR:
-            raise serializers.ValidationError(f"Use a year from {EARLIEST_YEAR} to {LATEST_YEAR}.")
-        return now
 
 
 class WarningSerializer(serializers.Serializer[Any]):
@@ -108,11 +100,6 @@ class AssemblySerializer(AssemblySummarySerializer):
     metadata = MetadataSerializer()
 
 
-class AssemblyPageSerializer(serializers.Serializer[Any]):
-    results = AssemblySummarySerializer(many=True)
-    next = serializers.CharField(allow_null=True)
-
-
 class DecisionSerializer(serializers.Serializer[Any]):
     position = serializers.IntegerField()
     ref = serializers.CharField()
@@ -127,11 +114,6 @@ class DecisionSerializer(serializers.Serializer[Any]):
     tokens = serializers.IntegerField(help_text="By how much it lengthened the context; 0 when it was left out.")
     tokens_full = serializers.IntegerField(help_text="Of the whole item, counted alone.")
     detail = serializers.DictField()
-
-
-class DecisionPageSerializer(serializers.Serializer[Any]):
-    results = DecisionSerializer(many=True)
-    next = serializers.CharField(allow_null=True)
 
 
 class ReplaySerializer(serializers.Serializer[Any]):

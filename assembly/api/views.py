@@ -1,5 +1,6 @@
 """REST: assembling, reading what was assembled, replaying it."""
 
+from functools import partial
 from uuid import UUID
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -12,18 +13,19 @@ from agents.models import Agent
 from assembly.access import assembly_for
 from assembly.api.documents import assembly_document, decision_document, summary_document
 from assembly.api.serializers import (
-    AssemblyPageSerializer,
     AssemblyRequestSerializer,
     AssemblySerializer,
-    DecisionPageSerializer,
+    AssemblySummarySerializer,
+    DecisionSerializer,
     ReplaySerializer,
 )
 from assembly.models import Assembly
 from assembly.replay import content_of, replay
 from assembly.service import assemble
-from config.http.cursors import next_address, page_of
 from config.http.idempotency import idempotent
+from config.http.openapi import LOCATION, PAGE
 from teams.access import Action, team_for
+from teams.api.serializers import page_serializer
 from teams.api.view import ApiView
 
 
@@ -33,10 +35,9 @@ class AssemblyList(ApiView):
         parameters=[
             OpenApiParameter("agent", str, description="Only of the agent with this slug."),
             OpenApiParameter("team", str, description="Only of the team with this slug."),
-            OpenApiParameter("cursor", str),
-            OpenApiParameter("limit", int),
+            *PAGE,
         ],
-        responses=AssemblyPageSerializer,
+        responses=page_serializer(AssemblySummarySerializer),
     )
     def get(self, request: Request) -> Response:
         """The assemblies that you may see, newest first."""
@@ -46,16 +47,18 @@ class AssemblyList(ApiView):
             assemblies = assemblies.filter(agent_slug=query["agent"])
         if "team" in query:
             assemblies = assemblies.filter(team_slug=query["team"])
-        found, cursor = page_of(assemblies, query)
-        following = next_address(request.path, query, cursor)
-        return Response({"results": [summary_document(assembly) for assembly in found], "next": following})
+        return self.page(assemblies, summary_document, query=query)
 
     @extend_schema(
-        operation_id="assemblies_create", request=AssemblyRequestSerializer, responses={201: AssemblySerializer}
+        parameters=[LOCATION],
+        operation_id="assemblies_create",
+        request=AssemblyRequestSerializer,
+        responses={201: AssemblySerializer},
     )
     @idempotent
     def post(self, request: Request) -> Response:
         """Assemble the best context that fits the budget, and record it."""
+        self.query()
         data = self.validated(AssemblyRequestSerializer)
         agent: Agent = agent_for(self.principal, data.pop("agent"), Action.READ)
         slug = data.pop("team")
@@ -69,6 +72,7 @@ class AssemblyDetail(ApiView):
     @extend_schema(operation_id="assemblies_read", responses=AssemblySerializer)
     def get(self, request: Request, id_: UUID) -> Response:
         """An assembly as it was returned, rebuilt from its record."""
+        self.query()
         assembly = assembly_for(self.principal, id_)
         decisions = list(assembly.decisions.order_by("position"))
         return Response(assembly_document(assembly, decisions, content_of(assembly, decisions)))
@@ -77,17 +81,16 @@ class AssemblyDetail(ApiView):
 class AssemblyDecisions(ApiView):
     @extend_schema(
         operation_id="assemblies_decisions",
-        parameters=[OpenApiParameter("cursor", str), OpenApiParameter("limit", int)],
-        responses=DecisionPageSerializer,
+        parameters=PAGE,
+        responses=page_serializer(DecisionSerializer),
     )
     def get(self, request: Request, id_: UUID) -> Response:
         """What happened to each candidate, and why, in the order in which the engine decided."""
         query = self.query("cursor", "limit")
         assembly = assembly_for(self.principal, id_)
-        found, cursor = page_of(assembly.decisions.all(), query, ("position",), ascending=True)
         labels = {section["key"]: section["label"] for section in assembly.sections}
-        following = next_address(request.path, query, cursor)
-        return Response({"results": [decision_document(decision, labels) for decision in found], "next": following})
+        document = partial(decision_document, labels=labels)
+        return self.page(assembly.decisions.all(), document, ("position",), query=query, ascending=True)
 
 
 class AssemblyReplay(ApiView):
@@ -95,5 +98,6 @@ class AssemblyReplay(ApiView):
     @idempotent
     def post(self, request: Request, id_: UUID) -> Response:
         """Assemble again from the record alone, and compare byte for byte."""
+        self.query()
         result = replay(assembly_for(self.principal, id_))
         return Response({"identical": result.identical, "sha256": result.sha256})
