@@ -7,5 +7,6 @@ from pathlib import Path
 
 def test_import_contracts_hold() -> None:
     linter = Path(sys.executable).with_name("lint-imports")
-    finished = subprocess.run([linter, "--no-cache"], capture_output=True, text=True, cwd=Path(__file__).parent.parent)
+    folder = Path(__file__).parent.parent
+    finished = subprocess.run([linter, "--no-cache"], check=False, capture_output=True, text=True, cwd=folder)
     assert finished.returncode == 0, finished.stdout

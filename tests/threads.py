@@ -3,18 +3,16 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
-from typing import TypeVar
+from typing import Any
 
 from django.db import connections
 
-Result = TypeVar("Result")
 
-
-def at_once(jobs: Sequence[Callable[[], Result]]) -> list[Result]:
+def at_once(jobs: Sequence[Callable[[], Any]]) -> list[Any]:
     """Runs all jobs at the same moment, each in a thread of its own, and returns what they returned."""
     barrier = Barrier(len(jobs))
 
-    def run(job: Callable[[], Result]) -> Result:
+    def run(job: Callable[[], Any]) -> Any:
         barrier.wait(timeout=10)
         try:
             return job()

@@ -39,6 +39,13 @@ def send(api: Api, path: str, **changes: Any) -> Any:
     return api.send(method, path, {**body, **changes}, **headers)
 
 
+NO_FRACTIONS: list[Any] = [-0.1, 1.1, 2, "0.5", True, None, [], 10**400, "nan", {}]
+NO_MOMENTS: list[Any] = [
+    "yesterday", "", "2026-02-30T00:00:00Z", "0001-01-01T00:00:00+14:00", "1492-10-12T00:00:00Z",
+    "9999-12-31T23:59:59-14:00", 5, [], {}, LONE, NUL, "2026-01-01T25:00:00Z",
+]  # fmt: skip
+
+
 @pytest.mark.parametrize("path", GOOD)
 def test_the_good_bodies_are_good(path: str, agent: Agent, admin_api: Api) -> None:
     assert send(admin_api, path).status_code in {200, 201}
@@ -98,10 +105,9 @@ def test_other_media_types_are_refused(agent: Agent, admin_api: Api) -> None:
         ("agents/ada/memories", "text", ""), ("agents/ada/memories", "text", "\n \t"),
         ("agents/ada/memories", "text", "x" * 20_001), ("agents/ada/memories", "external_id", "x" * 201),
         *(("agents/ada/memories", field, value) for field in ("salience", "credibility")
-          for value in (-0.1, 1.1, 2, "0.5", True, None, [], 10**400, "nan", {})),
+          for value in NO_FRACTIONS),
         *(("agents/ada/memories", "occurred_at", value)
-          for value in ("yesterday", "", "2026-02-30T00:00:00Z", "0001-01-01T00:00:00+14:00", "1492-10-12T00:00:00Z",
-                        "9999-12-31T23:59:59-14:00", 5, [], {}, LONE, NUL, "2026-01-01T25:00:00Z")),
+          for value in NO_MOMENTS),
     ],
 )  # fmt: skip
 def test_values_out_of_range_are_named(path: str, field: str, value: Any, agent: Agent, admin_api: Api) -> None:

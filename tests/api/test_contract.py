@@ -60,7 +60,7 @@ def real(team: Team, agent: Agent) -> dict[str, dict[str, Any]]:
 @document.parametrize()
 @settings(max_examples=5, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 def test_answers_are_as_the_document_says(
-    case: schemathesis.Case, real: dict[str, dict[str, Any]], admin_api: Api
+    case: schemathesis.Case[Any], real: dict[str, dict[str, Any]], admin_api: Api
 ) -> None:
     arguments = real.get(case.path.split("/")[3], {})
     for name in case.path_parameters or {}:

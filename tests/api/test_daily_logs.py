@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agents.models import Agent, DailyLog
+from agents.models import Agent, DailyLogVersion
 from teams.models import Erasure, User
 from tests.client import Api, problem
 
@@ -84,7 +84,7 @@ def test_a_deleted_log_is_gone_with_its_versions(agent: Agent, agent_api: Api) -
     agent_api.post(LOG, {"text": "Secret"})
     assert agent_api.delete(LOG).status_code == 204
     assert problem(agent_api.get(LOG)) == (404, "not_found")
-    assert not DailyLog.versions.rel.related_model.objects.exists()
+    assert not DailyLogVersion.objects.exists()
     assert Erasure.objects.get().kind == "daily_logs"
 
 

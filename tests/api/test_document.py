@@ -15,7 +15,8 @@ from tests.client import Api, problem
 def document() -> dict[str, Any]:
     response = Api().get("schema")
     assert response.status_code == 200
-    return yaml.safe_load(response.content)
+    document: dict[str, Any] = yaml.safe_load(response.content)
+    return document
 
 
 def test_the_document_is_valid_and_complete(tmp_path: Any) -> None:

@@ -20,7 +20,8 @@ OWNERS = pytest.mark.parametrize("whose", ["agents/ada", "teams/care"])
 def remember(api: Api, whose: str, text: str, **facts: Any) -> dict[str, Any]:
     response = api.post(f"{whose}/memories", {"kind": "fact", "text": text, **facts})
     assert response.status_code == 201, response.content
-    return response.json()
+    document: dict[str, Any] = response.json()
+    return document
 
 
 @OWNERS

@@ -4,11 +4,10 @@ from collections.abc import Callable
 from functools import partial
 
 import pytest
-from django.http import HttpResponse
 
 from agents.models import Agent, DailyLog
 from memories.models import Memory
-from tests.client import Api
+from tests.client import Answer, Api
 from tests.threads import at_once
 
 pytestmark = pytest.mark.usefixtures("committed_database")
@@ -51,8 +50,8 @@ def test_every_paragraph_of_a_new_log_is_there(agent: Agent, agent_api: Api) -> 
     assert sorted(log.versions.values_list("version", flat=True)) == list(range(1, THREADS + 1))
 
 
-def same(api: Api, send: Callable[[Api], HttpResponse]) -> list[HttpResponse]:
-    def job() -> HttpResponse:
+def same(api: Api, send: Callable[[Api], Answer]) -> list[Answer]:
+    def job() -> Answer:
         own = Api()
         own.headers = api.headers
         return send(own)

@@ -5,7 +5,7 @@ import json
 import re
 import uuid
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from django.urls import URLPattern, URLResolver
@@ -102,7 +102,7 @@ def anonymised(content: bytes, *names: object) -> dict[str, Any]:
     del document["request_id"]
     for name in names:
         document["detail"] = document["detail"].replace(str(name), "…")
-    return document
+    return cast("dict[str, Any]", document)
 
 
 def test_every_address_has_a_row() -> None:
@@ -112,7 +112,7 @@ def test_every_address_has_a_row() -> None:
 
 @pytest.mark.parametrize("route", PRIVATE)
 def test_every_method_of_an_address_has_a_row(route: str) -> None:
-    view = ROUTES[route].callback.cls
+    view = cast("Any", ROUTES[route].callback).cls
     methods = {name.upper() for name in view.http_method_names if hasattr(view, name)} - {"HEAD"}
     assert methods == PRIVATE[route][1].keys()
 

@@ -52,7 +52,7 @@ def test_an_agent_is_not_told_about_a_team_that_it_does_not_work_in(luna: Agent)
 
 
 @pytest.mark.parametrize("options", [{"profile": "nope"}, {"tokenizer": "nope"}])
-def test_what_does_not_exist_is_refused_with_what_does(luna: Agent, options: dict[str, str]) -> None:
+def test_what_does_not_exist_is_refused_with_what_does(luna: Agent, options: dict[str, Any]) -> None:
     with pytest.raises(Invalid, match=r"conversation|cl100k_base"):
         context(luna, **options)
 

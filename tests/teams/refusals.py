@@ -7,7 +7,8 @@ CHANGES = ["UPDATE {} SET {} = {}", "DELETE FROM {}", "TRUNCATE {} CASCADE"]
 
 def column_of(table: str) -> str:
     with connections["default"].cursor() as cursor:
-        return connections["default"].introspection.get_table_description(cursor, table)[0].name
+        name: str = connections["default"].introspection.get_table_description(cursor, table)[0].name
+        return name
 
 
 def refused(database: str, statement: str) -> bool:
