@@ -157,6 +157,7 @@ def test_where_nothing_of_a_section_got_in_its_best_item_is_cut() -> None:
     assembled = run(profile, *facts("a" * 60, "b" * 50))
     assert assembled.content == "## Log\n- " + "a" * 15 + MARKER
     assert list(codes(assembled).values()) == ["truncated", "over_section_budget"]
+    assert dict(decision_on(assembled, "m1").detail) == {"needed": 5}  # at its turn, when nothing was in
     assert assembled.sections[0].status == "cut"
 
 
