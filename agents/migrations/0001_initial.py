@@ -128,9 +128,7 @@ class Migration(migrations.Migration):
             fields=[
                 (
                     "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
+                    models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
                 ),
                 (
                     "agent",
@@ -289,9 +287,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="dailylog",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("version__gte", 1)), name="daily_log_version_from_1"
-            ),
+            constraint=models.CheckConstraint(condition=models.Q(("version__gte", 1)), name="daily_log_version_from_1"),
         ),
         migrations.AddConstraint(
             model_name="dailylogversion",
