@@ -1,0 +1,1 @@
+"""What `config.embedded` is made of: the data folder, its cluster, and the supervisor that keeps the server up."""

@@ -1,0 +1,66 @@
+"""A process's word that it needs the server: its share of the clients lock."""
+
+import fcntl
+import os
+import threading
+from pathlib import Path
+
+from config.postgres.deadline import Deadline
+from config.postgres.folder import DataFolder
+from config.postgres.locks import is_at, lock, open_lock
+
+
+class Attachment:
+    """This process's share of one folder's clients lock, however many objects ask for it."""
+
+    def __init__(self) -> None:
+        self.guard = threading.RLock()
+        self.descriptor: int | None = None
+
+    def register(self, folder: DataFolder, deadline: Deadline) -> None:
+        """Hold a share from now on. Raises EmbeddedPostgresError, OSError."""
+        if self.descriptor is not None:
+            if is_at(self.descriptor, folder.clients_lock):
+                return
+            self.release()  # the data folder was deleted meanwhile, and our share with it
+        folder.prepare()
+        descriptor = open_lock(folder.clients_lock)
+        try:
+            while not lock(descriptor, fcntl.LOCK_SH):  # a supervisor is just stopping the server
+                deadline.pause()
+        except BaseException:
+            os.close(descriptor)
+            raise
+        self.descriptor = descriptor
+
+    def release(self) -> None:
+        # Closed, never unlocked: an unlock would end the share of a parent or child with the same descriptor.
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+            self.descriptor = None
+
+
+_ATTACHMENTS: dict[Path, Attachment] = {}
+
+
+def attachment_to(folder: DataFolder) -> Attachment:
+    """The only one of this process to the folder."""
+    return _ATTACHMENTS.setdefault(folder.path, Attachment())
+
+
+def is_anybody_attached(folder: DataFolder) -> bool:
+    """Whether any process holds a share of the clients lock, or is just stopping the server. Raises OSError."""
+    descriptor = open_lock(folder.clients_lock)
+    try:
+        return not lock(descriptor, fcntl.LOCK_EX)
+    finally:
+        os.close(descriptor)
+
+
+def _renew_guards() -> None:
+    """In a forked child: a thread of the parent that held a guard is not here to release it."""
+    for attachment in _ATTACHMENTS.values():
+        attachment.guard = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_renew_guards)

@@ -1,0 +1,42 @@
+"""What can go wrong with the embedded PostgreSQL, in sentences that tell what to do."""
+
+import contextlib
+from collections.abc import Iterator
+
+from config.postgres.folder import DataFolder
+
+
+class EmbeddedPostgresError(Exception):
+    """The embedded PostgreSQL cannot be used; the message says what to do and ends with the log's path."""
+
+
+class InterruptedStartError(Exception):
+    """The server went away, or was taken down, while it was made ready: start it again."""
+
+
+@contextlib.contextmanager
+def explained(folder: DataFolder) -> Iterator[None]:
+    """Turn an OSError about the data folder into a sentence that tells what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise EmbeddedPostgresError(
+            f"The data folder {folder.path} cannot be used ({error}). Free some space or make it writable "
+            "for this user, or set DOSSIER_DATA_DIR to another folder, or DATABASE_URL to a PostgreSQL of "
+            "your own. "
+            f"Log: {folder.supervisor_log}"
+        ) from error
+
+
+def refusal(folder: DataFolder, reason: str, advice: str) -> EmbeddedPostgresError:
+    """The error of a condition that only people can change."""
+    return EmbeddedPostgresError(
+        f"{reason}. {advice}, or set DATABASE_URL to a PostgreSQL of your own. Log: {folder.postgres_log}"
+    )
+
+
+def failure(folder: DataFolder, what: str, complaints: list[str]) -> EmbeddedPostgresError:
+    """The error of one of PostgreSQL's programs, with what it complained about."""
+    reason = f"{what}: {'; '.join(dict.fromkeys(complaints)) or 'see the log'}"
+    advice = "Free some space" if "No space left" in reason else "Remove the cause"
+    return refusal(folder, reason.rstrip("."), f"{advice}, set DOSSIER_DATA_DIR to another folder")

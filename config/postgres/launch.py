@@ -1,0 +1,64 @@
+"""The supervisor as a client deals with it: started, recognised and asked to stop."""
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from config.postgres.deadline import Deadline
+from config.postgres.errors import EmbeddedPostgresError
+from config.postgres.folder import DataFolder
+from config.postgres.processes import command_line
+
+SUPERVISOR = "config.postgres.supervisor"  # the module to run, and what its process is recognised by
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+
+
+def start_supervisor(folder: DataFolder, deadline: Deadline) -> None:
+    """Start one, and wait until it is ready, has failed or has left the field to another.
+
+    Raises EmbeddedPostgresError, OSError.
+    """
+    with (
+        folder.supervisor_log.open("ab") as log,
+        subprocess.Popen(
+            [sys.executable, "-m", SUPERVISOR, str(folder.path)],
+            cwd=REPOSITORY,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            start_new_session=True,
+        ) as process,
+    ):
+        complaint = _complaint(process, deadline)
+    if not complaint and process.returncode:
+        complaint = f"The supervisor ended with code {process.returncode}. Log: {folder.supervisor_log}"
+    if complaint:
+        raise EmbeddedPostgresError(complaint)
+
+
+def _complaint(process: subprocess.Popen[bytes], deadline: Deadline) -> str:
+    """What the supervisor says before it closes its output; "" when all is well."""
+    assert process.stdout is not None  # noqa: S101 - for the type checker
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        if not selector.select(deadline.seconds_left()):
+            raise deadline.too_late()
+    return process.stdout.read().decode(errors="replace").strip()
+
+
+def is_supervisor(folder: DataFolder, pid: int) -> bool:
+    """Whether the process is a running supervisor of the folder."""
+    command = command_line(pid) if pid else ""
+    return SUPERVISOR in command and str(folder.path) in command
+
+
+def ask_to_stop(folder: DataFolder, pid: int) -> None:
+    """Tell the supervisor to stop a server that nobody uses without the grace period."""
+    # The pid is the lock holder's word, but that may be an initdb that has outlived its supervisor.
+    if is_supervisor(folder, pid):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)

