@@ -116,7 +116,8 @@ def _number(value: Scalar) -> str:
 
 def _score(value: Scalar) -> str:
     """As in a table of averages: .58, -.12, 1.00."""
-    return f"{value:.2f}".replace("0.", ".", 1) if isinstance(value, int | float) else "?"
+    # Adding 0.0 turns the -0.0 of a tiny negative score into 0.0.
+    return f"{round(value, 2) + 0.0:.2f}".replace("0.", ".", 1) if isinstance(value, int | float) else "?"
 
 
 def _ordinal(number: int) -> str:
