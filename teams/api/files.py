@@ -45,8 +45,11 @@ class FileOwners:
         """One file of the owner. Raises NotFound for a key that no file has."""
         if key not in self.keys:
             raise NotFound(f"The file “{key}”")
-        found = owner.files.filter(file_key=key).first()
-        return found or self.files(owner).get(file_key=key)
+        named = {"file_key": key}
+        found = owner.files.filter(**named).first() or self.files(owner).filter(**named).first()
+        if found is None:  # the owner was deleted in this very moment
+            raise NotFound(f"The file “{key}”")
+        return found
 
 
 TEAMS = FileOwners(team_for, tuple(TeamFile.Key.values), team_files_provision)
