@@ -113,3 +113,4 @@ def sign_in(page: Page, server: str, username: str = "olga") -> None:
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url(f"{server}/")
+    page.wait_for_url(f"{server}/")

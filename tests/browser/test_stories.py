@@ -26,6 +26,7 @@ def test_from_signing_in_to_why_something_was_left_out(
     sign_in(page, server)
     page.get_by_role("link", name="Demo").first.click()
     page.get_by_role("link", name="Write it Goals").click()
+    page.wait_for_load_state()
     page.get_by_label("Text of Goals").fill("Ship **it** by March.")
     expect(page.get_by_text("Not saved yet.")).to_be_visible()
     expect(page.locator("#size")).to_contain_text("4 words")
@@ -40,6 +41,7 @@ def test_from_signing_in_to_why_something_was_left_out(
     expect(page.get_by_text("This version is empty.")).to_be_visible()
 
     page.get_by_role("navigation", name="Main").get_by_role("link", name="Preview context").click()
+    page.wait_for_load_state()  # without its scripts the page works, too, but otherwise
     page.get_by_label("Agent").select_option("Luna")
     expect(page.get_by_label("Team")).to_have_value("demo")
     page.get_by_label("Topic").fill("the stage")
@@ -47,6 +49,7 @@ def test_from_signing_in_to_why_something_was_left_out(
     expect(page.get_by_role("heading", level=1)).to_contain_text("Luna was told")
     expect(page.locator("#left-out")).to_contain_text("of the top 5 in Team Knowledge")
 
+    page.wait_for_load_state()
     page.get_by_role("button", name="Replay").click()
     expect(page.locator("#replayed")).to_have_text("✓ Replayed: every byte matches")
     expect(page.locator("#replayed")).to_be_focused()
