@@ -11,7 +11,7 @@ from agents.models import Agent, AgentFile, DailyLog
 from agents.services import daily_log_create, daily_log_replace
 from memories.importing import Advance, ImportRefused, agent_to_fill, memories_store, team_to_fill
 from memories.workspace_folder import Workspace
-from teams.files import file_locked, file_save
+from teams.files import file_save, locked
 from teams.models import TeamFile
 from teams.principal import Author, Principal
 
@@ -55,7 +55,7 @@ def files_store(
     """Save the contents, by key, into one owner's files. Returns how many got a new version."""
     changed = 0
     for file in files.filter(file_key__in=contents):
-        current = file_locked(file)
+        current = locked(file)
         before, content = current.version, contents[file.file_key]
         saved = file_save(file=current, content=content, expected_version=before, author=author)
         changed += saved.version > before

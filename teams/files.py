@@ -140,11 +140,6 @@ def file_append(*, file: File, paragraph: str, author: Author) -> File:
     return _write(current, f"{current.content}{separator}{paragraph}", author)
 
 
-def file_locked(file: File) -> File:
-    """The file's newest state, held like any `locked` row."""
-    return locked(file)
-
-
 def locked(row: Row) -> Row:
     """The row's newest state, held against other writers until the transaction ends. Raises NotFound."""
     rows = type(row)._default_manager.select_for_update(no_key=True)  # noqa: SLF001
