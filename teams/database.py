@@ -10,10 +10,10 @@ from django.apps import apps
 from django.conf import settings
 from django.db import connections, migrations, transaction
 
-ERASABLE_TABLES = ("agents", "teams", "memories", "daily_logs")
+ERASABLE_TABLES = ("agents", "teams", "memories", "daily_logs", "profiles")
 _ERASABLE = ", ".join(f"'{table}'" for table in ERASABLE_TABLES)
 
-CREATE_GUARDS = f"""
+CREATE_REFUSAL = """
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     table_owner name := (SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = TG_RELID);
@@ -25,8 +25,10 @@ BEGIN
     END IF;
     RAISE EXCEPTION '% keeps history: % is refused', TG_TABLE_NAME, TG_OP USING ERRCODE = 'insufficient_privilege';
 END $$;
+"""
 
-CREATE FUNCTION erase(kind text, target uuid, by_ref text) RETURNS boolean
+CREATE_ERASE = f"""
+CREATE OR REPLACE FUNCTION erase(kind text, target uuid, by_ref text) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     found_rows integer;
@@ -46,6 +48,7 @@ END $$;
 REVOKE ALL ON FUNCTION erase(text, uuid, text) FROM PUBLIC;
 """  # noqa: S608 - only the constant names above are put in
 
+CREATE_GUARDS = CREATE_REFUSAL + CREATE_ERASE
 DROP_GUARDS = "DROP FUNCTION erase(text, uuid, text); DROP FUNCTION refuse_change();"
 
 
@@ -83,7 +86,7 @@ def grant_to_app_role(using: str, **_: Any) -> None:
         cursor.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {quote(role)}")
         cursor.execute(f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {quote(role)}")
         cursor.execute(f"GRANT EXECUTE ON FUNCTION erase(text, uuid, text) TO {quote(role)}")
-        for table in ERASABLE_TABLES:
+        for table in set(ERASABLE_TABLES) & set(connection.introspection.table_names()):
             cursor.execute(f"REVOKE DELETE, TRUNCATE ON {quote(table)} FROM {quote(role)}")
         for table in append_only_tables():
             cursor.execute(f"REVOKE UPDATE, DELETE, TRUNCATE ON {quote(table)} FROM {quote(role)}")

@@ -34,8 +34,10 @@ class AssemblyQuerySet(models.QuerySet["Assembly"]):
 class Assembly(models.Model):
     """One finished context with everything it was made of; `Decision` has a row per candidate.
 
-    Tokens and milliseconds are whole numbers. `request`, `profile`, `sections` and `sources` are JSON as the engine
-    and `gather` gave them: with the candidates of the decisions they are all that a replay needs.
+    `parent` is the assembly that this one was made from by adding an event. Tokens and milliseconds are whole numbers.
+    `request` holds what has no column of its own: session, signals, filters, strategy, format. `request`, `profile`,
+    `sections` and `sources` are JSON as the service, the engine and `gather` gave them: with the candidates of the
+    decisions they are all that a replay needs.
     """
 
     append_only = True
@@ -50,6 +52,7 @@ class Assembly(models.Model):
     team_name = models.CharField(max_length=120, blank=True)
     requested_by = models.CharField(max_length=80)
     requester_name = models.CharField(max_length=200, blank=True)
+    parent = models.UUIDField(null=True, db_index=True)
     topic = models.TextField(blank=True)
     profile_name = models.CharField(max_length=60)
     profile_version = models.PositiveIntegerField()
@@ -62,6 +65,7 @@ class Assembly(models.Model):
     warnings = models.JSONField()
     sha256 = models.BinaryField(max_length=32)
     engine_version = models.PositiveSmallIntegerField()
+    request = models.JSONField(default=dict)
     profile = models.JSONField()
     sections = models.JSONField()
     sources = models.JSONField()

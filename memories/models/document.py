@@ -1,0 +1,61 @@
+"""Documents: the files of a project that an agent works on, and the chunks that search finds."""
+
+from django.db import models
+from pgvector.django import VectorField
+
+from memories.embedding import DIMENSIONS
+from memories.models.kept import Kept, newest_of_agent, once_per_agent
+
+
+class Document(Kept):
+    """A text file by its path. `split_version` is the version that its chunks were made from; 0: none yet.
+
+    `is_open`: the agent has it open in its editor now.
+    """
+
+    ref_kind = "document"
+
+    path = models.CharField(max_length=500)
+    language = models.CharField(max_length=40, blank=True, default="")
+    content = models.TextField(blank=True, default="")
+    is_open = models.BooleanField(default=False)
+    split_version = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        db_table = "documents"
+        constraints = [
+            once_per_agent("document"),
+            models.UniqueConstraint(fields=["agent", "path"], name="document_once"),
+        ]
+        indexes = [
+            newest_of_agent("document"),
+            models.Index(fields=["agent", "-updated"], condition=models.Q(is_open=True), name="document_agent_open"),
+        ]
+
+    def __str__(self) -> str:
+        return self.path
+
+
+class Chunk(models.Model):
+    """A piece of one version of a document, with its place: characters from `start` to `end`, first line `line`."""
+
+    id = models.BigAutoField(primary_key=True)
+    document = models.ForeignKey(Document, models.DO_NOTHING, db_constraint=False, related_name="chunks")
+    agent = models.ForeignKey("agents.Agent", models.DO_NOTHING, db_constraint=False, related_name="+")
+    document_version = models.PositiveIntegerField()
+    position = models.PositiveIntegerField()
+    start = models.PositiveIntegerField()
+    end = models.PositiveIntegerField()
+    line = models.PositiveIntegerField()
+    text = models.TextField()
+    embedding = VectorField(dimensions=DIMENSIONS, null=True)
+    embedding_model = models.CharField(max_length=80)
+
+    class Meta:
+        db_table = "chunks"
+        constraints = [models.UniqueConstraint(fields=["document", "position"], name="chunk_once")]
+
+    @property
+    def ref(self) -> str:
+        """Names the piece of that version: chunk:<document>@3#7."""
+        return f"chunk:{self.document_id}@{self.document_version}#{self.position}"

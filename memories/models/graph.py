@@ -1,0 +1,84 @@
+"""The knowledge graph of an agent: entities and the relations between them."""
+
+from typing import Any
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.db import models
+from pgvector.django import VectorField
+
+from memories.embedding import DIMENSIONS
+from memories.models.kept import Kept, newest_of_agent, once_per_agent
+from memories.models.memory import UNIT_RANGE
+
+
+class Entity(Kept):
+    """Something that an agent knows by name. `salience` is 0 to 1.
+
+    `names` are its name and its aliases as a query is matched against them: lower case, single spaces.
+    """
+
+    ref_kind = "entity"
+
+    type = models.CharField(max_length=60)
+    name = models.CharField(max_length=200)
+    aliases = ArrayField(models.CharField(max_length=200), default=list, blank=True)
+    names = ArrayField(models.TextField(), default=list, editable=False)
+    properties = models.JSONField(default=dict, blank=True)
+    salience = models.FloatField(default=0.5, validators=UNIT_RANGE)
+    embedding = VectorField(dimensions=DIMENSIONS, null=True)
+    embedding_model = models.CharField(max_length=80, blank=True, default="")
+
+    class Meta:
+        db_table = "entities"
+        constraints = [
+            once_per_agent("entity"),
+            models.UniqueConstraint(fields=["agent", "type", "name"], name="entity_once"),
+            models.CheckConstraint(condition=models.Q(salience__range=(0, 1)), name="entity_unit_ranges"),
+        ]
+        indexes = [
+            newest_of_agent("entity"),
+            models.Index(fields=["agent", "-salience", "id"], name="entity_agent_salient"),
+            GinIndex(fields=["names"], name="entity_names"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        self.names = matched_names(self.name, self.aliases)
+        super().save(*args, **kwargs)
+
+
+def matched_names(name: str, aliases: list[str]) -> list[str]:
+    """The forms by which a query may mention the entity."""
+    return sorted({" ".join(form.lower().split()) for form in (name, *aliases)} - {""})
+
+
+class Relation(Kept):
+    """One entity stands to another in some way. `weight` is 0 to 1."""
+
+    ref_kind = "relation"
+
+    source = models.ForeignKey(
+        Entity, models.DO_NOTHING, db_constraint=False, db_index=False, related_name="relations_out"
+    )
+    target = models.ForeignKey(
+        Entity, models.DO_NOTHING, db_constraint=False, db_index=False, related_name="relations_in"
+    )
+    type = models.CharField(max_length=60)
+    weight = models.FloatField(default=0.5, validators=UNIT_RANGE)
+    directed = models.BooleanField(default=True)
+
+    class Meta:
+        db_table = "relations"
+        constraints = [
+            once_per_agent("relation"),
+            models.UniqueConstraint(fields=["source", "type", "target"], name="relation_once"),
+            models.CheckConstraint(condition=models.Q(weight__range=(0, 1)), name="relation_unit_ranges"),
+        ]
+        indexes = [
+            newest_of_agent("relation"),
+            models.Index(fields=["source", "-weight"], name="relation_source"),
+            models.Index(fields=["target", "-weight"], name="relation_target"),
+        ]
