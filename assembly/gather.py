@@ -8,7 +8,8 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from assembly.engine.types import Candidate, Profile, Section
+from assembly.engine.profile import Profile, Section
+from assembly.engine.types import Candidate
 from assembly.sources import SOURCES, Situation
 
 

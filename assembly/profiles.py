@@ -1,6 +1,6 @@
 """The profiles that Dossier comes with."""
 
-from assembly.engine.types import Profile, Section
+from assembly.engine.profile import Profile, Section
 from config.http.errors import Invalid
 
 SIMILARITY_THRESHOLD = 0.24

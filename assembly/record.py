@@ -7,7 +7,8 @@ from dataclasses import asdict
 from django.db import transaction
 from django.utils import timezone
 
-from assembly.engine.types import ENGINE_VERSION, Assembled, Candidate, Profile, Request
+from assembly.engine.profile import Profile
+from assembly.engine.types import ENGINE_VERSION, Assembled, Candidate, Request
 from assembly.gather import SourceReport
 from assembly.models import Assembly, Decision, StoredText
 from assembly.sources import Situation

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from assembly.engine.pipeline import assemble
-from assembly.engine.types import Assembled, Candidate, Profile, Request
+from assembly.engine.profile import Profile
+from assembly.engine.types import Assembled, Candidate, Request
 from assembly.models import Assembly, Decision, StoredText
 from config.http.errors import DossierError
 from config.tokens import get_tokenizer

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from assembly.engine.codes import WarningCode
 from assembly.engine.reasons import sentence, warning_sentence
-from assembly.engine.types import WarningCode
 from assembly.models import Assembly, Decision
 
 

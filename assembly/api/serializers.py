@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from assembly.engine.types import Code
+from assembly.engine.codes import Code
 from assembly.profiles import SHIPPED
 from assembly.service import DEFAULT_TOKENIZER, MAX_TOKENS, MAX_TOPIC_CHARACTERS
 from config.http.api import StrictSerializer

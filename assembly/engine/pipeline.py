@@ -3,23 +3,13 @@
 import hashlib
 from collections.abc import Iterable
 
+from assembly.engine.codes import Code, WarningCode
+from assembly.engine.profile import Profile, Section
 from assembly.engine.rendering import SECTION_SEPARATOR
 from assembly.engine.scoring import rank
 from assembly.engine.selection import fill
 from assembly.engine.tokens import Ledger
-from assembly.engine.types import (
-    Assembled,
-    Candidate,
-    Code,
-    Decision,
-    InvalidAssembly,
-    Profile,
-    Request,
-    Section,
-    SectionResult,
-    Status,
-    WarningCode,
-)
+from assembly.engine.types import Assembled, Candidate, Decision, InvalidAssembly, Request, SectionResult, Status
 from config.tokens import Tokenizer
 
 

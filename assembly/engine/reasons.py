@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
-from assembly.engine.types import Code, Decision, Scalar, SourceCode, WarningCode
+from assembly.engine.codes import Code, SourceCode, WarningCode
+from assembly.engine.types import Decision, Scalar
 
 Detail = Mapping[str, Scalar]
 

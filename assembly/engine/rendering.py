@@ -6,7 +6,8 @@ From the seed "Siestai: Context Assembly", with the fine print of the design whe
 import re
 from dataclasses import dataclass, field
 
-from assembly.engine.types import Candidate, Section
+from assembly.engine.profile import Section
+from assembly.engine.types import Candidate
 
 MARKER = " ... [truncated]"
 SECTION_SEPARATOR = "\n\n"

@@ -4,7 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 
-from assembly.engine.types import Candidate, Code, InvalidAssembly, Scalar, Section
+from assembly.engine.codes import Code
+from assembly.engine.profile import Section
+from assembly.engine.types import Candidate, InvalidAssembly, Scalar
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 

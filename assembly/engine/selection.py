@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass, replace
 
+from assembly.engine.codes import Code
+from assembly.engine.profile import Section
 from assembly.engine.rendering import MARKER, opening, paragraphs, render
 from assembly.engine.scoring import Ranked
 from assembly.engine.tokens import Ledger
-from assembly.engine.types import Code, Decision, Scalar, Section
+from assembly.engine.types import Decision, Scalar
 
 # The count of a text may fall when a character is added (the last letter of a word can turn three tokens into
 # one), so the search for the longest cut starts this many characters beyond the estimate.

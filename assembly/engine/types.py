@@ -4,15 +4,12 @@ import datetime as dt
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from enum import StrEnum
 from typing import Any, Literal
+
+from assembly.engine.codes import Code, WarningCode
 
 ENGINE_VERSION = 1
 """Recorded with each assembly. Raised whenever equal input would give other bytes."""
-
-Shape = Literal["text", "entries", "lines"]
-"""text: one candidate is the whole section; entries: dated, newest first, a blank line between them;
-lines: one line each, in rank order."""
 
 Status = Literal["whole", "cut", "partial", "left_out", "empty"]
 """Of a section. partial: items were left out for want of room; left_out: all of them; empty: had none."""
@@ -22,122 +19,6 @@ Scalar = str | int | float | bool | None
 
 class InvalidAssembly(ValueError):
     """Profile, request and candidates contradict each other: a mistake of the program that composed them."""
-
-
-class Code(StrEnum):
-    """Why a candidate is in the context, or is not."""
-
-    REQUIRED = "required"
-    PINNED = "pinned"
-    RULE_INCLUDED = "rule_included"
-    FITS = "fits"
-    TRUNCATED = "truncated"
-    COMPACTED = "compacted"
-    SUMMARISED = "summarised"
-
-    OVER_SECTION_BUDGET = "over_section_budget"
-    OVER_TOTAL_BUDGET = "over_total_budget"
-    OUTRANKED = "outranked"
-    BELOW_RELEVANCE = "below_relevance"
-    DUPLICATE = "duplicate"
-    CONFLICT_LOST = "conflict_lost"
-    RULE_EXCLUDED = "rule_excluded"
-    FILTERED = "filtered"
-    SUPERSEDED = "superseded"
-    EXPIRED = "expired"
-    EMPTY = "empty"
-
-    @property
-    def included(self) -> bool:
-        """Whether a candidate with this code stands in the context."""
-        return self in _INCLUDED
-
-    @property
-    def for_want_of_room(self) -> bool:
-        """Whether a larger budget would have brought in more of the candidate."""
-        return self in {Code.TRUNCATED, Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
-
-
-_INCLUDED = frozenset(
-    {
-        Code.REQUIRED,
-        Code.PINNED,
-        Code.RULE_INCLUDED,
-        Code.FITS,
-        Code.TRUNCATED,
-        Code.COMPACTED,
-        Code.SUMMARISED,
-    }
-)
-
-
-class SourceCode(StrEnum):
-    """What went wrong with one source."""
-
-    SOURCE_TIMEOUT = "SOURCE_TIMEOUT"
-    SOURCE_FAILED = "SOURCE_FAILED"
-
-
-class WarningCode(StrEnum):
-    """What the reader of an assembly must know before relying on it."""
-
-    BUDGET_EXCEEDED = "BUDGET_EXCEEDED"
-    TIME_EXCEEDED = "TIME_EXCEEDED"
-    QUALITY_BELOW_MINIMUM = "QUALITY_BELOW_MINIMUM"
-    COHERENCE_FAILURE = "COHERENCE_FAILURE"
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A heading of the context and what may stand under it."""
-
-    key: str
-    label: str
-    layer: str
-    source: str
-    shape: Shape
-    cap: int | None = None
-    """Most tokens, heading and marker included; None: what remains of the budget."""
-    required: bool = False
-    """Always in, never cut."""
-    top_k: int | None = None
-    """How many items have a chance; None: all."""
-
-
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """Which sections a context has, in which order, and how much room each may take.
-
-    Raises InvalidAssembly when two sections share a key, or when a required section stands after one that is
-    not (which could then already have taken its room) or has a cap.
-    """
-
-    name: str
-    version: int
-    sections: tuple[Section, ...]
-    budget: int = 16_000
-    similarity_threshold: float = 0.0
-    """A search that finds nothing at or above it has found nothing."""
-
-    def __post_init__(self) -> None:
-        keys = [section.key for section in self.sections]
-        if len(set(keys)) < len(keys):
-            raise InvalidAssembly(f"Profile {self.name} has two sections of one key: {', '.join(keys)}.")
-        required = [section.required for section in self.sections]
-        if required != sorted(required, reverse=True):
-            raise InvalidAssembly(f"In profile {self.name} the required sections must stand first.")
-        if any(section.required and section.cap is not None for section in self.sections):
-            raise InvalidAssembly(f"Profile {self.name} gives a cap to a required section, which is never cut.")
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-safe; from_dict restores an equal profile."""
-        return {**asdict(self), "sections": [asdict(section) for section in self.sections]}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "Profile":
-        """The profile that to_dict described."""
-        sections = tuple(Section(**section) for section in data["sections"])
-        return cls(**{**data, "sections": sections})
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +37,21 @@ class Candidate:
     """To the topic, by the source's own search; None: not searched. NaN and infinity count as None."""
     superseded_by: str | None = None
     """The ref of what replaced it."""
+    score: float | None = None
+    """By which the source itself ranks it: blocks compete by it for their section's room."""
+    measures: Mapping[str, float] = field(default_factory=dict)
+    """Its scores by name: recency, relevance, salience … are weighed by the profile, others explain them."""
+    position: int | None = None
+    """Its place in a sequence or a conversation, from 0."""
 
     def __post_init__(self) -> None:
         _require_zone(self.occurred_at)
-        if self.similarity is not None and not math.isfinite(self.similarity):
-            object.__setattr__(self, "similarity", None)
+        for name in ("similarity", "score"):
+            value = getattr(self, name)
+            if value is not None and not math.isfinite(value):
+                object.__setattr__(self, name, None)
+        if not all(math.isfinite(value) for value in self.measures.values()):
+            raise InvalidAssembly(f"The measures of {self.ref} must be finite numbers.")
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe, without the text: the record stores texts once, by their hash."""
@@ -172,6 +63,9 @@ class Candidate:
             "occurred_at": self.occurred_at.astimezone(dt.UTC).isoformat() if self.occurred_at else None,
             "similarity": None if self.similarity is None else float(self.similarity),
             "superseded_by": self.superseded_by,
+            **({} if self.score is None else {"score": float(self.score)}),
+            **({"measures": {name: float(value) for name, value in self.measures.items()}} if self.measures else {}),
+            **({} if self.position is None else {"position": self.position}),
         }
 
     @classmethod
@@ -193,6 +87,10 @@ class Request:
     topic: str
     tokenizer: str
     now: dt.datetime
+    exclude: tuple[str, ...] = ()
+    """Ids, or refs with or without their version, of what may not get in unless it is required."""
+    appended: str = ""
+    """The ref of an event that came in after the candidates were chosen: it goes first, the weakest go for it."""
 
     def __post_init__(self) -> None:
         _require_zone(self.now)
@@ -206,7 +104,13 @@ class Request:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Request":
         """The request that to_dict described."""
-        return cls(**{**data, "now": dt.datetime.fromisoformat(data["now"])})
+        moment = dt.datetime.fromisoformat(data["now"])
+        return cls(**{**data, "now": moment, "exclude": tuple(data.get("exclude", ()))})
+
+    def excludes(self, ref: str) -> bool:
+        """Whether the request asks not to have what the ref names."""
+        unversioned = ref.partition("@")[0]
+        return bool({ref, unversioned, unversioned.rpartition(":")[2]} & set(self.exclude))
 
 
 @dataclass(frozen=True, slots=True)

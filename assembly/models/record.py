@@ -5,6 +5,7 @@ from uuid_utils.compat import uuid7
 
 from agents.models import Agent
 from assembly.engine import types as engine
+from assembly.engine.codes import Code
 from teams.models import Team
 from teams.principal import Principal
 
@@ -115,7 +116,7 @@ class Decision(models.Model):
         return engine.Decision(
             ref=self.ref,
             section=self.section,
-            code=engine.Code(self.code),
+            code=Code(self.code),
             rank=self.rank,
             score=self.score,
             signals=tuple(self.signals.items()),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from agents.models import AgentFile
-from assembly.engine.types import Section
+from assembly.engine.profile import Section
 from assembly.sources.base import Gathered, Situation
 from assembly.sources.files import file_candidates
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.models import Agent
-from assembly.engine.types import Candidate, Section
+from assembly.engine.profile import Section
+from assembly.engine.types import Candidate
 from teams.models import Team
 
 

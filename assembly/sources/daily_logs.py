@@ -4,7 +4,8 @@ import datetime
 from collections.abc import Sequence
 
 from agents.models import DailyLog
-from assembly.engine.types import Candidate, Section
+from assembly.engine.profile import Section
+from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Situation
 
 DAYS = 7

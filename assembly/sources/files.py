@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from django.db.models import QuerySet
 
 from agents.models import AgentFile
-from assembly.engine.types import Candidate, Section
+from assembly.engine.profile import Section
+from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered
 from teams.models import TeamFile
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from assembly.engine.types import Candidate, Section
+from assembly.engine.profile import Section
+from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Situation
 from memories.search import FoundMemory, memories_find
 from memories.services import Owner

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from assembly.engine.types import Section
+from assembly.engine.profile import Section
 from assembly.profiles import CONVERSATION
 from config.tokens import DEFAULT_TOKENIZER, get_tokenizer
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from django.utils.formats import date_format
 
+from assembly.engine.codes import Code, WarningCode
 from assembly.engine.reasons import sentence, warning_sentence
 from assembly.engine.rendering import MARKER
-from assembly.engine.types import Code, WarningCode
 from assembly.models import Assembly, Decision
 
 WIDTH, GAP = 1000, 1.5  # of the bar, in the units of its SVG

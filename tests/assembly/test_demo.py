@@ -12,7 +12,7 @@ from agents.models import Agent, AgentFile, DailyLog
 from assembly.demo import loading
 from assembly.demo.loading import demo_load, plan_read
 from assembly.demo.workspaces import FOLDER
-from assembly.engine.types import Code
+from assembly.engine.codes import Code
 from assembly.models import Assembly, Decision
 from assembly.replay import replay
 from assembly.sources.memories import LIMIT

@@ -6,7 +6,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from assembly.engine.pipeline import assemble
-from assembly.engine.types import Assembled, Candidate, Decision, Profile, Request, Section
+from assembly.engine.profile import Profile, Section
+from assembly.engine.types import Assembled, Candidate, Decision, Request
 from config.tokens import get_tokenizer
 
 NOW = dt.datetime(2025, 3, 14, 12, tzinfo=dt.UTC)

@@ -11,7 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from assembly.engine.pipeline import assemble
-from assembly.engine.types import Assembled, Candidate, Decision, Profile, Request, Section
+from assembly.engine.profile import Profile, Section
+from assembly.engine.types import Assembled, Candidate, Decision, Request
 from assembly.profiles import CONVERSATION
 from config.tokens import get_tokenizer
 from tests.engine.cast import NOW, texts

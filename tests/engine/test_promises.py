@@ -11,7 +11,9 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembly.engine.types import Candidate, Code, Decision, Profile, Request, Section, WarningCode
+from assembly.engine.codes import Code, WarningCode
+from assembly.engine.profile import Profile, Section
+from assembly.engine.types import Candidate, Decision, Request
 from tests.engine.cast import MARKER
 from tests.engine.situations import (
     FOR_WANT_OF_ROOM,

@@ -2,8 +2,9 @@
 
 import pytest
 
+from assembly.engine.codes import Code, SourceCode, WarningCode
 from assembly.engine.reasons import sentence, source_sentence, warning_sentence
-from assembly.engine.types import Code, Decision, SourceCode, WarningCode
+from assembly.engine.types import Decision
 
 ENGINEERS_WORDS = ("truncat", "chunk", "payload", "embedding", "exception", "null", "none", "?", "{", "_")
 

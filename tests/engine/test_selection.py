@@ -6,8 +6,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from assembly.engine.codes import WarningCode
 from assembly.engine.pipeline import assemble
-from assembly.engine.types import Candidate, InvalidAssembly, Profile, Request, WarningCode
+from assembly.engine.profile import Profile
+from assembly.engine.types import Candidate, InvalidAssembly, Request
 from config.tokens import get_tokenizer
 from tests.engine.cast import MARKER, NOW, candidate, codes, decision_on, profile_of, run, section, texts
 

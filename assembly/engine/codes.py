@@ -1,0 +1,66 @@
+"""The codes of decisions, sources and assemblies; reasons.py words them."""
+
+from enum import StrEnum
+
+
+class Code(StrEnum):
+    """Why a candidate is in the context, or is not."""
+
+    REQUIRED = "required"
+    PINNED = "pinned"
+    RULE_INCLUDED = "rule_included"
+    FITS = "fits"
+    TRUNCATED = "truncated"
+    COMPACTED = "compacted"
+    SUMMARISED = "summarised"
+
+    OVER_SECTION_BUDGET = "over_section_budget"
+    OVER_TOTAL_BUDGET = "over_total_budget"
+    OUTRANKED = "outranked"
+    BELOW_RELEVANCE = "below_relevance"
+    DUPLICATE = "duplicate"
+    CONFLICT_LOST = "conflict_lost"
+    RULE_EXCLUDED = "rule_excluded"
+    FILTERED = "filtered"
+    SUPERSEDED = "superseded"
+    EXPIRED = "expired"
+    EMPTY = "empty"
+
+    @property
+    def included(self) -> bool:
+        """Whether a candidate with this code stands in the context."""
+        return self in _INCLUDED
+
+    @property
+    def for_want_of_room(self) -> bool:
+        """Whether a larger budget would have brought in more of the candidate."""
+        return self in {Code.TRUNCATED, Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
+
+
+_INCLUDED = frozenset(
+    {
+        Code.REQUIRED,
+        Code.PINNED,
+        Code.RULE_INCLUDED,
+        Code.FITS,
+        Code.TRUNCATED,
+        Code.COMPACTED,
+        Code.SUMMARISED,
+    }
+)
+
+
+class SourceCode(StrEnum):
+    """What went wrong with one source."""
+
+    SOURCE_TIMEOUT = "SOURCE_TIMEOUT"
+    SOURCE_FAILED = "SOURCE_FAILED"
+
+
+class WarningCode(StrEnum):
+    """What the reader of an assembly must know before relying on it."""
+
+    BUDGET_EXCEEDED = "BUDGET_EXCEEDED"
+    TIME_EXCEEDED = "TIME_EXCEEDED"
+    QUALITY_BELOW_MINIMUM = "QUALITY_BELOW_MINIMUM"
+    COHERENCE_FAILURE = "COHERENCE_FAILURE"

@@ -1,0 +1,106 @@
+"""Profiles: which sections a context has, in which order, and what may stand in each."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal
+
+from assembly.engine.types import InvalidAssembly
+
+Shape = Literal["text", "entries", "lines", "blocks", "sequence", "turns"]
+"""text: one candidate is the whole section; entries: dated, newest first, a blank line between them;
+lines: one line each, in rank order; blocks: a blank line between them, best score first, in contest with all other
+blocks of the profile; sequence: a blank line between them, in the order of their positions; turns: of a conversation,
+in that order, of which the latest have the first chance."""
+
+Overflow = Literal["cut", "drop"]
+"""What becomes of the best item where no item of a section has room: it is cut to fit, or left out like the others."""
+
+MAX_PERCENT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How much each score of a block counts in its final score; those of the seed "Memory Layer" unless given."""
+
+    recency: float = 0.2
+    relevance: float = 0.4
+    salience: float = 0.0
+    credibility: float = 0.25
+    coherence: float = 0.15
+
+    def __post_init__(self) -> None:
+        if not all(math.isfinite(weight) and weight >= 0 for weight in asdict(self).values()):
+            raise InvalidAssembly("A weight is a number from 0 upwards.")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading of the context and what may stand under it."""
+
+    key: str
+    label: str
+    layer: str
+    source: str
+    shape: Shape
+    cap: int | None = None
+    """Most tokens, heading and marker included; None: what remains of the budget."""
+    required: bool = False
+    """Always in, never cut."""
+    top_k: int | None = None
+    """How many items have a chance; None: all."""
+    share: float | None = None
+    """Most percent of the budget, as a second cap: floor(budget * share / 100) tokens."""
+    overflow: Overflow = "cut"
+
+    def cap_within(self, budget: int) -> int | None:
+        """Most tokens under this budget; None: what remains of it. Source: "Token Management" of the seed
+        "Context Assembly Specification"."""
+        allocated = None if self.share is None else math.floor(budget * (self.share / MAX_PERCENT))
+        return min((cap for cap in (self.cap, allocated) if cap is not None), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Which sections a context has, in which order, and how much room each may take.
+
+    Raises InvalidAssembly when two sections share a key, when a required section stands after one that is not (which
+    could then already have taken its room), is capped or competes for its place, or when anything follows the turns.
+    """
+
+    name: str
+    version: int
+    sections: tuple[Section, ...]
+    budget: int = 16_000
+    similarity_threshold: float = 0.0
+    """A search that finds nothing at or above it has found nothing."""
+    weights: Weights = Weights()
+    depth_limit: int = 2
+    """How many relations away from the entities at hand a walk of the graph goes."""
+
+    def __post_init__(self) -> None:
+        keys = [section.key for section in self.sections]
+        if len(set(keys)) < len(keys):
+            raise InvalidAssembly(f"Profile {self.name} has two sections of one key: {', '.join(keys)}.")
+        required = [section.required for section in self.sections]
+        if required != sorted(required, reverse=True):
+            raise InvalidAssembly(f"In profile {self.name} the required sections must stand first.")
+        if any(section.required and section.cap_within(0) is not None for section in self.sections):
+            raise InvalidAssembly(f"Profile {self.name} gives a cap to a required section, which is never cut.")
+        if any(section.required and section.shape in {"blocks", "turns"} for section in self.sections):
+            raise InvalidAssembly(f"In profile {self.name} a required section has items that compete for room.")
+        if "turns" in [section.shape for section in self.sections[:-1]]:
+            raise InvalidAssembly(f"In profile {self.name} the turns of the conversation must stand last.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe; from_dict restores an equal profile."""
+        return {**asdict(self), "sections": [asdict(section) for section in self.sections]}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Profile":
+        """The profile that to_dict described, also where it was recorded before a field existed."""
+        known = {field.name for field in fields(cls)}
+        given = {name: value for name, value in data.items() if name in known}
+        sections = tuple(Section(**section) for section in data["sections"])
+        weights = Weights(**data.get("weights", {}))
+        return cls(**{**given, "sections": sections, "weights": weights})
