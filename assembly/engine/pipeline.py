@@ -1,15 +1,15 @@
 """The whole run: rank, select, render, section by section."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from assembly.engine.codes import Code, WarningCode
-from assembly.engine.profile import Profile, Section
-from assembly.engine.rendering import SECTION_SEPARATOR
-from assembly.engine.scoring import rank
-from assembly.engine.selection import fill
+from assembly.engine.appending import fit_by_dropping
+from assembly.engine.codes import WarningCode
+from assembly.engine.filling import Filling, section_result
+from assembly.engine.profile import Profile
 from assembly.engine.tokens import Ledger
-from assembly.engine.types import Assembled, Candidate, Decision, InvalidAssembly, Request, SectionResult, Status
+from assembly.engine.types import Assembled, Candidate, InvalidAssembly, Request
 from config.tokens import Tokenizer
 
 
@@ -23,22 +23,36 @@ def assemble(request: Request, profile: Profile, candidates: Iterable[Candidate]
     """
     if tokenizer.name != request.tokenizer:
         raise InvalidAssembly(f"The request names tokenizer {request.tokenizer}, but got {tokenizer.name}.")
-    by_section = _by_section(profile, candidates)
-    ledger, sections, decisions = Ledger(tokenizer), [], []
+    capped = _with_caps(profile, request.budget)
+    offered = list(candidates)
+    if request.appended:
+        return fit_by_dropping(
+            request, capped, offered, lambda kept, budget: _run(request, capped, kept, tokenizer, budget)
+        )
+    return _run(request, capped, offered, tokenizer, request.budget)
+
+
+def _with_caps(profile: Profile, budget: int) -> Profile:
+    """The profile with each section's share of the budget as its cap in tokens."""
+    sections = [replace(section, cap=section.cap_within(budget), share=None) for section in profile.sections]
+    return replace(profile, sections=tuple(sections))
+
+
+def _run(
+    request: Request, profile: Profile, candidates: Sequence[Candidate], tokenizer: Tokenizer, budget: int
+) -> Assembled:
+    filling = Filling(request, profile, _by_section(profile, candidates), Ledger(tokenizer), budget)
     for section in profile.sections:
-        ranked = rank(section, by_section[section.key], profile.similarity_threshold)
-        grown, decided = fill(section, ranked, ledger, request.budget)
-        sections.append(_section_result(section, decided, ledger, grown))
-        decisions += decided
-        ledger = grown
+        filling.add(section)
+    ledger, decisions = filling.ledger, [decision for filled in filling.filled for decision in filled.decisions]
     return Assembled(
         content=ledger.text,
         tokens=ledger.tokens,
         budget=request.budget,
         truncated=any(decision.code.for_want_of_room for decision in decisions),
-        sections=tuple(sections),
+        sections=tuple(section_result(filled) for filled in filling.filled),
         decisions=tuple(decisions),
-        warnings=(WarningCode.BUDGET_EXCEEDED,) if ledger.tokens > request.budget else (),
+        warnings=(WarningCode.BUDGET_EXCEEDED,) if ledger.tokens > budget else (),
         sha256=hashlib.sha256(ledger.text.encode()).hexdigest(),
     )
 
@@ -55,29 +69,3 @@ def _by_section(profile: Profile, candidates: Iterable[Candidate]) -> dict[str, 
         if section.shape == "text" and len(grouped[section.key]) > 1:
             raise InvalidAssembly(f"Section {section.key} is one text: {', '.join(grouped[section.key])}.")
     return {key: list(by_ref.values()) for key, by_ref in grouped.items()}
-
-
-def _section_result(section: Section, decisions: list[Decision], before: Ledger, after: Ledger) -> SectionResult:
-    included = sum(decision.included for decision in decisions)
-    separator = SECTION_SEPARATOR if before.text and included else ""
-    return SectionResult(
-        key=section.key,
-        label=section.label,
-        layer=section.layer,
-        cap=section.cap,
-        tokens=after.tokens - before.tokens,
-        start=len(before.text) + len(separator),
-        end=len(after.text),
-        status=_status({decision.code for decision in decisions}),
-        included=included,
-        considered=len(decisions),
-    )
-
-
-def _status(codes: set[Code]) -> Status:
-    if Code.TRUNCATED in codes:
-        return "cut"
-    missed = codes & {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
-    if any(code.included for code in codes):
-        return "partial" if missed else "whole"
-    return "left_out" if missed else "empty"

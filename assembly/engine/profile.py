@@ -64,8 +64,9 @@ class Section:
 class Profile:
     """Which sections a context has, in which order, and how much room each may take.
 
-    Raises InvalidAssembly when two sections share a key, when a required section stands after one that is not (which
-    could then already have taken its room), is capped or competes for its place, or when anything follows the turns.
+    Raises InvalidAssembly when two sections share a key; when a required section stands after one that is not (which
+    could then already have taken its room), is capped or competes for its place; when the blocks do not stand
+    together; when anything follows the turns.
     """
 
     name: str
@@ -89,6 +90,9 @@ class Profile:
             raise InvalidAssembly(f"Profile {self.name} gives a cap to a required section, which is never cut.")
         if any(section.required and section.shape in {"blocks", "turns"} for section in self.sections):
             raise InvalidAssembly(f"In profile {self.name} a required section has items that compete for room.")
+        shapes = "".join("b" if section.shape == "blocks" else "-" for section in self.sections)
+        if "b-" in shapes and "b" in shapes[shapes.index("b-") + 1 :]:
+            raise InvalidAssembly(f"In profile {self.name} the sections of blocks must stand together.")
         if "turns" in [section.shape for section in self.sections[:-1]]:
             raise InvalidAssembly(f"In profile {self.name} the turns of the conversation must stand last.")
 

@@ -1,17 +1,34 @@
 """The exact text: headings, separators, items, and the marker of a cut.
 
-From the seed "Siestai: Context Assembly", with the fine print of the design where the seed leaves room.
+Texts, entries and lines as in the seed "Siestai: Context Assembly", the rest as in the seed "Context Assembly
+Specification", with the fine print of the design where they leave room.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from assembly.engine.profile import Section
+from assembly.engine.profile import Section, Shape
 from assembly.engine.types import Candidate
 
 MARKER = " ... [truncated]"
 SECTION_SEPARATOR = "\n\n"
-ITEM_SEPARATORS = {"text": "", "entries": "\n\n", "lines": "\n"}
+ITEM_SEPARATORS: Mapping[Shape, str] = {
+    "text": "",
+    "entries": "\n\n",
+    "lines": "\n",
+    "blocks": "\n\n",
+    "sequence": "\n\n",
+    "turns": "\n\n",
+}
+AFTER_HEADING: Mapping[Shape, str] = {
+    "text": "\n",
+    "entries": "\n",
+    "lines": "\n",
+    "blocks": "\n\n",
+    "sequence": "\n\n",
+    "turns": "\n\n",
+}
 
 _BLANK_LINE = re.compile(r"\n\s*\n")
 
@@ -36,6 +53,8 @@ def render(section: Section, candidate: Candidate) -> Rendered:
         return Rendered(f"### {candidate.date}\n", body)
     if section.shape == "lines":
         return Rendered(f"- [{_one_line(candidate.kind)}] " if candidate.kind else "- ", _one_line(body))
+    if section.shape == "turns":
+        return Rendered(f"**{_one_line(candidate.kind)}**: ", body)
     return Rendered("", body)
 
 
@@ -43,7 +62,12 @@ def opening(section: Section, *, first_section: bool, first_item: bool) -> str:
     """What stands between the text so far and the section's next item."""
     if not first_item:
         return ITEM_SEPARATORS[section.shape]
-    return ("" if first_section else SECTION_SEPARATOR) + f"## {section.label}\n"
+    return ("" if first_section else SECTION_SEPARATOR) + heading(section)
+
+
+def heading(section: Section) -> str:
+    """The heading of the section with what stands between it and the first item."""
+    return f"## {section.label}{AFTER_HEADING[section.shape]}"
 
 
 def paragraphs(body: str, kept: int) -> tuple[int, int]:

@@ -1,12 +1,12 @@
 """Ranking: in which order the candidates of one section get their chance, and which of them get none."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 
 from assembly.engine.codes import Code
-from assembly.engine.profile import Section
-from assembly.engine.types import Candidate, InvalidAssembly, Scalar
+from assembly.engine.profile import Section, Shape
+from assembly.engine.types import Candidate, Decision, InvalidAssembly, Scalar
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
@@ -21,34 +21,57 @@ class Ranked:
     score: float | None = None
     signals: tuple[tuple[str, float], ...] = ()
     detail: dict[str, Scalar] = field(default_factory=dict)
+    tokens_full: int | None = None
+    """Of the rendered item, where it was counted already."""
 
 
-def rank(section: Section, candidates: Iterable[Candidate], threshold: float) -> list[Ranked]:
+def rank(
+    section: Section,
+    candidates: Iterable[Candidate],
+    threshold: float,
+    excludes: Callable[[str], bool] = lambda _ref: False,
+) -> list[Ranked]:
     """All candidates of the section: those ranked, best first, then the others by ref.
 
     Entries rank by date, newest first. Lines rank by similarity where any reaches the threshold, else the
-    most recent first ("Semantic vs. Recent Fallback" of the seed "Siestai: Context Assembly"). Ties go to the
-    lower ref.
+    most recent first ("Semantic vs. Recent Fallback" of the seed "Siestai: Context Assembly"). A sequence ranks by
+    position, turns from the latest back. Ties go to the lower ref. Blocks are ranked in their contest.
     """
-    eligible: list[Ranked] = []
-    others: list[Ranked] = []
-    for candidate in sorted(candidates, key=lambda candidate: candidate.ref):
-        item = _considered(candidate)
-        (others if item.code else eligible).append(item)
+    eligible, others = considered(section, candidates, excludes)
     if section.shape == "lines" and any(_reaches(item, threshold) for item in eligible):
         eligible, distant = _by_similarity(eligible, threshold)
         others = sorted(others + distant, key=lambda item: item.candidate.ref)
+    elif section.shape in {"sequence", "turns"}:
+        eligible.sort(key=lambda item: item.candidate.position or 0, reverse=section.shape == "turns")
     else:
         eligible = _by_time(section, eligible)
-    numbered = [replace(item, rank=number) for number, item in enumerate(eligible, 1)]
-    return _within_top_k(section.top_k, numbered) + others
+    return numbered(section, eligible) + others
 
 
-def _considered(candidate: Candidate) -> Ranked:
+def numbered(section: Section, eligible: list[Ranked]) -> list[Ranked]:
+    """The items, which come best first, with their ranks; those beyond the section's top k are decided."""
+    return _within_top_k(section.top_k, [replace(item, rank=number) for number, item in enumerate(eligible, 1)])
+
+
+def considered(
+    section: Section, candidates: Iterable[Candidate], excludes: Callable[[str], bool]
+) -> tuple[list[Ranked], list[Ranked]]:
+    """Those that may compete for a place, and those that are decided already; both by ref."""
+    eligible: list[Ranked] = []
+    others: list[Ranked] = []
+    for candidate in sorted(candidates, key=lambda candidate: candidate.ref):
+        item = _considered(candidate, excluded=not section.required and excludes(candidate.ref))
+        (others if item.code else eligible).append(item)
+    return eligible, others
+
+
+def _considered(candidate: Candidate, *, excluded: bool) -> Ranked:
     similarity = candidate.similarity
     signals = () if similarity is None else (("similarity", float(similarity)),)
     if not candidate.text.strip():
         return Ranked(candidate, Code.EMPTY, signals=signals)
+    if excluded:
+        return Ranked(candidate, Code.FILTERED, signals=signals)
     if candidate.superseded_by is not None:
         return Ranked(candidate, Code.SUPERSEDED, signals=signals, detail={"by": candidate.superseded_by})
     return Ranked(candidate, signals=signals)
@@ -89,3 +112,13 @@ def _within_top_k(top_k: int | None, items: list[Ranked]) -> list[Ranked]:
     detail = {"top_k": top_k, "last_score": items[top_k - 1].score if top_k else None}
     outranked = [replace(item, code=Code.OUTRANKED, detail={"rank": item.rank, **detail}) for item in items[top_k:]]
     return items[:top_k] + outranked
+
+
+def relevance(decision: Decision, shape: Shape) -> float:
+    """How much a component counts against the others of its context: its score, where it has one.
+
+    What is required and the sections of one text count 1; what has no score counts 1 / rank.
+    """
+    if decision.score is not None:
+        return decision.score
+    return 1.0 if shape == "text" or decision.code is Code.REQUIRED else 1 / (decision.rank or 1)

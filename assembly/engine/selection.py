@@ -33,36 +33,49 @@ class Limit:
 def fill(section: Section, ranked: list[Ranked], ledger: Ledger, budget: int) -> tuple[Ledger, list[Decision]]:
     """The text with the section appended, and one decision per item, in the order of the items.
 
-    A misfit is skipped and the next item gets its chance; where nothing got in, the best item is cut to fit.
+    A misfit is skipped and the next item gets its chance; where nothing got in, the best item is cut to fit,
+    unless the section drops it.
     """
     limit = Limit.of(section, ledger.tokens, budget)
     before, decisions = ledger, []
     for item in ranked:
         ledger, decision = _offer(section, item, ledger, limit, first=ledger is before)
         decisions.append(decision)
-    if ledger is before and ranked and ranked[0].code is None:
-        ledger, decisions[0] = _cut(section, ranked[0], ledger, limit, decisions[0])
+    if ledger is before and may_be_cut(section, decisions):
+        ledger, decisions[0] = cut(section, ranked[0], ledger, limit, decisions[0])
     return ledger, decisions
+
+
+def may_be_cut(section: Section, decisions: list[Decision]) -> bool:
+    """Whether the best item, which like all others has no room, is to be cut rather than left out."""
+    return bool(decisions) and decisions[0].code.for_want_of_room and section.overflow == "cut"
 
 
 def _offer(section: Section, item: Ranked, ledger: Ledger, limit: Limit, *, first: bool) -> tuple[Ledger, Decision]:
     if item.code is Code.EMPTY:
-        return ledger, _decision(item, Code.EMPTY)
+        return ledger, decision_on(item, Code.EMPTY)
     text = render(section, item.candidate).text
-    tokens_full = ledger.tokenizer.count(text)
+    tokens_full = item.tokens_full if item.tokens_full is not None else ledger.tokenizer.count(text)
     if item.code is not None:
-        return ledger, _decision(item, item.code, tokens_full=tokens_full)
+        return ledger, decision_on(item, item.code, tokens_full=tokens_full)
     opened = opening(section, first_section=not ledger.text, first_item=first)
     grown = ledger.append_counted(opened, text, tokens_full)
     if section.required or grown.tokens <= limit.tokens:
         code = Code.REQUIRED if section.required else Code.FITS
-        return grown, _placed(_decision(item, code, tokens_full=tokens_full), ledger, opened, grown)
+        return grown, placed(decision_on(item, code, tokens_full=tokens_full), ledger, opened, grown)
     needed = grown.tokens - limit.tokens
-    return ledger, _decision(item, limit.code, tokens_full=tokens_full, needed=needed)
+    return ledger, decision_on(item, limit.code, tokens_full=tokens_full, needed=needed)
 
 
-def _cut(section: Section, item: Ranked, ledger: Ledger, limit: Limit, left_out: Decision) -> tuple[Ledger, Decision]:
-    """The item cut to fit, or the decision that left it out where not a single character of it has room."""
+def cut(section: Section, item: Ranked, ledger: Ledger, limit: Limit, left_out: Decision) -> tuple[Ledger, Decision]:
+    """The item cut to fit, or the decision that left it out where not a single character of it has room.
+
+    A block that lost its contest by an estimate gets in whole where it fits after all.
+    """
+    item = replace(item, code=None, detail={})
+    grown, whole_item = _offer(section, item, ledger, limit, first=True)
+    if whole_item.included:
+        return grown, whole_item
     rendered = render(section, item.candidate)
     opened = opening(section, first_section=not ledger.text, first_item=True)
     longest = _longest_cut(rendered.body, ledger.append(opened + rendered.lead), limit.tokens)
@@ -70,7 +83,7 @@ def _cut(section: Section, item: Ranked, ledger: Ledger, limit: Limit, left_out:
         return ledger, left_out
     kept, grown = longest
     whole, total = paragraphs(rendered.body, kept)
-    decision = _decision(
+    decision = decision_on(
         item,
         Code.TRUNCATED,
         tokens_full=left_out.tokens_full,
@@ -79,7 +92,7 @@ def _cut(section: Section, item: Ranked, ledger: Ledger, limit: Limit, left_out:
         kept_chars=kept,
         of_chars=len(rendered.body),
     )
-    return grown, _placed(decision, ledger, opened, grown)
+    return grown, placed(decision, ledger, opened, grown)
 
 
 def _longest_cut(body: str, led: Ledger, limit: int) -> tuple[int, Ledger] | None:
@@ -102,13 +115,13 @@ def _longest_cut(body: str, led: Ledger, limit: int) -> tuple[int, Ledger] | Non
     return None
 
 
-def _placed(decision: Decision, before: Ledger, opened: str, grown: Ledger) -> Decision:
+def placed(decision: Decision, before: Ledger, opened: str, grown: Ledger) -> Decision:
     """The decision with the item's tokens and its place: after what opened it, at the end of the text."""
     tokens = grown.tokens - before.tokens
     return replace(decision, tokens=tokens, start=len(before.text) + len(opened), end=len(grown.text))
 
 
-def _decision(item: Ranked, code: Code, *, tokens_full: int = 0, **detail: Scalar) -> Decision:
+def decision_on(item: Ranked, code: Code, *, tokens_full: int = 0, **detail: Scalar) -> Decision:
     return Decision(
         ref=item.candidate.ref,
         section=item.candidate.section,

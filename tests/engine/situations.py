@@ -11,14 +11,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from assembly.engine.pipeline import assemble
-from assembly.engine.profile import Profile, Section
+from assembly.engine.profile import Profile, Section, Weights
 from assembly.engine.types import Assembled, Candidate, Decision, Request
 from assembly.profiles import CONVERSATION
 from config.tokens import get_tokenizer
 from tests.engine.cast import NOW, texts
 
 FOR_WANT_OF_ROOM = {"over_section_budget", "over_total_budget"}
-SEPARATORS = {"text": "", "entries": "\n\n", "lines": "\n"}
+SEPARATORS = {"text": "", "lines": "\n"}  # all others: a blank line
+BLANK_LINE_AFTER_HEADING = {"blocks", "sequence", "turns"}
 
 
 @dataclass(frozen=True)
@@ -44,23 +45,45 @@ TEXTS = st.one_of(texts(), texts(), texts(20), LONG)
 BUDGETS = st.one_of(
     st.integers(0, 60), st.integers(0, 300), st.integers(0, 3_000), st.integers(0, 200_000), st.just(16_000)
 )
+LIBRARIAN = Profile(
+    "librarian",
+    1,
+    (
+        Section("identity", "Identity", "L1", "agent_files", "text", required=True),
+        Section("path", "Task Path", "L6", "task_stack", "sequence", share=15),
+        Section("goals", "Team Goals", "L2", "team_files", "text"),
+        Section("events", "Recent Activity", "L6", "recent_events", "blocks", share=30),
+        Section("chunks", "Relevant Content", "L6", "semantic_content", "blocks"),
+        Section("tools", "Tools", "L6", "tools", "blocks", overflow="drop"),
+        Section("knowledge", "Knowledge Base", "L7", "agent_files", "text"),
+        Section("turns", "Recent Turns", "L6", "turns", "turns", share=40),
+    ),
+)
+"""Every shape that `conversation` does not have, in every combination that a profile may have them."""
+
 SIMILARITIES = st.none() | st.sampled_from([0.1, 0.2, 0.5, 0.5, float("nan")]) | st.floats(-1, 1)
 MOMENTS = st.none() | st.integers(0, 3).map(lambda hours: NOW - dt.timedelta(hours=hours))
 
 
+WEIGHTS = st.builds(Weights, *[st.sampled_from([0, 0.2, 1])] * 5)
+SCORES = st.none() | st.sampled_from([0, 0.5, 0.5, 1, float("nan")]) | st.floats(-2, 2)
+MEASURES = st.dictionaries(st.sampled_from(["recency", "relevance", "salience", "weight"]), st.floats(0, 1))
+
+
 @st.composite
 def profiles(draw: st.DrawFn) -> Profile:
-    """`conversation`, as it is or with small caps, so that all bounds are met."""
+    """A profile as it is, or with small caps, so that all bounds are met."""
+    profile: Profile = draw(st.sampled_from([CONVERSATION, LIBRARIAN]))
     if draw(st.booleans()):
-        return CONVERSATION
-    caps = st.none() | st.integers(0, 80)
-    return replace(
-        CONVERSATION,
-        sections=tuple(
-            section if section.required else replace(section, cap=draw(caps), top_k=draw(st.none() | st.integers(0, 6)))
-            for section in CONVERSATION.sections
-        ),
-    )
+        return profile
+    caps, shares = st.none() | st.integers(0, 80), st.none() | st.sampled_from([0, 5, 33.3, 100])
+    changed = [
+        section
+        if section.required
+        else replace(section, cap=draw(caps), share=draw(shares), top_k=draw(st.none() | st.integers(0, 6)))
+        for section in profile.sections
+    ]
+    return replace(profile, sections=tuple(changed), weights=draw(WEIGHTS))
 
 
 @st.composite
@@ -76,6 +99,9 @@ def candidates_of(draw: st.DrawFn, section: Section) -> list[Candidate]:
             occurred_at=draw(MOMENTS),
             similarity=draw(SIMILARITIES),
             superseded_by=draw(st.sampled_from([None, None, None, "memory:9@1"])),
+            score=draw(SCORES),
+            measures=draw(MEASURES),
+            position=draw(st.none() | st.integers(0, 9)),
         )
         for number in range(draw(st.integers(0, most)))
     ]
@@ -84,7 +110,8 @@ def candidates_of(draw: st.DrawFn, section: Section) -> list[Candidate]:
 @st.composite
 def situations(draw: st.DrawFn) -> Situation:
     tokenizer = draw(st.sampled_from(["cl100k_base", "chars4"]))
-    request = Request(draw(BUDGETS), draw(texts(2)), tokenizer, NOW)
+    exclude = tuple(draw(st.lists(st.sampled_from(["memory:1", "2", "memory:3@1", "9"]), max_size=2)))
+    request = Request(draw(BUDGETS), draw(texts(2)), tokenizer, NOW, exclude)
     profile = draw(profiles())
     filled = draw(st.lists(st.sampled_from(profile.sections), unique=True))
     return Situation(request, profile, tuple(item for section in filled for item in draw(candidates_of(section))))
@@ -126,19 +153,30 @@ def lead_and_body(section: Section, candidate: Candidate) -> tuple[str, str]:
     if section.shape == "lines":
         kind = f"[{' '.join(candidate.kind.splitlines())}] " if candidate.kind else ""
         return f"- {kind}", " ".join(body.splitlines())
+    if section.shape == "turns":
+        return f"**{' '.join(candidate.kind.splitlines())}**: ", body
     return "", body
+
+
+def heading(section: Section) -> str:
+    return f"## {section.label}\n" + ("\n" if section.shape in BLANK_LINE_AFTER_HEADING else "")
 
 
 def opened(section: Section, before: str, so_far: str) -> str:
     if so_far != before:
-        return SEPARATORS[section.shape]
-    return ("\n\n" if before else "") + f"## {section.label}\n"
+        return SEPARATORS.get(section.shape, "\n\n")
+    return ("\n\n" if before else "") + heading(section)
+
+
+def cap_of(section: Section, budget: int) -> int | None:
+    caps = [] if section.cap is None else [section.cap]
+    return min(caps if section.share is None else [*caps, int(budget * (section.share / 100))], default=None)
 
 
 def tighter(section: Section, used: int, budget: int) -> tuple[int, str]:
-    room = budget - used
-    if section.cap is not None and section.cap < room:
-        return used + section.cap, "over_section_budget"
+    cap = cap_of(section, budget)
+    if cap is not None and used + cap < budget:
+        return used + cap, "over_section_budget"
     return budget, "over_total_budget"
 
 
@@ -161,4 +199,5 @@ def candidate_of(situation: Situation, decision: Decision) -> Candidate:
 
 
 def included(assembled: Assembled) -> list[Decision]:
-    return [decision for decision in assembled.decisions if decision.included]
+    """In the order of the text."""
+    return sorted([item for item in assembled.decisions if item.included], key=lambda item: item.start or 0)

@@ -20,7 +20,9 @@ from tests.engine.situations import (
     SEPARATORS,
     Situation,
     candidate_of,
+    cap_of,
     expected_status,
+    heading,
     included,
     lead_and_body,
     of,
@@ -52,7 +54,8 @@ def test_the_text_never_counts_more_than_its_budget(situation: Situation) -> Non
 def test_no_section_counts_more_than_its_cap_and_together_they_are_the_whole(situation: Situation) -> None:
     assembled = situation.assembled()
     end = 0
-    for result in assembled.sections:
+    for section, result in zip(situation.profile.sections, assembled.sections, strict=True):
+        assert result.cap == cap_of(section, situation.request.budget)
         counted = situation.count(assembled.content[: result.end]) - situation.count(assembled.content[:end])
         assert result.tokens == counted
         assert result.cap is None or result.tokens <= result.cap
@@ -63,7 +66,7 @@ def test_no_section_counts_more_than_its_cap_and_together_they_are_the_whole(sit
 def required_text(situation: Situation) -> str:
     """The required sections alone: in `conversation`, each is one file."""
     return "\n\n".join(
-        f"## {section.label}\n{candidate.text.rstrip()}"
+        heading(section) + candidate.text.rstrip()
         for section in situation.profile.sections
         for candidate in of(situation, section)
         if section.required and candidate.text.strip() and not candidate.superseded_by
@@ -127,7 +130,7 @@ def test_the_text_is_nothing_but_headings_separators_and_the_items_at_their_plac
         inside = [decision for decision in included(assembled) if decision.section == section.key]
         items = [content[decision.start : decision.end] for decision in inside]
         if items:
-            parts.append(f"## {section.label}\n" + SEPARATORS[section.shape].join(items))
+            parts.append(heading(section) + SEPARATORS.get(section.shape, "\n\n").join(items))
             assert content[result.start : result.end] == parts[-1]
         for decision, item in zip(inside, items, strict=True):
             check_item(situation, section, decision, item)
@@ -154,20 +157,38 @@ def check_item(situation: Situation, section: Section, decision: Decision, item:
 def test_a_code_is_only_given_where_it_is_true(situation: Situation) -> None:
     threshold = situation.profile.similarity_threshold
     sections = {section.key: section for section in situation.profile.sections}
-    for decision in situation.assembled().decisions:
+    decisions = situation.assembled().decisions
+    for decision in decisions:
         candidate, section = candidate_of(situation, decision), sections[decision.section]
         assert (decision.code is Code.EMPTY) == (not candidate.text.strip())
         if decision.code is Code.SUPERSEDED:
             assert decision.detail["by"] == candidate.superseded_by
+        elif decision.code is Code.FILTERED:
+            assert not section.required
+            assert {candidate.ref, candidate.ref[:-2], candidate.ref[-3]} & set(situation.request.exclude)
         elif decision.code is Code.OUTRANKED:
             assert section.top_k is not None
             assert (decision.rank or 0) > section.top_k
         elif decision.code is Code.BELOW_RELEVANCE:
             assert candidate.similarity is None or candidate.similarity < threshold
+        elif decision.code is Code.DUPLICATE:
+            check_duplicate(situation, decision, candidate, decisions)
         elif decision.code is not Code.EMPTY:
             assert candidate.superseded_by is None
             assert decision.rank is not None
             assert section.top_k is None or decision.rank <= section.top_k
+
+
+def check_duplicate(
+    situation: Situation, decision: Decision, candidate: Candidate, decisions: tuple[Decision, ...]
+) -> None:
+    """The one that it names is in, is not the same row of the same section, and says the same."""
+    kept = [other for other in decisions if other.included and other.ref == decision.detail["by"]]
+    assert any(
+        (other.section, other.ref) != (decision.section, decision.ref)
+        and (other.ref == decision.ref or candidate_of(situation, other).text.split() == candidate.text.split())
+        for other in kept
+    )
 
 
 # --- 3. Deterministic ----------------------------------------------------------------------------------------------
@@ -215,6 +236,10 @@ def test_what_was_left_out_for_want_of_room_had_none(situation: Situation) -> No
     end = 0
     for section, result in zip(situation.profile.sections, assembled.sections, strict=True):
         before, end = assembled.content[:end], result.end
+        if section.shape in {"blocks", "turns"}:
+            continue  # they have tests of their own, below
+        if section.shape == "text" and section.key == "knowledge" and situation.profile.name == "librarian":
+            continue  # stands between the blocks and the turns, whose room is kept
         decided = [decision for decision in assembled.decisions if decision.section == section.key]
         check_misfits(situation, section, before, assembled.content, decided)
 
@@ -244,3 +269,45 @@ def check_misfits(situation: Situation, section: Section, before: str, content: 
                 assert situation.count(so_far + opening + lead + body[:cut] + MARKER) > limit
         if decision.code is Code.FITS:  # a cut comes last: all others have had their chance before it
             so_far = content[: decision.end]
+
+
+@with_examples
+def test_blocks_and_turns_left_out_for_want_of_room_have_none_in_the_end_either(situation: Situation) -> None:
+    assembled = situation.assembled()
+    if assembled.warnings:
+        return
+    budget, content = situation.request.budget, assembled.content
+    # Room in a contest is counted item by item, which `chars4` rounds up each time.
+    rounding = len(assembled.decisions) + len(assembled.sections) if situation.request.tokenizer == "chars4" else 0
+    for section, result in zip(situation.profile.sections, assembled.sections, strict=True):
+        if section.shape not in {"blocks", "turns"}:
+            continue
+        decided = [decision for decision in assembled.decisions if decision.section == section.key]
+        got_in = [decision for decision in decided if decision.included]
+        for decision in decided:
+            if decision.code is Code.OVER_TOTAL_BUDGET:
+                item = "".join(lead_and_body(section, candidate_of(situation, decision)))
+                gap = "\n\n" if got_in else "\n\n" + heading(section)
+                longer = content[: result.end] + gap + item + content[result.end :]
+                assert situation.count(longer) + rounding > budget
+                assert int(decision.detail["needed"] or 0) > 0
+            if decision.code is Code.OVER_SECTION_BUDGET:
+                assert result.cap is not None
+                assert int(decision.detail["needed"] or 0) > 0
+            if decision.code is Code.TRUNCATED:
+                assert section.overflow == "cut"
+                assert got_in == [decision]
+                assert decision.rank == 1
+
+
+@with_examples
+def test_blocks_stand_by_score_and_turns_in_the_order_they_were_said(situation: Situation) -> None:
+    assembled = situation.assembled()
+    for section in situation.profile.sections:
+        inside = [decision for decision in included(assembled) if decision.section == section.key]
+        if section.shape == "blocks":
+            scores = [decision.score or 0.0 for decision in inside]
+            assert scores == sorted(scores, reverse=True)
+        if section.shape in {"turns", "sequence"}:
+            positions = [candidate_of(situation, decision).position or 0 for decision in inside]
+            assert positions == sorted(positions)

@@ -1,0 +1,130 @@
+"""Filling: the sections one after the other, each by the way of its shape, into one growing text."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from assembly.engine.codes import Code
+from assembly.engine.contest import Barred, Outcome, contest
+from assembly.engine.profile import Profile, Section
+from assembly.engine.rendering import SECTION_SEPARATOR
+from assembly.engine.scoring import Ranked, rank
+from assembly.engine.selection import fill
+from assembly.engine.tokens import Ledger
+from assembly.engine.turns import fill_turns
+from assembly.engine.types import Candidate, Decision, Request, SectionResult, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A section, the text before and after it, and what was decided about its candidates."""
+
+    section: Section
+    before: Ledger
+    after: Ledger
+    decisions: list[Decision]
+
+
+@dataclass(slots=True)
+class Filling:
+    """The state of one run. Sections are added in the order of the profile.
+
+    The turns of a conversation stand last, but have their room before the blocks compete for theirs: what was just
+    said matters more than what may be of use.
+    """
+
+    request: Request
+    profile: Profile
+    candidates: Mapping[str, Sequence[Candidate]]
+    ledger: Ledger
+    budget: int
+    filled: list[Filled] = field(default_factory=list)
+    _reserved: int = 0
+    """Tokens that are kept for the turns."""
+
+    def add(self, section: Section) -> None:
+        """Fill the section; with the first of the blocks, all of them."""
+        if section.shape == "turns":
+            self._keep(section, *fill_turns(section, self._ranked(section), self.ledger, self.budget))
+        elif section.shape != "blocks":
+            budget = self.budget - self._reserved
+            self._keep(section, *fill(section, self._ranked(section), self.ledger, budget))
+        elif section.key not in {filled.section.key for filled in self.filled}:
+            self._reserve_for_turns()
+            self._add_blocks([section for section in self.profile.sections if section.shape == "blocks"])
+
+    def _keep(self, section: Section, grown: Ledger, decisions: list[Decision]) -> None:
+        self.filled.append(Filled(section, self.ledger, grown, decisions))
+        self.ledger = grown
+
+    def _ranked(self, section: Section) -> list[Ranked]:
+        threshold = self.profile.similarity_threshold
+        return rank(section, self.candidates[section.key], threshold, self.request.excludes)
+
+    def _reserve_for_turns(self) -> None:
+        last = self.profile.sections[-1]
+        if last.shape == "turns":
+            grown, _ = fill_turns(last, self._ranked(last), self.ledger, self.budget)
+            self._reserved = grown.tokens - self.ledger.tokens
+
+    def _add_blocks(self, sections: list[Section]) -> None:
+        """The contest, and its outcome rendered. It is held again without those that turn out not to fit."""
+        budget, before, barred = self.budget - self._reserved, self.ledger, Barred()
+        while True:
+            outcomes = contest(
+                sections,
+                self.candidates,
+                before,
+                budget,
+                weights=self.profile.weights,
+                excludes=self.request.excludes,
+                barred=barred,
+            )
+            for place, outcome in enumerate(outcomes):
+                later = sum(following.tokens for following in outcomes[place + 1 :])
+                self._keep(outcome.section, *fill(outcome.section, outcome.ranked, self.ledger, budget - later))
+            misfits = _misfits(outcomes, self.filled[-len(outcomes) :])
+            if not misfits:
+                return
+            barred |= misfits
+            del self.filled[-len(outcomes) :]
+            self.ledger = before
+
+
+def _misfits(outcomes: list[Outcome], filled: list[Filled]) -> Barred:
+    """The winners that rendering left out: their place was estimated, and the exact count is larger."""
+    won = {(item.candidate.section, item.candidate.ref) for out in outcomes for item in out.ranked if not item.code}
+    return {
+        (decision.section, decision.ref): decision
+        for section in filled
+        for decision in section.decisions
+        if (decision.section, decision.ref) in won and not decision.included
+    }
+
+
+def section_result(filled: Filled) -> SectionResult:
+    """What became of the section."""
+    section, before, after = filled.section, filled.before, filled.after
+    included = sum(decision.included for decision in filled.decisions)
+    separator = SECTION_SEPARATOR if before.text and included else ""
+    return SectionResult(
+        key=section.key,
+        label=section.label,
+        layer=section.layer,
+        cap=section.cap,
+        tokens=after.tokens - before.tokens,
+        start=len(before.text) + len(separator),
+        end=len(after.text),
+        status=status_of({decision.code for decision in filled.decisions}),
+        included=included,
+        considered=len(filled.decisions),
+    )
+
+
+def status_of(codes: set[Code]) -> Status:
+    """The status of a section in which these codes were given."""
+    if Code.TRUNCATED in codes:
+        return "cut"
+    missed = codes & {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
+    if any(code.included for code in codes):
+        return "partial" if missed else "whole"
+    return "left_out" if missed else "empty"

@@ -1,0 +1,73 @@
+"""The turns of a conversation: a window that slides back from the latest, shown in the order they were said."""
+
+from assembly.engine.codes import Code
+from assembly.engine.profile import Section
+from assembly.engine.rendering import SECTION_SEPARATOR, heading, opening, render
+from assembly.engine.scoring import Ranked
+from assembly.engine.selection import Limit, cut, decision_on, may_be_cut, placed
+from assembly.engine.tokens import Ledger
+from assembly.engine.types import Decision
+
+
+def fill_turns(section: Section, ranked: list[Ranked], ledger: Ledger, budget: int) -> tuple[Ledger, list[Decision]]:
+    """The text with the turns appended, and one decision per turn, latest first.
+
+    A turn too large for what is left is passed over; where none got in, the latest is cut to fit.
+    """
+    limit = Limit.of(section, ledger.tokens, budget)
+    chosen, misfits = _window(section, ranked, ledger, limit)
+    while True:
+        grown, decided = _said(section, chosen, ledger)
+        if grown.tokens <= limit.tokens or not chosen:
+            break
+        *chosen, oldest = chosen
+        misfits[oldest.candidate.ref] = grown.tokens - limit.tokens
+    decisions = [
+        decided.get(item.candidate.ref) or _left_out(section, item, limit.code, misfits.get(item.candidate.ref), ledger)
+        for item in ranked
+    ]
+    if not chosen and may_be_cut(section, decisions):
+        grown, decisions[0] = cut(section, ranked[0], ledger, limit, decisions[0])
+    return grown, decisions
+
+
+def _window(
+    section: Section, ranked: list[Ranked], ledger: Ledger, limit: Limit
+) -> tuple[list[Ranked], dict[str, int]]:
+    """The turns that have room, latest first, and by how many tokens each other one is too large."""
+    count = ledger.tokenizer.count
+    used = ledger.tokens + count(heading(section))
+    chosen: list[Ranked] = []
+    misfits: dict[str, int] = {}
+    for item in ranked:
+        if item.code is not None:
+            continue
+        cost = count(render(section, item.candidate).text + SECTION_SEPARATOR)
+        if used + cost <= limit.tokens:
+            used += cost
+            chosen.append(item)
+        else:
+            misfits[item.candidate.ref] = used + cost - limit.tokens
+    return chosen, misfits
+
+
+def _said(section: Section, chosen: list[Ranked], ledger: Ledger) -> tuple[Ledger, dict[str, Decision]]:
+    """The chosen turns in the order they were said, and the decision on each."""
+    before, decided = ledger, {}
+    for item in reversed(chosen):
+        text = render(section, item.candidate).text
+        opened = opening(section, first_section=not ledger.text, first_item=ledger is before)
+        grown = ledger.append(opened + text)
+        decision = decision_on(item, Code.FITS, tokens_full=ledger.tokenizer.count(text))
+        decided[item.candidate.ref] = placed(decision, ledger, opened, grown)
+        ledger = grown
+    return ledger, decided
+
+
+def _left_out(section: Section, item: Ranked, code: Code, needed: int | None, ledger: Ledger) -> Decision:
+    if item.code is Code.EMPTY:
+        return decision_on(item, Code.EMPTY)
+    tokens_full = ledger.tokenizer.count(render(section, item.candidate).text)
+    if item.code is not None:
+        return decision_on(item, item.code, tokens_full=tokens_full)
+    return decision_on(item, code, tokens_full=tokens_full, needed=needed)
