@@ -128,6 +128,12 @@ EMAIL_BACKEND = environment.text("EMAIL_BACKEND", "django.core.mail.backends.con
 
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 
+# --- Background work: jobs are rows; a broker's messages only wake workers. Without one, PostgreSQL carries them. ---
+
+CELERY_APP = "config.celery"
+CELERY_BROKER_URL = environment.text("CELERY_BROKER_URL")
+JOB_PATIENCE_SECONDS = environment.number("JOB_PATIENCE_SECONDS", 30, minimum=1, maximum=3600)
+
 # --- REST ---
 
 REST_FRAMEWORK = {
@@ -151,6 +157,11 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {
+        "IntentEnum": "memories.api.patterns.INTENTS",
+        "TaskStatusEnum": "memories.models.TaskStatus.values",
+        "ThreadStatusEnum": "memories.models.ThreadStatus.values",
+    },
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

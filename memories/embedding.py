@@ -4,6 +4,7 @@ Nothing is fetched: the model's weights and tokenizer lie in the package, and do
 """
 
 import threading
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 DIMENSIONS = 256
 MODEL_NAME = "wordllama:l2_supercat_256"
 
+GROUP_CHARACTERS = 100_000
+
 _loading = threading.Lock()
 
 
@@ -25,14 +28,28 @@ def embed(texts: list[str]) -> list[NDArray[np.float32] | None]:
 
     The model averages the vectors of its tokens; where there is none, there is no direction to compare.
     """
-    if not texts:
-        return []
-    vectors = _model().embed(texts, norm=False)
-    lengths = np.linalg.norm(vectors, axis=1)
-    return [
-        (vector / length).astype(np.float32) if np.isfinite(length) and length > 0 else None
-        for vector, length in zip(vectors, lengths, strict=True)
-    ]
+    directions: dict[int, NDArray[np.float32] | None] = {}
+    for places in _alike_in_length(texts):
+        vectors = _model().embed([texts[place] for place in places], norm=False)
+        directions |= dict(zip(places, map(_direction, vectors), strict=True))
+    return [directions[place] for place in range(len(texts))]
+
+
+def _alike_in_length(texts: list[str]) -> Iterator[list[int]]:
+    """The places of the texts in groups: the model fills up all texts of a group to the longest, which takes memory."""
+    group: list[int] = []
+    for place in sorted(range(len(texts)), key=lambda place: len(texts[place])):
+        if group and (len(group) + 1) * len(texts[place]) > GROUP_CHARACTERS:
+            yield group
+            group = []
+        group.append(place)
+    if group:
+        yield group
+
+
+def _direction(vector: NDArray[np.float32]) -> NDArray[np.float32] | None:
+    length = np.linalg.norm(vector)
+    return (vector / length).astype(np.float32) if np.isfinite(length) and length > 0 else None
 
 
 def warm_up() -> None:

@@ -20,6 +20,7 @@ from teams.services import team_create, team_files_provision
 
 MAX_SLUG_CHARACTERS = 60
 MAX_BYTES_PER_CHARACTER = 4
+NAMED_AT_MOST = 5
 BYTE_ORDER_MARK = "\ufeff"
 
 Advance = Callable[[int], object]
@@ -34,10 +35,30 @@ class ImportRefused(DossierError):
     title = "This cannot be imported"
 
 
+class NoText(ImportRefused):
+    """A file that can be read, but is too large, no UTF-8, or holds a NUL."""
+
+
+def text_within(folder: Path, path: Path, name: str, most: int = MAX_FILE_CHARACTERS) -> str:
+    """As text_of, of a file in the folder. Raises ImportRefused, too, for a link that leaves the folder."""
+    check_within(folder, path, name)
+    return text_of(path, name, most)
+
+
+def check_within(folder: Path, path: Path, name: str) -> None:
+    """Raises ImportRefused for a link that leaves the folder."""
+    try:
+        inside = path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError):  # links that lead in a circle
+        inside = False
+    if not inside:
+        raise ImportRefused(f"{name} is a link that leaves the folder; put the file itself there and import again.")
+
+
 def text_of(path: Path, name: str, most: int = MAX_FILE_CHARACTERS) -> str:
     """The file's text exactly as it stands, without a byte order mark; at most so many characters.
 
-    `name` is what messages call it. Raises ImportRefused for what is unreadable, too large, no UTF-8, or holds a NUL.
+    `name` is what messages call it. Raises NoText, and ImportRefused for what cannot be read.
     """
     data = _bytes_of(path, name, most)
     try:
@@ -45,12 +66,12 @@ def text_of(path: Path, name: str, most: int = MAX_FILE_CHARACTERS) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         where = f"{name}, line {line}: the byte at offset {error.start}"
-        raise ImportRefused(f"{where} is not UTF-8; save the file as UTF-8 and import it again.") from None
+        raise NoText(f"{where} is not UTF-8; save the file as UTF-8 and import it again.") from None
     if len(text) > most:
         raise _too_large(name, most)
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise ImportRefused(f"{name}, line {line} holds a NUL character; remove it and import again.")
+        raise NoText(f"{name}, line {line} holds a NUL character; remove it and import again.")
     return text
 
 
@@ -69,8 +90,8 @@ def _bytes_of(path: Path, name: str, most: int) -> bytes:
         ) from None
 
 
-def _too_large(name: str, most: int) -> ImportRefused:
-    return ImportRefused(f"{name} has more than {most:,} characters; split it or shorten it and import again.")
+def _too_large(name: str, most: int) -> NoText:
+    return NoText(f"{name} has more than {most:,} characters; split it or shorten it and import again.")
 
 
 def agent_to_fill(slug: str) -> Agent:
@@ -101,6 +122,12 @@ def readable_name(slug: str) -> str:
 def counted(number: int, one: str, many: str) -> str:
     """1 memory, 2,000 memories."""
     return f"{number:,} {one if number == 1 else many}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first few of the names, and how many more there are."""
+    more = len(names) - NAMED_AT_MOST
+    return ", ".join(names[:NAMED_AT_MOST]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _check_slug(slug: str) -> None:

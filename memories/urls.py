@@ -1,10 +1,51 @@
-"""The pages of memories."""
+"""The pages of what agents and teams keep."""
 
-from django.urls import path
+from collections.abc import Callable
+from typing import Any
 
-from memories.views import memories
+from django.urls import URLPattern, include, path
+
+from memories.views import documents, entities, events, graph, jobs, kept, memories, relations, tasks, threads
+from memories.views.nouns import DOCUMENT, ENTITY, PATTERN, THREAD, TOOL, Noun
+
+
+def pages_of(noun: Noun, read: Callable[..., Any] = kept.read) -> list[URLPattern]:
+    """The addresses that all kinds of things have; `read` shows one of them."""
+    chosen = {"noun": noun}
+    return [
+        path(f"{noun.plural}/", kept.listed, chosen, name=noun.plural),
+        path(f"{noun.plural}/new/", kept.new, chosen, name=f"{noun.key}_new"),
+        path(f"{noun.plural}/<uuid:thing_id>/", read, chosen, name=noun.key),
+        path(f"{noun.plural}/<uuid:thing_id>/edit/", kept.edit, chosen, name=f"{noun.key}_edit"),
+        path(f"{noun.plural}/<uuid:thing_id>/delete/", kept.delete, chosen, name=f"{noun.key}_delete"),
+    ]
+
+
+agent_urls = [
+    path("memories/", memories.agent_memories, name="agent_memories"),
+    path("events/", events.timeline, name="events"),
+    path("events/<uuid:event_id>/", events.event, name="event"),
+    path("sessions/", events.sessions, name="sessions"),
+    path("sessions/<uuid:session_id>/", events.session, name="session"),
+    path("graph/", graph.graph, name="graph"),
+    *pages_of(ENTITY, entities.entity),
+    path("entities/<uuid:thing_id>/relations/new/", relations.new, name="relation_new"),
+    path("relations/<uuid:thing_id>/edit/", relations.edit, name="relation_edit"),
+    path("relations/<uuid:thing_id>/delete/", relations.delete, name="relation_delete"),
+    *pages_of(PATTERN),
+    *pages_of(THREAD),
+    path("threads/<uuid:thing_id>/switch/", threads.switch, name="thread_switch"),
+    *pages_of(TOOL),
+    *pages_of(DOCUMENT, documents.document),
+    path("tasks/", tasks.tasks, name="tasks"),
+    path("tasks/push/", tasks.push, name="task_push"),
+    path("tasks/pop/", tasks.pop, name="task_pop"),
+]
 
 urlpatterns = [
-    path("agents/<slug:slug>/memories/", memories.agent_memories, name="agent_memories"),
+    path("jobs/", jobs.jobs, name="job_list"),
+    path("jobs/<uuid:id_>/", jobs.job, name="job"),
+    path("jobs/<uuid:id_>/retry/", jobs.retry, name="job_retry"),
+    path("agents/<slug:slug>/", include(agent_urls)),
     path("teams/<slug:slug>/memories/", memories.team_memories, name="team_memories"),
 ]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.models import AgentFile
-from memories.importing import ImportRefused, text_of
+from memories.importing import ImportRefused, text_within
 from memories.memory_lines import MemoryLines, memory_lines
 from teams.models import TeamFile
 
@@ -48,13 +48,13 @@ def workspace_read(folder: Path) -> Workspace:
     lines = MemoryLines()
     for path, name in _paths(folder):
         if name in AGENT_FILES:
-            agent_files[AGENT_FILES[name]] = _text(folder, path, name)
+            agent_files[AGENT_FILES[name]] = text_within(folder, path, name)
         elif name in TEAM_FILES:
-            team_files[TEAM_FILES[name]] = _text(folder, path, name)
+            team_files[TEAM_FILES[name]] = text_within(folder, path, name)
         elif name == MEMORY_FILE:
-            lines = memory_lines(_text(folder, path, name), name)
+            lines = memory_lines(text_within(folder, path, name), name)
         elif path.parent != folder and LOG_FILE.fullmatch(path.name):
-            logs[_date(path, name)] = _text(folder, path, name)
+            logs[_date(path, name)] = text_within(folder, path, name)
         else:
             aside.append(name)
     return Workspace(agent_files=agent_files, team_files=team_files, logs=logs, lines=lines, left_aside=tuple(aside))
@@ -72,16 +72,6 @@ def _paths(folder: Path) -> Iterator[tuple[Path, str]]:
         raise ImportRefused(
             f"{error.filename} cannot be listed ({error.strerror}); check that you may read it."
         ) from None
-
-
-def _text(folder: Path, path: Path, name: str) -> str:
-    try:
-        inside = path.resolve().is_relative_to(folder.resolve())
-    except (OSError, RuntimeError):  # links that lead in a circle
-        inside = False
-    if not inside:
-        raise ImportRefused(f"{name} is a link that leaves the folder; put the file itself there and import again.")
-    return text_of(path, name)
 
 
 def _date(path: Path, name: str) -> datetime.date:

@@ -1,16 +1,20 @@
-"""What migrations of every app need from PostgreSQL itself: append-only tables, cascades and the app role's rights.
+"""What migrations of every app need from PostgreSQL itself: append-only tables, cascades, counted changes, rights.
 
 Two layers keep history from being changed. The app connects with a role that has only SELECT and INSERT on append-only
 tables. Triggers refuse the rest to everyone, the owner included, but for the one audited function `erase`.
 """
 
 from typing import Any
+from uuid import UUID
 
 from django.apps import apps
 from django.conf import settings
 from django.db import connections, migrations, transaction
 
 ERASABLE_TABLES = ("agents", "teams", "memories", "daily_logs", "profiles")
+ORGANISATION = UUID(int=0)
+"""In whose name changes are counted of what belongs to no single agent or team."""
+
 _ERASABLE = ", ".join(f"'{table}'" for table in ERASABLE_TABLES)
 
 CREATE_REFUSAL = """
@@ -48,6 +52,38 @@ END $$;
 REVOKE ALL ON FUNCTION erase(text, uuid, text) FROM PUBLIC;
 """  # noqa: S608 - only the constant names above are put in
 
+CREATE_COUNTING = f"""
+CREATE SEQUENCE change_counter_shards AS integer OWNED BY change_counters.shard;
+CREATE FUNCTION count_changes() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    changed uuid;
+    free integer;
+BEGIN
+    FOR changed IN EXECUTE format(
+        CASE TG_OP
+            WHEN 'INSERT' THEN 'SELECT DISTINCT %1$s FROM new_rows'
+            WHEN 'UPDATE' THEN 'SELECT %1$s FROM old_rows UNION SELECT %1$s FROM new_rows'
+            WHEN 'DELETE' THEN 'SELECT DISTINCT %1$s FROM old_rows'
+            WHEN 'TRUNCATE' THEN 'SELECT %2$L::uuid'  -- whose rows they were is not told
+        END,
+        TG_ARGV[0], '{ORGANISATION}')
+    LOOP
+        SELECT shard INTO free FROM change_counters
+            WHERE owner = changed ORDER BY shard LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
+        IF FOUND THEN
+            UPDATE change_counters SET value = value + 1 WHERE owner = changed AND shard = free;
+        ELSE
+            -- Others hold them all until they commit. A number from the sequence is nobody else's, so even the
+            -- unique index gives no reason to wait.
+            INSERT INTO change_counters VALUES (changed, nextval('change_counter_shards'), 1);
+        END IF;
+    END LOOP;
+    RETURN NULL;
+END $$;
+"""  # noqa: S608 - only the constant above is put in
+DROP_COUNTING = "DROP FUNCTION count_changes(); DROP SEQUENCE change_counter_shards;"
+
 CREATE_GUARDS = CREATE_REFUSAL + CREATE_ERASE
 DROP_GUARDS = "DROP FUNCTION erase(text, uuid, text); DROP FUNCTION refuse_change();"
 
@@ -74,6 +110,24 @@ def cascade(table: str, column: str, target: str) -> migrations.RunSQL:
     )
 
 
+def counts_changes(table: str, owner: str) -> migrations.RunSQL:
+    """Triggers by which every statement that changes rows raises the counters of those to whom the rows belong.
+
+    `owner` is an SQL expression over the table's columns that gives the UUID of an agent, a team or ORGANISATION.
+    """
+    rows = {"INSERT": "NEW TABLE AS new_rows", "DELETE": "OLD TABLE AS old_rows"}
+    rows["UPDATE"] = f"{rows['DELETE']} {rows['INSERT']}"
+    tables = {operation: f"REFERENCING {named}" for operation, named in rows.items()} | {"TRUNCATE": ""}
+    quoted = owner.replace("'", "''")
+    create = [
+        f"CREATE TRIGGER {table}_counts_{operation.lower()} AFTER {operation} ON {table} {referencing}"
+        f" FOR EACH STATEMENT EXECUTE FUNCTION count_changes('{quoted}');"
+        for operation, referencing in tables.items()
+    ]
+    drop = [f"DROP TRIGGER {table}_counts_{operation.lower()} ON {table};" for operation in tables]
+    return migrations.RunSQL("\n".join(create), "\n".join(drop))
+
+
 def grant_to_app_role(using: str, **_: Any) -> None:
     """After a migration by the owner, give the app's role what it needs, and on append-only tables no more."""
     role = settings.DATABASES["default"]["USER"]
@@ -82,9 +136,11 @@ def grant_to_app_role(using: str, **_: Any) -> None:
         return  # one role for everything: the triggers alone protect history
     quote = connection.ops.quote_name
     with transaction.atomic(using=using), connection.cursor() as cursor:
-        cursor.execute(f"GRANT USAGE ON SCHEMA public TO {quote(role)}")
-        cursor.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {quote(role)}")
-        cursor.execute(f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {quote(role)}")
+        cursor.execute("SELECT nspname FROM pg_namespace WHERE nspname IN ('public', 'pgmq')")
+        for (schema,) in cursor.fetchall():
+            cursor.execute(f"GRANT USAGE ON SCHEMA {schema} TO {quote(role)}")
+            cursor.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {quote(role)}")
+            cursor.execute(f"GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA {schema} TO {quote(role)}")
         cursor.execute(f"GRANT EXECUTE ON FUNCTION erase(text, uuid, text) TO {quote(role)}")
         for table in set(ERASABLE_TABLES) & set(connection.introspection.table_names()):
             cursor.execute(f"REVOKE DELETE, TRUNCATE ON {quote(table)} FROM {quote(role)}")

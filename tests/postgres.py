@@ -124,10 +124,12 @@ def connected_to(name: str) -> Iterator[None]:
     try:
         for wrapper in wrappers:
             _point(wrapper, name)
+        _point_broker()
         yield
     finally:
         for wrapper, old in zip(wrappers, before, strict=True):
             _point(wrapper, old)
+        _point_broker()
 
 
 def _point(wrapper: Any, name: str) -> None:
@@ -135,3 +137,16 @@ def _point(wrapper: Any, name: str) -> None:
     if wrapper.settings_dict.get("OPTIONS", {}).get("pool"):
         wrapper.close_pool()
     wrapper.settings_dict["NAME"] = name
+
+
+def _point_broker() -> None:
+    """The broker is in the same database: its connections are closed, the next ones go where Django's go."""
+    from django.db import connection
+    from kombu import pools
+
+    from config import celery
+
+    app: Any = celery.app
+    pools.reset()
+    app._pool = app.amqp._producer_pool = None
+    app.conf.broker_transport_options = app.conf.broker_transport_options | celery.options_for(connection.settings_dict)

@@ -118,18 +118,23 @@ def _invalid(exception: exceptions.ValidationError) -> DossierError:
 
 def _per_field(details: Any, path: str = "") -> dict[str, list[dict[str, str]]]:
     """DRF's nested details as `{"a.0.b": [{code, message}]}`; what concerns the whole body stands under `body`."""
-    if isinstance(details, dict) and "message" in details and "code" in details and isinstance(details["code"], str):
+    if _is_error(details):
         return {
             _printable(path[:200]) or "body": [{"code": details["code"], "message": _printable(details["message"])}]
         }
     pairs = details.items() if isinstance(details, dict) else enumerate(details)
     found: dict[str, list[dict[str, str]]] = {}
     for name, inner in pairs:
-        leaf = isinstance(details, list) and isinstance(inner, dict) and "message" in inner
+        leaf = isinstance(details, list) and _is_error(inner)
         here = path if leaf or name == "non_field_errors" else f"{path}.{name}".lstrip(".")
         for field, errors in _per_field(inner, here).items():
             found.setdefault(field, []).extend(errors)
     return found
+
+
+def _is_error(details: Any) -> bool:
+    """Whether it is one error, and not a thing with fields, of which one may be called `message`."""
+    return isinstance(details, dict) and "message" in details and isinstance(details.get("code"), str)
 
 
 def _printable(text: object) -> str:

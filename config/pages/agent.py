@@ -1,4 +1,4 @@
-"""The page of an agent: its files, teams, days, memories and contexts."""
+"""The page of an agent: its files, teams, days, what it keeps, and its contexts."""
 
 import datetime
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from agents.models import Agent
 from agents.services import agent_files_ensure
 from assembly.models import Assembly
 from config.pages.cards import file_cards
+from memories.kept_counts import kept_counts
 from memories.services import memories_of
 from teams.access import Action
 from teams.models import Team
@@ -43,6 +44,7 @@ def agent_page(request: HttpRequest, slug: str) -> HttpResponse:
         "cards": file_cards(agent.files.all(), AGENT_FILES, "agent_file", agent.slug),
         "teams": Team.objects.visible_to(principal).filter(agent_links__agent=agent).order_by("name"),
         "days": _days(agent),
+        "kept": kept_counts(agent),
         "memories": memories_of(agent)
         .defer("embedding")
         .annotate(at=Coalesce("occurred_at", "created"))

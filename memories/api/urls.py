@@ -1,12 +1,26 @@
-"""The addresses of memories under /api/v1/, those of agents and those of teams."""
+"""The addresses under /api/v1/ of memories, those of agents and those of teams, and of all else that agents keep."""
 
 from typing import Any
 
 from django.urls import URLPattern, path
 
 from agents.access import agent_for
+from memories.api.documents import DOCUMENTS, ChunkList
+from memories.api.entities import ENTITIES
+from memories.api.events import EVENTS
+from memories.api.graph import GraphView
+from memories.api.jobs import JobDetail, JobList, JobRetry
+from memories.api.kept import KeptBatch, KeptDetail, KeptList
 from memories.api.memories import MemoryDetail, MemoryList, MemoryVersionList
+from memories.api.noun import Noun
+from memories.api.patterns import PATTERNS
+from memories.api.relations import RELATIONS
 from memories.api.search import MemorySearch
+from memories.api.sessions import SESSIONS
+from memories.api.task_stack import TaskStack, TaskStackPop, TaskStackPush
+from memories.api.tasks import TASKS
+from memories.api.threads import THREADS
+from memories.api.tools import TOOLS
 from teams.access import team_for
 
 
@@ -21,4 +35,30 @@ def addresses(owners: str, find: Any) -> list[URLPattern]:
     ]
 
 
-urlpatterns = [*addresses("agents", agent_for), *addresses("teams", team_for)]
+NOUNS = (SESSIONS, EVENTS, ENTITIES, RELATIONS, PATTERNS, DOCUMENTS, THREADS, TOOLS, TASKS)
+AGENT = "agents/<slug:slug>"
+
+
+def kept_addresses(noun: Noun) -> list[URLPattern]:
+    """The addresses of one kind of thing that an agent keeps."""
+    root = f"{AGENT}/{noun.name}"
+    return [
+        path(root, KeptList.as_view(noun=noun)),
+        path(f"{root}/batch", KeptBatch.as_view(noun=noun)),
+        path(f"{root}/<uuid:id_>", KeptDetail.as_view(noun=noun)),
+    ]
+
+
+urlpatterns = [
+    *addresses("agents", agent_for),
+    *addresses("teams", team_for),
+    *(address for noun in NOUNS for address in kept_addresses(noun)),
+    path(f"{AGENT}/documents/<uuid:id_>/chunks", ChunkList.as_view()),
+    path(f"{AGENT}/graph", GraphView.as_view()),
+    path(f"{AGENT}/task-stack", TaskStack.as_view()),
+    path(f"{AGENT}/task-stack/push", TaskStackPush.as_view()),
+    path(f"{AGENT}/task-stack/pop", TaskStackPop.as_view()),
+    path("jobs", JobList.as_view()),
+    path("jobs/<uuid:id_>", JobDetail.as_view()),
+    path("jobs/<uuid:id_>/retry", JobRetry.as_view()),
+]

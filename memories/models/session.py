@@ -21,3 +21,6 @@ class Session(Kept):
             newest_of_agent("session"),
             models.Index(fields=["agent", "-started_at", "-id"], name="session_agent_started"),
         ]
+
+    def __str__(self) -> str:
+        return self.title or self.external_id or f"{self.started_at:%Y-%m-%d %H:%M}"

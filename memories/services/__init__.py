@@ -1,5 +1,9 @@
 """Writes about what agents and teams keep, one file per noun."""
 
+from memories.services import graph, pattern, session, tool  # noqa: F401 - they say how their things are prepared
+from memories.services.event import events_create
+from memories.services.flaws import Flaw, Flawed, Taken, Unfit
+from memories.services.kept import Facts, kept_create, kept_delete, kept_update
 from memories.services.memory import (
     BATCH_ROWS,
     MemoryFacts,
@@ -12,16 +16,32 @@ from memories.services.memory import (
     memory_update,
     owner_of,
 )
+from memories.services.task_stack import task_path, task_peek, task_pop, task_push
+from memories.services.thread import thread_update
 
 __all__ = [
     "BATCH_ROWS",
+    "Facts",
+    "Flaw",
+    "Flawed",
     "MemoryFacts",
     "Owner",
+    "Taken",
+    "Unfit",
+    "events_create",
     "facts_of",
+    "kept_create",
+    "kept_delete",
+    "kept_update",
     "memories_create",
     "memories_of",
     "memory_create",
     "memory_delete",
     "memory_update",
     "owner_of",
+    "task_path",
+    "task_peek",
+    "task_pop",
+    "task_push",
+    "thread_update",
 ]

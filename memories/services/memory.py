@@ -42,11 +42,16 @@ def memory_create(*, owner: Owner, facts: MemoryFacts, principal: Principal) -> 
 
 @transaction.atomic
 def memories_create(*, owner: Owner, facts: Sequence[MemoryFacts], principal: Principal) -> list[Memory]:
-    """New memories of one owner, all or none; those whose external id the owner has already are passed over."""
+    """New memories of one owner, all or none; those whose external id the owner has already are passed over,
+    and those that repeat the external id of another."""
     locked(owner)  # two imports at once take turns
     named = [fact.external_id for fact in facts if fact.external_id]
     known = set(memories_of(owner).filter(external_id__in=named).values_list("external_id", flat=True))
-    fresh = [fact for fact in facts if fact.external_id not in known]
+    fresh = []
+    for fact in facts:
+        if fact.external_id not in known:
+            fresh.append(fact)
+            known |= {fact.external_id} - {""}
     memories = [
         _new_memory(owner, fact, vector, principal)
         for fact, vector in zip(fresh, embed([fact.text for fact in fresh]), strict=True)

@@ -18,6 +18,7 @@ from memories.services import MemoryFacts, memory_create
 from teams.models import Team
 from teams.principal import SYSTEM
 from tests.client import Api
+from tests.things import things_of
 
 pytestmark = pytest.mark.django_db
 
@@ -45,7 +46,9 @@ def real(team: Team, agent: Agent) -> dict[str, dict[str, Any]]:
     """Path arguments of things that exist, per kind of owner: made-up ones would only ever meet a 404."""
     daily_log_append(agent=agent, date=datetime.date(2026, 1, 5), text="x", principal=SYSTEM)
     facts = MemoryFacts(kind="fact", text="Refunds take five days.")
+    things = {f"agents/{noun}": {"id_": str(thing.id)} for noun, thing in things_of(agent).items()}
     return {
+        **things,
         "teams": {
             "slug": "care", "key": "GOALS", "username": "teammate", "version": 1,
             "id_": str(memory_create(owner=team, facts=facts, principal=SYSTEM).id),
@@ -62,7 +65,8 @@ def real(team: Team, agent: Agent) -> dict[str, dict[str, Any]]:
 def test_answers_are_as_the_document_says(
     case: schemathesis.Case[Any], real: dict[str, dict[str, Any]], admin_api: Api
 ) -> None:
-    arguments = real.get(case.path.split("/")[3], {})
+    parts = case.path.split("/")[3:]
+    arguments = {**real.get(parts[0], {}), **real.get("/".join([parts[0], *parts[2:3]]), {})}
     for name in case.path_parameters or {}:
         if name in arguments:
             case.path_parameters[name] = arguments[name]

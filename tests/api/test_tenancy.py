@@ -13,11 +13,13 @@ from django.urls import URLPattern, URLResolver
 from agents.models import Agent
 from agents.services import daily_log_append
 from config import api
+from memories.api.urls import NOUNS
 from memories.models import Memory
 from memories.services import MemoryFacts, memory_create
 from teams.models import Team, User
 from teams.principal import SYSTEM
 from tests.client import Api, problem
+from tests.things import BODIES, PATCHES, things_of
 
 pytestmark = pytest.mark.django_db
 
@@ -54,18 +56,41 @@ for owners, one, key in (("teams", TEAM, "GOALS"), ("agents", AGENT, "IDENTITY")
         f"{owners}/<slug:slug>/memories": (one, {"GET": None, "POST": MEMORY}),
         f"{owners}/<slug:slug>/memories/search": (one, {"GET": None}),
         f"{owners}/<slug:slug>/memories/<uuid:id_>": (
-            {**one, "id_": None},
+            one,
             {"GET": None, "PATCH": {"text": "stolen"}, "DELETE": None},
         ),
-        f"{owners}/<slug:slug>/memories/<uuid:id_>/versions": ({**one, "id_": None}, {"GET": None}),
+        f"{owners}/<slug:slug>/memories/<uuid:id_>/versions": (one, {"GET": None}),
     }
+for noun in (noun.name for noun in NOUNS):
+    PRIVATE |= {
+        f"agents/<slug:slug>/{noun}": (AGENT, {"GET": None, "POST": BODIES[noun]}),
+        f"agents/<slug:slug>/{noun}/batch": (AGENT, {"POST": {"items": [BODIES[noun]]}}),
+        f"agents/<slug:slug>/{noun}/<uuid:id_>": (AGENT, {"GET": None, "PATCH": PATCHES[noun], "DELETE": None}),
+    }
+PRIVATE |= {
+    "agents/<slug:slug>/documents/<uuid:id_>/chunks": (AGENT, {"GET": None}),
+    "agents/<slug:slug>/graph": (AGENT, {"GET": None}),
+    "agents/<slug:slug>/task-stack": (AGENT, {"GET": None}),
+    "agents/<slug:slug>/task-stack/push": (AGENT, {"POST": {"goal": "stolen"}}),
+    "agents/<slug:slug>/task-stack/pop": (AGENT, {"POST": {"result": "stolen"}}),
+}
 LISTS = {"teams", "agents"}  # everyone may ask; they show what one may see
 PUBLIC = {"schema", "docs"}
+NOBODYS = {"tokens", "compress"}  # nothing of anybody's is read; tried in tests/api/test_librarian.py
+PROFILES = {  # of the organisation, read by everyone; tried in tests/api/test_profiles.py
+    "profiles",
+    "profiles/check",
+    "profiles/<slug:name>",
+    "profiles/<slug:name>/versions",
+    "profiles/<slug:name>/versions/<int:version>",
+}
+JOBS = {"jobs", "jobs/<uuid:id_>", "jobs/<uuid:id_>/retry"}  # tried in tests/api/test_jobs.py
 ASSEMBLIES = {  # tried in tests/api/test_assemblies.py
     "assemblies",
     "assemblies/<uuid:id_>",
     "assemblies/<uuid:id_>/decisions",
     "assemblies/<uuid:id_>/replay",
+    "assemblies/<uuid:id_>/append",  # tried in tests/api/test_librarian.py
 }
 CASES = [(route, method) for route, (_, methods) in PRIVATE.items() for method in methods]
 QUERY = {route: "?q=refund" for route in PRIVATE if route.endswith("/search")}
@@ -82,14 +107,25 @@ def routes(patterns: list[Any], before: str = "") -> Iterator[tuple[str, URLPatt
 ROUTES = dict(routes(api.urlpatterns))
 
 
+World = dict[str, uuid.UUID]
+
+
 @pytest.fixture
-def world(team: Team, agent: Agent) -> dict[str, Memory]:
+def world(team: Team, agent: Agent) -> World:
+    """The id of one thing of each kind: `agents/memories`, `agents/events`, …"""
     daily_log_append(agent=agent, date=datetime.date(2026, 1, 5), text="secret", principal=SYSTEM)
     facts = MemoryFacts(kind="fact", text="secret refund rule")
     return {
-        "teams": memory_create(owner=team, facts=facts, principal=SYSTEM),
-        "agents": memory_create(owner=agent, facts=facts, principal=SYSTEM),
+        "teams/memories": memory_create(owner=team, facts=facts, principal=SYSTEM).id,
+        "agents/memories": memory_create(owner=agent, facts=facts, principal=SYSTEM).id,
+        **{f"agents/{noun}": thing.id for noun, thing in things_of(agent).items()},
     }
+
+
+def arguments_of(route: str, world: World) -> dict[str, Any]:
+    """The path arguments of what is there."""
+    parts = route.split("/")
+    return {**PRIVATE[route][0], "id_": world.get(f"{parts[0]}/{parts[2]}") if len(parts) > 2 else None}
 
 
 @pytest.fixture
@@ -111,7 +147,7 @@ def anonymised(content: bytes, *names: object) -> dict[str, Any]:
 
 
 def test_every_address_has_a_row() -> None:
-    assert ROUTES.keys() == PRIVATE.keys() | LISTS | PUBLIC | ASSEMBLIES
+    assert ROUTES.keys() == PRIVATE.keys() | LISTS | PUBLIC | NOBODYS | JOBS | ASSEMBLIES | PROFILES
 
 
 @pytest.mark.parametrize("route", PRIVATE)
@@ -122,11 +158,8 @@ def test_every_method_of_an_address_has_a_row(route: str) -> None:
 
 
 @pytest.mark.parametrize(("route", "method"), CASES)
-def test_it_answers_404_as_if_it_did_not_exist(
-    route: str, method: str, world: dict[str, Memory], strangers: list[Api]
-) -> None:
-    arguments, methods = PRIVATE[route]
-    arguments = {**arguments, "id_": world[route.split("/", maxsplit=1)[0]].id}
+def test_it_answers_404_as_if_it_did_not_exist(route: str, method: str, world: World, strangers: list[Api]) -> None:
+    arguments, methods = arguments_of(route, world), PRIVATE[route][1]
     for api_client in strangers:
         theirs = api_client.send(method, address(route, arguments), methods[method], if_match='"1"')
         nobodys = api_client.send(
@@ -139,9 +172,8 @@ def test_it_answers_404_as_if_it_did_not_exist(
 
 
 @pytest.mark.parametrize(("route", "method"), CASES)
-def test_it_needs_a_key(route: str, method: str, world: dict[str, Memory], anonymous_api: Api) -> None:
-    arguments, methods = PRIVATE[route]
-    arguments = {**arguments, "id_": world[route.split("/", maxsplit=1)[0]].id}
+def test_it_needs_a_key(route: str, method: str, world: World, anonymous_api: Api) -> None:
+    arguments, methods = arguments_of(route, world), PRIVATE[route][1]
     response = anonymous_api.send(method, address(route, arguments), methods[method])
     assert problem(response) == (401, "not_authenticated")
     assert response["WWW-Authenticate"].startswith("Bearer")
@@ -152,21 +184,20 @@ CHANGES = [(route, method) for route, method in CASES if method != "GET"]
 
 @pytest.mark.parametrize(("route", "method"), CHANGES)
 def test_who_may_read_but_not_change_is_told_so(
-    route: str, method: str, world: dict[str, Memory], teammate: User, as_person: Callable[[User], Api]
+    route: str, method: str, world: World, teammate: User, as_person: Callable[[User], Api]
 ) -> None:
-    arguments, methods = PRIVATE[route]
-    arguments = {**arguments, "id_": world[route.split("/", maxsplit=1)[0]].id}
+    arguments, methods = arguments_of(route, world), PRIVATE[route][1]
     response = as_person(teammate).send(method, address(route, arguments), methods[method], if_match='"1"')
     assert problem(response) == (403, "forbidden")
 
 
 @pytest.mark.parametrize("owners", ["teams", "agents"])
-def test_a_memory_of_another_owner_is_not_there(owners: str, world: dict[str, Memory], agent_api: Api) -> None:
+def test_a_memory_of_another_owner_is_not_there(owners: str, world: World, agent_api: Api) -> None:
     slug = {"teams": "care", "agents": "ada"}[owners]
-    other = world["agents" if owners == "teams" else "teams"]
-    theirs = agent_api.get(f"{owners}/{slug}/memories/{other.id}")
+    other = world["agents/memories" if owners == "teams" else "teams/memories"]
+    theirs = agent_api.get(f"{owners}/{slug}/memories/{other}")
     nobodys = agent_api.get(f"{owners}/{slug}/memories/{(unknown := uuid.uuid4())}")
-    assert anonymised(theirs.content, other.id) == anonymised(nobodys.content, unknown)
+    assert anonymised(theirs.content, other) == anonymised(nobodys.content, unknown)
 
 
 def test_lists_show_only_what_one_may_see(agent: Agent, agent_api: Api, strangers: list[Api], admin_api: Api) -> None:

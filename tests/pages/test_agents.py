@@ -6,6 +6,7 @@ import pytest
 
 from agents.models import Agent
 from agents.services import agent_create, daily_log_append
+from assembly.asked import Asked
 from assembly.service import assemble
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team, User
@@ -17,7 +18,7 @@ def test_the_page_shows_files_days_memories_and_contexts(
     signed_in: SignedIn, teammate: User, owner: User, team: Team, agent: Agent
 ) -> None:
     memories_create(owner=agent, facts=[MemoryFacts(kind="fact", text="Likes tea")], principal=owner.principal)
-    assemble(agent=agent, team=team, topic="about tea", principal=owner.principal)
+    assemble(agent=agent, team=team, principal=owner.principal, asked=Asked(topic="about tea"))
     page = text_of(signed_in(teammate).get("/agents/luna/"))
     for words in ("Who this agent is", "Nothing written yet", "2 words, 8 characters", "Likes tea", "about tea"):
         assert words in page
@@ -85,9 +86,9 @@ def test_the_pages_take_few_queries(
     memories_create(owner=agent, facts=facts, principal=owner.principal)
     for number in range(6):
         agent_create(slug=f"agent-{number}", name=f"Agent {number}", teams=[team])
-        assemble(agent=agent, team=team, principal=owner.principal)
+        assemble(agent=agent, team=team, principal=owner.principal, asked=Asked())
     browser = signed_in(owner)
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(12):
         browser.get("/agents/luna/")
     with django_assert_num_queries(5):
         browser.get("/agents/")

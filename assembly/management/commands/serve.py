@@ -1,4 +1,4 @@
-"""`serve`: everything a fresh machine needs, then the web server, until Ctrl-C."""
+"""`serve`: everything a fresh machine needs, then the web server and a worker, until Ctrl-C."""
 
 import secrets
 import signal
@@ -12,6 +12,7 @@ from django.core.management.base import CommandParser
 
 from agents.models import Agent
 from memories.embedding import warm_up
+from memories.worker_process import WorkerProcess
 from teams.models import Team, User
 
 
@@ -23,15 +24,20 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--no-worker", action="store_true", help="do no jobs; run `work` elsewhere")
         parser.add_argument("--demo", action="store_true", help="load the demo data into an empty installation")
 
     def handle(self, *args: Any, **options: Any) -> None:
         # Whoever ends it, by Ctrl-C or SIGTERM, also ends the database that it started.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+        worker = WorkerProcess()
         try:
             self._prepare(demo=options["demo"])
+            if not options["no_worker"]:
+                worker.start()
             self._serve(options["host"], options["port"])
         finally:
+            worker.stop()
             if settings.EMBEDDED_POSTGRES:
                 settings.EMBEDDED_POSTGRES.detach(wait=True)
 

@@ -7,13 +7,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from config.http.errors import DossierError
-from memories.importing import counted, progress_bar
+from memories.importing import counted, listed, progress_bar
 from memories.memory_lines import MemoryLines
 from memories.workspace import Imported, workspace_import
 from memories.workspace_folder import Workspace, workspace_read
 from teams.principal import SYSTEM
-
-NAMED_AT_MOST = 5
 
 
 class Command(BaseCommand):
@@ -53,15 +51,15 @@ def _summary(workspace: Workspace, imported: Imported, agent: str, team: str | N
 def _left_out(workspace: Workspace, team: str | None) -> list[str]:
     sentences = []
     if workspace.team_files and not team:
-        names = _listed([f"{key}.md" for key in workspace.team_files])
+        names = listed([f"{key}.md" for key in workspace.team_files])
         sentences.append(f"Left aside: {names}. They belong to a team; name it with --team.")
     if workspace.left_aside:
-        sentences.append(f"Left aside: {_listed(workspace.left_aside)}. They are no part of a workspace.")
+        sentences.append(f"Left aside: {listed(workspace.left_aside)}. They are no part of a workspace.")
     return sentences + _passed_over(workspace.lines)
 
 
 def _passed_over(lines: MemoryLines) -> list[str]:
-    numbers = _listed([str(line) for line in lines.other])
+    numbers = listed([str(line) for line in lines.other])
     parts = [
         counted(len(lines.headings), "heading", "headings") if lines.headings else "",
         counted(len(lines.blank), "blank line", "blank lines") if lines.blank else "",
@@ -70,8 +68,3 @@ def _passed_over(lines: MemoryLines) -> list[str]:
     ]
     named = ", ".join(part for part in parts if part)
     return [f"Passed over in MEMORY.md: {named}."] if named else []
-
-
-def _listed(names: list[str] | tuple[str, ...]) -> str:
-    more = len(names) - NAMED_AT_MOST
-    return ", ".join(names[:NAMED_AT_MOST]) + (f" and {more:,} more" if more > 0 else "")

@@ -1,0 +1,50 @@
+"""The Celery application, which wakes workers. What they do is in the rows of `memories.models.Job`.
+
+The broker is PostgreSQL itself, by kombu's pgmq transport, unless CELERY_BROKER_URL names Redis or RabbitMQ. Any of
+them may lose messages or deliver them twice: the rows are the truth.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from celery import Celery
+from django.conf import settings
+from kombu import Queue
+from psycopg.conninfo import make_conninfo
+
+QUEUE = "dossier_jobs"  # made by a migration; pgmq's names have at most 47 characters
+VISIBILITY_SECONDS = 43_200  # longer than any job: a message that is seen again sooner would only be passed over
+
+
+def options_for(database: Mapping[str, Any]) -> dict[str, Any]:
+    """The transport's options by which pgmq signs in to Django's database; its socket folder fits into no URL."""
+    named = {"host": "HOST", "port": "PORT", "dbname": "NAME", "user": "USER", "password": "PASSWORD"}
+    facts = {ours: database[django] for ours, django in named.items() if database.get(django)}
+    # pool_size: connections that one of Celery's own keeps; `pool_timeout` is in seconds.
+    return {"conn_string": make_conninfo(**facts), "init_extension": False, "pool_size": 2, "pool_timeout": 10}
+
+
+_own_broker = settings.CELERY_BROKER_URL
+app = Celery("dossier")
+app.conf.update(
+    broker_url=_own_broker or "pgmq://localhost",  # kombu wants a host; the options say where it is
+    broker_transport_options={
+        "visibility_timeout": VISIBILITY_SECONDS,
+        **({} if _own_broker else options_for(settings.DATABASES["default"])),
+    },
+    broker_connection_retry_on_startup=True,
+    broker_connection_max_retries=None,  # a broker may be away for long: the worker waits
+    broker_heartbeat=0,  # a worker that runs a job answers nobody
+    broker_pool_limit=4,
+    # The app's role may not create tables, so it does not declare pgmq's queue either.
+    task_queues=[Queue(QUEUE, no_declare=not _own_broker)],
+    task_default_queue=QUEUE,
+    task_ignore_result=True,
+    task_acks_late=True,
+    task_reject_on_worker_lost=True,
+    worker_prefetch_multiplier=1,
+    worker_enable_remote_control=False,
+    worker_hijack_root_logger=False,
+)
+app.autodiscover_tasks()
+app.set_default()  # for the threads of the web server, too

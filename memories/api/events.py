@@ -1,0 +1,75 @@
+"""REST: events."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from config.http.api import StrictSerializer
+from config.http.fields import ExactText, Line, Moment
+from memories.api.fields import JsonObject, ThingId, external_id_field, valid_event_type
+from memories.api.filters import by_id, by_value, since
+from memories.api.noun import KeptSerializer, Noun
+from memories.models import Event
+from memories.services import events_create
+
+MAX_CONTENT_CHARACTERS = 100_000
+ONE_OR_THE_OTHER = "Name the session by its id or by its key, not by both."
+
+
+class EventUpdateSerializer(StrictSerializer):
+    outcome = Line(max_length=40, allow_blank=True, required=False, help_text="success, failure, …")
+    task = ThingId(source="task_id", allow_null=True, required=False, help_text="The task that it was a part of.")
+
+
+class EventCreateSerializer(EventUpdateSerializer):
+    type = ExactText(
+        max_length=40,
+        validators=[valid_event_type],
+        help_text="file_read, file_write, shell_exec, error, message, tool_result, or a word of your own.",
+    )
+    content = JsonObject(
+        max_characters=MAX_CONTENT_CHARACTERS,
+        help_text=f"What happened: a JSON object, at most {MAX_CONTENT_CHARACTERS:,} characters.",
+    )
+    tool = Line(max_length=120, allow_blank=True, required=False, help_text="A tool_result needs its tool's name.")
+    occurred_at = Moment(required=False, help_text="Default: now. Taken as UTC without an offset.")
+    session = ThingId(source="session_id", allow_null=True, required=False, help_text="The session's id.")
+    session_key = ExactText(
+        max_length=200, required=False, help_text="Or its external id; a session that is not there yet is made."
+    )
+    external_id = external_id_field()
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs.get("session_id") and attrs.get("session_key"):
+            raise serializers.ValidationError({"session_key": ONE_OR_THE_OTHER})
+        return attrs
+
+
+class EventSerializer(KeptSerializer):
+    session = serializers.UUIDField(source="session_id", allow_null=True)
+    task = serializers.UUIDField(source="task_id", allow_null=True)
+    type = serializers.CharField()
+    content = serializers.DictField()
+    outcome = serializers.CharField()
+    tool = serializers.CharField()
+    size = serializers.IntegerField(help_text="Characters of the content as compact JSON.")
+    occurred_at = serializers.DateTimeField()
+
+
+EVENTS = Noun(
+    name="events",
+    word="event",
+    model=Event,
+    document=EventSerializer,
+    listed=EventSerializer,
+    create=EventCreateSerializer,
+    update=EventUpdateSerializer,
+    creates=events_create,
+    filters={
+        "session": by_id("session", description="Only of the session with this id."),
+        "type": by_value("type", "Only of this type."),
+        "task": by_id("task", description="Only of the task with this id."),
+        "since": since("occurred_at", "Only what occurred then or later."),
+    },
+    order=("occurred_at", "id"),
+)

@@ -1,0 +1,77 @@
+"""REST: jobs done in the background, their progress, and a new start for those that were given up."""
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.http.errors import Invalid
+from config.http.idempotency import idempotent
+from config.http.openapi import PAGE
+from memories.jobs import job_for, job_retry, jobs_visible_to
+from memories.models import Job, JobStatus
+from teams.access import Action
+from teams.api.serializers import page_serializer
+from teams.api.view import ApiView
+
+
+class JobSerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    kind = serializers.CharField()
+    agent = serializers.CharField(source="agent.slug", allow_null=True, help_text="Null: of the organisation.")
+    status = serializers.ChoiceField(choices=JobStatus.choices, help_text="parked: given up after too many attempts.")
+    steps = serializers.IntegerField()
+    steps_done = serializers.IntegerField()
+    attempts = serializers.IntegerField()
+    error = serializers.CharField(help_text="Why the last attempt failed; empty when it did not.")
+    created = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+def job_document(job: Job) -> dict[str, Any]:
+    """A job as it is shown."""
+    return dict(JobSerializer(job).data)
+
+
+class JobList(ApiView):
+    @extend_schema(
+        operation_id="jobs_list",
+        parameters=[
+            OpenApiParameter("agent", str, description="Jobs of this agent, by its slug."),
+            OpenApiParameter("status", str, enum=JobStatus.values, description="Jobs that stand so."),
+            *PAGE,
+        ],
+        responses=page_serializer(JobSerializer),
+    )
+    def get(self, request: Request) -> Response:
+        """The jobs of the agents that you may see, newest first; those of the organisation are for its admins."""
+        query = self.query("agent", "status", "cursor", "limit")
+        jobs = jobs_visible_to(self.principal)
+        if "agent" in query:
+            jobs = jobs.filter(agent__slug=query["agent"])
+        if "status" in query:
+            if query["status"] not in JobStatus.values:
+                raise Invalid("status", f"Use one of: {', '.join(JobStatus.values)}.")
+            jobs = jobs.filter(status=query["status"])
+        return self.page(jobs, job_document, query=query)
+
+
+class JobDetail(ApiView):
+    @extend_schema(operation_id="jobs_read", responses=JobSerializer)
+    def get(self, request: Request, id_: UUID) -> Response:
+        """A job, and how far it is."""
+        self.query()
+        return Response(job_document(job_for(self.principal, id_)))
+
+
+class JobRetry(ApiView):
+    @extend_schema(operation_id="jobs_retry", request=None, responses={200: JobSerializer})
+    @idempotent
+    def post(self, request: Request, id_: UUID) -> Response:
+        """Start a job anew that was given up; any other is answered 409."""
+        self.query()
+        return Response(job_document(job_retry(job=job_for(self.principal, id_, Action.WRITE))))

@@ -1,0 +1,45 @@
+"""REST: tools."""
+
+from functools import partial
+
+from rest_framework import serializers
+
+from config.http.api import StrictSerializer
+from config.http.fields import ExactText, Line
+from memories.api.fields import MAX_TEXT_CHARACTERS, JsonObject, external_id_field
+from memories.api.noun import KeptSerializer, Noun
+from memories.models import Tool
+from memories.services import kept_create
+
+MAX_NAME_CHARACTERS = 120
+
+
+class ToolUpdateSerializer(StrictSerializer):
+    name = Line(max_length=MAX_NAME_CHARACTERS, required=False)
+    description = ExactText(max_length=MAX_TEXT_CHARACTERS, allow_blank=True, required=False)
+    schema = JsonObject(
+        max_characters=MAX_TEXT_CHARACTERS, required=False, help_text="JSON Schema 2020-12 of its arguments."
+    )
+
+
+class ToolCreateSerializer(ToolUpdateSerializer):
+    name = Line(max_length=MAX_NAME_CHARACTERS, help_text="Once per agent.")
+    external_id = external_id_field()
+
+
+class ToolSerializer(KeptSerializer):
+    name = serializers.CharField()
+    description = serializers.CharField()
+    schema = serializers.DictField()
+
+
+TOOLS = Noun(
+    name="tools",
+    word="tool",
+    model=Tool,
+    document=ToolSerializer,
+    listed=ToolSerializer,
+    create=ToolCreateSerializer,
+    update=ToolUpdateSerializer,
+    creates=partial(kept_create, model=Tool),
+)

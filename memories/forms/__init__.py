@@ -1,0 +1,44 @@
+"""The forms of what agents and teams keep, one file per noun."""
+
+from memories.forms.document import DocumentForm
+from memories.forms.entity import EntityForm
+from memories.forms.event import EventFilter
+from memories.forms.graph import GraphForm
+from memories.forms.kept import KeptForm, VersionForm
+from memories.forms.pattern import PatternForm
+from memories.forms.relation import NewRelationForm, RelationForm
+from memories.forms.search import (
+    DocumentSearch,
+    EntitySearch,
+    KeptSearch,
+    PatternSearch,
+    SearchForm,
+    ThreadSearch,
+    ToolSearch,
+)
+from memories.forms.task import GoalForm, ResultForm
+from memories.forms.thread import ThreadForm
+from memories.forms.tool import ToolForm
+
+__all__ = [
+    "DocumentForm",
+    "DocumentSearch",
+    "EntityForm",
+    "EntitySearch",
+    "EventFilter",
+    "GoalForm",
+    "GraphForm",
+    "KeptForm",
+    "KeptSearch",
+    "NewRelationForm",
+    "PatternForm",
+    "PatternSearch",
+    "RelationForm",
+    "ResultForm",
+    "SearchForm",
+    "ThreadForm",
+    "ThreadSearch",
+    "ToolForm",
+    "ToolSearch",
+    "VersionForm",
+]

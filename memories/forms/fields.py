@@ -1,0 +1,155 @@
+"""Fields for what a form cannot hold as it is: lists, properties, JSON."""
+
+import json
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+from config.http.fields import SEVERAL_LINES
+from memories.api.json_values import fault_of
+from teams.forms import storable, with_line_ends_of
+
+MAX_LISTED = 50
+
+
+def one_line(text: str) -> None:
+    """Raises ValidationError for line breaks and control characters."""
+    if SEVERAL_LINES.search(text):
+        raise ValidationError(_("Use one line, without line breaks and control characters."), code="several_lines")
+
+
+class Line(forms.CharField):
+    """A text of one line."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"validators": [storable, one_line], **options})
+
+
+class Text(forms.CharField):
+    """A text of several lines, with plain line feeds, whatever the browser sent."""
+
+    def __init__(self, *, rows: int = 6, **options: Any) -> None:
+        widget = forms.Textarea(attrs={"rows": rows})
+        super().__init__(**{"widget": widget, "max_length": 20_000, "validators": [storable], **options})
+
+    def to_python(self, value: Any) -> str:
+        return with_line_ends_of(super().to_python(value) or "", "")
+
+
+class Lines(Text):
+    """A list of short texts, each on a line of its own."""
+
+    def __init__(self, *, longest: int, **options: Any) -> None:
+        super().__init__(**{"rows": 3, **options})
+        self.longest = longest
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list) else value
+
+    def clean(self, value: Any) -> Any:
+        lines = list(dict.fromkeys(line.strip() for line in super().clean(value).split("\n") if line.strip()))
+        if len(lines) > MAX_LISTED:
+            raise ValidationError(_("Use at most %(most)s lines."), params={"most": MAX_LISTED})
+        for line in lines:
+            one_line(line)
+            if len(line) > self.longest:
+                raise ValidationError(
+                    _("“%(start)s…” is too long: use at most %(most)s characters in a line."),
+                    params={"start": line[:30], "most": self.longest},
+                )
+        return lines
+
+
+class Properties(Text):
+    """Names with values, each pair on a line: `port: 8080`. Numbers, true, false and null stay what they are."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return (
+            "\n".join(f"{_key(key)}: {_value(one)}" for key, one in value.items()) if isinstance(value, dict) else value
+        )
+
+    def clean(self, value: Any) -> Any:
+        lines = [line for line in super().clean(value).split("\n") if line.strip()]
+        if len(lines) > MAX_LISTED:
+            raise ValidationError(_("Use at most %(most)s lines."), params={"most": MAX_LISTED})
+        found = dict(_pair(line) for line in lines)
+        check_json(found)
+        return found
+
+
+class JsonObject(Text):
+    """A JSON object."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return json.dumps(value, indent=2, ensure_ascii=False) if isinstance(value, dict) else value
+
+    def clean(self, value: Any) -> Any:
+        text = super().clean(value).strip()
+        if not text:
+            return {}
+        found = _read(text)
+        if not isinstance(found, dict):
+            raise ValidationError(_("Write a JSON object: names and values between { and }."), code="json")
+        check_json(found)
+        return found
+
+
+def check_json(value: Any) -> None:
+    """Raises ValidationError for what the database's JSON cannot hold."""
+    if fault := fault_of(value):
+        raise ValidationError(fault, code="json")
+
+
+def _read(text: str) -> Any:
+    """The JSON value. Raises ValidationError."""
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValidationError(
+            _("This is no JSON: look at line %(line)s, column %(column)s."),
+            params={"line": error.lineno, "column": error.colno},
+        ) from None
+    except (ValueError, RecursionError):
+        raise ValidationError(
+            _("There is a number in this JSON that cannot be kept, or it is nested too deeply.")
+        ) from None
+    return found
+
+
+def _key(key: str) -> str:
+    plain = key and key == key.strip() and ":" not in key and key[0] != '"' and not SEVERAL_LINES.search(key)
+    return key if plain else json.dumps(key, ensure_ascii=False)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str) and _means(value) == value and value == value.strip() and not SEVERAL_LINES.search(value):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _means(text: str) -> Any:
+    """The value that stands for itself, or what the text says in JSON: a number, true, false, null, "quoted"."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return found
+
+
+def _pair(line: str) -> tuple[str, Any]:
+    quoted = line.lstrip().startswith('"')
+    try:
+        key, end = json.JSONDecoder().raw_decode(line.lstrip()) if quoted else (line.partition(":")[0].strip(), 0)
+    except ValueError:
+        key, end = "", 0
+    rest = line.lstrip()[end:].lstrip() if quoted else line[line.find(":") :]
+    if not key or not isinstance(key, str) or not rest.startswith(":"):
+        raise ValidationError(_("Write each line as “name: value”. Look at “%(line)s”."), params={"line": line[:60]})
+    value = _means(rest[1:].strip())
+    if isinstance(value, dict | list):
+        raise ValidationError(
+            _("A value is a text, a number, true or false. Look at “%(key)s”."), params={"key": key[:60]}
+        )
+    return key, value

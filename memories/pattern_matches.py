@@ -1,0 +1,36 @@
+"""The patterns of an agent that apply to a query, the most successful first.
+
+From "Pattern Matching" of the seed "Context Assembly Specification".
+"""
+
+from collections.abc import Collection
+
+from agents.models import Agent
+from memories.models import Pattern
+
+# A pattern never applied has no rate; it comes after those that have, as one that always failed does.
+MATCHING = """
+SELECT id, version, name, keywords, intents, entity_types, guidance, successes, applications, updated
+FROM patterns
+WHERE agent_id = %(agent)s AND (
+    EXISTS (SELECT 1 FROM unnest(keywords) AS keyword WHERE lower(keyword) = ANY(%(words)s::text[]))
+    OR %(intent)s = ANY(intents)
+    OR entity_types && %(types)s::varchar[]
+)
+ORDER BY coalesce(successes::float8 / nullif(applications, 0), 0) DESC, applications DESC, id
+LIMIT %(limit)s
+"""
+
+
+def patterns_matching(
+    *, agent: Agent, words: Collection[str], intent: str, entity_types: Collection[str], limit: int
+) -> list[Pattern]:
+    """Those with one of the words (lower case) among their keywords, the intent, or one of the entity types."""
+    parameters = {
+        "agent": agent.pk,
+        "words": list(words),
+        "intent": intent,
+        "types": list(entity_types),
+        "limit": limit,
+    }
+    return list(Pattern.objects.raw(MATCHING, parameters))

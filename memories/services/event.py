@@ -1,0 +1,63 @@
+"""Events: what a new one needs, and sessions that are made for them."""
+
+import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from agents.models import Agent
+from memories.compact_json import compact
+from memories.models import Event, EventType, Session
+from memories.services.flaws import Flaw
+from memories.services.kept import Facts, kept_create
+from memories.services.preparation import prepares
+from teams.files import locked
+from teams.principal import Principal
+
+
+@prepares(Event)
+def prepare_events(events: Mapping[int, Event]) -> Iterator[Flaw]:
+    """An event happens now unless it says when; its size is that of its content. A tool result names its tool."""
+    now = timezone.now()
+    for place, event in events.items():
+        event.occurred_at = event.occurred_at or now
+        event.size = len(compact(event.content))
+        if event.type == EventType.TOOL_RESULT and not event.tool:
+            yield Flaw(place, "tool", "Name the tool that this is a result of.")
+
+
+@transaction.atomic
+def events_create(*, agent: Agent, facts: Sequence[Facts], principal: Principal) -> list[Event]:
+    """New events, as kept_create makes them. A fact may name its session by `session_key`, the session's external id.
+
+    A session that is not there yet is made; it started with the first of its events.
+    """
+    locked(agent)  # or two at once could make the same session
+    sessions = _sessions_by_key(agent, facts, principal)
+    placed = [_in_session(fact, sessions) for fact in facts]
+    return kept_create(model=Event, agent=agent, facts=placed, principal=principal)
+
+
+def _sessions_by_key(agent: Agent, facts: Sequence[Facts], principal: Principal) -> dict[str, Session]:
+    now, started = timezone.now(), dict[str, datetime.datetime]()
+    for fact in facts:
+        if key := fact.get("session_key", ""):
+            started[key] = min(started.get(key, datetime.datetime.max.replace(tzinfo=datetime.UTC)), _moment(fact, now))
+    found = {session.external_id: session for session in Session.objects.filter(agent=agent, external_id__in=started)}
+    missing = [{"external_id": key, "started_at": at} for key, at in started.items() if key not in found]
+    made = kept_create(model=Session, agent=agent, facts=missing, principal=principal) if missing else []
+    return found | {session.external_id: session for session in made}
+
+
+def _moment(fact: Facts, now: datetime.datetime) -> datetime.datetime:
+    at: datetime.datetime | None = fact.get("occurred_at")
+    return at or now
+
+
+def _in_session(fact: Facts, sessions: Mapping[str, Session]) -> dict[str, Any]:
+    placed = dict(fact)
+    if key := placed.pop("session_key", ""):
+        placed["session"] = sessions[key]
+    return placed

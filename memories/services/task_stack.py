@@ -1,0 +1,65 @@
+"""The task stack of a session, or, without one, the agent's own (seed: Stack-Based Context).
+
+The current frame is the active one with the greatest depth, and of several the newest.
+"""
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from agents.models import Agent
+from config.http.errors import Conflict
+from memories.models import Session, TaskFrame, TaskStatus
+from memories.services.kept import kept_create, kept_update
+from memories.services.task import MAX_DEPTH, TOO_DEEP
+from teams.files import locked
+from teams.principal import Principal
+
+PATH = """
+WITH RECURSIVE path AS (
+    (SELECT * FROM task_frames
+        WHERE agent_id = %(agent)s AND session_id IS NOT DISTINCT FROM %(session)s AND status = 'active'
+        ORDER BY depth DESC, created DESC, id DESC LIMIT 1)
+    UNION
+    SELECT parent.* FROM task_frames parent JOIN path ON parent.id = path.parent_id
+)
+SELECT * FROM path ORDER BY depth
+"""
+
+
+@transaction.atomic
+def task_push(*, agent: Agent, session: Session | None, goal: str, principal: Principal) -> TaskFrame:
+    """A new active frame below the current one. Raises Conflict where the stack is as deep as can be."""
+    locked(agent)  # two pushes at once take turns
+    current = task_peek(agent=agent, session=session)
+    if current is not None and current.depth + 1 >= MAX_DEPTH:
+        raise Conflict(TOO_DEEP)
+    facts = {"goal": goal, "session": session, "parent": current}
+    [frame] = kept_create(model=TaskFrame, agent=agent, facts=[facts], principal=principal)
+    return frame
+
+
+@transaction.atomic
+def task_pop(*, agent: Agent, session: Session | None, result: str, principal: Principal) -> TaskFrame:
+    """Complete the current frame with its result; its parent becomes current. Raises Conflict on an empty stack."""
+    locked(agent)
+    current = task_peek(agent=agent, session=session)
+    if current is None:
+        raise Conflict("There is no active task on this stack, so there is nothing to pop. Push a goal first.")
+    current = locked(current)  # it may be changed itself since it was read
+    changes = {"status": TaskStatus.COMPLETE, "result": result}
+    return kept_update(thing=current, expected_version=current.version, changes=changes, principal=principal)
+
+
+def task_peek(*, agent: Agent, session: Session | None) -> TaskFrame | None:
+    """The current frame; None when the stack is empty."""
+    return _active(agent, session).order_by("-depth", "-created", "-id").first()
+
+
+def task_path(*, agent: Agent, session: Session | None) -> list[TaskFrame]:
+    """The frames from the root to the current one; none when the stack is empty."""
+    parameters = {"agent": agent.pk, "session": session and session.pk}
+    return list(TaskFrame.objects.raw(PATH, parameters))
+
+
+def _active(agent: Agent, session: Session | None) -> QuerySet[TaskFrame]:
+    return TaskFrame.objects.filter(agent=agent, session=session, status=TaskStatus.ACTIVE)

@@ -1,0 +1,105 @@
+"""The stacks of goals as trees, read in a constant number of queries."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from agents.models import Agent
+from memories.models import Session, TaskFrame
+
+MAX_FRAMES = 1_000
+
+BELOW = """
+WITH RECURSIVE below AS (
+    SELECT * FROM task_frames WHERE parent_id = ANY(%(roots)s)
+    UNION
+    SELECT frame.* FROM task_frames frame JOIN below ON frame.parent_id = below.id
+)
+SELECT * FROM below ORDER BY depth, created, id LIMIT %(most)s
+"""
+CURRENT = """
+SELECT DISTINCT ON (session_id) id FROM task_frames
+WHERE agent_id = %(agent)s AND status = 'active' AND (session_id = ANY(%(sessions)s) OR session_id IS NULL)
+ORDER BY session_id, depth DESC, created DESC, id DESC
+"""
+
+
+@dataclass(slots=True)
+class Goal:
+    """A frame with the goals below it. `on_path`: it leads to the current one."""
+
+    frame: TaskFrame
+    below: list["Goal"] = field(default_factory=list)
+    on_path: bool = False
+    is_current: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A goal in a nested list, read from above: whether a list opens below it, and how many end after it."""
+
+    goal: Goal
+    opens: bool
+    closes: range
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """The goals of a session, or the agent's own."""
+
+    session: Session | None
+    roots: list[Goal]
+
+    @property
+    def works(self) -> bool:
+        """Whether one of the goals shown is the current one."""
+        return any(root.on_path for root in self.roots)
+
+    @property
+    def rows(self) -> list[Row]:
+        """The goals from above. Flat, because stacks are deeper than templates may include themselves."""
+        rows, waiting = [], [(root, 0) for root in reversed(self.roots)]
+        while waiting:
+            goal, ends = waiting.pop()
+            rows.append(Row(goal, bool(goal.below), range(0 if goal.below else ends)))
+            # The last goal of a list ends it, and with it the lists around it that end there.
+            below = [(one, ends + 1 if one is goal.below[-1] else 0) for one in goal.below]
+            waiting += reversed(below)
+        return rows
+
+
+def stacks_of(agent: Agent, roots: Sequence[TaskFrame]) -> list[Stack]:
+    """The trees below the roots by session, in the order of the roots; at most MAX_FRAMES frames below them."""
+    if not roots:
+        return []
+    goals = {frame.id: Goal(frame) for frame in (*roots, *_below(roots))}
+    for goal in goals.values():
+        parent = goals.get(goal.frame.parent_id) if goal.frame.parent_id else None
+        if parent is not None:
+            parent.below.append(goal)
+    _mark(goals, _current(agent, roots))
+    by_session: dict[UUID | None, list[TaskFrame]] = defaultdict(list)
+    for root in roots:
+        by_session[root.session_id].append(root)
+    return [Stack(frames[0].session, [goals[frame.id] for frame in frames]) for frames in by_session.values()]
+
+
+def _below(roots: Sequence[TaskFrame]) -> Iterable[TaskFrame]:
+    return TaskFrame.objects.raw(BELOW, {"roots": [root.id for root in roots], "most": MAX_FRAMES})
+
+
+def _current(agent: Agent, roots: Sequence[TaskFrame]) -> list[UUID]:
+    """The frames that are worked on in the sessions of the roots, and on the agent's own stack."""
+    sessions = list({root.session_id for root in roots if root.session_id})
+    return [frame.id for frame in TaskFrame.objects.raw(CURRENT, {"agent": agent.pk, "sessions": sessions})]
+
+
+def _mark(goals: dict[UUID, Goal], current: Iterable[UUID]) -> None:
+    for id_ in current:
+        goal = goals.get(id_)
+        if goal is not None:
+            goal.is_current = True
+        while goal is not None:
+            goal.on_path = True
+            goal = goals.get(goal.frame.parent_id) if goal.frame.parent_id else None

@@ -1,0 +1,61 @@
+"""What Dossier does in the background: the list, one job with its progress, and a new start for one given up."""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+
+from config.http.cursors import next_address, page_of
+from memories.jobs import MAX_ATTEMPTS, UNFINISHED, NotParked, job_for, job_retry, jobs_visible_to, may_change
+from memories.models import Job, JobStatus
+from teams.access import Action
+from teams.views.asking import asking
+
+PURPOSES = {
+    "split_documents": gettext_lazy("Make documents findable"),
+    "embed_missing": gettext_lazy("Make memories, entities and tools findable by meaning"),
+}
+
+
+def jobs(request: HttpRequest) -> HttpResponse:
+    """The jobs that the person may see, newest first."""
+    found, cursor = page_of(jobs_visible_to(asking(request)), request.GET)
+    context = {
+        "jobs": [_shown(job) for job in found],
+        "next": next_address(request.path, request.GET.dict(), cursor),
+    }
+    return render(request, "memories/job_list.html", context)
+
+
+def job(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """One job; htmx asks for it again while it is not finished."""
+    principal = asking(request)
+    found = job_for(principal, id_)
+    context = _shown(found) | {"may_retry": found.status == JobStatus.PARKED and may_change(principal, found)}
+    return render(request, "memories/job.html", context)
+
+
+@require_POST
+def retry(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """Start a job anew."""
+    found = job_for(asking(request), id_, Action.WRITE)
+    try:
+        job_retry(job=found)
+    except NotParked:
+        messages.info(request, _("It was started anew already."))
+    else:
+        messages.success(request, _("It is started anew."))
+    return redirect("job", id_=found.id)
+
+
+def _shown(job: Job) -> dict[str, object]:
+    return {
+        "job": job,
+        "purpose": PURPOSES.get(job.kind, job.kind),
+        "unfinished": job.status in UNFINISHED,
+        "most_attempts": MAX_ATTEMPTS,
+    }

@@ -1,0 +1,37 @@
+"""What only threads have: they are resolved, and taken up again."""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from agents.access import agent_for
+from memories.forms import VersionForm
+from memories.models import ThreadStatus
+from memories.services.thread import thread_update
+from memories.views.kept import thing_of
+from memories.views.nouns import THREAD
+from teams.access import Action
+from teams.views.asking import asking
+
+
+@require_POST
+def switch(request: HttpRequest, slug: str, thing_id: UUID) -> HttpResponse:
+    """An active thread is resolved, a resolved one active again. Raises StaleVersion."""
+    agent = agent_for(asking(request), slug, Action.WRITE)
+    thread = thing_of(THREAD, agent, thing_id)
+    form = VersionForm(request.POST)
+    if form.is_valid():
+        active = thread.status == ThreadStatus.ACTIVE
+        thread_update(
+            thing=thread,
+            expected_version=form.cleaned_data["version"],
+            changes={"status": ThreadStatus.RESOLVED if active else ThreadStatus.ACTIVE},
+            principal=asking(request),
+        )
+        said = _("“%(name)s” is resolved. You can take it up again.") if active else _("“%(name)s” is active again.")
+        messages.success(request, said % {"name": thread.title})
+    return redirect("threads", slug=slug)

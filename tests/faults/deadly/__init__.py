@@ -1,0 +1,1 @@
+"""An app that only the workers of tests have: jobs that do harm."""
