@@ -7,8 +7,8 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent
-from assembly.profiles import CONVERSATION
-from assembly.service import MAX_TOKENS, MAX_TOPIC_CHARACTERS
+from assembly.asked import MAX_TOKENS, MAX_TOPIC_CHARACTERS
+from assembly.profiles import CONVERSATION, profiles_all
 from teams.forms import storable
 from teams.models import Team
 from teams.principal import Principal
@@ -28,6 +28,12 @@ class PreviewForm(forms.Form):
         empty_label=_("No team: the agent alone"),
         help_text=_("In which of its teams the agent works in this conversation."),
     )
+    profile = forms.ChoiceField(
+        label=_("Profile"),
+        help_text=_("By which strategy the context is put together."),
+        initial=CONVERSATION.name,
+        required=False,
+    )
     topic = forms.CharField(
         label=_("Topic"),
         help_text=_("What the conversation is about. Memories near to it come first; without one, the newest."),
@@ -38,11 +44,10 @@ class PreviewForm(forms.Form):
     )
     max_tokens = forms.IntegerField(
         label=_("Budget in tokens"),
-        help_text=_("A token is about three quarters of a word."),
+        help_text=_("A token is about three quarters of a word. Empty: as many as the profile allows."),
         min_value=0,
         max_value=MAX_TOKENS,
-        initial=CONVERSATION.budget,
-        error_messages={"required": _("Say how many tokens there may be.")},
+        required=False,
     )
 
     def __init__(self, *args: Any, principal: Principal, chosen: str = "", **kwargs: Any) -> None:
@@ -54,9 +59,11 @@ class PreviewForm(forms.Form):
                 self.initial.setdefault("team", teams[0])
         self.fields["agent"].queryset = Agent.objects.visible_to(principal).order_by("name")  # type: ignore[attr-defined]
         self.fields["team"].queryset = teams  # type: ignore[attr-defined]
+        usable = [entry.name for entry in profiles_all() if entry.described]
+        self.fields["profile"].choices = [(name, name) for name in usable]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
-        values = {**self.cleaned_data}
+        values = {**self.cleaned_data, "profile": self.cleaned_data.get("profile") or CONVERSATION.name}
         agent, team = values.get("agent"), values.get("team")
         if agent and team and not team.agent_links.filter(agent=agent).exists():
             message = _("%(agent)s does not work in %(team)s. Choose one of its teams, or none.")

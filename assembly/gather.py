@@ -2,15 +2,19 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
 from django.db import connection, transaction
 
 from assembly.engine.profile import Profile, Section
+from assembly.engine.signals import names_in, parse_signals
 from assembly.engine.types import Candidate
 from assembly.sources import SOURCES, Situation
+from assembly.sources.entities import mentions
+from memories.search import topic_vector
+from memories.services.task_stack import task_peek
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +27,40 @@ class SourceReport:
     ms: int
 
 
-def gather(profile: Profile, situation: Situation) -> tuple[list[Candidate], list[SourceReport]]:
-    """The candidates of all sources of the profile, and a report per source."""
+def gather(profile: Profile, situation: Situation) -> tuple[list[Candidate], list[SourceReport], Situation]:
+    """The candidates of all sources of the profile, a report per source, and the situation as the sources saw it."""
     candidates: list[Candidate] = []
     reports: list[SourceReport] = []
     with one_snapshot():
+        situation = completed(profile, situation)
         for name, sections in _sections_by_source(profile).items():
             started = perf_counter()
-            gathered = SOURCES[name](situation, sections)
+            gathered = SOURCES[name].gather(situation, sections)
             ms = round((perf_counter() - started) * 1000)
             candidates += gathered.candidates
             reports.append(SourceReport(name, len(gathered.candidates), gathered.limit, ms))
-    return candidates, reports
+    return candidates, reports, situation
+
+
+def completed(profile: Profile, situation: Situation) -> Situation:
+    """The situation with what several of the profile's sources build on, each found only if one of them does.
+
+    Where the topic is empty, the current task's goal serves as the query.
+    """
+    needs = frozenset[str]().union(*(SOURCES[section.source].needs for section in profile.sections))
+    if "task" in needs:
+        situation = _with_task(situation)
+    if "mentioned" in needs and (names := names_in(situation.topic)):
+        situation = replace(situation, mentioned=mentions(situation, names))
+    return situation
+
+
+def _with_task(situation: Situation) -> Situation:
+    task = task_peek(agent=situation.agent, session=situation.session)
+    if task is None or situation.topic.strip():
+        return replace(situation, task=task)
+    goal = task.goal
+    return replace(situation, task=task, topic=goal, signals=parse_signals(goal), vector=topic_vector(goal))
 
 
 def _sections_by_source(profile: Profile) -> dict[str, list[Section]]:

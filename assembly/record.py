@@ -1,18 +1,44 @@
 """Recording: one atomic write of an assembly, its decisions and the texts that were considered."""
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
 
+from agents.models import Agent
 from assembly.engine.profile import Profile
 from assembly.engine.types import ENGINE_VERSION, Assembled, Candidate, Request
 from assembly.gather import SourceReport
 from assembly.models import Assembly, Decision, StoredText
-from assembly.sources import Situation
+from teams.models import Team
 from teams.principal import Principal
+
+
+@dataclass(frozen=True, slots=True)
+class Owners:
+    """Whom an assembly is for, by value: the record survives its agent and its team."""
+
+    agent_id: UUID
+    agent_slug: str
+    agent_name: str
+    team_id: UUID | None = None
+    team_slug: str = ""
+    team_name: str = ""
+
+    @classmethod
+    def of(cls, agent: Agent, team: Team | None) -> "Owners":
+        """As they are now."""
+        mine = cls(agent.id, agent.slug, agent.name)
+        return replace(mine, team_id=team.id, team_slug=team.slug, team_name=team.name) if team else mine
+
+    @classmethod
+    def recorded(cls, assembly: Assembly) -> "Owners":
+        """As an assembly names them."""
+        return cls(**{field.name: getattr(assembly, field.name) for field in fields(cls)})
 
 
 @transaction.atomic
@@ -20,24 +46,24 @@ def record(
     *,
     request: Request,
     profile: Profile,
-    situation: Situation,
     candidates: Sequence[Candidate],
     reports: Sequence[SourceReport],
     assembled: Assembled,
+    wishes: Mapping[str, Any],
     assembly_ms: int,
+    owners: Owners,
     principal: Principal,
+    parent: UUID | None = None,
 ) -> Assembly:
-    """Store everything that a replay needs, by value. Texts are stored once, by their SHA-256."""
+    """Store everything that a replay needs, by value. Texts are stored once, by their SHA-256.
+
+    `wishes` is what the record keeps of the request beside its columns, JSON-safe.
+    """
     _store_texts(candidates)
-    agent, team = situation.agent, situation.team
     assembly = Assembly.objects.create(
+        **asdict(owners),
         created=timezone.now(),
-        agent_id=agent.id,
-        agent_slug=agent.slug,
-        agent_name=agent.name,
-        team_id=team.id if team else None,
-        team_slug=team.slug if team else "",
-        team_name=team.name if team else "",
+        parent=parent,
         requested_by=principal.ref,
         requester_name=principal.name,
         topic=request.topic,
@@ -52,6 +78,7 @@ def record(
         warnings=list(assembled.warnings),
         sha256=bytes.fromhex(assembled.sha256),
         engine_version=ENGINE_VERSION,
+        request=dict(wishes),
         profile=profile.to_dict(),
         sections=[asdict(section) for section in assembled.sections],
         sources=[asdict(report) for report in reports],

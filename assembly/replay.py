@@ -1,5 +1,6 @@
 """Replaying: the engine run again from the record alone, whatever became of the files, memories and people in it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assembly.engine.pipeline import assemble
@@ -45,14 +46,23 @@ def content_of(assembly: Assembly, decisions: list[Decision] | None = None) -> s
 
 def rebuild(assembly: Assembly, decisions: list[Decision]) -> Assembled:
     """The engine's result for the recorded request, profile and candidates."""
-    texts = dict(
-        StoredText.objects.filter(sha256__in={bytes(decision.text_sha256) for decision in decisions}).values_list(
-            "sha256", "text"
-        )
-    )
-    by_hash = {bytes(key): text for key, text in texts.items()}
+    by_hash = texts_of(decisions)
     candidates = [
         Candidate.from_dict(decision.candidate, by_hash.get(bytes(decision.text_sha256), "")) for decision in decisions
     ]
-    request = Request(budget=assembly.budget, topic=assembly.topic, tokenizer=assembly.tokenizer, now=assembly.now)
+    request = Request(
+        budget=assembly.budget,
+        topic=assembly.topic,
+        tokenizer=assembly.tokenizer,
+        now=assembly.now,
+        exclude=tuple(assembly.request.get("exclude", ())),
+        appended=assembly.request.get("appended", ""),
+    )
     return assemble(request, Profile.from_dict(assembly.profile), candidates, get_tokenizer(assembly.tokenizer))
+
+
+def texts_of(decisions: Sequence[Decision]) -> dict[bytes, str]:
+    """The recorded texts of the decisions' candidates by their SHA-256."""
+    hashes = {bytes(decision.text_sha256) for decision in decisions}
+    rows = StoredText.objects.filter(sha256__in=hashes).values_list("sha256", "text")
+    return {bytes(key): text for key, text in rows}

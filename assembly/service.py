@@ -3,66 +3,111 @@
 import datetime
 from time import perf_counter
 
-from django.utils import timezone
-
 from agents.models import Agent, AgentTeam
 from agents.services import agent_files_ensure
+from assembly.asked import Asked, recorded, session_named
+from assembly.cache import Answer, cache, question
 from assembly.engine import pipeline
+from assembly.engine.profile import Profile
+from assembly.engine.signals import parse_signals
 from assembly.engine.types import Request
 from assembly.gather import gather
-from assembly.models import Assembly
 from assembly.profiles import profile_named
-from assembly.record import record
+from assembly.profiles.strategy import strategy_applied
+from assembly.record import Owners, record
+from assembly.repetition import record_again
 from assembly.sources import Situation
 from config.http.errors import Invalid
-from config.tokens import UnknownTokenizer, get_tokenizer
+from config.tokens import Tokenizer, UnknownTokenizer, get_tokenizer
 from memories.search import topic_vector
 from teams.models import Team
 from teams.principal import Principal
 
-DEFAULT_TOKENIZER = "cl100k_base"
-MAX_TOKENS = 200_000
-MAX_TOPIC_CHARACTERS = 4_000
 
+def assemble(*, agent: Agent, team: Team | None = None, asked: Asked, principal: Principal) -> Answer:
+    """Assemble and record the context of an agent, in one of its teams or in none.
 
-def assemble(
-    *,
-    agent: Agent,
-    team: Team | None = None,
-    topic: str = "",
-    profile: str = "conversation",
-    max_tokens: int | None = None,
-    tokenizer: str = DEFAULT_TOKENIZER,
-    now: datetime.datetime | None = None,
-    principal: Principal,
-) -> tuple[Assembly, str]:
-    """Assemble and record the context of an agent, in one of its teams or in none. Returns the record and the text.
-
-    `max_tokens` is the profile's budget unless given. Raises Invalid for an unknown profile or tokenizer, or a team
-    that the agent does not work in. Whether the principal may do this is for the caller to decide.
+    What was asked within the last half minute, with nothing changed since, is answered from the cache, under a record
+    of its own. Raises Invalid for an unknown profile or tokenizer, a strategy that the profile cannot follow, turns
+    that it has no place for, or a team that the agent does not work in; NotFound for a session that is not the
+    agent's. Whether the principal may do this is for the caller to decide.
     """
     started = perf_counter()
-    chosen = profile_named(profile)
-    try:
-        counter = get_tokenizer(tokenizer)
-    except UnknownTokenizer as error:
-        raise Invalid("tokenizer", str(error), "unknown") from None
+    wanted = question(agent=agent, team=team, now=asked.now, asked=asked.facts())
+    if known := cache.recall(wanted):
+        again = record_again(of=known.assembly, principal=principal, assembly_ms=_since(started))
+        if again:
+            return Answer(again, known.content, known.decisions)
     if team is not None and not AgentTeam.objects.filter(agent=agent, team=team).exists():
         raise Invalid("team", f"{agent.name} does not work in {team.name}. Choose one of its teams.", "not_in_team")
     agent_files_ensure(agent)
-    budget = chosen.budget if max_tokens is None else max_tokens
-    request = Request(budget=budget, topic=topic, tokenizer=tokenizer, now=now or timezone.now())
-    situation = Situation(agent=agent, team=team, vector=topic_vector(topic), now=request.now)
-    candidates, reports = gather(chosen, situation)
-    assembled = pipeline.assemble(request, chosen, candidates, counter)
+    profile, counter = _profile(asked), tokenizer_named(asked.tokenizer)
+    request = _request(asked, profile, wanted.now)
+    candidates, reports, situation = gather(profile, _situation(agent, team, asked, profile, request))
+    assembled = pipeline.assemble(request, profile, candidates, counter)
     assembly = record(
         request=request,
-        profile=chosen,
-        situation=situation,
+        profile=profile,
         candidates=candidates,
         reports=reports,
         assembled=assembled,
-        assembly_ms=round((perf_counter() - started) * 1000),
+        wishes=recorded(asked, request, situation),
+        assembly_ms=_since(started),
+        owners=Owners.of(agent, team),
         principal=principal,
     )
-    return assembly, assembled.content
+    answer = Answer(assembly, assembled.content, assembled.decisions)
+    cache.remember(wanted, answer)
+    return answer
+
+
+def _request(asked: Asked, profile: Profile, now: datetime.datetime) -> Request:
+    budget = profile.budget if asked.max_tokens is None else asked.max_tokens
+    exclude = tuple(sorted(set(asked.filters.exclude)))
+    return Request(budget, asked.topic, asked.tokenizer, now, exclude)
+
+
+def _profile(asked: Asked) -> Profile:
+    profile = strategy_applied(profile_named(asked.profile), asked.strategy)
+    if asked.history and "turns" not in {section.source for section in profile.sections}:
+        raise Invalid(
+            "history",
+            f"The profile “{profile.name}” has no section for turns. Choose another profile, or leave the history out.",
+            "no_place",
+        )
+    if asked.additional_context and "additional_context" not in {section.source for section in profile.sections}:
+        raise Invalid(
+            "additional_context",
+            f"The profile “{profile.name}” has no section for it. Choose another profile, or leave it out.",
+            "no_place",
+        )
+    return profile
+
+
+def tokenizer_named(name: str) -> Tokenizer:
+    """The tokenizer with that name. Raises Invalid, which says which there are."""
+    try:
+        return get_tokenizer(name)
+    except UnknownTokenizer as error:
+        raise Invalid("tokenizer", str(error), "unknown") from None
+
+
+def _situation(agent: Agent, team: Team | None, asked: Asked, profile: Profile, request: Request) -> Situation:
+    return Situation(
+        agent=agent,
+        team=team,
+        vector=topic_vector(asked.topic),
+        now=request.now,
+        topic=asked.topic,
+        signals=parse_signals(asked.topic),
+        session=session_named(agent, asked.session),
+        history=asked.history,
+        filters=asked.filters,
+        additional_context=asked.additional_context,
+        depth_limit=profile.depth_limit,
+    )
+
+
+def _since(started: float) -> int:
+    """Whole milliseconds since then."""
+    return round((perf_counter() - started) * 1000)

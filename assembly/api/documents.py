@@ -3,8 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
+from assembly.cache import Answer
+from assembly.components import components_of, considered_of
 from assembly.engine.codes import WarningCode
 from assembly.engine.reasons import sentence, warning_sentence
+from assembly.engine.types import Decision as Decided
+from assembly.messages import messages_of
 from assembly.models import Assembly, Decision
 
 
@@ -23,19 +27,30 @@ def summary_document(assembly: Assembly) -> dict[str, Any]:
         "tokens": assembly.tokens,
         "truncated": assembly.truncated,
         "warnings": [{"code": code, "message": warning_sentence(WarningCode(code))} for code in assembly.warnings],
+        "parent": assembly.parent,
+        "repeats": assembly.request.get("repeats"),
         "sha256": bytes(assembly.sha256).hex(),
     }
 
 
-def assembly_document(assembly: Assembly, decisions: Sequence[Decision], content: str) -> dict[str, Any]:
-    """An assembly whole; the decisions in order."""
+def assembly_document(answer: Answer) -> dict[str, Any]:
+    """An assembly whole; with a list of messages where that was asked for."""
+    assembly, asked = answer.assembly, answer.assembly.request
+    form = asked.get("format", "markdown")
     return {
         **summary_document(assembly),
-        "content": content,
-        "sections": [_section_document(section, decisions) for section in assembly.sections],
+        "content": answer.content,
+        "format": form,
+        **({"messages": messages_of(answer)} if form == "messages" else {}),
+        "components": components_of(answer),
+        "sections": [_section_document(section, answer.decisions) for section in assembly.sections],
+        "strategy": assembly.profile,
         "metadata": {
-            "considered": len(decisions),
-            "included": len(decisions) - assembly.left_out,
+            "query": asked.get("query", assembly.topic),
+            "signals": asked.get("signals"),
+            **considered_of(assembly.sources),
+            "considered": len(answer.decisions),
+            "included": len(answer.decisions) - assembly.left_out,
             "left_out": assembly.left_out,
             "sources": assembly.sources,
             "assembly_ms": assembly.assembly_ms,
@@ -43,7 +58,7 @@ def assembly_document(assembly: Assembly, decisions: Sequence[Decision], content
     }
 
 
-def _section_document(section: dict[str, Any], decisions: Sequence[Decision]) -> dict[str, Any]:
+def _section_document(section: dict[str, Any], decisions: Sequence[Decided]) -> dict[str, Any]:
     included = [decision for decision in decisions if decision.section == section["key"] and decision.included]
     return {
         **{name: section[name] for name in ("layer", "label", "tokens", "cap", "status")},

@@ -1,14 +1,55 @@
 """What the assemblies' endpoints take and give."""
 
-from typing import Any
+from typing import Any, get_args
 
+from django.core.validators import RegexValidator
 from rest_framework import serializers
 
+from assembly.api.strategy import StrategySerializer
+from assembly.asked import (
+    DEFAULT_PROFILE,
+    DEFAULT_TOKENIZER,
+    MAX_ADDITIONAL_CHARACTERS,
+    MAX_EXCLUDED,
+    MAX_TOKENS,
+    MAX_TOPIC_CHARACTERS,
+    MAX_TURNS,
+    Asked,
+)
 from assembly.engine.codes import Code
+from assembly.engine.signals import Intent
 from assembly.profiles import SHIPPED
-from assembly.service import DEFAULT_TOKENIZER, MAX_TOKENS, MAX_TOPIC_CHARACTERS
+from assembly.sources import Filters, Turn
+from assembly.sources.base import Component
 from config.http.api import StrictSerializer
 from config.http.fields import ExactText, Moment
+from memories.api.events import EventCreateSerializer
+
+MAX_TEXT_CHARACTERS = 1_000_000
+MAX_WORDS = 50
+
+valid_role = RegexValidator(r"\A[a-z]{1,20}\Z", "Use a lower-case word such as user, assistant, tool or system.")
+
+
+class TurnSerializer(StrictSerializer):
+    role = ExactText(max_length=20, validators=[valid_role], help_text="user, assistant, tool, …")
+    content = ExactText(max_length=MAX_ADDITIONAL_CHARACTERS, allow_blank=True)
+
+
+class FiltersSerializer(StrictSerializer):
+    since = Moment(required=False, allow_null=True, default=None, help_text="Only events after this moment.")
+    event_types = serializers.ListField(
+        child=ExactText(max_length=40), max_length=MAX_WORDS, required=False, help_text="Only events of these types."
+    )
+    entity_types = serializers.ListField(
+        child=ExactText(max_length=60), max_length=MAX_WORDS, required=False, help_text="Only entities of these types."
+    )
+    exclude = serializers.ListField(
+        child=ExactText(max_length=160),
+        max_length=MAX_EXCLUDED,
+        required=False,
+        help_text="Ids, or refs such as event:<id>, of what is to be left out.",
+    )
 
 
 class AssemblyRequestSerializer(StrictSerializer):
@@ -21,10 +62,13 @@ class AssemblyRequestSerializer(StrictSerializer):
         required=False,
         allow_blank=True,
         default="",
-        help_text="What the conversation is about: memories are then searched by meaning.",
+        help_text="What the conversation is about: memories and documents are then searched by meaning.",
     )
     profile = ExactText(
-        max_length=60, required=False, default="conversation", help_text=f"One of: {', '.join(SHIPPED)}."
+        max_length=60,
+        required=False,
+        default=DEFAULT_PROFILE,
+        help_text=f"{', '.join(SHIPPED)}, or one that your admins wrote.",
     )
     max_tokens = serializers.IntegerField(
         min_value=0,
@@ -41,6 +85,84 @@ class AssemblyRequestSerializer(StrictSerializer):
         default=None,
         help_text="The moment to assemble for; taken as UTC without an offset. Default: now.",
     )
+    session = ExactText(
+        max_length=200,
+        required=False,
+        allow_blank=True,
+        allow_null=True,
+        default="",
+        help_text="The id of one of the agent's sessions, or its external id.",
+    )
+    history = serializers.ListField(
+        child=TurnSerializer(), max_length=MAX_TURNS, required=False, help_text="The turns so far, the latest last."
+    )
+    filters = FiltersSerializer(required=False)
+    strategy = StrategySerializer(required=False, help_text="What this request wants otherwise than the profile.")
+    additional_context = ExactText(
+        max_length=MAX_ADDITIONAL_CHARACTERS,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="A text of your own, for a section of its own.",
+    )
+    format = serializers.ChoiceField(
+        choices=["markdown", "messages"],
+        required=False,
+        default="markdown",
+        help_text="messages: besides, a finished list of messages, the context first and then the turns.",
+    )
+
+
+def asked_of(wishes: dict[str, Any]) -> Asked:
+    """The validated wishes of a request as the service takes them."""
+    filters = wishes.pop("filters", {})
+    words = {name: frozenset(filters[name]) for name in ("event_types", "entity_types") if name in filters}
+    return Asked(
+        **{
+            **wishes,
+            "session": wishes.get("session") or "",
+            "history": tuple(Turn(**turn) for turn in wishes.get("history", [])),
+            "filters": Filters(since=filters.get("since"), exclude=tuple(filters.get("exclude", [])), **words),
+            "strategy": wishes.get("strategy", {}),
+        }
+    )
+
+
+class AppendSerializer(StrictSerializer):
+    event = EventCreateSerializer(required=False, help_text="A new event; it is kept, too.")
+    event_id = serializers.UUIDField(
+        required=False,
+        help_text="An event that the agent keeps already.",
+        error_messages={"invalid": "Use the id of an event."},
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if len(attrs) != 1:
+            raise serializers.ValidationError(
+                {
+                    "event": "Give either an event or the id of one.",
+                }
+            )
+        return attrs
+
+
+class TokensRequestSerializer(StrictSerializer):
+    content = ExactText(max_length=MAX_TEXT_CHARACTERS, allow_blank=True)
+    tokenizer = ExactText(max_length=60, required=False, default=DEFAULT_TOKENIZER)
+
+
+class TokensSerializer(serializers.Serializer[Any]):
+    tokens = serializers.IntegerField()
+    tokenizer = serializers.CharField()
+
+
+class CompressRequestSerializer(TokensRequestSerializer):
+    max_tokens = serializers.IntegerField(min_value=0, max_value=MAX_TOKENS)
+
+
+class CompressSerializer(TokensSerializer):
+    content = serializers.CharField(allow_blank=True)
+    truncated = serializers.BooleanField(help_text="A part of the text had no room.")
 
 
 class WarningSerializer(serializers.Serializer[Any]):
@@ -70,7 +192,19 @@ class SourceSerializer(serializers.Serializer[Any]):
     ms = serializers.IntegerField()
 
 
+class SignalsSerializer(serializers.Serializer[Any]):
+    keywords = serializers.ListField(child=serializers.CharField())
+    intent = serializers.ChoiceField(choices=list(get_args(Intent)))
+    event_types = serializers.ListField(child=serializers.CharField())
+    mentioned = serializers.ListField(child=serializers.DictField(), help_text="Entities that the query names.")
+
+
 class MetadataSerializer(serializers.Serializer[Any]):
+    query = serializers.CharField(allow_blank=True, help_text="What was searched for: the topic, or the task's goal.")
+    signals = SignalsSerializer(allow_null=True)
+    events_considered = serializers.IntegerField()
+    entities_considered = serializers.IntegerField()
+    chunks_searched = serializers.IntegerField()
     considered = serializers.IntegerField()
     included = serializers.IntegerField()
     left_out = serializers.IntegerField()
@@ -91,11 +225,32 @@ class AssemblySummarySerializer(serializers.Serializer[Any]):
     tokens = serializers.IntegerField()
     truncated = serializers.BooleanField(help_text="Something was cut, or left out for want of room.")
     warnings = WarningSerializer(many=True)
+    parent = serializers.UUIDField(  # type: ignore[assignment]  # as above
+        allow_null=True, help_text="The assembly that this one grew from by an event."
+    )
+    repeats = serializers.UUIDField(allow_null=True, help_text="The assembly that this one repeats, from the cache.")
     sha256 = serializers.CharField(help_text="Of the content in UTF-8, hexadecimal.")
+
+
+class ComponentSerializer(serializers.Serializer[Any]):
+    type = serializers.ChoiceField(choices=list(get_args(Component)))
+    source = serializers.CharField(help_text="The ref of the item.")  # type: ignore[assignment]  # as above
+    content = serializers.CharField()
+    tokens = serializers.IntegerField()
+    relevance_score = serializers.FloatField()
+
+
+class MessageSerializer(serializers.Serializer[Any]):
+    role = serializers.CharField()
+    content = serializers.CharField()
 
 
 class AssemblySerializer(AssemblySummarySerializer):
     content = serializers.CharField(help_text="The finished context.")
+    format = serializers.ChoiceField(choices=["markdown", "messages"])
+    messages = MessageSerializer(many=True, required=False, help_text="With `format: messages`, ready to be sent.")
+    components = ComponentSerializer(many=True, help_text="What the content is made of, in its order.")
+    strategy = serializers.DictField(help_text="The profile as it was followed.")
     sections = SectionSerializer(many=True)
     metadata = MetadataSerializer()
 

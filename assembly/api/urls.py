@@ -1,12 +1,20 @@
-"""The addresses of assemblies under /api/v1/."""
+"""The addresses of assemblies and profiles under /api/v1/."""
 
 from django.urls import path
 
-from assembly.api import views
+from assembly.api import profiles, views
 
 urlpatterns = [
     path("assemblies", views.AssemblyList.as_view()),
     path("assemblies/<uuid:id_>", views.AssemblyDetail.as_view()),
     path("assemblies/<uuid:id_>/decisions", views.AssemblyDecisions.as_view()),
     path("assemblies/<uuid:id_>/replay", views.AssemblyReplay.as_view()),
+    path("assemblies/<uuid:id_>/append", views.AssemblyAppend.as_view()),
+    path("tokens", views.Tokens.as_view()),
+    path("compress", views.Compress.as_view()),
+    path("profiles", profiles.ProfileList.as_view()),
+    path("profiles/check", profiles.ProfileCheck.as_view()),
+    path("profiles/<slug:name>", profiles.ProfileDetail.as_view()),
+    path("profiles/<slug:name>/versions", profiles.ProfileVersionList.as_view()),
+    path("profiles/<slug:name>/versions/<int:version>", profiles.ProfileVersionDetail.as_view()),
 ]

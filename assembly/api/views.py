@@ -1,8 +1,10 @@
-"""REST: assembling, reading what was assembled, replaying it."""
+"""REST: assembling, reading what was assembled, replaying it, adding to it; counting and compressing texts."""
 
 from functools import partial
+from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.request import Request
@@ -13,20 +15,38 @@ from agents.models import Agent
 from assembly.access import assembly_for
 from assembly.api.documents import assembly_document, decision_document, summary_document
 from assembly.api.serializers import (
+    AppendSerializer,
     AssemblyRequestSerializer,
     AssemblySerializer,
     AssemblySummarySerializer,
+    CompressRequestSerializer,
+    CompressSerializer,
     DecisionSerializer,
     ReplaySerializer,
+    TokensRequestSerializer,
+    TokensSerializer,
+    asked_of,
 )
+from assembly.appending import append
+from assembly.cache import Answer
+from assembly.engine.compression import compress
 from assembly.models import Assembly
 from assembly.replay import content_of, replay
-from assembly.service import assemble
+from assembly.service import assemble, tokenizer_named
+from config.http.errors import Conflict, NotFound
 from config.http.idempotency import idempotent
 from config.http.openapi import LOCATION, PAGE
+from memories.models import Event
+from memories.services import events_create
 from teams.access import Action, team_for
 from teams.api.serializers import page_serializer
 from teams.api.view import ApiView
+
+
+def created(answer: Answer) -> Response:
+    """The answer to a request that made an assembly."""
+    location = f"/api/v1/assemblies/{answer.assembly.id}"
+    return Response(assembly_document(answer), status.HTTP_201_CREATED, headers={"Location": location})
 
 
 class AssemblyList(ApiView):
@@ -63,9 +83,7 @@ class AssemblyList(ApiView):
         agent: Agent = agent_for(self.principal, data.pop("agent"), Action.READ)
         slug = data.pop("team")
         team = team_for(self.principal, slug) if slug is not None else None
-        assembly, content = assemble(agent=agent, team=team, principal=self.principal, **data)
-        document = assembly_document(assembly, list(assembly.decisions.order_by("position")), content)
-        return Response(document, status.HTTP_201_CREATED, headers={"Location": f"/api/v1/assemblies/{assembly.id}"})
+        return created(assemble(agent=agent, team=team, asked=asked_of(data), principal=self.principal))
 
 
 class AssemblyDetail(ApiView):
@@ -75,7 +93,8 @@ class AssemblyDetail(ApiView):
         self.query()
         assembly = assembly_for(self.principal, id_)
         decisions = list(assembly.decisions.order_by("position"))
-        return Response(assembly_document(assembly, decisions, content_of(assembly, decisions)))
+        content = content_of(assembly, decisions)
+        return Response(assembly_document(Answer(assembly, content, tuple(row.as_decided() for row in decisions))))
 
 
 class AssemblyDecisions(ApiView):
@@ -101,3 +120,60 @@ class AssemblyReplay(ApiView):
         self.query()
         result = replay(assembly_for(self.principal, id_))
         return Response({"identical": result.identical, "sha256": result.sha256})
+
+
+class AssemblyAppend(ApiView):
+    @extend_schema(
+        parameters=[LOCATION],
+        operation_id="assemblies_append",
+        request=AppendSerializer,
+        responses={201: AssemblySerializer},
+    )
+    @idempotent
+    def post(self, request: Request, id_: UUID) -> Response:
+        """Add an event to a finished context, first; its weakest parts go where it has no room. A new assembly."""
+        self.query()
+        assembly = assembly_for(self.principal, id_)
+        agent = agent_for(self.principal, assembly.agent_slug, Action.WRITE)
+        wishes = self.validated(AppendSerializer)
+        with transaction.atomic():  # without the assembly, there is no new event either
+            event = self._event(agent, **wishes)
+            return created(append(assembly=assembly, event=event, principal=self.principal))
+
+    def _event(self, agent: Agent, event: dict[str, Any] | None = None, event_id: UUID | None = None) -> Event:
+        if event is not None:
+            made = events_create(agent=agent, facts=[event], principal=self.principal)
+            if not made:
+                raise Conflict("An event with this external id is there already. Name it by its id.")
+            return made[0]
+        found = Event.objects.filter(agent=agent, id=event_id).first() if event_id else None
+        if found is None:
+            raise NotFound(f"The event “{event_id}”")
+        return found
+
+
+class Tokens(ApiView):
+    @extend_schema(operation_id="tokens_count", request=TokensRequestSerializer, responses=TokensSerializer)
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """How many tokens a text counts."""
+        self.query()
+        asked = self.validated(TokensRequestSerializer)
+        return Response({"tokens": tokenizer_named(asked["tokenizer"]).count(asked["content"]), **_name(asked)})
+
+
+class Compress(ApiView):
+    @extend_schema(operation_id="compress", request=CompressRequestSerializer, responses=CompressSerializer)
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """A text within so many tokens: whole where it fits, else its beginning with a clear marker."""
+        self.query()
+        asked = self.validated(CompressRequestSerializer)
+        tokenizer = tokenizer_named(asked["tokenizer"])
+        content = compress(asked["content"], asked["max_tokens"], tokenizer)
+        cut = content != asked["content"]
+        return Response({"content": content, "tokens": tokenizer.count(content), "truncated": cut, **_name(asked)})
+
+
+def _name(asked: dict[str, Any]) -> dict[str, Any]:
+    return {"tokenizer": asked["tokenizer"]}

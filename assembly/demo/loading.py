@@ -10,6 +10,7 @@ from django.db import transaction
 
 from agents.models import Agent, AgentFile
 from agents.services import agent_create
+from assembly.asked import Asked
 from assembly.demo.workspaces import FOLDER, aged, workspace_of
 from assembly.service import assemble
 from config.http.errors import Conflict
@@ -124,8 +125,6 @@ def _context(
     assemble(
         agent=agents[entry["agent"]],
         team=teams[entry["team"]],
-        topic=entry.get("topic", ""),
-        max_tokens=entry.get("max_tokens"),
-        now=now,
         principal=people[entry["by"]].principal,
+        asked=Asked(topic=entry.get("topic", ""), max_tokens=entry.get("max_tokens"), now=now),
     )

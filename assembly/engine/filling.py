@@ -10,7 +10,7 @@ from assembly.engine.rendering import SECTION_SEPARATOR
 from assembly.engine.scoring import Ranked, rank
 from assembly.engine.selection import fill
 from assembly.engine.tokens import Ledger
-from assembly.engine.turns import fill_turns
+from assembly.engine.turns import fill_turns, room_for_turns
 from assembly.engine.types import Candidate, Decision, Request, SectionResult, Status
 
 
@@ -63,8 +63,7 @@ class Filling:
     def _reserve_for_turns(self) -> None:
         last = self.profile.sections[-1]
         if last.shape == "turns":
-            grown, _ = fill_turns(last, self._ranked(last), self.ledger, self.budget)
-            self._reserved = grown.tokens - self.ledger.tokens
+            self._reserved = room_for_turns(last, self._ranked(last), self.ledger, self.budget)
 
     def _add_blocks(self, sections: list[Section]) -> None:
         """The contest, and its outcome rendered. It is held again without those that turn out not to fit."""

@@ -36,6 +36,8 @@ def _over_section_budget(decision: Decision, label: str) -> str:
 
 
 def _over_total_budget(decision: Decision, label: str) -> str:
+    if decision.detail.get("dropped_for"):
+        return "It made room for what happened since: the weakest go first."
     return f"No room left in the whole context when it came to {label}.{_missing(decision)}"
 
 

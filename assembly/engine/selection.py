@@ -78,7 +78,7 @@ def cut(section: Section, item: Ranked, ledger: Ledger, limit: Limit, left_out: 
         return grown, whole_item
     rendered = render(section, item.candidate)
     opened = opening(section, first_section=not ledger.text, first_item=True)
-    longest = _longest_cut(rendered.body, ledger.append(opened + rendered.lead), limit.tokens)
+    longest = longest_cut(rendered.body, ledger.append(opened + rendered.lead), limit.tokens)
     if longest is None:
         return ledger, left_out
     kept, grown = longest
@@ -95,7 +95,7 @@ def cut(section: Section, item: Ranked, ledger: Ledger, limit: Limit, left_out: 
     return grown, placed(decision, ledger, opened, grown)
 
 
-def _longest_cut(body: str, led: Ledger, limit: int) -> tuple[int, Ledger] | None:
+def longest_cut(body: str, led: Ledger, limit: int) -> tuple[int, Ledger] | None:
     """The longest prefix of the body that fits with its marker: its length, and the ledger that ends in it.
 
     None when not one character fits. Every length is proved by a real count, downwards from just above an

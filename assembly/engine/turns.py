@@ -15,7 +15,7 @@ def fill_turns(section: Section, ranked: list[Ranked], ledger: Ledger, budget: i
     A turn too large for what is left is passed over; where none got in, the latest is cut to fit.
     """
     limit = Limit.of(section, ledger.tokens, budget)
-    chosen, misfits = _window(section, ranked, ledger, limit)
+    chosen, misfits, _ = _window(section, ranked, ledger, limit)
     while True:
         grown, decided = _said(section, chosen, ledger)
         if grown.tokens <= limit.tokens or not chosen:
@@ -31,10 +31,16 @@ def fill_turns(section: Section, ranked: list[Ranked], ledger: Ledger, budget: i
     return grown, decisions
 
 
+def room_for_turns(section: Section, ranked: list[Ranked], ledger: Ledger, budget: int) -> int:
+    """Tokens that the turns need at the end of the context, were there all this room."""
+    chosen, _, used = _window(section, ranked, ledger, Limit.of(section, ledger.tokens, budget))
+    return used - ledger.tokens if chosen else 0
+
+
 def _window(
     section: Section, ranked: list[Ranked], ledger: Ledger, limit: Limit
-) -> tuple[list[Ranked], dict[str, int]]:
-    """The turns that have room, latest first, and by how many tokens each other one is too large."""
+) -> tuple[list[Ranked], dict[str, int], int]:
+    """The turns that have room, latest first; by how many tokens each other one is too large; the tokens used."""
     count = ledger.tokenizer.count
     used = ledger.tokens + count(heading(section))
     chosen: list[Ranked] = []
@@ -48,7 +54,7 @@ def _window(
             chosen.append(item)
         else:
             misfits[item.candidate.ref] = used + cost - limit.tokens
-    return chosen, misfits
+    return chosen, misfits, used
 
 
 def _said(section: Section, chosen: list[Ranked], ledger: Ledger) -> tuple[Ledger, dict[str, Decision]]:

@@ -1,17 +1,39 @@
 """Where candidates come from. A source is one file and one line here."""
 
+from assembly.sources.additional_context import additional_context
 from assembly.sources.agent_files import agent_files
-from assembly.sources.base import Gathered, Situation, Source
+from assembly.sources.base import Filters, Gathered, Mention, Situation, Source, Turn
 from assembly.sources.daily_logs import daily_logs
+from assembly.sources.entities import entities
 from assembly.sources.memories import agent_memories, team_memories
+from assembly.sources.open_files import open_files
+from assembly.sources.patterns import patterns
+from assembly.sources.recent_events import recent_events
+from assembly.sources.relations import relations
+from assembly.sources.semantic_content import semantic_content
+from assembly.sources.task_stack import task_stack
 from assembly.sources.team_files import team_files
+from assembly.sources.tool_results import tool_results
+from assembly.sources.tools import tools
+from assembly.sources.turns import turns
 
 SOURCES: dict[str, Source] = {
-    "agent_files": agent_files,
-    "team_files": team_files,
-    "daily_logs": daily_logs,
-    "team_memories": team_memories,
-    "agent_memories": agent_memories,
+    "agent_files": Source(agent_files, "custom", "Files of the agent"),
+    "team_files": Source(team_files, "custom", "Files of the team"),
+    "daily_logs": Source(daily_logs, "recent", "Daily logs"),
+    "team_memories": Source(team_memories, "semantic", "Memories of the team"),
+    "agent_memories": Source(agent_memories, "semantic", "Memories of the agent"),
+    "recent_events": Source(recent_events, "recent", "Events"),
+    "semantic_content": Source(semantic_content, "semantic", "Passages of documents"),
+    "entities": Source(entities, "entity", "People, places and things", needs=frozenset({"mentioned"})),
+    "relations": Source(relations, "relation", "Relations between them", needs=frozenset({"mentioned"})),
+    "patterns": Source(patterns, "pattern", "Patterns", needs=frozenset({"mentioned"})),
+    "task_stack": Source(task_stack, "custom", "Task stack", needs=frozenset({"task"})),
+    "tools": Source(tools, "custom", "Tools"),
+    "tool_results": Source(tool_results, "recent", "Results of tools"),
+    "open_files": Source(open_files, "custom", "Open documents"),
+    "turns": Source(turns, "custom", "The conversation so far"),
+    "additional_context": Source(additional_context, "custom", "The request itself"),
 }
 
-__all__ = ["SOURCES", "Gathered", "Situation", "Source"]
+__all__ = ["SOURCES", "Filters", "Gathered", "Mention", "Situation", "Source", "Turn"]

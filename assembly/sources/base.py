@@ -1,26 +1,86 @@
 """What a source is: the only kind of thing that reads the database for an assembly."""
 
 import datetime
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeVar
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents.models import Agent
 from assembly.engine.profile import Section
+from assembly.engine.signals import Signals
 from assembly.engine.types import Candidate
+from memories.models import Session, TaskFrame
 from teams.models import Team
+
+Component = Literal["recent", "semantic", "entity", "relation", "pattern", "custom"]
+"""What the seed "Context Assembly Specification" calls the type of a ContextComponent."""
+
+Need = Literal["mentioned", "task"]
+"""What several sources build on, found before they are asked: the mentioned entities, the current task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn of the conversation so far: who said it (user, assistant, tool …), and what."""
+
+    role: str
+    content: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a request wants to be told of alone (seed: ContextFilters). None: of all."""
+
+    since: datetime.datetime | None = None
+    """Events after this moment."""
+    event_types: frozenset[str] | None = None
+    entity_types: frozenset[str] | None = None
+    exclude: tuple[str, ...] = ()
+    """Refs or ids that the engine leaves out, saying so; sources return so many rows more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """An entity that the query names."""
+
+    id: UUID
+    type: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Whom a context is for. `vector` is the topic's direction, None without one; `now` has a time zone."""
+    """Whom a context is for, and what for. `vector` is the topic's direction, None without one; `now` has a zone.
+
+    `mentioned` and `task` are for `gather` to find.
+    """
 
     agent: Agent
     team: Team | None
     vector: NDArray[np.float32] | None
     now: datetime.datetime
+    topic: str = ""
+    signals: Signals = field(default_factory=Signals)
+    session: Session | None = None
+    history: tuple[Turn, ...] = ()
+    filters: Filters = Filters()
+    additional_context: str = ""
+    depth_limit: int = 2
+    mentioned: tuple[Mention, ...] = ()
+    task: TaskFrame | None = None
+
+    def age(self, moment: datetime.datetime) -> datetime.timedelta:
+        """How long ago it was; negative for what is still to come."""
+        return self.now - moment
+
+    def raised(self, limit: int) -> int:
+        """The limit in rows, and one more for each that the request excludes: they are not to crowd out others."""
+        return limit + len(self.filters.exclude)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,5 +91,26 @@ class Gathered:
     limit: int
 
 
-Source = Callable[[Situation, Sequence[Section]], Gathered]
-"""Gets all of a profile's sections that name it, so that one query can serve them all."""
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A place that candidates come from.
+
+    `gather` gets all of a profile's sections that name the source, so that one query can serve them all.
+    """
+
+    gather: Callable[[Situation, Sequence[Section]], Gathered]
+    component: Component
+    label: str
+    """What people call it."""
+    needs: frozenset[Need] = frozenset()
+
+
+Row = TypeVar("Row")
+
+
+def offered(
+    sections: Sequence[Section], rows: Iterable[Row], limit: int, candidate: Callable[[Section, Row], Candidate]
+) -> Gathered:
+    """Every row, of at most `limit`, as a candidate for every section."""
+    found = list(rows)
+    return Gathered([candidate(section, row) for section in sections for row in found], limit * len(sections))

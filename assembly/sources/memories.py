@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
-from assembly.sources.base import Gathered, Situation
+from assembly.sources.base import Gathered, Situation, offered
 from memories.search import FoundMemory, memories_find
 from memories.services import Owner
 
@@ -26,13 +26,16 @@ def _memories(owner: Owner | None, situation: Situation, sections: Sequence[Sect
     if owner is None:
         return Gathered((), LIMIT)
     # Whether the search found anything is for the engine to say, so the most recent must be at hand as well.
-    recent = LIMIT if situation.vector is None else max(section.top_k or LIMIT for section in sections)
-    found = memories_find(owner=owner, vector=situation.vector, similar=LIMIT, recent=recent)
-    limit = recent if situation.vector is None else LIMIT + recent
-    return Gathered([_candidate(memory, section) for section in sections for memory in found], limit * len(sections))
+    similar = situation.raised(LIMIT)
+    recent = (
+        similar if situation.vector is None else situation.raised(max(section.top_k or LIMIT for section in sections))
+    )
+    found = memories_find(owner=owner, vector=situation.vector, similar=similar, recent=recent)
+    limit = recent if situation.vector is None else similar + recent
+    return offered(sections, found, limit, _candidate)
 
 
-def _candidate(memory: FoundMemory, section: Section) -> Candidate:
+def _candidate(section: Section, memory: FoundMemory) -> Candidate:
     return Candidate(
         ref=memory.ref,
         section=section.key,

@@ -15,6 +15,7 @@ from assembly.models import Assembly, Decision, StoredText
 from assembly.replay import RecordDamaged, content_of
 from assembly.replay import replay as replay_of
 from assembly.views import explanation
+from assembly.views.exact_text import Piece, pieces
 from teams.models import Team
 from teams.views.asking import asking
 
@@ -36,7 +37,9 @@ def context(request: HttpRequest, id_: UUID) -> HttpResponse:
         "bar": explanation.bar(assembly, rows),
         "unused": max(0, assembly.budget - assembly.tokens),
         "over": max(0, assembly.tokens - assembly.budget),
-        "included": [item for item in items if item.decision.included],
+        "included": sorted(
+            (item for item in items if item.decision.included), key=lambda item: item.decision.start or 0
+        ),
         "left_out": [item for item in items if explanation.is_left_out(item.decision)],
         "empty": [item for item in items if item.decision.code == "empty"],
         "sources": explanation.source_rows(assembly),
@@ -71,10 +74,10 @@ def download(request: HttpRequest, id_: UUID) -> HttpResponse:
     )
 
 
-def _pieces(assembly: Assembly, decisions: list[Decision]) -> list[explanation.Piece] | None:
+def _pieces(assembly: Assembly, decisions: list[Decision]) -> list[Piece] | None:
     """The exact text; None when the record does not give it any more, which the page then says."""
     try:
-        return explanation.pieces(assembly, decisions, content_of(assembly, decisions))
+        return pieces(assembly, decisions, content_of(assembly, decisions))
     except RecordDamaged:
         return None
 
@@ -89,7 +92,7 @@ def _slugs(request: HttpRequest, assembly: Assembly) -> tuple[str, str]:
 
 
 def _beginnings(decisions: list[Decision]) -> dict[bytes, str]:
-    """The first characters of each memory that was considered, by hash."""
-    hashes = {bytes(decision.text_sha256) for decision in decisions if decision.ref.startswith("memory:")}
+    """The first characters of each text that was considered, by hash."""
+    hashes = {bytes(decision.text_sha256) for decision in decisions}
     rows = StoredText.objects.filter(sha256__in=hashes).annotate(beginning=Substr("text", 1, explanation.EXCERPT))
     return {bytes(key): text for key, text in rows.values_list("sha256", "beginning")}

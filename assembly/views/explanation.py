@@ -7,23 +7,27 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
+from django.urls import reverse
 from django.utils.formats import date_format
 
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.reasons import sentence, warning_sentence
-from assembly.engine.rendering import MARKER
 from assembly.models import Assembly, Decision
+from assembly.sources import SOURCES
 
 WIDTH, GAP = 1000, 1.5  # of the bar, in the units of its SVG
+PAGES = {
+    "event": "event",
+    "entity": "entity",
+    "pattern": "pattern",
+    "thread": "thread",
+    "tool": "tool",
+    "document": "document",
+    "chunk": "document",
+}
+"""By what a ref begins with, the page of the thing."""
 EXCERPT = 160  # characters of an item's text in a list
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-SOURCES = {
-    "agent_files": "Files of the agent",
-    "team_files": "Files of the team",
-    "daily_logs": "Daily logs",
-    "team_memories": "Memories of the team",
-    "agent_memories": "Memories of the agent",
-}
 CODES = {
     Code.OVER_SECTION_BUDGET: ("no room", "warn"),
     Code.OVER_TOTAL_BUDGET: ("no room", "warn"),
@@ -59,9 +63,8 @@ class Item:
     why: str
     address: str = ""
 
-    @property
-    def is_memory(self) -> bool:
-        return self.decision.ref.startswith("memory:")
+    is_one_of_many: bool = False
+    """One item among others of its section, which its rank and its score set apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +95,6 @@ class BarPiece:
     def inner(self) -> float:
         """Its width without the gap to the next piece."""
         return round(max(self.width - GAP, self.width / 2), 2)
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A section of the exact text, as runs of (text, whether it is the mark of a cut)."""
-
-    layer: str
-    label: str
-    runs: tuple[tuple[str, bool], ...]
 
 
 def headline(assembly: Assembly, decisions: Sequence[Decision]) -> str:
@@ -189,7 +183,11 @@ def _tag(decision: Decision) -> Tag:
 def items(assembly: Assembly, decisions: Sequence[Decision], texts: Mapping[bytes, str]) -> list[Item]:
     """Every candidate in order, worded for people. `texts` are their beginnings by hash."""
     sections = {section["key"]: section for section in assembly.sections}
-    titles = {decision.ref: _title(decision, sections[decision.section]["label"], texts) for decision in decisions}
+    one_text = {section["key"] for section in assembly.profile["sections"] if section["shape"] == "text"}
+    titles = {
+        decision.ref: _title(decision, sections[decision.section]["label"], decision.section in one_text, texts)
+        for decision in decisions
+    }
     return [
         Item(
             decision=decision,
@@ -198,15 +196,16 @@ def items(assembly: Assembly, decisions: Sequence[Decision], texts: Mapping[byte
             layer=sections[decision.section]["layer"].lower(),
             tag=_tag(decision),
             why=_reason(decision, sections[decision.section]["label"], titles),
+            is_one_of_many=decision.section not in one_text and not decision.candidate.get("date"),
         )
         for decision in decisions
     ]
 
 
-def _title(decision: Decision, label: str, texts: Mapping[bytes, str]) -> str:
+def _title(decision: Decision, label: str, is_one_text: bool, texts: Mapping[bytes, str]) -> str:
     if day := decision.candidate.get("date"):
         return date_format(datetime.date.fromisoformat(day), "l, j F")
-    if not decision.ref.startswith("memory:"):
+    if is_one_text:
         return label
     text = " ".join(texts.get(bytes(decision.text_sha256), "").split())
     return f"“{text[: EXCERPT - 1]}…”" if len(text) >= EXCERPT else f"“{text}”"
@@ -228,7 +227,7 @@ def with_addresses(found: list[Item], agent: str, team: str) -> list[Item]:
 
 def _address(decision: Decision, agent: str, team: str) -> str:
     kind, _, rest = decision.ref.partition(":")
-    version = rest.partition("@")[2]
+    id_, _, version = rest.partition("@")
     key = decision.candidate.get("kind")
     if kind == "agent_file" and agent and key:
         return f"/agents/{agent}/files/{key}/history/{version}/"
@@ -236,36 +235,15 @@ def _address(decision: Decision, agent: str, team: str) -> str:
         return f"/teams/{team}/files/{key}/history/{version}/"
     if kind == "daily_log" and agent:
         return f"/agents/{agent}/logs/{decision.candidate['date']}/history/{version}/"
+    if kind in PAGES and agent:
+        return reverse(PAGES[kind], args=[agent, id_])
     return ""
-
-
-def pieces(assembly: Assembly, decisions: Sequence[Decision], content: str) -> list[Piece]:
-    """The exact text, all of it, by section. What stands between two sections goes with the first."""
-    present = [section for section in assembly.sections if section["end"] > section["start"]]
-    marks = sorted(
-        (decision.end - len(MARKER.strip()), decision.end)
-        for decision in decisions
-        if decision.code == Code.TRUNCATED and decision.end
-    )
-    ends = [section["start"] for section in present[1:]] + [len(content)]
-    return [
-        Piece(section["layer"].lower(), section["label"], _runs(content, section["start"], end, marks))
-        for section, end in zip(present, ends, strict=False)
-    ]
-
-
-def _runs(content: str, start: int, end: int, marks: Sequence[tuple[int, int]]) -> tuple[tuple[str, bool], ...]:
-    runs, at = [], start
-    for mark_start, mark_end in marks:
-        if start <= mark_start and mark_end <= end:
-            runs += [(content[at:mark_start], False), (content[mark_start:mark_end], True)]
-            at = mark_end
-    return (*runs, (content[at:end], False))
 
 
 def source_rows(assembly: Assembly) -> list[dict[str, Any]]:
     """The sources by the names that people know."""
-    return [{**source, "label": SOURCES.get(source["name"], source["name"])} for source in assembly.sources]
+    names = {name: source.label for name, source in SOURCES.items()}
+    return [{**source, "label": names.get(source["name"], source["name"])} for source in assembly.sources]
 
 
 def warnings(assembly: Assembly) -> list[str]:

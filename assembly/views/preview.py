@@ -3,6 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
+from assembly.asked import Asked
 from assembly.forms import PreviewForm
 from assembly.service import assemble
 from config.http.errors import Invalid
@@ -20,7 +21,9 @@ def preview(request: HttpRequest) -> HttpResponse:
     form = PreviewForm(request.POST, principal=principal)
     if form.is_valid():
         try:
-            assembly, _ = assemble(**form.cleaned_data, principal=principal)
+            wishes = form.cleaned_data
+            agent, team = wishes.pop("agent"), wishes.pop("team")
+            assembly = assemble(agent=agent, team=team, asked=Asked(**wishes), principal=principal).assembly
         except Invalid as error:
             for field in error.extra["errors"]:
                 form.add_error(field if field in form.fields else None, error.detail)

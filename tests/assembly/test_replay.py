@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from agents.models import Agent, DailyLog
 from agents.services import agent_create, agent_delete, agent_update, daily_log_append, daily_log_delete
+from assembly.asked import Asked
 from assembly.models import Assembly, Decision, StoredText
 from assembly.replay import RecordDamaged, content_of, replay
 from assembly.service import assemble
@@ -24,7 +25,8 @@ pytestmark = pytest.mark.django_db
 
 
 def test_a_replay_is_identical_after_every_row_was_edited_and_deleted(luna: Agent, demo_team: Team) -> None:
-    assembly, content = assemble(agent=luna, team=demo_team, topic="acts", now=NOW, principal=SYSTEM)
+    answer = assemble(agent=luna, team=demo_team, principal=SYSTEM, asked=Asked(topic="acts", now=NOW))
+    assembly, content = answer.assembly, answer.content
     for key in ("IDENTITY", "INSTRUCTIONS", "KNOWLEDGE"):
         write(luna, key, "Something else altogether.")
     for log in DailyLog.objects.all():
@@ -40,19 +42,19 @@ def test_a_replay_is_identical_after_every_row_was_edited_and_deleted(luna: Agen
 
 def test_texts_are_stored_once_however_many_assemblies_used_them(luna: Agent, demo_team: Team) -> None:
     for _ in range(3):
-        assemble(agent=luna, team=demo_team, now=NOW, principal=SYSTEM)
+        assemble(agent=luna, team=demo_team, principal=SYSTEM, asked=Asked(now=NOW))
     considered = Decision.objects.values("text_sha256").distinct().count()
     assert StoredText.objects.count() == considered < Decision.objects.count()
 
 
 def test_which_assemblies_used_this_memory_is_one_indexed_query(luna: Agent) -> None:
     memory = Memory.objects.get(agent=luna)
-    assembly, _ = assemble(agent=luna, now=NOW, principal=SYSTEM)
+    assembly = assemble(agent=luna, principal=SYSTEM, asked=Asked(now=NOW)).assembly
     assert list(Assembly.objects.filter(decisions__ref=memory.ref, decisions__included=True)) == [assembly]
 
 
 def test_a_record_that_was_tampered_with_is_told_and_not_shown(luna: Agent) -> None:
-    assembly, _ = assemble(agent=luna, now=NOW, principal=SYSTEM)
+    assembly = assemble(agent=luna, principal=SYSTEM, asked=Asked(now=NOW)).assembly
     tampered = Assembly.objects.get(id=assembly.id)
     tampered.budget = 3  # as if somebody had changed the row
     assert not replay(tampered).identical
@@ -85,9 +87,9 @@ def test_any_record_replays(
             daily_log_append(agent=agent, date=NOW.date() - datetime.timedelta(days=day), text=text, principal=SYSTEM)
         for text in memories:
             memory_create(owner=agent, facts=MemoryFacts(kind="fact", text=text), principal=SYSTEM)
-        assembly, content = assemble(
-            agent=agent, now=NOW, principal=SYSTEM, max_tokens=options.pop("budget"), **options
-        )
+        asked = Asked(now=NOW, max_tokens=options.pop("budget"), **options)
+        answer = assemble(agent=agent, principal=SYSTEM, asked=asked)
+        assembly, content = answer.assembly, answer.content
         agent_delete(agent=agent, principal=SYSTEM)
         assert content_of(Assembly.objects.get(id=assembly.id)) == content
         assert assembly.tokens <= assembly.budget or assembly.warnings == ["BUDGET_EXCEEDED"]
@@ -97,8 +99,8 @@ def test_any_record_replays(
 def test_who_may_see_an_assembly_sees_its_agent_and_its_team(luna: Agent, demo_team: Team) -> None:
     other = team_create(slug="other", name="Other")
     agent_update(agent=luna, expected_version=1, name="Luna", timezone="UTC", teams=[demo_team, other])
-    in_demo, _ = assemble(agent=luna, team=demo_team, now=NOW, principal=SYSTEM)
-    in_none, _ = assemble(agent=luna, now=NOW, principal=SYSTEM)
+    in_demo = assemble(agent=luna, team=demo_team, principal=SYSTEM, asked=Asked(now=NOW)).assembly
+    in_none = assemble(agent=luna, principal=SYSTEM, asked=Asked(now=NOW)).assembly
     person = User.objects.create_user("mia")
     membership_set(team=other, user=person, role="admin")
     assert list(Assembly.objects.visible_to(person.principal)) == [in_none]

@@ -9,6 +9,7 @@ import pytest
 
 from agents.models import Agent, AgentFile
 from agents.services import agent_create, daily_log_append
+from assembly.asked import Asked
 from assembly.models import Assembly
 from assembly.service import assemble
 from config.http.errors import Invalid
@@ -23,7 +24,8 @@ DAY = datetime.timedelta(days=1)
 
 
 def context(agent: Agent, team: Team | None = None, **options: Any) -> tuple[Assembly, str]:
-    return assemble(agent=agent, team=team, now=options.pop("now", NOW), principal=SYSTEM, **options)
+    answer = assemble(agent=agent, team=team, principal=SYSTEM, asked=Asked(now=options.pop("now", NOW), **options))
+    return answer.assembly, answer.content
 
 
 def codes(assembly: Assembly) -> dict[str, str]:
@@ -124,7 +126,7 @@ def test_the_number_of_queries_does_not_grow_with_the_rows(
         facts = [MemoryFacts(kind="fact", text=f"Number {number}") for number in range(200)]
         memories_create(owner=owner, facts=facts, principal=SYSTEM)
     # team link, provisioning check, five sources, three inserts within a savepoint
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         context(luna, demo_team, topic="numbers")
 
 

@@ -10,7 +10,7 @@ import tempfile
 from importlib import import_module
 from pathlib import Path
 
-BENCHMARKS = ["http_assembly"]
+BENCHMARKS = ["http_assembly", "cache"]
 
 
 def main(only: str) -> None:

@@ -34,16 +34,16 @@ def run() -> None:
     with served() as address:
         files = conversations(folder)
         for number, file in enumerate(files):
-            _manage("import_conversation", str(file), "--agent", f"agent-{number}")
-        key = _manage("create_api_key", "--admin").split()[-1]
-        bodies = {"topic": _bodies(files, topics=True), "no_topic": _bodies(files, topics=False)}
+            manage("import_conversation", str(file), "--agent", f"agent-{number}")
+        key = manage("create_api_key", "--admin").split()[-1]
+        asked = {"topic": bodies(files, topics=True), "no_topic": bodies(files, topics=False)}
         with httpx.Client(base_url=address, headers={"Authorization": f"Bearer {key}"}, timeout=60) as client:
-            _check(client, bodies["topic"][:25])
-            for kind, clients in itertools.product(bodies, CLIENTS):
-                _measure(client, kind, bodies[kind], clients)
+            _check(client, asked["topic"][:25])
+            for kind, clients in itertools.product(asked, CLIENTS):
+                _measure(client, kind, asked[kind], clients)
 
 
-def _bodies(files: list[Path], *, topics: bool) -> list[dict[str, Any]]:
+def bodies(files: list[Path], *, topics: bool) -> list[dict[str, Any]]:
     """Requests that go round the agents; each asks one of the conversation's questions."""
     per_agent = [
         [
@@ -114,6 +114,7 @@ def _wait(address: str, server: subprocess.Popen[bytes]) -> None:
     sys.exit("the server did not answer within a minute")
 
 
-def _manage(*arguments: str) -> str:
+def manage(*arguments: str) -> str:
+    """What the management command printed."""
     finished = subprocess.run([sys.executable, "manage.py", *arguments], check=True, stdout=subprocess.PIPE, text=True)
     return finished.stdout

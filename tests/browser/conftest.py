@@ -15,6 +15,7 @@ from playwright.sync_api import ConsoleMessage, Page
 
 from agents.models import Agent
 from agents.services import agent_create, daily_log_append
+from assembly.asked import Asked
 from assembly.service import assemble
 from memories.services import MemoryFacts, memories_create
 from teams.files import file_save
@@ -80,8 +81,8 @@ def team(server: str) -> Team:
     memories_create(owner=team, facts=facts, principal=owner.principal)
     memories_create(owner=agent, facts=facts[:1], principal=owner.principal)
     daily_log_append(agent=agent, date=_today(agent), text="Rehearsed.", principal=owner.principal)
-    assemble(agent=agent, team=team, topic="the stage", principal=owner.principal)
-    assemble(agent=agent, team=team, max_tokens=1, principal=owner.principal)
+    assemble(agent=agent, team=team, principal=owner.principal, asked=Asked(topic="the stage"))
+    assemble(agent=agent, team=team, principal=owner.principal, asked=Asked(max_tokens=1))
     return team
 
 

@@ -7,8 +7,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-from assembly.models import Assembly
+from assembly.models import Assembly, StoredProfile
+from assembly.profiles import SHIPPED
+from teams.files import file_create
 from teams.models import Team, User
+from teams.principal import SYSTEM
 from tests.browser.conftest import sign_in
 
 pytestmark = pytest.mark.browser
@@ -41,6 +44,15 @@ PAGES = (
     "/contexts/?agent=nobody",
     "/contexts/{context}/",
     "/contexts/{over}/",
+    "/profiles/",
+    "/profiles/new/",
+    "/profiles/coding/",
+    "/profiles/coding/edit/",
+    "/profiles/conversation/",
+    "/profiles/house/",
+    "/profiles/house/history/",
+    "/profiles/house/history/1/",
+    "/profiles/broken/",
     "/accounts/password/change/",
     "/accounts/logout/",
     "/accounts/2fa/",
@@ -61,6 +73,14 @@ def addresses(server: str) -> list[str]:
 @pytest.fixture(autouse=True)
 def _olga_is_an_admin(team: Team) -> None:
     User.objects.filter(username="olga").update(is_admin=True)
+
+
+@pytest.fixture(autouse=True)
+def _profiles(team: Team) -> None:
+    """One of the organisation's own, and one that can no longer be read."""
+    for name, content in (("house", SHIPPED["conversation"]), ("broken", "sections: 1")):
+        text = content.replace("name: conversation", f"name: {name}")
+        file_create(file=StoredProfile(name=name, content=text), author=SYSTEM.author)
 
 
 def violations(page: Page) -> list[str]:

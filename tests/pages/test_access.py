@@ -7,6 +7,7 @@ import pytest
 
 from agents.models import Agent
 from agents.services import daily_log_append
+from assembly.asked import Asked
 from assembly.models import Assembly
 from assembly.service import assemble
 from teams.models import Team, User
@@ -47,6 +48,7 @@ PAGES = {
     "/contexts/{context}/": (200, 200, 200, 404, 200),
     "/contexts/{context}/text/": (200, 200, 200, 404, 200),
     "/contexts/{context}/replay/": (405, 405, 405, 405, 405),
+    "/jobs/": (200, 200, 200, 200, 200),
     "/accounts/password/change/": (302, 302, 302, 302, 302),
     "/accounts/2fa/": (200, 200, 200, 200, 200),
 }
@@ -55,7 +57,7 @@ PAGES = {
 @pytest.fixture
 def told(agent: Agent, team: Team, owner: User) -> Assembly:
     daily_log_append(agent=agent, date=datetime.date(2026, 3, 1), text="Met.", principal=owner.principal)
-    return assemble(agent=agent, team=team, principal=owner.principal)[0]
+    return assemble(agent=agent, team=team, principal=owner.principal, asked=Asked()).assembly
 
 
 @pytest.fixture

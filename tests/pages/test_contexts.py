@@ -8,6 +8,7 @@ import pytest
 
 from agents.models import Agent
 from agents.services import agent_create, agent_delete
+from assembly.asked import Asked
 from assembly.models import Assembly, Decision
 from assembly.replay import content_of
 from assembly.service import assemble
@@ -26,17 +27,18 @@ def full(agent: Agent, team: Team, owner: User) -> Assembly:
     file_save(file=file, content=f"{text}\n\n... [truncated]", expected_version=1, author=owner.principal.author)
     facts = [MemoryFacts(kind="fact", text=f"The stage number {number} is <free>") for number in range(8)]
     memories_create(owner=team, facts=facts, principal=owner.principal)
-    return assemble(agent=agent, team=team, principal=owner.principal)[0]
+    return assemble(agent=agent, team=team, principal=owner.principal, asked=Asked()).assembly
 
 
 def test_previewing_assembles_and_shows_the_context(
     signed_in: SignedIn, teammate: User, team: Team, agent: Agent
 ) -> None:
-    data = {"agent": "luna", "team": "demo", "topic": "the stage", "max_tokens": "500"}
+    data = {"agent": "luna", "team": "demo", "topic": "the stage", "max_tokens": "500", "profile": "research"}
     response = signed_in(teammate).post("/preview/", data, follow=True)
     assembly = Assembly.objects.get()
     assert response.redirect_chain == [(f"/contexts/{assembly.id}/", 302)]
     assert (assembly.topic, assembly.budget, assembly.requester_name) == ("the stage", 500, "Tim")
+    assert assembly.profile_name == "research"
     assert "Luna was told" in text_of(response)
 
 
@@ -99,7 +101,7 @@ def test_left_out_items_link_to_the_pinned_version(signed_in: SignedIn, owner: U
 
 
 def test_a_context_over_its_budget_says_so_loudly(signed_in: SignedIn, owner: User, team: Team, agent: Agent) -> None:
-    small, _ = assemble(agent=agent, team=team, max_tokens=1, principal=owner.principal)
+    small = assemble(agent=agent, team=team, principal=owner.principal, asked=Asked(max_tokens=1)).assembly
     page = text_of(signed_in(owner).get(f"/contexts/{small.id}/"))
     assert f"Over the budget by {small.tokens - 1} tokens." in page
     assert "larger than the whole budget" in page
@@ -107,7 +109,7 @@ def test_a_context_over_its_budget_says_so_loudly(signed_in: SignedIn, owner: Us
 
 def test_an_empty_context_has_a_page(signed_in: SignedIn, owner: User, team: Team) -> None:
     bare = agent_create(slug="bare", name="Bare", teams=[team])
-    empty, _ = assemble(agent=bare, max_tokens=0, principal=owner.principal)
+    empty = assemble(agent=bare, principal=owner.principal, asked=Asked(max_tokens=0)).assembly
     page = text_of(signed_in(owner).get(f"/contexts/{empty.id}/"))
     assert "An empty text." in page
 
@@ -153,7 +155,7 @@ def test_a_context_outlives_its_agent_for_admins(
 
 def test_the_list_is_filtered_by_its_address(signed_in: SignedIn, owner: User, team: Team, full: Assembly) -> None:
     kit = agent_create(slug="kit", name="Kit", teams=[team])
-    assemble(agent=kit, principal=owner.principal, topic="about kites")
+    assemble(agent=kit, principal=owner.principal, asked=Asked(topic="about kites"))
     browser = signed_in(owner)
     assert "about kites" in text_of(browser.get("/contexts/"))
     assert "about kites" not in text_of(browser.get("/contexts/?agent=luna"))
@@ -173,7 +175,7 @@ def test_a_filter_that_means_nothing_lists_nothing(
 
 def test_the_list_goes_on(signed_in: SignedIn, owner: User, agent: Agent) -> None:
     for topic in ("first", "second", "third"):
-        assemble(agent=agent, topic=topic, principal=owner.principal)
+        assemble(agent=agent, principal=owner.principal, asked=Asked(topic=topic))
     browser = signed_in(owner)
     page = text_of(browser.get("/contexts/?limit=2&agent=luna"))
     assert "third" in page
@@ -191,5 +193,5 @@ def test_the_pages_take_few_queries(
         browser.get(f"/contexts/{full.id}/")
     with django_assert_num_queries(5):
         browser.get("/contexts/")
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         browser.get("/preview/?agent=luna")

@@ -1,0 +1,82 @@
+"""What the profiles' endpoints take and give."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from config.http.api import StrictSerializer
+from config.http.fields import ExactText
+from teams.api.serializers import SlugField, VersionSerializer
+from teams.files import MAX_FILE_CHARACTERS
+
+YAML = "YAML, stored as sent. A fault is named with its line."
+
+
+class ProfileContentSerializer(StrictSerializer):
+    content = ExactText(allow_blank=True, max_length=MAX_FILE_CHARACTERS, help_text=YAML)
+
+
+class ProfileCreateSerializer(ProfileContentSerializer):
+    name = SlugField()
+
+
+class ProfileSummarySerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    version = serializers.IntegerField()
+    description = serializers.CharField(help_text="What it is for.")
+    shipped = serializers.BooleanField(help_text="Dossier comes with a profile of this name.")
+    editable = serializers.BooleanField()
+    fault = serializers.CharField(
+        allow_null=True, help_text="Why it cannot be used, with the line: say, a source is gone. null: it can be."
+    )
+    updated_at = serializers.DateTimeField(allow_null=True, help_text="null: as it came with Dossier.")
+    updated_by = serializers.ChoiceField(choices=["user", "system"])
+    editor = serializers.CharField(help_text="The person or key; empty for the system.")
+
+
+class ProfileWeightsSerializer(serializers.Serializer[Any]):
+    recency = serializers.FloatField()
+    relevance = serializers.FloatField()
+    salience = serializers.FloatField()
+    credibility = serializers.FloatField()
+    coherence = serializers.FloatField()
+
+
+class ProfileSectionSerializer(serializers.Serializer[Any]):
+    key = serializers.CharField()
+    heading = serializers.CharField()
+    layer = serializers.CharField()
+    source = serializers.CharField()  # type: ignore[assignment]  # of the items; DRF has an attribute of this name
+    shape = serializers.CharField()
+    cap = serializers.IntegerField(allow_null=True, help_text="Most tokens; null: no cap of its own.")
+    share = serializers.FloatField(allow_null=True, help_text="Most percent of the budget; null: no share of its own.")
+    top_k = serializers.IntegerField(allow_null=True, help_text="Items that have a chance; null: all.")
+    required = serializers.BooleanField(help_text="Always in, never cut.")  # type: ignore[assignment]  # as above
+    overflow = serializers.ChoiceField(choices=["cut", "drop"])
+
+
+class ProfileSerializer(ProfileSummarySerializer):
+    content = serializers.CharField(help_text="YAML.")
+    budget = serializers.IntegerField(allow_null=True, help_text="In tokens; null: the profile cannot be read.")
+    similarity_threshold = serializers.FloatField(allow_null=True)
+    depth_limit = serializers.IntegerField(allow_null=True)
+    weights = ProfileWeightsSerializer(allow_null=True)
+    sections = ProfileSectionSerializer(many=True)
+
+
+class ProfileVersionSerializer(VersionSerializer):
+    created = serializers.DateTimeField(allow_null=True, help_text="null: it came with Dossier.")
+
+
+class ProfileVersionContentSerializer(ProfileVersionSerializer):
+    content = serializers.CharField()
+
+
+class ProfileFaultSerializer(serializers.Serializer[Any]):
+    line = serializers.IntegerField(help_text="From 1.")
+    message = serializers.CharField()
+
+
+class ProfileCheckSerializer(serializers.Serializer[Any]):
+    valid = serializers.BooleanField()
+    errors = ProfileFaultSerializer(many=True)  # type: ignore[assignment]  # DRF has an attribute of this name

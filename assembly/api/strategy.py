@@ -1,0 +1,77 @@
+"""The strategy in the body of a request for a context."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from assembly.engine.profile import MAX_PERCENT
+from assembly.profiles.reading import MAX_DEPTH_LIMIT, MAX_SECTIONS, MAX_WEIGHT
+from assembly.profiles.sections import KEY, MAX_CAP, MAX_TOP_K
+from config.http.api import StrictSerializer
+from config.http.fields import ExactText, Fraction
+
+
+class NumberUpTo(serializers.FloatField):
+    """A JSON number from 0 to the most."""
+
+    default_error_messages = {"range": "Use a number from 0 to {most:,}."}
+
+    def __init__(self, most: int, **options: Any) -> None:
+        self.most = most
+        super().__init__(min_value=0, max_value=most, **options)
+
+    def to_internal_value(self, data: Any) -> float:
+        # NaN is in no range, and a huge whole number is never made a float.
+        if isinstance(data, bool) or not isinstance(data, int | float) or not 0 <= data <= self.most:
+            self.fail("range", most=self.most)
+        return float(data)
+
+
+class PerSection(serializers.DictField):
+    """Values by the keys of sections."""
+
+    default_error_messages = {
+        "key": "Use the keys of sections, as in recent_events.",
+        "many": f"Name at most {MAX_SECTIONS} sections.",
+    }
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        if isinstance(data, dict) and len(data) > MAX_SECTIONS:
+            self.fail("many")
+        if isinstance(data, dict) and not all(KEY.fullmatch(key) for key in data):
+            self.fail("key")
+        return super().to_internal_value(data)
+
+
+class WeightsSerializer(StrictSerializer):
+    recency = NumberUpTo(MAX_WEIGHT, required=False)
+    relevance = NumberUpTo(MAX_WEIGHT, required=False)
+    salience = NumberUpTo(MAX_WEIGHT, required=False)
+    credibility = NumberUpTo(MAX_WEIGHT, required=False)
+    coherence = NumberUpTo(MAX_WEIGHT, required=False)
+
+
+class StrategySerializer(StrictSerializer):
+    weights = WeightsSerializer(required=False, help_text="How much each score counts; the profile's unless given.")
+    depth_limit = serializers.IntegerField(
+        min_value=0, max_value=MAX_DEPTH_LIMIT, required=False, help_text="Relations that a walk of the graph follows."
+    )
+    similarity_threshold = Fraction(required=False)
+    budget_allocation = PerSection(
+        child=NumberUpTo(MAX_PERCENT),
+        required=False,
+        help_text="Percents of the budget by section, or by source for all its sections.",
+    )
+    caps = PerSection(
+        child=serializers.IntegerField(min_value=0, max_value=MAX_CAP, allow_null=True),
+        required=False,
+        help_text="Most tokens by section; null: what remains.",
+    )
+    top_k = PerSection(
+        child=serializers.IntegerField(min_value=1, max_value=MAX_TOP_K, allow_null=True),
+        required=False,
+        help_text="Items that have a chance, by section; null: all.",
+    )
+    omit = serializers.ListField(
+        child=ExactText(max_length=60), max_length=MAX_SECTIONS, required=False, help_text="Sections to leave out."
+    )

@@ -1,0 +1,95 @@
+"""Adding an event to a finished context: a new assembly, linked to the one that it grew from.
+
+Source: "Incremental Updates" of the seed "Context Assembly Specification".
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from time import perf_counter
+
+from django.utils import timezone
+
+from assembly.cache import Answer
+from assembly.engine import pipeline
+from assembly.engine.formatting import format_event
+from assembly.engine.profile import Profile, Section
+from assembly.engine.rendering import render
+from assembly.engine.types import Candidate, Request
+from assembly.gather import SourceReport
+from assembly.models import Assembly, Decision
+from assembly.record import Owners, record
+from assembly.replay import content_of, texts_of
+from config.tokens import get_tokenizer
+from memories.models import Event
+from teams.principal import Principal
+
+LATEST = Section("latest_activity", "Latest Activity", "L6", "recent_events", "sequence")
+"""Where appended events stand: right after what is required, the newest first."""
+
+
+def append(*, assembly: Assembly, event: Event, principal: Principal) -> Answer:
+    """The assembly's context with the event in it, as new as can be; the weakest parts go where there is no room.
+
+    What the context held stays as it was told, whatever became of it since. Raises RecordDamaged.
+    """
+    started = perf_counter()
+    decisions = list(assembly.decisions.order_by("position"))
+    profile = _with_latest(Profile.from_dict(assembly.profile))
+    kept = _told(assembly, profile, decisions)
+    newest = _newest(event)
+    candidates = [newest, *(_one_later(candidate) for candidate in kept if candidate.ref != newest.ref)]
+    request = Request(
+        assembly.budget, assembly.topic, assembly.tokenizer, max(assembly.now, timezone.now()), appended=newest.ref
+    )
+    assembled = pipeline.assemble(request, profile, candidates, get_tokenizer(assembly.tokenizer))
+    appended = record(
+        request=request,
+        profile=profile,
+        candidates=candidates,
+        reports=[SourceReport("recent_events", 1, 1, 0)],
+        assembled=assembled,
+        wishes={**_wishes_of(assembly), "appended": newest.ref},
+        assembly_ms=round((perf_counter() - started) * 1000),
+        owners=Owners.recorded(assembly),
+        principal=principal,
+        parent=assembly.id,
+    )
+    return Answer(appended, assembled.content, assembled.decisions)
+
+
+def _with_latest(profile: Profile) -> Profile:
+    if LATEST.key in {section.key for section in profile.sections}:
+        return profile
+    required = [section for section in profile.sections if section.required]
+    others = [section for section in profile.sections if not section.required]
+    return replace(profile, sections=(*required, LATEST, *others))
+
+
+def _told(assembly: Assembly, profile: Profile, decisions: Sequence[Decision]) -> list[Candidate]:
+    """What the context holds, as candidates of which each text is what was told of it: cut where it was cut."""
+    content, texts = content_of(assembly, list(decisions)), texts_of(decisions)
+    sections = {section.key: section for section in profile.sections}
+    told = []
+    for decision in decisions:
+        if decision.included:
+            candidate = Candidate.from_dict(decision.candidate, texts[bytes(decision.text_sha256)])
+            lead = render(sections[decision.section], candidate).lead
+            told.append(replace(candidate, text=content[decision.start : decision.end].removeprefix(lead)))
+    return told
+
+
+def _newest(event: Event) -> Candidate:
+    text = format_event(kind=event.type, content=event.content, outcome=event.outcome, occurred_at=event.occurred_at)
+    return Candidate(
+        ref=event.ref, section=LATEST.key, text=text, kind=event.type, occurred_at=event.occurred_at, position=0
+    )
+
+
+def _one_later(candidate: Candidate) -> Candidate:
+    if candidate.section != LATEST.key:
+        return candidate
+    return replace(candidate, position=(candidate.position or 0) + 1)
+
+
+def _wishes_of(assembly: Assembly) -> dict[str, object]:
+    return {name: value for name, value in assembly.request.items() if name not in {"repeats", "exclude"}}

@@ -1,0 +1,111 @@
+"""What is asked for: everything about an assembly but whom it is for and who asks."""
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from uuid import UUID
+
+from agents.models import Agent
+from assembly.engine.types import Request
+from assembly.sources import Filters, Situation, Turn
+from config.http.errors import NotFound
+from memories.models import Session
+
+DEFAULT_PROFILE = "conversation"
+DEFAULT_TOKENIZER = "cl100k_base"
+MAX_TOKENS = 200_000
+MAX_TOPIC_CHARACTERS = 4_000
+MAX_ADDITIONAL_CHARACTERS = 100_000
+MAX_TURNS = 1_000
+MAX_EXCLUDED = 200
+
+Format = Literal["markdown", "messages"]
+"""markdown: one text; messages: besides, a list of messages, the context first and then the recent turns."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The wishes of one request. `max_tokens` None: the profile's budget; `now` None: the present moment.
+
+    `session` is the id of one of the agent's sessions, or the external id that it came with.
+    """
+
+    topic: str = ""
+    profile: str = DEFAULT_PROFILE
+    max_tokens: int | None = None
+    tokenizer: str = DEFAULT_TOKENIZER
+    now: datetime.datetime | None = None
+    session: str = ""
+    history: tuple[Turn, ...] = ()
+    filters: Filters = field(default_factory=Filters)
+    strategy: Mapping[str, Any] = field(default_factory=dict)
+    additional_context: str = ""
+    format: Format = "markdown"
+
+    def facts(self) -> dict[str, Any]:
+        """JSON-safe, in one order: equal facts ask for the same."""
+        return {
+            "topic": self.topic,
+            "profile": self.profile,
+            "max_tokens": self.max_tokens,
+            "tokenizer": self.tokenizer,
+            "history": [[turn.role, turn.content, turn.name] for turn in self.history],
+            "additional_context": self.additional_context,
+            **self.wishes(),
+        }
+
+    def wishes(self) -> dict[str, Any]:
+        """What the record keeps beside its columns; the texts of the request are among its candidates."""
+        return {
+            "format": self.format,
+            "session": self.session,
+            "turns": len(self.history),
+            "filters": {
+                "since": self.filters.since.isoformat() if self.filters.since else None,
+                "event_types": _sorted(self.filters.event_types),
+                "entity_types": _sorted(self.filters.entity_types),
+                "exclude": list(self.filters.exclude),
+            },
+            "strategy": dict(self.strategy),
+        }
+
+
+def recorded(asked: Asked, request: Request, situation: Situation) -> dict[str, Any]:
+    """What the record keeps of a request beside its columns: its wishes, and what was read from its words."""
+    signals = situation.signals
+    return {
+        **asked.wishes(),
+        "exclude": list(request.exclude),
+        "query": situation.topic,
+        "signals": {
+            "keywords": list(signals.keywords),
+            "intent": signals.intent,
+            "event_types": list(signals.event_types),
+            "mentioned": [
+                {"id": str(named.id), "type": named.type, "name": named.name} for named in situation.mentioned
+            ],
+        },
+    }
+
+
+def session_named(agent: Agent, name: str) -> Session | None:
+    """The agent's session with that id or external id; None where no name is given. Raises NotFound."""
+    if not name:
+        return None
+    sessions = Session.objects.filter(agent=agent)
+    found = sessions.filter(external_id=name).first() or (_is_uuid(name) and sessions.filter(id=name).first())
+    if not found:
+        raise NotFound(f"The session “{name}”")
+    return found
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        return bool(UUID(text))
+    except ValueError:
+        return False
+
+
+def _sorted(words: frozenset[str] | None) -> list[str] | None:
+    return None if words is None else sorted(words)

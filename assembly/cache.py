@@ -1,0 +1,120 @@
+"""The cache of assemblies: whoever asks the same again within half a minute, with nothing changed, gets the same.
+
+Why an answer from here is never stale. The key of an answer holds the counts of changes of the agent, its team and the
+organisation, read *before* anything else was read for it. Counts only grow, and they grow in the very commit that
+changes something. So where a later question has the same key, its counts are the same, and nothing was committed
+between the two readings: what it would gather now is what was gathered then. If something was committed after the
+counts were read and before the sources were, the answer is newer than its key says; then every later question has
+higher counts and never finds it. What was read before the counts, the rows of the agent and the team, is in the key by
+value. What an answer saw in a transaction that was rolled back is not found either: its record is gone with it, and
+recording it again (`assembly.repetition`) finds nothing to repeat.
+
+Who asks is not in the key, because no source knows it: what a context holds depends on the agent, the team and the
+wishes alone, and whether somebody may ask for this agent in this team is decided before this is.
+"""
+
+import datetime
+import hashlib
+import json
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from threading import Lock
+from time import monotonic
+from typing import Any
+
+from django.db import models
+from django.utils import timezone
+
+from agents.models import Agent
+from assembly.changes import changes_of
+from assembly.engine.types import Decision
+from assembly.models import Assembly
+from teams.database import ORGANISATION
+from teams.models import Team
+
+LIFETIME_SECONDS = 30
+MAX_CHARACTERS = 32_000_000
+DECISION_CHARACTERS = 1_000
+"""What one decision weighs beside a content's characters, roughly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked for, and of which state of things. `now` is the moment to assemble for."""
+
+    key: bytes
+    now: datetime.datetime
+    asked_at: float
+    """In seconds of the monotonic clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was assembled, and the record of it: the response without a look at the decisions' rows."""
+
+    assembly: Assembly
+    content: str
+    decisions: tuple[Decision, ...]
+
+    @property
+    def characters(self) -> int:
+        """About how much room it takes."""
+        return len(self.content) + DECISION_CHARACTERS * len(self.decisions)
+
+
+def question(*, agent: Agent, team: Team | None, now: datetime.datetime | None, asked: Mapping[str, Any]) -> Question:
+    """The question as the cache knows it; `asked` is all that was asked for besides. Ask before you read anything."""
+    asked_at, moment = monotonic(), now or timezone.now()
+    changes = changes_of(agent.id, *([team.id] if team else []), ORGANISATION)
+    facts = {
+        "asked": asked,
+        "now": now,
+        "today": agent.today(moment),
+        "agent": _values(agent),
+        "team": _values(team) if team else None,
+        "changes": changes,
+    }
+    # Not Django's encoder, which drops the microseconds of a moment.
+    canonical = json.dumps(facts, sort_keys=True, separators=(",", ":"), default=str)
+    return Question(hashlib.sha256(canonical.encode()).digest(), moment, asked_at)
+
+
+def _values(row: models.Model) -> dict[str, Any]:
+    return {column.attname: getattr(row, column.attname) for column in row._meta.concrete_fields}  # noqa: SLF001
+
+
+class AssemblyCache:
+    """Answers of this process by their questions, for all its threads. The oldest make room for new ones."""
+
+    def __init__(self, max_characters: int = MAX_CHARACTERS) -> None:
+        self._max_characters = max_characters
+        self._characters = 0
+        self._answers: OrderedDict[bytes, tuple[float, Answer]] = OrderedDict()
+        self._lock = Lock()
+
+    def recall(self, question: Question) -> Answer | None:
+        """The answer that was given to this question within the last 30 seconds."""
+        with self._lock:
+            asked_at, answer = self._answers.get(question.key, (0.0, None))
+        return answer if answer and question.asked_at - asked_at < LIFETIME_SECONDS else None
+
+    def remember(self, question: Question, answer: Answer) -> None:
+        """Keep the answer for those who ask the same."""
+        with self._lock:
+            self._forget(question.key)
+            self._answers[question.key] = question.asked_at, answer
+            self._characters += answer.characters
+            while self._answers and self._oldest_must_go(question.asked_at):
+                self._forget(next(iter(self._answers)))
+
+    def _oldest_must_go(self, moment: float) -> bool:
+        asked_at, _ = next(iter(self._answers.values()))
+        return self._characters > self._max_characters or moment - asked_at >= LIFETIME_SECONDS
+
+    def _forget(self, key: bytes) -> None:
+        _, answer = self._answers.pop(key, (0.0, None))
+        self._characters -= answer.characters if answer else 0
+
+
+cache = AssemblyCache()

@@ -1,0 +1,135 @@
+"""Reading profiles: those that admins wrote, and the shipped ones that nobody has changed."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import cast
+
+from assembly import sources
+from assembly.engine.profile import Profile
+from assembly.models import StoredProfile, StoredProfileVersion
+from assembly.profiles.reading import MAX_NAME_CHARACTERS, Described, described_read
+from assembly.profiles.shipped import CONVERSATION, SHIPPED
+from assembly.profiles.tree import UnreadableProfile
+from config.http.errors import Invalid, NotFound
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A profile as it stands. Without a stored row it is a shipped one, and `row` is one that was never saved."""
+
+    row: StoredProfile
+    described: Described | None
+    """None: the text can no longer be read, say because a source is gone; `fault` says where."""
+    fault: UnreadableProfile | None = None
+
+    @property
+    def name(self) -> str:
+        return self.row.name
+
+    @property
+    def version(self) -> int:
+        return self.row.version
+
+    @property
+    def description(self) -> str:
+        return self.described.description if self.described else ""
+
+    @property
+    def shipped(self) -> bool:
+        """Whether Dossier comes with a profile of this name."""
+        return self.name in SHIPPED
+
+    @property
+    def stored(self) -> bool:
+        """Whether somebody wrote or changed it."""
+        return is_stored(self.row)
+
+    @property
+    def editable(self) -> bool:
+        return self.name != CONVERSATION.name
+
+    def version_numbered(self, number: int) -> StoredProfileVersion | None:
+        """One of its versions; a shipped profile that nobody has changed has its first alone."""
+        if self.stored:
+            found: StoredProfileVersion | None = self.row.versions.filter(version=number).first()
+            return found
+        return cast("StoredProfileVersion", self.row.as_version()) if number == self.version else None
+
+
+def profile_named(name: str) -> Profile:
+    """The profile with that name, by one query. Raises Invalid for one that is unknown or cannot be read."""
+    if name == CONVERSATION.name:
+        return CONVERSATION
+    row = row_named(name)
+    if row is None:
+        known = ", ".join(entry.name for entry in profiles_all())
+        raise Invalid("profile", f"There is no profile “{name}”. Known are: {known}.", "unknown")
+    try:
+        return _described(row).profile
+    except UnreadableProfile as fault:
+        raise Invalid(
+            "profile", f"The profile {name} cannot be used. {fault.detail} An admin can correct it."
+        ) from None
+
+
+def profile_entry(name: str) -> Entry:
+    """The profile for those who look at it, also when it cannot be read. Raises NotFound."""
+    row = row_named(name)
+    if row is None:
+        raise NotFound(f"The profile “{name}”")
+    return entry_of(row)
+
+
+def profiles_all() -> list[Entry]:
+    """All profiles: those that Dossier comes with, then those of the organisation, each by name."""
+    rows = {name: _as_shipped(name) for name in SHIPPED} | {row.name: row for row in StoredProfile.objects.all()}
+    ordered = sorted(rows.values(), key=lambda row: (row.name not in SHIPPED, row.name))
+    return [entry_of(row) for row in ordered]
+
+
+def entry_of(row: StoredProfile) -> Entry:
+    """The row with what its text says."""
+    try:
+        return Entry(row, _described(row))
+    except UnreadableProfile as fault:
+        return Entry(row, None, fault)
+
+
+def fault_of(text: str, name: str | None = None) -> UnreadableProfile | None:
+    """Why the text is no profile (of that name, where one is given); None: it is one."""
+    try:
+        described_read(text, name=name, version=1, sources=known_sources())
+    except UnreadableProfile as fault:
+        return fault
+    return None
+
+
+def row_named(name: str) -> StoredProfile | None:
+    """The stored row, else the shipped profile as a row that was never saved, else None."""
+    if len(name) > MAX_NAME_CHARACTERS or not name.isprintable():
+        return None
+    stored = StoredProfile.objects.filter(name=name).first()
+    return stored or (_as_shipped(name) if name in SHIPPED else None)
+
+
+def is_stored(row: StoredProfile) -> bool:
+    """Whether the row is in the database."""
+    return not row._state.adding  # noqa: SLF001 - Django's documented way to ask
+
+
+def known_sources() -> tuple[str, ...]:
+    """The names of the sources that sections may come from."""
+    return tuple(sources.SOURCES)
+
+
+def _as_shipped(name: str) -> StoredProfile:
+    return StoredProfile(name=name, content=SHIPPED[name], version=1)
+
+
+def _described(row: StoredProfile) -> Described:
+    return _parsed(row.content, row.name, row.version, known_sources())
+
+
+@lru_cache(maxsize=256)
+def _parsed(text: str, name: str, version: int, known: tuple[str, ...]) -> Described:
+    return described_read(text, name=name, version=version, sources=known)

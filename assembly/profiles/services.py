@@ -1,0 +1,101 @@
+"""Writing profiles. Everything that is saved can be read: what cannot is refused with its line."""
+
+from django.db import IntegrityError, transaction
+
+from assembly.models import StoredProfile
+from assembly.profiles.catalogue import is_stored, known_sources, row_named
+from assembly.profiles.reading import MAX_NAME_CHARACTERS, profile_read
+from assembly.profiles.shipped import CONVERSATION, SHIPPED
+from config.http.errors import Conflict, Invalid, NotFound
+from teams.access import require_admin
+from teams.files import StaleVersion, file_create, file_save
+from teams.models import valid_slug
+from teams.principal import SYSTEM, Principal
+from teams.services import erase
+
+MAX_PROFILES = 200
+ADDRESSES = {"new", "check"}
+"""What stands where a profile's name would in an address."""
+
+
+@transaction.atomic
+def profile_create(*, name: str, content: str, principal: Principal) -> StoredProfile:
+    """A new profile of the organisation. Raises Forbidden, Conflict, and Invalid, which names the line."""
+    require_admin(principal)
+    _refuse_name(name)
+    profile_read(content, name=name, version=1, sources=known_sources())
+    if StoredProfile.objects.count() >= MAX_PROFILES:
+        raise Conflict(f"There are {MAX_PROFILES} profiles already. Delete one that nobody uses.")
+    try:
+        with transaction.atomic():
+            return file_create(file=StoredProfile(name=name, content=content), author=principal.author)
+    except IntegrityError:
+        raise _taken(name) from None
+
+
+@transaction.atomic
+def profile_save(*, name: str, content: str, expected_version: int, principal: Principal) -> StoredProfile:
+    """Save the next version of a profile; the same text again makes none.
+
+    The first change of a shipped profile keeps its text as version 1, by Dossier. Raises Forbidden, NotFound, Conflict,
+    StaleVersion, and Invalid, which names the line.
+    """
+    require_admin(principal)
+    row = profile_changeable(name)
+    profile_read(content, name=name, version=row.version + 1, sources=known_sources())
+    if not is_stored(row):
+        if expected_version != row.version:
+            raise StaleVersion(row, expected_version)
+        if content == row.content:
+            return row
+        row = _stored(row)
+    return file_save(file=row, content=content, expected_version=expected_version, author=principal.author)
+
+
+def profile_restore(*, name: str, number: int, expected_version: int, principal: Principal) -> StoredProfile:
+    """Save the text of an old version as a new one. Raises what profile_save raises, and NotFound."""
+    require_admin(principal)
+    old = profile_changeable(name).versions.filter(version=number).first()
+    if old is None:
+        raise NotFound(f"Version {number}")
+    return profile_save(name=name, content=old.content, expected_version=expected_version, principal=principal)
+
+
+def profile_delete(*, name: str, principal: Principal) -> None:
+    """Delete a profile with its history; a shipped one is then as it came. Raises Forbidden, NotFound, Conflict."""
+    require_admin(principal)
+    row = profile_changeable(name)
+    if not is_stored(row):
+        raise Conflict(f"The profile {name} is as it came with Dossier: there is nothing to delete.")
+    erase("profiles", row.id, principal)
+
+
+def profile_changeable(name: str) -> StoredProfile:
+    """The profile as it stands, to be changed. Raises NotFound, and Conflict for the one that never changes."""
+    row = row_named(name)
+    if row is None:
+        raise NotFound(f"The profile “{name}”")
+    if name == CONVERSATION.name:
+        raise Conflict(f"The profile {name} stays as it is for good. Copy it under another name and change the copy.")
+    return row
+
+
+def _stored(row: StoredProfile) -> StoredProfile:
+    try:
+        with transaction.atomic():
+            return file_create(file=row, author=SYSTEM.author)
+    except IntegrityError:  # somebody else changed it first in this very moment
+        return StoredProfile.objects.get(name=row.name)
+
+
+def _refuse_name(name: str) -> None:
+    if len(name) > MAX_NAME_CHARACTERS or not valid_slug.regex.fullmatch(name):  # type: ignore[union-attr]
+        raise Invalid("name", str(valid_slug.message))
+    if name in ADDRESSES:
+        raise Invalid("name", f"“{name}” is the address of a page. Choose another name.")
+    if name in SHIPPED:
+        raise _taken(name)
+
+
+def _taken(name: str) -> Conflict:
+    return Conflict(f"There is a profile “{name}” already. Choose another name.")

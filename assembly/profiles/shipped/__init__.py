@@ -1,0 +1,17 @@
+"""The profiles that Dossier comes with, one file each, read once at start."""
+
+from pathlib import Path
+
+from assembly.profiles.reading import described_read
+
+SHIPPED = {path.stem: path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.yaml"))}
+"""Their texts by name."""
+
+# Named here, so that sources may read this module while they are being registered.
+_SOURCES = ("agent_files", "team_files", "daily_logs", "team_memories", "agent_memories")
+
+CONVERSATION = described_read(SHIPPED["conversation"], name="conversation", version=1, sources=_SOURCES).profile
+"""The context at the start of a conversation, from the seed "Siestai: Context Assembly". Nobody can change it."""
+
+SIMILARITY_THRESHOLD = CONVERSATION.similarity_threshold
+"""Least cosine at which a text counts as found, with the bundled embeddings; its file says how it was measured."""

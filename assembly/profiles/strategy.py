@@ -1,0 +1,76 @@
+"""A request's own wishes: a profile with some of its numbers changed for one assembly."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from assembly.engine.profile import Profile, Section
+from assembly.engine.types import InvalidAssembly
+from config.http.errors import Invalid
+
+Strategy = Mapping[str, Any]
+"""weights, depth_limit, similarity_threshold, budget_allocation, caps, top_k, omit: all optional."""
+
+Wishes = Mapping[str, Any]
+"""Values by the keys of sections."""
+
+
+def strategy_applied(profile: Profile, strategy: Strategy) -> Profile:
+    """The profile as the strategy changes it; its name and version stay.
+
+    Percents of `budget_allocation` are given to a section by its key, or to all sections of a source by its name.
+    Raises Invalid for sections that the profile lacks, and for limits on sections that are always in whole.
+    """
+    sections = _resized(profile.sections, strategy)
+    facts = {name: strategy[name] for name in ("depth_limit", "similarity_threshold") if name in strategy}
+    try:
+        weights = replace(profile.weights, **strategy.get("weights", {}))
+        return replace(profile, sections=sections, weights=weights, **facts)
+    except InvalidAssembly as error:
+        raise Invalid("strategy", str(error)) from None
+
+
+def _resized(sections: tuple[Section, ...], strategy: Strategy) -> tuple[Section, ...]:
+    shares = _by_key(sections, strategy.get("budget_allocation", {}))
+    sections = _changed(sections, "budget_allocation", shares, lambda section, share: replace(section, share=share))
+    sections = _changed(sections, "caps", strategy.get("caps", {}), lambda section, cap: replace(section, cap=cap))
+    sections = _changed(sections, "top_k", strategy.get("top_k", {}), lambda section, k: replace(section, top_k=k))
+    return _without(sections, strategy.get("omit", ()))
+
+
+def _by_key(sections: Sequence[Section], allocation: Wishes) -> Wishes:
+    """The allocation with each name of a source spelled out as its sections. Where a key is a source's name, too, it is
+    the key."""
+    sources = {section.source for section in sections} - {section.key for section in sections}
+    spelled = {
+        section.key: allocation[section.source] for section in sections if section.source in sources & allocation.keys()
+    }
+    return spelled | {name: share for name, share in allocation.items() if name not in sources}
+
+
+def _changed(
+    sections: tuple[Section, ...], wish: str, wanted: Wishes, change: Callable[[Section, Any], Section]
+) -> tuple[Section, ...]:
+    _refuse_unknown(sections, wish, wanted)
+    for section in sections:
+        if section.required and wanted.get(section.key) is not None:
+            raise _refused(wish, f"{section.label} is always in whole: it takes no limit. Leave it out here.")
+    return tuple(change(section, wanted[section.key]) if section.key in wanted else section for section in sections)
+
+
+def _without(sections: tuple[Section, ...], omitted: Collection[str]) -> tuple[Section, ...]:
+    _refuse_unknown(sections, "omit", omitted)
+    for section in sections:
+        if section.required and section.key in omitted:
+            raise _refused("omit", f"{section.label} is always in: it cannot be omitted.")
+    return tuple(section for section in sections if section.key not in omitted)
+
+
+def _refuse_unknown(sections: Sequence[Section], wish: str, named: Collection[str]) -> None:
+    keys = [section.key for section in sections]
+    if not set(named) <= set(keys):
+        raise _refused(wish, f"The profile lacks a section that is named here. It has: {', '.join(keys)}.")
+
+
+def _refused(wish: str, reason: str) -> Invalid:
+    return Invalid(f"strategy.{wish}", reason)

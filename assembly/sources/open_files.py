@@ -1,0 +1,34 @@
+"""The files that the agent has open now, whole."""
+
+from collections.abc import Sequence
+
+from assembly.engine.formatting import format_open_file
+from assembly.engine.formulas import keyword_share, measures, recency_score
+from assembly.engine.profile import Section
+from assembly.engine.types import Candidate
+from assembly.sources.base import Gathered, Situation, offered
+from memories.models import Document
+
+LIMIT = 10
+
+
+def open_files(situation: Situation, sections: Sequence[Section]) -> Gathered:
+    """Open documents, the last changed first."""
+    limit = situation.raised(LIMIT)
+    documents = Document.objects.filter(agent=situation.agent, is_open=True).order_by("-updated", "id")[:limit]
+    columns = documents.only("id", "version", "path", "language", "content", "updated")
+    return offered(sections, columns, limit, lambda section, document: _candidate(situation, section, document))
+
+
+def _candidate(situation: Situation, section: Section, document: Document) -> Candidate:
+    text = format_open_file(path=document.path, language=document.language, text=document.content)
+    recency = recency_score(situation.age(document.updated))
+    return Candidate(
+        ref=document.ref,
+        section=section.key,
+        text=text,
+        kind="open_file",
+        occurred_at=document.updated,
+        score=recency,
+        measures=measures(recency=recency, relevance=keyword_share(text, situation.signals.keywords)),
+    )

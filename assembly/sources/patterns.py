@@ -1,0 +1,61 @@
+"""What has worked before in cases like this one."""
+
+from collections.abc import Sequence
+
+from assembly.engine.formatting import format_pattern
+from assembly.engine.formulas import measures, recency_score, success_rate
+from assembly.engine.profile import Section
+from assembly.engine.signals import names_in
+from assembly.engine.types import Candidate
+from assembly.sources.base import Gathered, Situation, offered
+from memories.models import Pattern
+from memories.pattern_matches import patterns_matching
+
+LIMIT = 20
+
+
+def patterns(situation: Situation, sections: Sequence[Section]) -> Gathered:
+    """Patterns that name one of the query's words or runs of words, its intent, or the type of what it mentions."""
+    limit = situation.raised(LIMIT)
+    words = {*situation.signals.keywords, *names_in(situation.topic)}
+    types = {mention.type for mention in situation.mentioned}
+    found = patterns_matching(
+        agent=situation.agent, words=words, intent=situation.signals.intent, entity_types=types, limit=limit
+    )
+
+    def candidate(section: Section, pattern: Pattern) -> Candidate:
+        return _candidate(situation, section, pattern, words, types)
+
+    return offered(sections, found, limit, candidate)
+
+
+def _candidate(situation: Situation, section: Section, pattern: Pattern, words: set[str], types: set[str]) -> Candidate:
+    """Scored by its success rate, which is also how far it can be believed."""
+    matches = {
+        "keyword_matches": len(words & {keyword.lower() for keyword in pattern.keywords}),
+        "intent_match": int(situation.signals.intent in pattern.intents),
+        "type_matches": len(types & set(pattern.entity_types)),
+    }
+    conditions = sum(map(bool, (pattern.keywords, pattern.intents, pattern.entity_types)))
+    rate = success_rate(pattern.successes, pattern.applications)
+    return Candidate(
+        ref=pattern.ref,
+        section=section.key,
+        text=format_pattern(
+            name=pattern.name,
+            guidance=pattern.guidance,
+            successes=pattern.successes,
+            applications=pattern.applications,
+        ),
+        kind="pattern",
+        occurred_at=pattern.updated,
+        score=rate,
+        measures=measures(
+            recency=recency_score(situation.age(pattern.updated)),
+            relevance=sum(map(bool, matches.values())) / conditions,
+            credibility=rate,
+            successes=pattern.successes,
+            applications=pattern.applications,
+            **matches,
+        ),
+    )

@@ -1,0 +1,48 @@
+"""How what the agent knows hangs together, around what the query mentions and what matters most."""
+
+from collections.abc import Sequence
+
+from assembly.engine.formatting import format_relation
+from assembly.engine.formulas import keyword_share, measures, recency_score
+from assembly.engine.profile import Section
+from assembly.engine.types import Candidate
+from assembly.sources.base import Gathered, Situation, offered
+from assembly.sources.entities import SALIENT
+from memories.relations_walk import WalkedRelation, relations_walk
+
+LIMIT = 200
+
+
+def relations(situation: Situation, sections: Sequence[Section]) -> Gathered:
+    """The strongest relations within the depth limit of the entities that the source of entities finds."""
+    limit = situation.raised(LIMIT)
+    found = relations_walk(
+        agent=situation.agent,
+        mentioned=[mention.id for mention in situation.mentioned],
+        salient=situation.raised(SALIENT),
+        types=situation.filters.entity_types,
+        depth=situation.depth_limit,
+        limit=limit,
+    )
+    return offered(sections, found, limit, lambda section, relation: _candidate(situation, section, relation))
+
+
+def _candidate(situation: Situation, section: Section, relation: WalkedRelation) -> Candidate:
+    text = format_relation(
+        source=relation.source, kind=relation.type, target=relation.target, directed=relation.directed
+    )
+    return Candidate(
+        ref=relation.ref,
+        section=section.key,
+        text=text,
+        kind=relation.type,
+        occurred_at=relation.updated,
+        score=relation.weight,
+        measures=measures(
+            recency=recency_score(situation.age(relation.updated)),
+            relevance=keyword_share(text, situation.signals.keywords),
+            salience=relation.weight,
+            weight=relation.weight,
+            depth=relation.depth,
+        ),
+    )

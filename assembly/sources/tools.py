@@ -1,0 +1,47 @@
+"""The tools that the agent can call, nearest to the topic first; without one, by name."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import F, FloatField, Value
+from pgvector.django import CosineDistance
+
+from assembly.engine.formatting import format_tool
+from assembly.engine.formulas import keyword_boost, keyword_matches, measures, recency_score
+from assembly.engine.profile import Section
+from assembly.engine.types import Candidate
+from assembly.sources.base import Gathered, Situation, offered
+from memories.models import Tool
+
+LIMIT = 20
+
+
+def tools(situation: Situation, sections: Sequence[Section]) -> Gathered:
+    """Tools with the schemas of their arguments."""
+    limit = situation.raised(LIMIT)
+    unknown = Value(None, output_field=FloatField())
+    similarity = unknown if situation.vector is None else 1 - CosineDistance("embedding", situation.vector)
+    found = (
+        Tool.objects.filter(agent=situation.agent)
+        .annotate(similarity=similarity)
+        .order_by(F("similarity").desc(nulls_last=True), "name", "id")
+        .values_list("id", "version", "name", "description", "schema", "updated", "similarity")
+    )
+    return offered(sections, found[:limit], limit, lambda section, row: _candidate(situation, section, row))
+
+
+def _candidate(situation: Situation, section: Section, row: tuple[Any, ...]) -> Candidate:
+    """Scored by similarity times the boost of the keywords; 0 where nothing was searched."""
+    id_, version, name, description, schema, updated, similarity = row
+    matches = keyword_matches(f"{name} {description}", situation.signals.keywords)
+    score = (similarity or 0.0) * keyword_boost(matches)
+    return Candidate(
+        ref=Tool(id=id_, version=version).ref,
+        section=section.key,
+        text=format_tool(name=name, description=description, schema=schema),
+        kind="tool",
+        occurred_at=updated,
+        similarity=similarity,
+        score=score,
+        measures=measures(recency=recency_score(situation.age(updated)), relevance=score, keyword_matches=matches),
+    )

@@ -1,0 +1,80 @@
+"""A profile in the words and shapes of its page. Pure: everything comes in as values."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from assembly.engine.profile import MAX_PERCENT, Profile, Section
+from assembly.sources import SOURCES
+
+
+@dataclass(frozen=True, slots=True)
+class SectionRow:
+    """A section in the table of a profile. `most` are the tokens that it may take of the budget; None: what remains."""
+
+    label: str
+    layer: str
+    source: str
+    share: float | None
+    most: int | None
+    required: bool
+    top_k: int | None
+    is_dropped: bool
+
+    @property
+    def tone(self) -> str:
+        """The class by which a page colours its layer."""
+        return self.layer.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class WeightRow:
+    """How much a score counts; `width` is out of a thousand."""
+
+    label: str
+    weight: float
+    width: int
+
+
+def table_of(profile: Profile) -> dict[str, Any]:
+    """What the page of a profile shows of it."""
+    shares = sum(section.share or 0 for section in profile.sections)
+    return {
+        "profile": profile,
+        "rows": [_row(section, profile.budget) for section in profile.sections],
+        "weights": _weights(profile),
+        "shares": shares,
+        "shares_over": shares > MAX_PERCENT,
+    }
+
+
+def source_label(name: str) -> str:
+    """A source as pages call it."""
+    return SOURCES[name].label if name in SOURCES else name.replace("_", " ").capitalize()
+
+
+def _row(section: Section, budget: int) -> SectionRow:
+    return SectionRow(
+        label=section.label,
+        layer=section.layer,
+        source=source_label(section.source),
+        share=section.share,
+        most=section.cap_within(budget),
+        required=section.required,
+        top_k=section.top_k,
+        is_dropped=section.overflow == "drop",
+    )
+
+
+def _weights(profile: Profile) -> list[WeightRow]:
+    labels = {
+        "relevance": _("how near to the topic"),
+        "recency": _("how recent"),
+        "salience": _("how important"),
+        "credibility": _("how trustworthy"),
+        "coherence": _("how well it fits the rest"),
+    }
+    weights = asdict(profile.weights)
+    most = max(weights.values()) or 1
+    return [WeightRow(label, weights[name], round(1000 * weights[name] / most)) for name, label in labels.items()]

@@ -1,0 +1,85 @@
+"""The pages of profiles: all of them, one of them, a new one, and whether a text is one."""
+
+import re
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from assembly.profile_forms import ProfileForm
+from assembly.profiles import Entry, profile_entry, profiles_all
+from assembly.profiles.services import profile_create, profile_delete
+from assembly.views.profile_check import check_of
+from assembly.views.profile_guidance import PROFILE, offered_sources
+from assembly.views.profile_table import table_of
+from config.http.errors import Conflict, Invalid
+from teams.access import require_admin
+from teams.views.asking import asking
+
+NAME_LINE = re.compile(r"^name:.*\n", re.MULTILINE)
+STARTING_POINT = "coding"
+
+
+def profile_list(request: HttpRequest) -> HttpResponse:
+    """All profiles: those that Dossier comes with, then the organisation's own."""
+    return render(request, "assembly/profile_list.html", {"entries": profiles_all()})
+
+
+def profile_page(request: HttpRequest, name: str) -> HttpResponse:
+    """What a profile says, as a table; or, where its text cannot be read any more, why."""
+    entry = profile_entry(name)
+    table = table_of(entry.described.profile) if entry.described else {}
+    return render(request, "assembly/profile.html", {"entry": entry, **table})
+
+
+def profile_new(request: HttpRequest) -> HttpResponse:
+    """A new profile, begun with the text of another one."""
+    principal = asking(request)
+    require_admin(principal)
+    if request.method != "POST":
+        start = profile_entry(request.GET.get("from", STARTING_POINT))
+        return _new(request, ProfileForm(initial={"content": _nameless(start)}), start=start.name)
+    form = ProfileForm(request.POST)
+    if form.is_valid():
+        try:
+            row = profile_create(**form.cleaned_data, principal=principal)
+        except Conflict as error:
+            form.add_error("name", error.detail)
+        except Invalid as error:
+            form.add_error(next(iter(error.extra["errors"])), error.detail)
+        else:
+            messages.success(request, _("The profile is there. Ask for it by its name, %(name)s.") % {"name": row.name})
+            return redirect("profile_page", name=row.name)
+    return _new(request, form, status=422, check=check_of(request.POST.get("content", "")))
+
+
+@require_POST
+def profile_check(request: HttpRequest) -> HttpResponse:
+    """The panel that says whether the text in the form is a profile; nothing is stored."""
+    check = check_of(request.POST.get("content", ""))
+    return render(request, "assembly/_profile_check.html", {"check": check})
+
+
+@require_POST
+def delete(request: HttpRequest, name: str) -> HttpResponse:
+    """Delete a profile with its history; a shipped one is then again as it came."""
+    entry = profile_entry(name)
+    profile_delete(name=name, principal=asking(request))
+    if entry.shipped:
+        messages.success(request, _("The profile %(name)s is as it came with Dossier again.") % {"name": name})
+        return redirect("profile_page", name=name)
+    messages.success(request, _("The profile %(name)s is deleted. Contexts made with it stay.") % {"name": name})
+    return redirect("profile_list")
+
+
+def _new(request: HttpRequest, form: ProfileForm, status: int = 200, **facts: Any) -> HttpResponse:
+    context = {"form": form, "guidance": PROFILE, "sources": offered_sources(), **facts}
+    return render(request, "assembly/profile_new.html", context, status=status)
+
+
+def _nameless(entry: Entry) -> str:
+    """The text without the line that says its name: the copy gets another one."""
+    return NAME_LINE.sub("", entry.row.content, count=1)

@@ -1,0 +1,119 @@
+"""An agent with something in its stores, and a source asked on its own."""
+
+import datetime
+from typing import Any
+
+import numpy as np
+
+from agents.models import Agent
+from agents.services import agent_create
+from assembly.engine.profile import Section
+from assembly.engine.signals import parse_signals
+from assembly.engine.types import Candidate
+from assembly.gather import completed
+from assembly.sources import SOURCES, Gathered, Situation
+from memories.embedding import MODEL_NAME, embed
+from memories.models import Chunk, Document, Entity, Event, Pattern, Relation, Session, TaskFrame, Tool
+from tests.assembly.conftest import NOW
+from tests.engine.cast import profile_of
+
+HOUR = datetime.timedelta(hours=1)
+STRANGER = "stranger"
+
+
+def situation(agent: Agent, topic: str = "", **facts: Any) -> Situation:
+    """What the service would hand over for the topic."""
+    vector = facts.pop("vector", embed([topic])[0] if topic.strip() else None)
+    return Situation(agent=agent, team=None, vector=vector, now=NOW, topic=topic, signals=parse_signals(topic), **facts)
+
+
+def completed_for(situation: Situation, *sources: str) -> Situation:
+    """The situation as these sources get it."""
+    sections = (Section(source, source, "L6", source, "blocks") for source in sources)
+    return completed(profile_of(*sections), situation)
+
+
+def ask(source: str, situation: Situation, *keys: str) -> Gathered:
+    """What the source returns for sections of these keys; one named after it unless given."""
+    sections = [Section(key, key, "L6", source, "blocks") for key in keys or (source,)]
+    return SOURCES[source].gather(completed_for(situation, source), sections)
+
+
+def found(source: str, situation: Situation, *keys: str) -> list[Candidate]:
+    return list(ask(source, situation, *keys).candidates)
+
+
+def texts(source: str, situation: Situation, *keys: str) -> list[str]:
+    return [candidate.text for candidate in found(source, situation, *keys)]
+
+
+def refs(source: str, situation: Situation, *keys: str) -> list[str]:
+    return [candidate.ref for candidate in found(source, situation, *keys)]
+
+
+def stranger() -> Agent:
+    """Another agent, whose things are nobody else's business."""
+    return Agent.objects.filter(slug=STRANGER).first() or agent_create(slug=STRANGER, name="Stranger")
+
+
+def session(agent: Agent, hours_ago: float = 1) -> Session:
+    return Session.objects.create(agent=agent, started_at=NOW - hours_ago * HOUR)
+
+
+def event(agent: Agent, hours_ago: float = 0, type: str = "message", **facts: Any) -> Event:  # noqa: A002 - its name
+    content = facts.pop("content", {"text": f"{hours_ago} hours ago"})
+    return Event.objects.create(
+        agent=agent, type=type, content=content, size=20, occurred_at=NOW - hours_ago * HOUR, **facts
+    )
+
+
+def entity(agent: Agent, name: str, salience: float = 0.5, **facts: Any) -> Entity:
+    return Entity.objects.create(agent=agent, name=name, salience=salience, type=facts.pop("type", "person"), **facts)
+
+
+def relation(source: Entity, target: Entity, weight: float = 0.5, **facts: Any) -> Relation:
+    return Relation.objects.create(
+        agent=source.agent, source=source, target=target, weight=weight, type=facts.pop("type", "knows"), **facts
+    )
+
+
+def pattern(agent: Agent, name: str, successes: int = 0, applications: int = 0, **facts: Any) -> Pattern:
+    return Pattern.objects.create(
+        agent=agent, name=name, guidance="Do it.", successes=successes, applications=applications, **facts
+    )
+
+
+def document(agent: Agent, path: str, hours_ago: float = 48, **facts: Any) -> Document:
+    made = Document.objects.create(agent=agent, path=path, **facts)
+    Document.objects.filter(pk=made.pk).update(updated=NOW - hours_ago * HOUR)
+    return made
+
+
+def chunk(document: Document, text: str, position: int = 0) -> Chunk:
+    return Chunk.objects.create(
+        document=document,
+        agent=document.agent,
+        document_version=document.version,
+        position=position,
+        start=0,
+        end=len(text),
+        line=10 * position + 1,
+        text=text,
+        embedding=embed([text])[0],
+        embedding_model=MODEL_NAME,
+    )
+
+
+def tool(agent: Agent, name: str, description: str = "", **facts: Any) -> Tool:
+    [embedding] = embed([f"{name}: {description}"])
+    return Tool.objects.create(agent=agent, name=name, description=description, embedding=embedding, **facts)
+
+
+def frame(agent: Agent, goal: str, parent: TaskFrame | None = None, **facts: Any) -> TaskFrame:
+    depth = parent.depth + 1 if parent else 0
+    return TaskFrame.objects.create(agent=agent, goal=goal, parent=parent, depth=depth, **facts)
+
+
+def axis(number: int) -> Any:
+    """The unit vector along one dimension."""
+    return np.eye(1, 256, number, dtype=np.float32)[0]

@@ -1,0 +1,302 @@
+"""Profiles as texts: what is read, what is refused with which line, and the profiles that Dossier comes with."""
+
+import dataclasses
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assembly.engine.profile import Profile, Section, Weights
+from assembly.profiles import CONVERSATION, SHIPPED, SIMILARITY_THRESHOLD
+from assembly.profiles.reading import described_read, profile_read, profile_text
+from assembly.profiles.tree import MAX_CHARACTERS, UnreadableProfile
+from assembly.sources import SOURCES
+from config.http.errors import Invalid
+
+KNOWN = tuple(SOURCES)
+
+GOOD = """\
+name: mine
+description: For a test.
+budget: 8_000
+similarity_threshold: .3
+depth_limit: 1
+weights: {recency: 0.5, salience: 1}
+sections:
+  - key: identity
+    heading: Identity
+    layer: L1
+    source: agent_files
+    shape: text
+    required: true
+  - key: recent_events
+    heading: "Recent: Activity"
+    layer: L6
+    source: recent_events
+    shape: blocks
+    cap: 500
+    share: 12.5
+    top_k: 9
+    overflow: drop
+"""
+
+
+def read(text: str, name: str = "mine") -> Profile:
+    return profile_read(text, name=name, version=3, sources=KNOWN)
+
+
+def refusal(text: str) -> UnreadableProfile:
+    with pytest.raises(UnreadableProfile) as caught:
+        read(text)
+    return caught.value
+
+
+def test_a_text_gives_a_profile() -> None:
+    assert read(GOOD) == Profile(
+        name="mine",
+        version=3,
+        budget=8_000,
+        similarity_threshold=0.3,
+        depth_limit=1,
+        weights=Weights(recency=0.5, salience=1),
+        sections=(
+            Section("identity", "Identity", "L1", "agent_files", "text", required=True),
+            Section(
+                "recent_events", "Recent: Activity", "L6", "recent_events", "blocks",
+                cap=500, share=12.5, top_k=9, overflow="drop",
+            ),
+        ),
+    )  # fmt: skip
+
+
+def test_only_the_sections_are_needed() -> None:
+    short = read("sections: [{key: a, heading: A, layer: L6, source: tools, shape: blocks, cap: null, top_k: }]")
+    assert short == Profile("mine", 3, (Section("a", "A", "L6", "tools", "blocks"),))
+
+
+# What is replaced in the good text by what, the line that is named, and words of the reason.
+FAULTS: list[tuple[str, str, int, str]] = [
+    ("budget: 8_000", "colour: red", 3, "“colour” is not known here. A profile has: name, description"),
+    ("cap: 500", "kap: 500", 19, "“kap” is not known here. A section has: key, heading"),
+    ("{recency: 0.5", "{zeal: 0.5", 6, "“zeal” is not known here"),
+    ("    heading: Identity\n", "", 8, "“heading” is missing. A section needs it."),
+    ("depth_limit: 1", "budget: 1", 5, "for the second time"),
+    ("name: mine", "name: yours", 1, "says yours, but this is the profile mine"),
+    ("name: mine", "name: 7", 1, "must be a text"),
+    ("name: mine", "name: [mine]", 1, "must be a text"),
+    ("name: mine", "name:", 1, "must be a text"),
+    ("description: For a test.", f"description: {'x' * 301}", 2, "at most 300 characters"),
+    ("8_000", "0", 3, "a whole number from 1 to 200,000"),
+    ("8_000", "200001", 3, "a whole number from 1 to 200,000"),
+    ("8_000", "8000.5", 3, "a whole number"),
+    ("8_000", "'8000'", 3, "a whole number"),
+    ("8_000", "010", 3, "a whole number"),
+    ("8_000", "0x10", 3, "a whole number"),
+    ("8_000", "1:30", 3, "a whole number"),
+    ("8_000", "-1", 3, "a whole number"),
+    ("8_000", "true", 3, "a whole number"),
+    ("8_000", "9" * 9_999, 3, "a whole number"),
+    (".3", "1.1", 4, "a number from 0 to 1"),
+    (".3", ".nan", 4, "a number from 0 to 1"),
+    (".3", ".inf", 4, "a number from 0 to 1"),
+    (".3", "high", 4, "a number from 0 to 1"),
+    (".3", ".", 4, "a number from 0 to 1"),
+    ("depth_limit: 1", "depth_limit: 6", 5, "from 0 to 5"),
+    ("salience: 1", "salience: 11", 6, "from 0 to 10"),
+    ("weights: {recency: 0.5, salience: 1}", "weights: high", 6, "“weights” is written as lines"),
+    ("key: identity", "key: identities", 8, "one of: identity, instructions, knowledge"),
+    ("key: recent_events", "key: Recent", 14, "lower-case letters"),
+    ('"Recent: Activity"', '"a\\nb"', 15, "must be one line"),
+    ('"Recent: Activity"', '"a\\0b"', 15, "must be one line"),
+    ('"Recent: Activity"', '"a\\ud800b"', 15, "must be one line"),
+    ('"Recent: Activity"', "' '", 15, "must be one line"),
+    ('"Recent: Activity"', "x" * 81, 15, "at most 80 characters"),
+    ("layer: L6", "layer: L8", 16, "one of: L1, L2, L3, L4, L5, L6, L7"),
+    ("source: recent_events", "source: moon", 17, "“source” must be one of: agent_files, team_files"),
+    ("shape: blocks", "shape: lines", 18, "must be blocks: that is what recent_events offers"),
+    ("shape: blocks", "shape: circle", 18, "one of: text, entries, lines"),
+    ("shape: text", "shape: blocks", 12, "must be text"),
+    ("cap: 500", "cap: 200001", 19, "from 0 to 200,000"),
+    ("share: 12.5", "share: 101", 20, "from 0 to 100"),
+    ("top_k: 9", "top_k: 0", 21, "from 1 to 1,000"),
+    ("required: true", "required: perhaps", 13, "true or false"),
+    ("overflow: drop", "overflow: flood", 22, "one of: cut, drop"),
+    ("required: true", "required: true\n    cap: 5", 8, "gives a cap to a required section"),
+    ("overflow: drop", "required: true", 14, "gives a cap to a required section"),
+    ("required: true", "required: false\n  - {key: instructions, heading: I, layer: L1, source: agent_files, "
+     "shape: text, required: true}", 14, "required sections must stand first"),
+    ("  - key: recent_events", "  - {key: recent_events, heading: B, layer: L6, source: tools, shape: blocks}\n"
+     "  - key: recent_events", 15, "stands on line 14 already"),
+    ("  - key: recent_events", "  - {key: turns, heading: Turns, layer: L6, source: turns, shape: turns}\n"
+     "  - key: recent_events", 14, "Turns must stand last"),
+    ("  - key: recent_events", "  - {key: tools, heading: Tools, layer: L6, source: tools, shape: blocks}\n"
+     "  - {key: goals, heading: Goals, layer: L2, source: team_files, shape: text}\n"
+     "  - key: recent_events", 16, "blocks must stand together"),
+    ("sections:", "sections: &all", 7, "Anchors"),
+    ("budget: 8_000", "budget: *all", 3, "aliases"),
+    ("budget: 8_000", "budget: !!int 8000", 3, "Tags"),
+    ("budget: 8_000", "budget: !python/object/apply:os.system [ls]", 3, "Tags"),
+    ("budget: 8_000", "budget: ! 8000", 3, "Tags"),
+    ("budget: 8_000", "<<: {}", 3, "“<<” is not known here"),
+    ("budget: 8_000", "? [budget]\n: 8000", 3, "is not known here"),
+    ("budget: 8_000", f"budget: {'[' * 5_000}", 3, "nested more than"),
+    ("budget: 8_000", "budget: [", 5, "This is no YAML"),
+    ("budget: 8_000", "\tbudget: 8000", 3, "This is no YAML"),
+    ("budget: 8_000", 'budget: "\\U00110000"', 1, "an escape or a number that means nothing"),
+    ("budget: 8_000", "budget: \x00", 3, "no text can hold"),
+    ("budget: 8_000", "budget: \ud800", 3, "no text can hold"),
+    ("sections:", "---\nsections:", 7, "This is no YAML: but found another document"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "line", "words"), FAULTS, ids=[fault[1][:40] for fault in FAULTS])
+def test_a_fault_is_named_with_its_line(old: str, new: str, line: int, words: str) -> None:
+    fault = refusal(GOOD.replace(old, new, 1))
+    assert (fault.line, words in fault.reason) == (line, True), fault.detail
+    assert fault.extra["errors"]["content"][0]["message"] == f"Line {line}: {fault.reason}"
+    assert fault.detail.encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "empty"),
+        ("# nothing but a comment", "empty"),
+        ("7", "lines of “key: value”"),
+        ("- a", "lines of “key: value”"),
+        ("name: mine", "“sections” is missing"),
+        ("sections: []", "a list of 1 to 40"),
+        ("sections: {}", "a list of 1 to 40"),
+        ("sections: [1]", "A section is written as"),
+        (f"sections: [{'1, ' * 41}]", "a list of 1 to 40"),
+        ("x" * (MAX_CHARACTERS + 1), "at most 100,000 fit"),
+    ],
+)
+def test_what_is_no_profile_is_refused(text: str, words: str) -> None:
+    assert words in refusal(text).reason
+
+
+def test_the_longest_text_is_read() -> None:
+    assert read(GOOD + "#" * (MAX_CHARACTERS - len(GOOD))) == read(GOOD)
+
+
+PIECES = st.sampled_from([
+    "\n", " ", "  ", "- ", ": ", "key", "name: ", "sections:", "[", "]", "{", "}", ",", "#", "&a", "*a", "!", "!!int ",
+    "---", "...", "%YAML 1.1\n", "%TAG ! x\n", "|", ">", "?", "'", '"', "\\x", "\\U00110000", "\t", "\x00", "\ufeff",
+    "\ud800", "\u2028", "~", "0x_", "1:2", "9" * 5_000, ".inf", "<<: ", "=", "@", "`", "\r", "é",
+])  # fmt: skip
+
+
+def read_or_fault(text: str) -> Profile | Invalid:
+    try:
+        return read(text)
+    except Invalid as fault:
+        return fault
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(PIECES | st.text(max_size=6), max_size=25).map("".join), st.integers(0, len(GOOD)), st.integers(0, 40))
+def test_any_text_gives_a_profile_or_says_what_is_wrong(noise: str, place: int, cut: int) -> None:
+    for text in (noise, GOOD[:place] + noise + GOOD[place + cut :]):
+        found = read_or_fault(text)
+        if isinstance(found, Profile):
+            assert read(profile_text(found, "")) == found
+        else:
+            assert re.match(r"Line [0-9]+: .", found.detail)
+            assert found.detail.encode()
+
+
+WORDS = st.text(st.characters(exclude_categories=("C", "Z"), include_characters=" "), min_size=1, max_size=80)
+SHARES = st.none() | st.floats(0, 100).map(lambda share: round(share, 6))
+
+
+@st.composite
+def profiles(draw: Any) -> Profile:
+    keys = draw(st.lists(st.from_regex(r"[a-z][a-z0-9_]{0,9}", fullmatch=True), min_size=1, max_size=6, unique=True))
+    sections = tuple(
+        Section(
+            key, draw(WORDS.filter(str.strip)), draw(st.sampled_from(["L1", "L6", "L7"])), "tools", "blocks",
+            cap=draw(st.none() | st.integers(0, 200_000)), share=draw(SHARES),
+            top_k=draw(st.none() | st.integers(1, 1_000)), overflow=draw(st.sampled_from(["cut", "drop"])),
+        )
+        for key in keys
+    )  # fmt: skip
+    weights = Weights(*(draw(st.floats(0, 10)) for _ in range(5)))
+    return Profile(
+        "mine", 3, sections, budget=draw(st.integers(1, 200_000)), weights=weights,
+        similarity_threshold=draw(st.floats(0, 1)), depth_limit=draw(st.integers(0, 5)),
+    )  # fmt: skip
+
+
+@settings(max_examples=100, deadline=None)
+@given(profiles(), WORDS.filter(str.strip))
+def test_what_is_written_reads_back_as_it_was(profile: Profile, description: str) -> None:
+    again = described_read(profile_text(profile, description), name="mine", version=3, sources=KNOWN)
+    assert (again.profile, again.description) == (profile, description)
+
+
+def test_conversation_is_what_it_always_was() -> None:
+    assert SIMILARITY_THRESHOLD == 0.24
+    assert dataclasses.asdict(CONVERSATION) == dataclasses.asdict(
+        Profile(
+            name="conversation",
+            version=1,
+            budget=16_000,
+            similarity_threshold=0.24,
+            sections=(
+                Section("identity", "Identity", "L1", "agent_files", "text", required=True),
+                Section("instructions", "Instructions", "L1", "agent_files", "text", required=True),
+                Section("goals", "Team Goals", "L2", "team_files", "text"),
+                Section("context", "Team Context", "L2", "team_files", "text"),
+                Section("rules", "Team Rules", "L2", "team_files", "text"),
+                Section("recent_activity", "Recent Activity", "L3", "daily_logs", "entries", cap=3_000),
+                Section("team_knowledge", "Team Knowledge", "L4", "team_memories", "lines", cap=2_000, top_k=5),
+                Section("personal_memories", "Personal Memories", "L5", "agent_memories", "lines", cap=2_000, top_k=5),
+                Section("knowledge", "Knowledge Base", "L7", "agent_files", "text", cap=2_000),
+            ),
+        )
+    )
+
+
+OTHERS = sorted(SHIPPED.keys() - {"conversation"})
+
+
+def shipped(name: str) -> Profile:
+    return profile_read(SHIPPED[name], name=name, version=1, sources=KNOWN)
+
+
+def test_dossier_comes_with_five_profiles() -> None:
+    assert SHIPPED.keys() == {"conversation", "coding", "research", "operations", "stack"}
+    assert all(described_read(text, name=name, version=1, sources=KNOWN).description for name, text in SHIPPED.items())
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_shipped_profile_has_the_seeds_sections_in_their_order(name: str) -> None:
+    labels = [section.label for section in shipped(name).sections if section.source != "task_stack"]
+    assert labels == [
+        "Identity", "Instructions", "Team Goals", "Team Context", "Team Rules", "Daily Logs", "Team Knowledge",
+        "Personal Memories", "Recent Activity", "Relevant Content", "Known Entities", "Relationships",
+        "Applicable Patterns", "Additional Context", "Open Files", "Tools", "Tool Results", "Knowledge Base",
+        "Recent Turns",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_shipped_profile_promises_no_more_than_there_is(name: str) -> None:
+    profile = shipped(name)
+    assert sum(section.share or 0 for section in profile.sections) == 100
+    assert sum(dataclasses.asdict(profile.weights).values()) == pytest.approx(1)
+
+
+def test_the_stack_has_the_seeds_shares() -> None:
+    shares = {section.key: section.share for section in shipped("stack").sections if section.source == "task_stack"}
+    assert shares == {"task_root": 5, "task_path": 15, "sibling_results": 10, "current_task": None}
+
+
+def test_the_files_of_shipped_profiles_are_read_by_people() -> None:
+    folder = Path(profile_read.__code__.co_filename).parent / "shipped"
+    for path in folder.glob("*.yaml"):
+        assert max(map(len, path.read_text(encoding="utf-8").splitlines())) <= 130

@@ -1,0 +1,53 @@
+"""The turns of a conversation: the latest have the first chance, and they are shown in the order they were said."""
+
+from assembly.engine.profile import Profile, Weights
+from assembly.engine.types import Assembled, Candidate
+from tests.engine.cast import codes, decision_on, run, section
+
+TURNS = section("t", "Turns", "turns")
+
+
+def turn(number: int, text: str, role: str = "user") -> Candidate:
+    return Candidate(f"turn:{number}", "t", text, kind=role, position=number)
+
+
+def said(*turns: Candidate, budget: int = 16_000) -> Assembled:
+    return run(Profile("p", 1, (TURNS,)), *turns, budget=budget)
+
+
+def test_turns_stand_in_the_order_they_were_said() -> None:
+    assembled = said(turn(2, "Bye."), turn(0, "Hello."), turn(1, "Yes?", "assistant"))
+    assert assembled.content == "## Turns\n\n**user**: Hello.\n\n**assistant**: Yes?\n\n**user**: Bye."
+    assert list(codes(assembled)) == ["turn:2", "turn:1", "turn:0"]
+
+
+def test_the_oldest_go_first_where_room_is_short() -> None:
+    # The heading takes 3 tokens (10 / 4), a turn of 14 characters with its lead and blank line (10 + 14 + 2) / 4 = 7.
+    assembled = said(*(turn(number, str(number) * 14) for number in range(4)), budget=18)
+    assert codes(assembled) == {
+        "turn:3": "fits", "turn:2": "fits", "turn:1": "over_total_budget", "turn:0": "over_total_budget",
+    }  # fmt: skip
+    assert decision_on(assembled, "turn:1").detail["needed"] == 6
+
+
+def test_a_turn_too_long_is_passed_over() -> None:
+    assembled = said(turn(0, "short"), turn(1, "x" * 900), turn(2, "short too"), budget=30)
+    assert codes(assembled) == {"turn:2": "fits", "turn:1": "over_total_budget", "turn:0": "fits"}
+
+
+def test_where_none_has_room_the_latest_is_cut() -> None:
+    assembled = said(turn(0, "y" * 900), turn(1, "x" * 900), budget=30)
+    assert codes(assembled) == {"turn:1": "truncated", "turn:0": "over_total_budget"}
+    assert assembled.tokens <= 30
+
+
+def test_turns_have_their_room_before_blocks_compete_for_theirs() -> None:
+    blocks = section("b", "Log", "blocks")
+    assembled = run(
+        Profile("p", 1, (blocks, TURNS), weights=Weights(relevance=1)),
+        Candidate("event:1", "b", "A" * 200, score=1, measures={"relevance": 1}),
+        turn(0, "z" * 100),
+        budget=60,
+    )
+    assert codes(assembled) == {"event:1": "truncated", "turn:0": "fits"}
+    assert assembled.tokens <= 60
