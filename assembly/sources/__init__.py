@@ -13,6 +13,7 @@ from assembly.sources.relations import relations
 from assembly.sources.semantic_content import semantic_content
 from assembly.sources.task_stack import task_stack
 from assembly.sources.team_files import team_files
+from assembly.sources.threads import threads
 from assembly.sources.tool_results import tool_results
 from assembly.sources.tools import tools
 from assembly.sources.turns import turns
@@ -31,6 +32,7 @@ SOURCES: dict[str, Source] = {
     "task_stack": Source(task_stack, "custom", "Task stack", needs=frozenset({"task"})),
     "tools": Source(tools, "custom", "Tools"),
     "tool_results": Source(tool_results, "recent", "Results of tools"),
+    "threads": Source(threads, "custom", "Narrative threads"),
     "open_files": Source(open_files, "custom", "Open documents"),
     "turns": Source(turns, "custom", "The conversation so far"),
     "additional_context": Source(additional_context, "custom", "The request itself"),

@@ -1,0 +1,33 @@
+"""The stories that go on, as they stand."""
+
+from collections.abc import Sequence
+
+from assembly.engine.formatting import format_thread
+from assembly.engine.formulas import keyword_share, measures, recency_score
+from assembly.engine.profile import Section
+from assembly.engine.types import Candidate
+from assembly.sources.base import Gathered, Situation, offered
+from memories.models import Thread, ThreadStatus
+
+LIMIT = 20
+
+
+def threads(situation: Situation, sections: Sequence[Section]) -> Gathered:
+    """Active threads, the last touched first."""
+    limit = situation.raised(LIMIT)
+    active = Thread.objects.filter(agent=situation.agent, status=ThreadStatus.ACTIVE).order_by("-touched_at", "id")
+    return offered(sections, active[:limit], limit, lambda section, thread: _candidate(situation, section, thread))
+
+
+def _candidate(situation: Situation, section: Section, thread: Thread) -> Candidate:
+    text = format_thread(title=thread.title, status=thread.status, summary=thread.summary)
+    recency = recency_score(situation.age(thread.touched_at))
+    return Candidate(
+        ref=thread.ref,
+        section=section.key,
+        text=text,
+        kind="thread",
+        occurred_at=thread.touched_at,
+        score=recency,
+        measures=measures(recency=recency, relevance=keyword_share(text, situation.signals.keywords)),
+    )
