@@ -52,15 +52,6 @@ def profile_save(*, name: str, content: str, expected_version: int, principal: P
     return file_save(file=row, content=content, expected_version=expected_version, author=principal.author)
 
 
-def profile_restore(*, name: str, number: int, expected_version: int, principal: Principal) -> StoredProfile:
-    """Save the text of an old version as a new one. Raises what profile_save raises, and NotFound."""
-    require_admin(principal)
-    old = profile_changeable(name).versions.filter(version=number).first()
-    if old is None:
-        raise NotFound(f"Version {number}")
-    return profile_save(name=name, content=old.content, expected_version=expected_version, principal=principal)
-
-
 def profile_delete(*, name: str, principal: Principal) -> None:
     """Delete a profile with its history; a shipped one is then as it came. Raises Forbidden, NotFound, Conflict."""
     require_admin(principal)

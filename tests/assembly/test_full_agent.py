@@ -43,6 +43,7 @@ SITUATION = Profile(
         Section("relations", "Relationships", "L6", "relations", "blocks", share=10),
         Section("patterns", "Applicable Patterns", "L6", "patterns", "blocks"),
         Section("files", "Open Files", "L6", "open_files", "blocks"),
+        Section("threads", "Narrative Threads", "L6", "threads", "blocks"),
         Section("tools", "Tools", "L6", "tools", "blocks"),
         Section("results", "Tool Results", "L6", "tool_results", "blocks"),
         Section("additional", "Additional Context", "L6", "additional_context", "blocks"),
@@ -102,8 +103,8 @@ def test_a_large_agent_takes_as_many_queries_as_a_small_one(filled: dict[str, tu
             gather(SITUATION, situation(agent, session))
         counts.append(len(captured))
     # Three open and close the snapshot; the current task and the mentioned entities; two for the task stack; one each
-    # for events, content, entities, relations, patterns, files, tools and tool results.
-    assert counts == [3 + 2 + 2 + 8] * 2
+    # for events, content, entities, relations, patterns, files, threads, tools and tool results.
+    assert counts == [3 + 2 + 2 + 9] * 2
 
 
 def test_the_same_question_gathers_the_same(filled: dict[str, tuple[Agent, Session]]) -> None:

@@ -15,7 +15,6 @@ from assembly.profiles.services import (
     MAX_PROFILES,
     profile_create,
     profile_delete,
-    profile_restore,
     profile_save,
 )
 from assembly.service import assemble
@@ -56,7 +55,7 @@ def test_the_story_of_a_profile(chief: Principal) -> None:
     saved = profile_save(name="brief", content=BRIEFER, expected_version=1, principal=chief)
     assert (profile_named("brief").budget, saved.version, saved.editor_name) == (400, 2, "Grace Admin")
     assert profile_save(name="brief", content=BRIEFER, expected_version=2, principal=chief).version == 2
-    restored = profile_restore(name="brief", number=1, expected_version=2, principal=chief)
+    restored = profile_save(name="brief", content=BRIEF, expected_version=2, principal=chief)
     assert (restored.version, restored.content) == (3, BRIEF)
     assert [version.content for version in made.versions.order_by("version")] == [BRIEF, BRIEFER, BRIEF]
     profile_delete(name="brief", principal=chief)
@@ -119,7 +118,6 @@ def test_a_name_must_be_free_and_fit_in_an_address(name: str, error: type[Except
 def test_conversation_stays_as_it_is(chief: Principal) -> None:
     writes: list[Callable[[], Any]] = [
         lambda: profile_save(name="conversation", content=BRIEF, expected_version=1, principal=chief),
-        lambda: profile_restore(name="conversation", number=1, expected_version=1, principal=chief),
         lambda: profile_delete(name="conversation", principal=chief),
     ]
     for write in writes:
@@ -145,12 +143,6 @@ def test_what_is_not_there_is_not_found(name: str, chief: Principal) -> None:
         profile_named(name)
 
 
-def test_a_version_that_never_was_cannot_be_restored(chief: Principal) -> None:
-    profile_create(name="brief", content=BRIEF, principal=chief)
-    with pytest.raises(NotFound):
-        profile_restore(name="brief", number=9, expected_version=1, principal=chief)
-
-
 @pytest.mark.parametrize("person", ["owner", "outsider"])
 def test_only_admins_of_the_organisation_write(person: str, chief: Principal, request: pytest.FixtureRequest) -> None:
     principal = request.getfixturevalue(person).principal
@@ -158,7 +150,6 @@ def test_only_admins_of_the_organisation_write(person: str, chief: Principal, re
     writes: list[Callable[[], Any]] = [
         lambda: profile_create(name="own", content=BRIEF, principal=principal),
         lambda: profile_save(name="brief", content=BRIEFER, expected_version=1, principal=principal),
-        lambda: profile_restore(name="brief", number=1, expected_version=1, principal=principal),
         lambda: profile_delete(name="brief", principal=principal),
     ]
     for write in writes:

@@ -279,8 +279,8 @@ def test_a_shipped_profile_has_the_seeds_sections_in_their_order(name: str) -> N
     assert labels == [
         "Identity", "Instructions", "Team Goals", "Team Context", "Team Rules", "Daily Logs", "Team Knowledge",
         "Personal Memories", "Recent Activity", "Relevant Content", "Known Entities", "Relationships",
-        "Applicable Patterns", "Additional Context", "Open Files", "Tools", "Tool Results", "Knowledge Base",
-        "Recent Turns",
+        "Applicable Patterns", "Additional Context", "Narrative Threads", "Open Files", "Tools", "Tool Results",
+        "Knowledge Base", "Recent Turns",
     ]  # fmt: skip
 
 
