@@ -82,6 +82,24 @@ def test_a_share_is_the_floor_of_the_percentage_of_the_budget() -> None:
     assert codes(assembled) == {"a": "fits", "b": "over_section_budget"}
 
 
+@pytest.mark.parametrize(
+    ("budget", "share", "cap", "tokens"),
+    [
+        (16_000, 30, None, 4_800),
+        (1_000, 5, None, 50),  # the seed's stack: root, path, completed siblings
+        (1_000, 15, None, 150),
+        (1_000, 10, None, 100),
+        (999, 15, None, 149),  # 149.85
+        (1_000, 15, 120, 120),  # the tighter of both
+        (1_000, 15, 200, 150),
+        (0, 15, None, 0),
+        (1_000, None, None, None),
+    ],
+)
+def test_an_allocation_is_worked_by_hand(budget: int, share: float | None, cap: int | None, tokens: int | None) -> None:
+    assert section(shape="blocks", share=share, cap=cap).cap_within(budget) == tokens
+
+
 def test_what_was_selected_competes_over_all_sections_for_what_is_left() -> None:
     events, chunks = section("e", "Log", "blocks"), section("c", "Doc", "blocks")
     assembled = run(
