@@ -6,14 +6,15 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
+from psycopg.types.json import Jsonb
 
 from agents.models import Agent
 from assembly.engine.profile import Profile
 from assembly.engine.types import ENGINE_VERSION, Assembled, Candidate, Request
 from assembly.gather import SourceReport
-from assembly.models import Assembly, Decision, StoredText
+from assembly.models import Assembly
 from teams.models import Team
 from teams.principal import Principal
 
@@ -84,7 +85,7 @@ def record(
         sources=[asdict(report) for report in reports],
         assembly_ms=assembly_ms,
     )
-    Decision.objects.bulk_create(_decisions(assembly, profile, candidates, assembled))
+    _store_decisions(assembly, profile, candidates, assembled)
     return assembly
 
 
@@ -93,37 +94,52 @@ def text_hash(text: str) -> bytes:
     return hashlib.sha256(text.encode()).digest()
 
 
+STORE_TEXTS = """
+INSERT INTO stored_texts (sha256, text) SELECT * FROM unnest(%s::bytea[], %s::text[]) ON CONFLICT DO NOTHING
+"""
+
+
 def _store_texts(candidates: Sequence[Candidate]) -> None:
     texts = {text_hash(candidate.text): candidate.text for candidate in candidates}
     # In one order for everybody, so that two assemblies that share texts cannot wait for each other in a circle.
-    rows = [StoredText(sha256=key, text=texts[key]) for key in sorted(texts)]
-    StoredText.objects.bulk_create(rows, ignore_conflicts=True)
+    hashes = sorted(texts)
+    with connection.cursor() as cursor:
+        cursor.execute(STORE_TEXTS, [hashes, [texts[key] for key in hashes]])
 
 
-def _decisions(
+# By COPY: a context of the librarian has hundreds of decisions, and the ORM would take longer than all else together.
+STORE_DECISIONS = """
+COPY decisions (assembly_id, position, section, source, ref, candidate, text_sha256, code, included, rank, score,
+    signals, tokens, tokens_full, start, "end", detail) FROM STDIN
+"""
+
+
+def _store_decisions(
     assembly: Assembly, profile: Profile, candidates: Sequence[Candidate], assembled: Assembled
-) -> list[Decision]:
+) -> None:
     offered = {(candidate.section, candidate.ref): candidate for candidate in candidates}
     source_of = {section.key: section.source for section in profile.sections}
-    return [
-        Decision(
-            assembly=assembly,
-            position=position,
-            section=decision.section,
-            source=source_of[decision.section],
-            ref=decision.ref,
-            candidate=offered[decision.section, decision.ref].to_dict(),
-            text_sha256=text_hash(offered[decision.section, decision.ref].text),
-            code=decision.code,
-            included=decision.included,
-            rank=decision.rank,
-            score=decision.score,
-            signals=dict(decision.signals),
-            tokens=decision.tokens,
-            tokens_full=decision.tokens_full,
-            start=decision.start,
-            end=decision.end,
-            detail=dict(decision.detail),
-        )
-        for position, decision in enumerate(assembled.decisions)
-    ]
+    with connection.cursor() as cursor, cursor.copy(STORE_DECISIONS) as copy:
+        for position, decision in enumerate(assembled.decisions):
+            candidate = offered[decision.section, decision.ref]
+            copy.write_row(
+                (
+                    assembly.id,
+                    position,
+                    decision.section,
+                    source_of[decision.section],
+                    decision.ref,
+                    Jsonb(candidate.to_dict()),
+                    text_hash(candidate.text),
+                    decision.code.value,
+                    decision.included,
+                    decision.rank,
+                    decision.score,
+                    Jsonb(dict(decision.signals)),
+                    decision.tokens,
+                    decision.tokens_full,
+                    decision.start,
+                    decision.end,
+                    Jsonb(dict(decision.detail)),
+                )
+            )

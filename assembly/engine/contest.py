@@ -61,7 +61,7 @@ def contest(
         field.bar(barred)
         field.select_within_allocation()
     _select_within_total(fields, budget - ledger.tokens)
-    return [Outcome(field.section, field.ranked, field.used) for field in fields]
+    return [Outcome(field.section, list(field.items.values()), field.used) for field in fields]
 
 
 def final_score(measures: Mapping[str, float], weights: Weights) -> float:
@@ -104,7 +104,8 @@ class _Field:
     """The items of one section while the contest goes on."""
 
     section: Section
-    ranked: list[Ranked]
+    items: dict[str, Ranked]
+    """By ref, best first."""
     costs: dict[str, int]
     opening: int
     """Tokens of the heading."""
@@ -116,11 +117,12 @@ class _Field:
         counted = [_counted(section, item, ledger) for item in mine]
         costs = {item.candidate.ref: cost for item, cost in counted}
         opening = ledger.tokenizer.count(heading(section))
-        return cls(section, [item for item, _ in counted] + others, costs, opening)
+        items = {item.candidate.ref: item for item in [*(item for item, _ in counted), *others]}
+        return cls(section, items, costs, opening)
 
     def bar(self, barred: Barred) -> None:
         """Leave out again what was found not to fit."""
-        for item in self._standing():
+        for item in self.standing():
             if decision := barred.get((self.section.key, item.candidate.ref)):
                 self.leave_out(item, decision.code, **decision.detail)
 
@@ -128,7 +130,7 @@ class _Field:
         """Leave out what has no room in the section, by the source's own score."""
         if self.section.cap is None:
             return
-        by_source = sorted(self._standing(), key=lambda item: -(item.candidate.score or 0.0))
+        by_source = sorted(self.standing(), key=lambda item: -(item.candidate.score or 0.0))
         used = self.opening
         for item in by_source:
             cost = self.costs[item.candidate.ref]
@@ -143,10 +145,11 @@ class _Field:
 
     def leave_out(self, item: Ranked, code: Code, **detail: Scalar) -> None:
         """Decide that the item is not in."""
-        self.ranked[self.ranked.index(item)] = replace(item, code=code, detail={**item.detail, **detail})
+        self.items[item.candidate.ref] = replace(item, code=code, detail={**item.detail, **detail})
 
-    def _standing(self) -> list[Ranked]:
-        return [item for item in self.ranked if item.code is None]
+    def standing(self) -> list[Ranked]:
+        """Those that are not decided yet, best first."""
+        return [item for item in self.items.values() if item.code is None]
 
 
 def _counted(section: Section, item: Ranked, ledger: Ledger) -> tuple[Ranked, int]:
@@ -160,7 +163,7 @@ def _counted(section: Section, item: Ranked, ledger: Ledger) -> tuple[Ranked, in
 def _select_within_total(fields: list[_Field], room: int) -> None:
     """Leave out what has no room in the whole, and what says the same as an item that has, by the final score."""
     field_of = {field.section.key: field for field in fields}
-    standing = [item for field in fields for item in field.ranked if item.code is None]
+    standing = [item for field in fields for item in field.standing()]
     used = 0
     said: dict[str, str] = {}
     for item in sorted(standing, key=_best_first):
