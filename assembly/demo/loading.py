@@ -11,8 +11,10 @@ from django.db import transaction
 from agents.models import Agent, AgentFile
 from agents.services import agent_create
 from assembly.asked import Asked
+from assembly.demo.records import agent_records_load
 from assembly.demo.workspaces import FOLDER, aged, workspace_of
 from assembly.service import assemble
+from assembly.sources import Turn
 from config.http.errors import Conflict
 from memories.importing import Advance, memories_store
 from memories.services import MemoryFacts, memories_of, memory_update
@@ -101,6 +103,7 @@ def _agent(entry: Entry, people: Mapping[str, User], teams: Mapping[str, Team], 
     workspace = workspace_of(folder, today)
     logs_store(agent, workspace.logs, SYSTEM, _uncounted)
     memories_store(owner=agent, facts=aged(workspace.lines.memories, now), principal=SYSTEM, advance=_uncounted)
+    agent_records_load(agent=agent, folder=folder / "records", is_open=entry.get("open", []), now=now)
     return agent
 
 
@@ -126,5 +129,12 @@ def _context(
         agent=agents[entry["agent"]],
         team=teams[entry["team"]],
         principal=people[entry["by"]].principal,
-        asked=Asked(topic=entry.get("topic", ""), max_tokens=entry.get("max_tokens"), now=now),
+        asked=_asked(entry, now),
     )
+
+
+def _asked(entry: Entry, now: datetime.datetime) -> Asked:
+    """What the entry asks for: its own words are those of Asked."""
+    wishes = {name: value for name, value in entry.items() if name not in {"agent", "team", "by", "history"}}
+    history = tuple(Turn(**turn) for turn in entry.get("history", []))
+    return Asked(**wishes, history=history, now=now)

@@ -1,6 +1,6 @@
 """The demo's texts: workspaces like any other, but for their days, which are counted from today.
 
-`memory/day-3.md` is the log of three days ago; `{{day +12}}` in a text becomes the date in twelve days ("3 December").
+`memory/day-3.md` is the log of three days ago; what stands in the texts is told by `dates`.
 """
 
 import datetime
@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from assembly.demo.dates import days_dated
 from memories.services import MemoryFacts
 from memories.workspace_folder import Workspace, workspace_read
 
 FOLDER = Path(__file__).parent
-MENTIONED_DAY = re.compile(r"\{\{day ([+-][0-9]+)\}\}")
 LOG_NAME = re.compile(r"day-([0-9]+)")
 BETWEEN_MEMORIES = datetime.timedelta(hours=20)
 
@@ -25,7 +25,7 @@ def workspace_of(folder: Path, today: datetime.date) -> Workspace:
         (dated / "memory").mkdir()
         for path in [*folder.glob("*.md"), *folder.glob("memory/*.md")]:
             target = dated / path.relative_to(folder).with_stem(_dated_name(path.stem, today))
-            target.write_text(_dated_text(path.read_text(encoding="utf-8"), today), encoding="utf-8")
+            target.write_text(days_dated(path.read_text(encoding="utf-8"), today), encoding="utf-8")
         return workspace_read(dated)
 
 
@@ -40,11 +40,3 @@ def aged(memories: tuple[MemoryFacts, ...], now: datetime.datetime) -> list[Memo
 def _dated_name(stem: str, today: datetime.date) -> str:
     match = LOG_NAME.fullmatch(stem)
     return (today - datetime.timedelta(days=int(match[1]))).isoformat() if match else stem
-
-
-def _dated_text(text: str, today: datetime.date) -> str:
-    return MENTIONED_DAY.sub(lambda match: _in_words(today + datetime.timedelta(days=int(match[1]))), text)
-
-
-def _in_words(date: datetime.date) -> str:
-    return f"{date.day} {date:%B}"

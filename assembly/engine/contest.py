@@ -95,8 +95,8 @@ def _scorer(weights: Weights, surroundings: str) -> Callable[[Ranked], Ranked]:
     return scored
 
 
-def _best_first(item: Ranked) -> tuple[float, str, str]:
-    return -(item.score or 0.0), item.candidate.section, item.candidate.ref
+def _best_first(item: Ranked) -> tuple[float, str]:
+    return -(item.score or 0.0), item.candidate.ref
 
 
 @dataclass(slots=True)
@@ -164,6 +164,8 @@ def _select_within_total(fields: list[_Field], room: int) -> None:
     """Leave out what has no room in the whole, and what says the same as an item that has, by the final score."""
     field_of = {field.section.key: field for field in fields}
     standing = [item for field in fields for item in field.standing()]
+    # Of one row that two sections offer alike, the later section has it: profiles come to the particular last.
+    standing.reverse()
     used = 0
     said: dict[str, str] = {}
     for item in sorted(standing, key=_best_first):

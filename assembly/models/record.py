@@ -35,10 +35,11 @@ class AssemblyQuerySet(models.QuerySet["Assembly"]):
 class Assembly(models.Model):
     """One finished context with everything it was made of; `Decision` has a row per candidate.
 
-    `parent` is the assembly that this one was made from by adding an event. Tokens and milliseconds are whole numbers.
-    `request` holds what has no column of its own: session, signals, filters, strategy, format. `request`, `profile`,
-    `sections` and `sources` are JSON as the service, the engine and `gather` gave them: with the candidates of the
-    decisions they are all that a replay needs.
+    `parent` is the assembly that this one was made from by adding an event. `decided_in` is the one that this repeats:
+    its decisions are this one's, too, so they may go only along with the last that refers to them. Tokens and
+    milliseconds are whole numbers. `request` holds what has no column of its own: session, signals, filters, strategy,
+    format. `request`, `profile`, `sections` and `sources` are JSON as the service, the engine and `gather` gave them:
+    with the candidates of the decisions they are all that a replay needs.
     """
 
     append_only = True
@@ -54,6 +55,7 @@ class Assembly(models.Model):
     requested_by = models.CharField(max_length=80)
     requester_name = models.CharField(max_length=200, blank=True)
     parent = models.UUIDField(null=True, db_index=True)
+    decided_in = models.UUIDField(null=True, db_index=True)
     topic = models.TextField(blank=True)
     profile_name = models.CharField(max_length=60)
     profile_version = models.PositiveIntegerField()
@@ -82,13 +84,18 @@ class Assembly(models.Model):
             models.Index(fields=["team_id", "-created", "-id"], name="assembly_team_newest"),
         ]
 
+    @property
+    def decisions(self) -> "models.QuerySet[Decision]":
+        """What happened to each candidate."""
+        return Decision.objects.filter(assembly=self.decided_in or self.id)
+
 
 class Decision(models.Model):
     """What happened to one candidate of one assembly, and why."""
 
     append_only = True
 
-    assembly = models.ForeignKey(Assembly, models.DO_NOTHING, related_name="decisions")
+    assembly = models.ForeignKey(Assembly, models.DO_NOTHING, related_name="own_decisions")
     position = models.PositiveIntegerField()
     section = models.CharField(max_length=60)
     source = models.CharField(max_length=60)

@@ -15,7 +15,7 @@ from agents.services import daily_log_append
 from assembly import service
 from assembly.asked import Asked
 from assembly.cache import Answer, AssemblyCache, Question
-from assembly.models import Assembly, Decision, StoredText
+from assembly.models import Assembly, StoredText
 from assembly.replay import replay
 from assembly.service import assemble
 from assembly.sources import SOURCES, Filters, Situation, Turn
@@ -44,7 +44,7 @@ def is_repeat(assembly: Assembly) -> bool:
 
 
 def decided(assembly: Assembly) -> list[dict[str, Any]]:
-    rows = Decision.objects.filter(assembly=assembly).order_by("position").values()
+    rows = assembly.decisions.order_by("position").values()
     return [{name: value for name, value in row.items() if name not in {"id", "assembly_id"}} for row in rows]
 
 
@@ -59,7 +59,8 @@ def test_a_repeat_is_a_record_of_its_own_that_says_the_same(kept: Pair) -> None:
     assert second.id > first.id
     assert second.created > first.created
     assert again == content
-    new = {"id", "created", "request", "assembly_ms"}
+    assert (first.decided_in, second.decided_in) == (None, first.id)
+    new = {"id", "created", "request", "assembly_ms", "decided_in"}
     same = [field.attname for field in Assembly._meta.concrete_fields if field.attname not in new]
     stored = Assembly.objects.get(id=second.id)
     assert [getattr(stored, name) for name in same] == [getattr(first, name) for name in same]

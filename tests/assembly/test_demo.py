@@ -3,6 +3,7 @@
 import datetime
 import re
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.core.management import call_command
@@ -10,6 +11,7 @@ from django.utils import timezone
 
 from agents.models import Agent, AgentFile, DailyLog
 from assembly.demo import loading
+from assembly.demo.dates import days_dated, moments_dated
 from assembly.demo.loading import demo_load, plan_read
 from assembly.demo.workspaces import FOLDER
 from assembly.engine.codes import Code
@@ -17,7 +19,23 @@ from assembly.models import Assembly, Decision
 from assembly.replay import replay
 from assembly.sources.memories import LIMIT
 from memories.memory_lines import memory_lines
-from memories.models import Memory
+from memories.models import (
+    Chunk,
+    Document,
+    Entity,
+    Event,
+    EventType,
+    Memory,
+    Pattern,
+    Relation,
+    Session,
+    TaskFrame,
+    TaskStatus,
+    Thread,
+    ThreadStatus,
+    Tool,
+)
+from memories.services import task_path
 from teams.files import VersionedFile
 from teams.models import Membership, Role, Team, TeamFile, User
 from teams.services import team_create
@@ -70,6 +88,11 @@ def test_nothing_in_its_texts_is_left_over_or_passed_over(demo: None) -> None:
         *TeamFile.objects.values_list("content", flat=True),
         *DailyLog.objects.values_list("content", flat=True),
         *Memory.objects.values_list("text", flat=True),
+        *Document.objects.values_list("content", flat=True),
+        *(str(event.content) for event in Event.objects.all()),
+        *(str(entity.properties) for entity in Entity.objects.all()),
+        *(f"{task.goal} {task.result}" for task in TaskFrame.objects.all()),
+        *Thread.objects.values_list("summary", flat=True),
     ]
     assert not [text for text in texts if "{{" in text]
     for path in FOLDER.glob("*/*/MEMORY.md"):
@@ -88,11 +111,70 @@ def test_days_are_counted_from_today(now: datetime.datetime) -> None:
     goals = TeamFile.objects.get(team__slug="story-room", file_key="GOALS").content
     assert re.search(rf"opens in Harrow Quay on {opening.day} {opening:%B}\.", goals.replace("*", ""))
     assert not Memory.objects.filter(occurred_at__gte=now).exists()
+    assert not Event.objects.filter(occurred_at__gte=now).exists()
+    assert not Event.objects.filter(occurred_at__lt=now - datetime.timedelta(days=7)).exists()
+    assert not Thread.objects.filter(touched_at__gte=now).exists()
+    loft = Session.objects.select_related("agent").get(external_id="luna-net-loft")
+    assert loft.ended_at is not None
+    assert loft.agent.today(loft.ended_at) == loft.agent.today(now) - datetime.timedelta(days=1)
+
+
+def test_moments_are_those_of_the_agents_clock() -> None:
+    london = ZoneInfo("Europe/London")
+    now = datetime.datetime(2026, 10, 25, 3, 0, tzinfo=london)  # two hours after summer time ended
+    text = "{{at -1 09:12}} {{at -0 00:30}} {{ago 150}} {{day +1}}"
+    dated = days_dated(moments_dated(text, now), now.date())
+    assert dated == "2026-10-24T09:12:00+01:00 2026-10-25T00:30:00+01:00 2026-10-25T00:30:00+00:00 26 October"
+
+
+@pytest.mark.parametrize("slug", ["luna", "edda"])
+def test_two_of_its_agents_have_lived(demo: None, slug: str) -> None:
+    agent = Agent.objects.get(slug=slug)
+    sessions = Session.objects.filter(agent=agent)
+    assert sessions.count() == 4
+    assert sessions.filter(ended_at=None).count() == 1  # one goes on
+    for session in sessions:
+        assert 25 <= session.events.count() <= 40
+        assert set(EventType.values) <= set(session.events.values_list("type", flat=True))
+    assert 25 <= Entity.objects.filter(agent=agent).count() <= 40
+    assert 40 <= Relation.objects.filter(agent=agent).count() <= 60
+    assert 6 <= Pattern.objects.filter(agent=agent, applications__gt=0).count() <= 8
+    assert 5 <= Tool.objects.filter(agent=agent).exclude(schema={}).count() <= 6
+    threads = Thread.objects.filter(agent=agent)
+    assert 3 <= threads.count() <= 5
+    assert threads.filter(status=ThreadStatus.RESOLVED).count() == 1
+
+
+@pytest.mark.parametrize("slug", ["luna", "edda"])
+def test_their_tasks_lie_three_deep(demo: None, slug: str) -> None:
+    session = Session.objects.get(agent__slug=slug, ended_at=None)
+    path = task_path(agent=session.agent, session=session)
+    assert [task.depth for task in path] == [0, 1, 2]
+    for task in path[1:]:
+        done = TaskFrame.objects.filter(parent=task.parent, status=TaskStatus.COMPLETE)
+        assert done.exists()
+        assert all(sibling.result for sibling in done)
+
+
+@pytest.mark.parametrize("slug", ["luna", "edda"])
+def test_their_documents_are_split_without_a_worker(demo: None, slug: str) -> None:
+    documents = Document.objects.filter(agent__slug=slug)
+    assert 6 <= documents.count() <= 10
+    assert documents.filter(is_open=True).count() == 2
+    assert all(document.split_version == document.version for document in documents)
+    assert not Chunk.objects.filter(embedding=None).exists()
+
+
+def test_every_section_of_its_other_profiles_is_filled(demo: None) -> None:
+    others = Assembly.objects.exclude(profile_name="conversation")
+    assert sorted(others.values_list("profile_name", flat=True)) == ["coding", "operations", "research", "stack"]
+    for assembly in others:
+        assert [section["key"] for section in assembly.sections if not section["included"]] == [], assembly.profile_name
 
 
 def test_its_contexts_show_what_dossier_does(demo: None) -> None:
     assert Assembly.objects.count() == len(plan_read().contexts)
-    luna = {"agent_slug": "luna", "budget": 16_000}
+    luna = {"agent_slug": "luna", "budget": 16_000, "profile_name": "conversation"}
     assert codes("knowledge", **luna) == {Code.TRUNCATED}
     assert Code.SUPERSEDED in codes("team_knowledge", **luna, topic="")
     assert Code.OUTRANKED in codes("personal_memories", **luna, topic="")
@@ -105,7 +187,7 @@ def test_its_contexts_show_what_dossier_does(demo: None) -> None:
 
 
 def test_a_search_in_it_finds_what_one_would_hope_for(demo: None) -> None:
-    ferry = Assembly.objects.get(agent_slug="edda")
+    ferry = Assembly.objects.get(agent_slug="edda", profile_name="conversation")
     best = Decision.objects.get(assembly=ferry, section="personal_memories", rank=1)
     assert "rowing ferry across the Harrow" in Memory.objects.get(id=best.ref[7:43]).text
 
@@ -116,7 +198,7 @@ def test_its_contexts_can_be_replayed(demo: None) -> None:
 
 def test_the_command_loads_once(capsys: Any) -> None:
     call_command("load_demo")
-    assert "Loaded 2 teams, 4 agents, 3 people who cannot sign in, and 8 contexts." in capsys.readouterr().out
+    assert "Loaded 2 teams, 4 agents, 3 people who cannot sign in, and 12 contexts." in capsys.readouterr().out
     before = Memory.objects.count()
     call_command("load_demo")
     assert "There are teams or agents here already. Nothing was loaded." in capsys.readouterr().out

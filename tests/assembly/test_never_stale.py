@@ -12,7 +12,7 @@ from agents.models import Agent
 from assembly import service
 from assembly.asked import Asked
 from assembly.cache import AssemblyCache
-from assembly.models import Assembly, Decision
+from assembly.models import Assembly
 from assembly.profiles import SHIPPED
 from assembly.service import assemble
 from config.http.errors import Invalid
@@ -58,7 +58,7 @@ def outcome(assembly: Assembly | None) -> Any:
     """All that was decided, as a value that can be compared."""
     if assembly is None:
         return None
-    rows = Decision.objects.filter(assembly=assembly).order_by("position").values()
+    rows = assembly.decisions.order_by("position").values()
     decided = [{name: value for name, value in row.items() if name not in {"id", "assembly_id"}} for row in rows]
     return bytes(assembly.sha256), assembly.tokens, assembly.warnings, assembly.sections, decided
 

@@ -50,7 +50,7 @@ def test_texts_are_stored_once_however_many_assemblies_used_them(luna: Agent, de
 def test_which_assemblies_used_this_memory_is_one_indexed_query(luna: Agent) -> None:
     memory = Memory.objects.get(agent=luna)
     assembly = assemble(agent=luna, principal=SYSTEM, asked=Asked(now=NOW)).assembly
-    assert list(Assembly.objects.filter(decisions__ref=memory.ref, decisions__included=True)) == [assembly]
+    assert list(Assembly.objects.filter(own_decisions__ref=memory.ref, own_decisions__included=True)) == [assembly]
 
 
 def test_a_record_that_was_tampered_with_is_told_and_not_shown(luna: Agent) -> None:

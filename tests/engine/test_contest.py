@@ -151,6 +151,16 @@ def test_one_row_in_two_sections_and_one_text_in_two_rows_get_in_once() -> None:
     assert decision_on(assembled, "event:3@1").detail == {"by": "event:2@1"}
 
 
+def test_of_equal_twins_the_later_section_has_it() -> None:
+    events, results = section("a", "Log", "blocks"), section("z", "Results", "blocks")
+    assembled = run(
+        Profile("p", 1, (events, results), weights=RELEVANCE),
+        block("event:1@1", "[time] tool_result: ok", 0.5, of="a"),
+        block("event:1@1", "**make**: ok", 0.5, of="z"),
+    )
+    assert assembled.content == "## Results\n\n**make**: ok"
+
+
 def test_a_twin_has_its_chance_where_the_better_one_has_no_room() -> None:
     events, results = section("e", "Log", "blocks", cap=0), section("r", "Results", "blocks")
     assembled = run(

@@ -1,0 +1,51 @@
+"""`import_records DIR --agent SLUG`: takes over what an agent keeps beside its files: events, a graph, documents …"""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from config.http.errors import DossierError
+from memories.importing import counted, listed, progress_bar
+from memories.records import Records, Stored, records_import, records_read
+from memories.records.kinds import KINDS
+from teams.principal import SYSTEM
+
+IN_THE_BACKGROUND = (
+    "Documents are split and embedded in the background; search finds them then. `serve` does it, and so does `work`."
+)
+
+
+class Command(BaseCommand):
+    help = "Imports a folder of sessions.jsonl, events.jsonl, documents/ …; importing again adds only what is new."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("folder", type=Path, metavar="DIR")
+        parser.add_argument("--agent", required=True, metavar="SLUG", help="made when there is none")
+
+    def handle(self, *, folder: Path, agent: str, **_: Any) -> None:
+        try:
+            records = records_read(folder)
+            with progress_bar("Importing", records.size) as advance:
+                stored = records_import(records=records, agent=agent, principal=SYSTEM, advance=advance)
+        except DossierError as error:
+            raise CommandError(error.detail) from error
+        if records.left_aside:
+            names = listed(records.left_aside)
+            self.stdout.write(f"Left aside: {names}. They are no records, or hidden, or no text that can be kept.")
+        self.stdout.write(_summary(records, stored, agent))
+        if stored.new["documents"] + stored.changed_documents:
+            self.stdout.write(IN_THE_BACKGROUND)
+
+
+def _summary(records: Records, stored: Stored, agent: str) -> str:
+    parts = [
+        f"{counted(len(lines), kind.noun.word, kind.noun.name)} ({stored.new[kind.noun.name]:,} new)"
+        for kind in KINDS
+        if (lines := records.lines[kind.noun.name])
+    ]
+    if documents := len(records.documents):
+        new, changed = stored.new["documents"], stored.changed_documents
+        parts.append(f"{counted(documents, 'document', 'documents')} ({new:,} new, {changed:,} changed)")
+    return f"{agent}: {', '.join(parts)}."
