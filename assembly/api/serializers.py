@@ -16,6 +16,7 @@ from assembly.asked import (
     MAX_TURNS,
     Asked,
 )
+from assembly.compressing import Method
 from assembly.engine.codes import Code
 from assembly.engine.signals import Intent
 from assembly.profiles import SHIPPED
@@ -162,7 +163,9 @@ class CompressRequestSerializer(TokensRequestSerializer):
 
 class CompressSerializer(TokensSerializer):
     content = serializers.CharField(allow_blank=True)
-    truncated = serializers.BooleanField(help_text="A part of the text had no room.")
+    method = serializers.ChoiceField(
+        choices=list(get_args(Method)), help_text="summary: its most telling sentences; cut: its beginning."
+    )
 
 
 class WarningSerializer(serializers.Serializer[Any]):

@@ -29,7 +29,7 @@ from assembly.api.serializers import (
 )
 from assembly.appending import append
 from assembly.cache import Answer
-from assembly.engine.compression import compress
+from assembly.compressing import compress
 from assembly.models import Assembly
 from assembly.replay import content_of, replay
 from assembly.service import assemble, tokenizer_named
@@ -166,13 +166,11 @@ class Compress(ApiView):
     @extend_schema(operation_id="compress", request=CompressRequestSerializer, responses=CompressSerializer)
     @idempotent
     def post(self, request: Request) -> Response:
-        """A text within so many tokens: whole where it fits, else its beginning with a clear marker."""
+        """A text within so many tokens: whole, else its most telling sentences, else its beginning with a marker."""
         self.query()
         asked = self.validated(CompressRequestSerializer)
-        tokenizer = tokenizer_named(asked["tokenizer"])
-        content = compress(asked["content"], asked["max_tokens"], tokenizer)
-        cut = content != asked["content"]
-        return Response({"content": content, "tokens": tokenizer.count(content), "truncated": cut, **_name(asked)})
+        made = compress(asked["content"], asked["max_tokens"], tokenizer_named(asked["tokenizer"]))
+        return Response({"content": made.text, "tokens": made.tokens, "method": made.method, **_name(asked)})
 
 
 def _name(asked: dict[str, Any]) -> dict[str, Any]:

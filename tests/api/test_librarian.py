@@ -233,10 +233,10 @@ def test_tokens_are_counted(agent_api: Api) -> None:
 
 def test_a_text_is_compressed_to_its_budget(agent_api: Api) -> None:
     short = agent_api.post("compress", {"content": "Hello", "max_tokens": 5}).json()
-    assert short == {"content": "Hello", "tokens": 1, "truncated": False, "tokenizer": "cl100k_base"}
+    assert short == {"content": "Hello", "tokens": 1, "method": "whole", "tokenizer": "cl100k_base"}
     long = agent_api.post("compress", {"content": "word " * 500, "max_tokens": 20}).json()
     assert long["tokens"] <= 20
-    assert long["content"].endswith("word ... [truncated]")
+    assert (long["content"].endswith("word ... [truncated]"), long["method"]) == (True, "cut")
     assert agent_api.post("compress", {"content": "word " * 500, "max_tokens": 0}).json()["content"] == ""
 
 
