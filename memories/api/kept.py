@@ -21,6 +21,7 @@ from memories.api.kept_schema import (
 )
 from memories.api.noun import Noun
 from memories.api.sessions import SESSIONS
+from memories.models import Memory
 from memories.models.kept import Kept
 from memories.services import Flawed, kept_delete
 from teams.access import Action
@@ -96,14 +97,20 @@ class KeptBatch(ApiView):
             created = self.noun.creates(agent=agent, facts=items, principal=self.principal)
         except Flawed as flawed:
             raise flawed.among("items") from None
-        ids = ids_in_order(items, created)
-        document = {"created": len(created), "passed_over": len(items) - len(created), "ids": ids}
-        return Response(document, status.HTTP_201_CREATED)
+        return batch_answer(items, created)
 
 
-def ids_in_order(facts: Sequence[dict[str, Any]], created: Sequence[Kept]) -> list[UUID | None]:
+def batch_answer(items: Sequence[dict[str, Any]], created: Sequence[Kept | Memory]) -> Response:
+    """What became of the items, in their order."""
+    ids = ids_in_order(items, created)
+    document = {"created": len(created), "passed_over": len(items) - len(created), "ids": ids}
+    return Response(document, status.HTTP_201_CREATED)
+
+
+def ids_in_order(facts: Sequence[dict[str, Any]], created: Sequence[Kept | Memory]) -> list[UUID | None]:
     """The ids of what was created, None where a fact was passed over; both are in the same order."""
-    waiting, ids = list(reversed(created)), list[UUID | None]()
+    waiting: list[Kept | Memory] = list(reversed(created))
+    ids: list[UUID | None] = []
     for fact in facts:
         is_next = bool(waiting) and waiting[-1].external_id == fact["external_id"]
         ids.append(waiting.pop().id if is_next else None)

@@ -13,6 +13,8 @@ from config.http.errors import NotFound
 from config.http.etags import etag
 from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE
+from memories.api.kept import batch_answer
+from memories.api.kept_schema import BatchSerializer, items_serializer
 from memories.api.serializers import (
     MemoryCreateSerializer,
     MemorySerializer,
@@ -24,6 +26,7 @@ from memories.services import (
     MemoryFacts,
     Owner,
     facts_of,
+    memories_create,
     memories_of,
     memory_create,
     memory_delete,
@@ -66,6 +69,20 @@ class MemoryList(ApiView):
         memory = memory_create(owner=owner, facts=facts, principal=self.principal)
         headers = {"Location": f"{request.path}/{memory.id}", "ETag": etag(memory.version)}
         return Response(MemorySerializer(memory).data, status.HTTP_201_CREATED, headers=headers)
+
+
+class MemoryBatch(ApiView):
+    find: Find = staticmethod(team_for)
+
+    @extend_schema(request=items_serializer(MemoryCreateSerializer), responses={201: BatchSerializer})
+    @idempotent
+    def post(self, request: Request, slug: str) -> Response:
+        """Several new memories at once, all or none. Those whose external id is there already are passed over."""
+        self.query()
+        owner = self.find(self.principal, slug, Action.WRITE)
+        items = self.validated(items_serializer(MemoryCreateSerializer))["items"]
+        facts = [MemoryFacts(**item) for item in items]
+        return batch_answer(items, memories_create(owner=owner, facts=facts, principal=self.principal))
 
 
 class MemoryDetail(VersionedView):

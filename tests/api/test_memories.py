@@ -124,3 +124,19 @@ def test_other_agents_write_nothing_here(agent: Agent, other_agent_api: Api) -> 
         response = other_agent_api.post(f"{whose}/memories", {"kind": "fact", "text": "x"})
         assert problem(response) == (404, "not_found")
     assert not Memory.objects.exists()
+
+
+@pytest.mark.parametrize("path", ["agents/ada", "teams/care"])
+def test_many_memories_come_in_at_once_all_or_none(path: str, agent_api: Api) -> None:
+    items = [{"kind": "fact", "text": f"Number {number}", "external_id": f"n{number % 3}"} for number in range(4)]
+    answer = agent_api.post(f"{path}/memories/batch", {"items": items})
+    assert answer.status_code == 201, answer.content
+    document = answer.json()
+    assert (document["created"], document["passed_over"], document["ids"][3]) == (3, 1, None)
+    again = agent_api.post(f"{path}/memories/batch", {"items": items}).json()
+    assert (again["created"], again["ids"]) == (0, [None] * 4)
+    faulty = agent_api.post(f"{path}/memories/batch", {"items": [items[0], {"kind": "fact", "text": " "}, {}]})
+    assert errors_of(faulty) == {"items.1.text", "items.2.kind", "items.2.text"}
+    assert Memory.objects.count() == 3
+    assert errors_of(agent_api.post(f"{path}/memories/batch", {"items": []})) == {"items"}
+    assert errors_of(agent_api.post(f"{path}/memories/batch", {"items": [items[0]] * 1_001})) == {"items"}

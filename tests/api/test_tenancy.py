@@ -54,6 +54,7 @@ for owners, one, key in (("teams", TEAM, "GOALS"), ("agents", AGENT, "IDENTITY")
         f"{owners}/<slug:slug>/files/<slug:key>/versions": (named, {"GET": None}),
         f"{owners}/<slug:slug>/files/<slug:key>/versions/<int:version>": ({**named, "version": 1}, {"GET": None}),
         f"{owners}/<slug:slug>/memories": (one, {"GET": None, "POST": MEMORY}),
+        f"{owners}/<slug:slug>/memories/batch": (one, {"POST": {"items": [MEMORY]}}),
         f"{owners}/<slug:slug>/memories/search": (one, {"GET": None}),
         f"{owners}/<slug:slug>/memories/<uuid:id_>": (
             one,
