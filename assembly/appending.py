@@ -19,6 +19,7 @@ from assembly.gather import SourceReport
 from assembly.models import Assembly, Decision
 from assembly.record import Owners, record
 from assembly.replay import content_of, texts_of
+from assembly.watching import watched
 from config.tokens import get_tokenizer
 from memories.models import Event
 from teams.principal import Principal
@@ -27,6 +28,7 @@ LATEST = Section("latest_activity", "Latest Activity", "L6", "recent_events", "s
 """Where appended events stand: right after what is required, the newest first."""
 
 
+@watched
 def append(*, assembly: Assembly, event: Event, principal: Principal) -> Answer:
     """The assembly's context with the event in it, as new as can be; the weakest parts go where there is no room.
 
@@ -39,7 +41,11 @@ def append(*, assembly: Assembly, event: Event, principal: Principal) -> Answer:
     newest = _newest(event)
     candidates = [newest, *(_one_later(candidate) for candidate in kept if candidate.ref != newest.ref)]
     request = Request(
-        assembly.budget, assembly.topic, assembly.tokenizer, max(assembly.now, timezone.now()), appended=newest.ref
+        assembly.budget,
+        assembly.topic,
+        assembly.tokenizer,
+        max(assembly.now, timezone.now()),
+        appended=newest.ref,
     )
     assembled = pipeline.assemble(request, profile, candidates, get_tokenizer(assembly.tokenizer))
     appended = record(

@@ -13,6 +13,7 @@ from assembly.engine.signals import names_in, parse_signals
 from assembly.engine.types import Candidate
 from assembly.sources import SOURCES, Situation
 from assembly.sources.entities import mentions
+from assembly.watching import source_watched
 from memories.search import topic_vector
 from memories.services.task_stack import task_peek
 
@@ -35,7 +36,9 @@ def gather(profile: Profile, situation: Situation) -> tuple[list[Candidate], lis
         situation = completed(profile, situation)
         for name, sections in _sections_by_source(profile).items():
             started = perf_counter()
-            gathered = SOURCES[name].gather(situation, sections)
+            with source_watched(name) as returned:
+                gathered = SOURCES[name].gather(situation, sections)
+                returned(gathered)
             ms = round((perf_counter() - started) * 1000)
             candidates += gathered.candidates
             reports.append(SourceReport(name, len(gathered.candidates), gathered.limit, ms))

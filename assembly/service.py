@@ -12,18 +12,22 @@ from assembly.engine.profile import Profile
 from assembly.engine.signals import parse_signals
 from assembly.engine.types import Request
 from assembly.gather import gather
+from assembly.metrics import cache_lookups
 from assembly.profiles import profile_named
 from assembly.profiles.strategy import strategy_applied
 from assembly.record import Owners, record
 from assembly.repetition import record_again
 from assembly.sources import Situation
+from assembly.watching import ranked, watched
 from config.http.errors import Invalid
+from config.http.tracing import span
 from config.tokens import Tokenizer, UnknownTokenizer, get_tokenizer
 from memories.search import topic_vector
 from teams.models import Team
 from teams.principal import Principal
 
 
+@watched
 def assemble(*, agent: Agent, team: Team | None = None, asked: Asked, principal: Principal) -> Answer:
     """Assemble and record the context of an agent, in one of its teams or in none.
 
@@ -37,25 +41,31 @@ def assemble(*, agent: Agent, team: Team | None = None, asked: Asked, principal:
     if known := cache.recall(wanted):
         again = record_again(of=known.assembly, principal=principal, assembly_ms=_since(started))
         if again:
+            cache_lookups.count(hit=True)
             return Answer(again, known.content, known.decisions)
+    cache_lookups.count(hit=False)
     if team is not None and not AgentTeam.objects.filter(agent=agent, team=team).exists():
         raise Invalid("team", f"{agent.name} does not work in {team.name}. Choose one of its teams.", "not_in_team")
     agent_files_ensure(agent)
     profile, counter = _profile(asked), tokenizer_named(asked.tokenizer)
     request = _request(asked, profile, wanted.now)
-    candidates, reports, situation = gather(profile, _situation(agent, team, asked, profile, request))
-    assembled = pipeline.assemble(request, profile, candidates, counter)
-    assembly = record(
-        request=request,
-        profile=profile,
-        candidates=candidates,
-        reports=reports,
-        assembled=assembled,
-        wishes=recorded(asked, request, situation),
-        assembly_ms=_since(started),
-        owners=Owners.of(agent, team),
-        principal=principal,
-    )
+    with span("query"):
+        candidates, reports, situation = gather(profile, _situation(agent, team, asked, profile, request))
+    with span("rank") as ranking:
+        assembled = pipeline.assemble(request, profile, candidates, counter)
+        ranking.set_attributes(ranked(assembled))
+    with span("record"):
+        assembly = record(
+            request=request,
+            profile=profile,
+            candidates=candidates,
+            reports=reports,
+            assembled=assembled,
+            wishes=recorded(asked, request, situation),
+            assembly_ms=_since(started),
+            owners=Owners.of(agent, team),
+            principal=principal,
+        )
     answer = Answer(assembly, assembled.content, assembled.decisions)
     cache.remember(wanted, answer)
     return answer

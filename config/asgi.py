@@ -8,6 +8,8 @@ from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIHandler
 from django.http import HttpRequest, HttpResponseBase
 
+from config.http.tracing import start_tracing
+
 
 class Application(ASGIHandler):
     """Django's handler, which reads responses made of synchronous iterators (static files) in a thread."""
@@ -31,6 +33,7 @@ def _all(chunks: Iterable[bytes]) -> list[bytes]:
 def get_application() -> Application:
     """A new application with the settings as they are now."""
     django.setup(set_prefix=False)
+    start_tracing()
     return Application()
 
 

@@ -30,6 +30,23 @@ def number(name: str, default: int, *, minimum: int, maximum: int) -> int:
     raise ImproperlyConfigured(f"{name} is {value!r}. Set it to a whole number from {minimum} to {maximum}.")
 
 
+def choice(name: str, default: str, *others: str) -> str:
+    """One of a few words. Raises ImproperlyConfigured for anything else."""
+    value = text(name) or default
+    if value in {default, *others}:
+        return value
+    raise ImproperlyConfigured(f"{name} is {value!r}. Set it to {', '.join([default, *others[:-1]])} or {others[-1]}.")
+
+
+def web_address(name: str) -> str:
+    """An http:// or https:// address, or "" when it is not set. Raises ImproperlyConfigured for anything else."""
+    value = text(name)
+    parts = urlsplit(value)
+    if value and not (parts.scheme in {"http", "https"} and parts.netloc):
+        raise ImproperlyConfigured(f"{name} must look like http://collector:4318. Correct it, or leave it out.")
+    return value
+
+
 def words(name: str, default: str = "") -> list[str]:
     """A comma-separated list, without empty parts."""
     return [part.strip() for part in text(name, default).split(",") if part.strip()]

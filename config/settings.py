@@ -42,6 +42,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "config.http.request_id.RequestIDMiddleware",
+    "config.http.watching.WatchingMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -206,6 +207,7 @@ CONTENT_SECURITY_POLICY = {
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^metrics$"]  # read from this very machine, which is reached by http
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if environment.flag("BEHIND_PROXY") else None
 SESSION_COOKIE_SECURE = HTTPS
@@ -214,10 +216,25 @@ CSRF_COOKIE_SECURE = HTTPS
 CSRF_FAILURE_VIEW = "config.http.problems.csrf_failure"
 X_FRAME_OPTIONS = "DENY"
 
+# --- Watching it: log lines, traces, metrics ---
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": environment.text("LOG_LEVEL", "WARNING")},
+    "formatters": {"text": {"()": "config.logs.readable_lines"}, "json": {"()": "config.logs.json_lines"}},
+    "filters": {"seldom": {"()": "config.logs.SeldomTelemetry"}},
+    "handlers": {
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": environment.choice("LOG_FORMAT", "text", "json"),
+            "filters": ["seldom"],
+        }
+    },
+    # Its lines on what a caller did wrong name addresses in full; ours name routes.
+    "loggers": {"django.request": {"level": "ERROR"}},
+    # No DEBUG: libraries then log statements and bodies, and so what agents and people wrote.
+    "root": {"handlers": ["console"], "level": environment.choice("LOG_LEVEL", "WARNING", "INFO", "ERROR", "CRITICAL")},
 }
+TRACES_ENDPOINT = environment.web_address("OTEL_EXPORTER_OTLP_ENDPOINT")
+TRACES_SERVICE_NAME = environment.text("OTEL_SERVICE_NAME", "dossier")
+METRICS_TOKEN = environment.text("METRICS_TOKEN")

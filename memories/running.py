@@ -14,6 +14,7 @@ from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
+from structlog.contextvars import bound_contextvars
 
 from memories.jobs import KINDS, MAX_ATTEMPTS, Kind, patience
 from memories.models import Job
@@ -109,7 +110,7 @@ def job_run(*, job_id: UUID, is_stopping: Callable[[], bool] = bool) -> None:
 
     `is_stopping` tells whether the worker is asked to stop. An error of the job's is written into its row.
     """
-    with _connection_of_its_own() as connection:
+    with bound_contextvars(job=str(job_id)), _connection_of_its_own() as connection:
         lease = Lease(connection, job_id, is_stopping)
         if not lease.take():
             return
@@ -123,6 +124,7 @@ def job_run(*, job_id: UUID, is_stopping: Callable[[], bool] = bool) -> None:
             lease.fail(error)
         else:
             lease.finish()
+            logger.info("the job is done")
 
 
 def _function_for(kind: str) -> Kind:

@@ -19,23 +19,27 @@ from assembly.sources.tools import tools
 from assembly.sources.turns import turns
 
 SOURCES: dict[str, Source] = {
-    "agent_files": Source(agent_files, "custom", "Files of the agent"),
-    "team_files": Source(team_files, "custom", "Files of the team"),
-    "daily_logs": Source(daily_logs, "recent", "Daily logs"),
-    "team_memories": Source(team_memories, "semantic", "Memories of the team"),
-    "agent_memories": Source(agent_memories, "semantic", "Memories of the agent"),
-    "recent_events": Source(recent_events, "recent", "Events"),
-    "semantic_content": Source(semantic_content, "semantic", "Passages of documents"),
-    "entities": Source(entities, "entity", "People, places and things", needs=frozenset({"mentioned"})),
-    "relations": Source(relations, "relation", "Relations between them", needs=frozenset({"mentioned"})),
-    "patterns": Source(patterns, "pattern", "Patterns", needs=frozenset({"mentioned"})),
-    "task_stack": Source(task_stack, "custom", "Task stack", needs=frozenset({"task"})),
-    "tools": Source(tools, "custom", "Tools"),
-    "tool_results": Source(tool_results, "recent", "Results of tools"),
-    "threads": Source(threads, "custom", "Narrative threads"),
-    "open_files": Source(open_files, "custom", "Open documents"),
-    "turns": Source(turns, "custom", "The conversation so far"),
-    "additional_context": Source(additional_context, "custom", "The request itself"),
+    "agent_files": Source(agent_files, "custom", "Files of the agent", scope="noosphere"),
+    "team_files": Source(team_files, "custom", "Files of the team", scope="noosphere"),
+    "daily_logs": Source(daily_logs, "recent", "Daily logs", scope="experience"),
+    "team_memories": Source(team_memories, "semantic", "Memories of the team", scope="noosphere"),
+    "agent_memories": Source(agent_memories, "semantic", "Memories of the agent", scope="experience"),
+    "recent_events": Source(recent_events, "recent", "Events", scope="workshop"),
+    "semantic_content": Source(semantic_content, "semantic", "Passages of documents", scope="library"),
+    "entities": Source(
+        entities, "entity", "People, places and things", scope="library", needs=frozenset({"mentioned"})
+    ),
+    "relations": Source(
+        relations, "relation", "Relations between them", scope="library", needs=frozenset({"mentioned"})
+    ),
+    "patterns": Source(patterns, "pattern", "Patterns", scope="experience", needs=frozenset({"mentioned"})),
+    "task_stack": Source(task_stack, "custom", "Task stack", scope="workshop", needs=frozenset({"task"})),
+    "tools": Source(tools, "custom", "Tools", scope="workshop"),
+    "tool_results": Source(tool_results, "recent", "Results of tools", scope="workshop"),
+    "threads": Source(threads, "custom", "Narrative threads", scope="library"),
+    "open_files": Source(open_files, "custom", "Open documents", scope="library"),
+    "turns": Source(turns, "custom", "The conversation so far", scope="workshop"),
+    "additional_context": Source(additional_context, "custom", "The request itself", scope="workshop"),
 }
 
 __all__ = ["SOURCES", "Filters", "Gathered", "Mention", "Situation", "Source", "Turn"]

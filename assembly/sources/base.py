@@ -19,6 +19,10 @@ from teams.models import Team
 Component = Literal["recent", "semantic", "entity", "relation", "pattern", "custom"]
 """What the seed "Context Assembly Specification" calls the type of a ContextComponent."""
 
+Scope = Literal["noosphere", "library", "workshop", "experience"]
+"""What the seed "Memory Layer" calls L1 to L4: what holds for everybody, what a project is made of, what came of the
+work and its tools, what the agent itself went through."""
+
 Need = Literal["mentioned", "task"]
 """What several sources build on, found before they are asked: the mentioned entities, the current task."""
 
@@ -102,6 +106,7 @@ class Source:
     component: Component
     label: str
     """What people call it."""
+    scope: Scope = field(kw_only=True)
     needs: frozenset[Need] = frozenset()
 
 

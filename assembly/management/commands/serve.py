@@ -52,7 +52,15 @@ class Command(BaseCommand):
     def _serve(self, host: str, port: int) -> None:
         self.stdout.write(f"Dossier is at http://{host}:{port}/  (Ctrl-C stops it)")
         self.stdout.flush()
-        uvicorn.run("config.asgi:application", host=host, port=port, log_level="warning", server_header=False)
+        # Without a set-up of its own, uvicorn logs as everything else does.
+        uvicorn.run(
+            "config.asgi:application",
+            host=host,
+            port=port,
+            log_config=None,
+            log_level="warning",
+            server_header=False,
+        )
 
     def _first_admin(self) -> None:
         if User.objects.filter(is_admin=True).exists():

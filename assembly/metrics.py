@@ -1,0 +1,67 @@
+"""What is counted of assemblies. The names are those of the seed "Memory Layer" ("Resilience & Observability").
+
+Labels are names that Dossier or its admins gave: layers, sources, profiles, codes. Never an agent, never a text.
+"""
+
+import math
+from collections import Counter as Tally
+from collections.abc import Sequence
+from statistics import fmean
+from threading import Lock
+
+from prometheus_client import Counter, Gauge, Histogram
+
+from assembly.engine.types import Decision
+
+DURATION = Histogram(
+    "memory_assembly_duration_seconds",
+    "From the question to the recorded answer, cached ones included.",
+    ["profile"],
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
+)
+TOKENS = Counter("memory_assembly_tokens_total", "Tokens of the contexts that were answered.", ["profile"])
+LEFT_OUT = Counter("memory_left_out_total", "Candidates left out of them, by reason code.", ["code"])
+COHERENCE = Histogram(
+    "memory_coherence_score",
+    "Mean coherence of what a context holds, where it was measured: 0 to 1.",
+    buckets=[tenth / 10 for tenth in range(1, 11)],
+)
+LATENCY = Histogram(
+    "memory_source_latency",
+    "Seconds until a source had returned its candidates.",
+    ["layer", "source"],
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5),
+)
+ERRORS = Counter("memory_source_errors_total", "Sources that did not answer.", ["layer", "source", "code"])
+LOOKUPS = Counter("memory_cache_lookups_total", "Questions put to the cache of assemblies: hit or miss.", ["result"])
+HIT_RATIO = Gauge("memory_cache_hit_ratio", "Hits per lookup since this process began; NaN before the first.")
+HIT_RATIO.set(math.nan)
+
+
+class CacheLookups:
+    """Hits and lookups of this process, from which the ratio comes."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._hits = self._all = 0
+
+    def count(self, *, hit: bool) -> None:
+        with self._lock:
+            self._all += 1
+            self._hits += hit
+            HIT_RATIO.set(self._hits / self._all)
+        LOOKUPS.labels("hit" if hit else "miss").inc()
+
+
+cache_lookups = CacheLookups()
+
+
+def count_context(*, profile: str, tokens: int, decisions: Sequence[Decision], seconds: float) -> None:
+    """Count a context that was answered, be it fresh or from the cache."""
+    DURATION.labels(profile).observe(seconds)
+    TOKENS.labels(profile).inc(tokens)
+    for code, number in Tally(decision.code for decision in decisions if not decision.included).items():
+        LEFT_OUT.labels(code.value).inc(number)
+    measured = [dict(decision.signals).get("coherence") for decision in decisions if decision.included]
+    if found := [coherence for coherence in measured if coherence is not None]:
+        COHERENCE.observe(fmean(found))

@@ -1,0 +1,80 @@
+"""Watching an assembly from outside: its spans and its counts. The engine knows nothing of it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from time import perf_counter
+from typing import ParamSpec
+
+from django.db import OperationalError
+from psycopg.errors import QueryCanceled
+
+from assembly.cache import Answer
+from assembly.engine.codes import SourceCode
+from assembly.engine.types import Assembled
+from assembly.metrics import ERRORS, LATENCY, count_context
+from assembly.sources import SOURCES, Gathered
+from config.http.tracing import Attributes, span
+
+Asking = ParamSpec("Asking")
+
+
+def watched(assemble: Callable[Asking, Answer]) -> Callable[Asking, Answer]:
+    """A span `assemble` around the whole, and its counts once there is an answer."""
+
+    @wraps(assemble)
+    def watching(*args: Asking.args, **kwargs: Asking.kwargs) -> Answer:
+        started = perf_counter()
+        with span("assemble") as current:
+            answer = assemble(*args, **kwargs)
+            current.set_attributes(_facts(answer))
+        told = answer.assembly
+        count_context(
+            profile=told.profile_name,
+            tokens=told.tokens,
+            decisions=answer.decisions,
+            seconds=perf_counter() - started,
+        )
+        return answer
+
+    return watching
+
+
+def _facts(answer: Answer) -> Attributes:
+    told = answer.assembly
+    return {
+        "assembly": str(told.id),
+        "profile": told.profile_name,
+        "budget": told.budget,
+        "tokens": told.tokens,
+        "considered": len(answer.decisions),
+        "included": len(answer.decisions) - told.left_out,
+        "left_out": told.left_out,
+        "cache_hit": "repeats" in told.request,
+    }
+
+
+def ranked(assembled: Assembled) -> Attributes:
+    """What the engine made of the candidates."""
+    included = sum(decision.included for decision in assembled.decisions)
+    considered = len(assembled.decisions)
+    return {"considered": considered, "included": included, "left_out": considered - included}
+
+
+@contextmanager
+def source_watched(name: str) -> Iterator[Callable[[Gathered], None]]:
+    """A span and the latency of one source; an error is counted and goes on. Tell what is yielded what came of it."""
+    layer, started = SOURCES[name].scope, perf_counter()
+    with span(f"source {name}", {"source": name, "layer": layer}) as current:
+        try:
+            yield lambda gathered: current.set_attributes({"rows": len(gathered.candidates), "limit": gathered.limit})
+        except Exception as error:
+            ERRORS.labels(layer, name, _code(error).value).inc()
+            raise
+        finally:
+            LATENCY.labels(layer, name).observe(perf_counter() - started)
+
+
+def _code(error: Exception) -> SourceCode:
+    cancelled = isinstance(error, OperationalError) and isinstance(error.__cause__, QueryCanceled)
+    return SourceCode.SOURCE_TIMEOUT if cancelled or isinstance(error, TimeoutError) else SourceCode.SOURCE_FAILED

@@ -1,0 +1,30 @@
+"""The request at hand, for those who are not given it: log lines say which request they belong to."""
+
+from contextvars import ContextVar
+
+from django.http import HttpRequest
+from django.utils.functional import LazyObject
+
+UNMATCHED = "unmatched"
+"""The route of an address that leads to no view."""
+
+CURRENT: ContextVar[HttpRequest | None] = ContextVar("request", default=None)
+
+
+def request_facts(request: HttpRequest) -> dict[str, str]:
+    """Its id, its route, and the ref of who asks as far as that is known by now: nothing that anybody wrote."""
+    facts = {"request_id": getattr(request, "request_id", ""), "route": route_of(request)}
+    principal = _principal_ref(request)
+    return facts | {"principal": principal} if principal else facts
+
+
+def route_of(request: HttpRequest) -> str:
+    """The pattern that its address fits, `/agents/<slug:slug>/`, never the address itself."""
+    return f"/{request.resolver_match.route}" if request.resolver_match else UNMATCHED
+
+
+def _principal_ref(request: HttpRequest) -> str:
+    """The API puts the Principal itself in the place of the user. A person that nobody asked for is not loaded."""
+    user = request.__dict__.get("user")
+    known = request.__dict__.get("_cached_user") if isinstance(user, LazyObject) else user
+    return getattr(getattr(known, "principal", known), "ref", "")
