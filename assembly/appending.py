@@ -19,6 +19,7 @@ from assembly.gather import SourceReport
 from assembly.models import Assembly, Decision
 from assembly.record import Owners, record
 from assembly.replay import content_of, texts_of
+from assembly.rules.firing import rules_replayed
 from assembly.watching import watched
 from config.tokens import get_tokenizer
 from memories.models import Event
@@ -46,6 +47,7 @@ def append(*, assembly: Assembly, event: Event, principal: Principal) -> Answer:
         assembly.tokenizer,
         max(assembly.now, timezone.now()),
         appended=newest.ref,
+        rules=rules_replayed(assembly.request),
     )
     assembled = pipeline.assemble(request, profile, candidates, get_tokenizer(assembly.tokenizer))
     appended = record(

@@ -11,6 +11,7 @@ from django.db import connection, transaction
 from assembly.engine.profile import Profile, Section
 from assembly.engine.signals import names_in, parse_signals
 from assembly.engine.types import Candidate
+from assembly.rules.firing import with_room, with_rules
 from assembly.sources import SOURCES, Situation
 from assembly.sources.entities import mentions
 from assembly.watching import source_watched
@@ -29,11 +30,15 @@ class SourceReport:
 
 
 def gather(profile: Profile, situation: Situation) -> tuple[list[Candidate], list[SourceReport], Situation]:
-    """The candidates of all sources of the profile, a report per source, and the situation as the sources saw it."""
+    """The candidates of all sources of the profile, a report per source, and the situation as the sources saw it.
+
+    Where a rule always includes something, there are candidates for one more section: see `with_room`.
+    """
     candidates: list[Candidate] = []
     reports: list[SourceReport] = []
     with one_snapshot():
-        situation = completed(profile, situation)
+        situation = with_rules(profile, completed(profile, situation))
+        profile = with_room(profile, situation.rules)
         for name, sections in _sections_by_source(profile).items():
             started = perf_counter()
             with source_watched(name) as returned:

@@ -7,6 +7,7 @@ from assembly.engine.pipeline import assemble
 from assembly.engine.profile import Profile
 from assembly.engine.types import Assembled, Candidate, Request
 from assembly.models import Assembly, Decision, StoredText
+from assembly.rules.firing import rules_replayed
 from config.http.errors import DossierError
 from config.tokens import get_tokenizer
 
@@ -57,6 +58,7 @@ def rebuild(assembly: Assembly, decisions: list[Decision]) -> Assembled:
         now=assembly.now,
         exclude=tuple(assembly.request.get("exclude", ())),
         appended=assembly.request.get("appended", ""),
+        rules=rules_replayed(assembly.request),
     )
     return assemble(request, Profile.from_dict(assembly.profile), candidates, get_tokenizer(assembly.tokenizer))
 

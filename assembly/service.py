@@ -1,6 +1,7 @@
 """Assembling a context: the one function that REST, pages and commands call."""
 
 import datetime
+from dataclasses import replace
 from time import perf_counter
 
 from agents.models import Agent, AgentTeam
@@ -17,6 +18,7 @@ from assembly.profiles import profile_named
 from assembly.profiles.strategy import strategy_applied
 from assembly.record import Owners, record
 from assembly.repetition import record_again
+from assembly.rules.firing import rules_recorded, with_room
 from assembly.sources import Situation
 from assembly.watching import ranked, watched
 from config.http.errors import Invalid
@@ -51,6 +53,7 @@ def assemble(*, agent: Agent, team: Team | None = None, asked: Asked, principal:
     request = _request(asked, profile, wanted.now)
     with span("query"):
         candidates, reports, situation = gather(profile, _situation(agent, team, asked, profile, request))
+    profile, request = with_room(profile, situation.rules), replace(request, rules=situation.rules)
     with span("rank") as ranking:
         assembled = pipeline.assemble(request, profile, candidates, counter)
         ranking.set_attributes(ranked(assembled))
@@ -61,7 +64,7 @@ def assemble(*, agent: Agent, team: Team | None = None, asked: Asked, principal:
             candidates=candidates,
             reports=reports,
             assembled=assembled,
-            wishes=recorded(asked, request, situation),
+            wishes={**recorded(asked, request, situation), **rules_recorded(situation, assembled.decisions)},
             assembly_ms=_since(started),
             owners=Owners.of(agent, team),
             principal=principal,

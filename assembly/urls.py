@@ -1,8 +1,8 @@
-"""The pages of contexts and profiles."""
+"""The pages of contexts, profiles and rules."""
 
 from django.urls import path
 
-from assembly.views import context, contexts, preview, profile_versions, profiles, size
+from assembly.views import context, contexts, preview, profile_versions, profiles, rule_versions, rules, size
 
 urlpatterns = [
     path("preview/", preview.preview, name="preview"),
@@ -19,5 +19,15 @@ urlpatterns = [
     path("profiles/<slug:name>/history/", profile_versions.history, name="profile_history"),
     path("profiles/<slug:name>/history/<int:number>/", profile_versions.version, name="profile_version"),
     path("profiles/<slug:name>/history/<int:number>/restore/", profile_versions.restore, name="profile_restore"),
+    path("rules/", rules.rule_list, name="rule_list"),
+    path("rules/new/", rules.rule_new, name="rule_new"),
+    path("rules/check/", rules.rule_check, name="rule_check"),
+    path("rules/<slug:name>/", rules.rule_page, name="rule_page"),
+    path("rules/<slug:name>/edit/", rule_versions.edit, name="rule_edit"),
+    path("rules/<slug:name>/switch/", rules.switch, name="rule_switch"),
+    path("rules/<slug:name>/delete/", rules.delete, name="rule_delete"),
+    path("rules/<slug:name>/history/", rule_versions.history, name="rule_history"),
+    path("rules/<slug:name>/history/<int:number>/", rule_versions.version, name="rule_version"),
+    path("rules/<slug:name>/history/<int:number>/restore/", rule_versions.restore, name="rule_restore"),
     path("size/<slug:key>/", size.size, name="size"),
 ]

@@ -11,7 +11,7 @@ from django.apps import apps
 from django.conf import settings
 from django.db import connections, migrations, transaction
 
-ERASABLE_TABLES = ("agents", "teams", "memories", "daily_logs", "profiles")
+ERASABLE_TABLES = ("agents", "teams", "memories", "daily_logs", "profiles", "rules")
 ORGANISATION = UUID(int=0)
 """In whose name changes are counted of what belongs to no single agent or team."""
 

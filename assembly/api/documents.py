@@ -53,9 +53,15 @@ def assembly_document(answer: Answer) -> dict[str, Any]:
             "included": len(answer.decisions) - assembly.left_out,
             "left_out": assembly.left_out,
             "sources": assembly.sources,
+            "rules": [_fired(rule) for rule in asked.get("rules", ())],
+            "unreadable_rules": asked.get("unreadable_rules", []),
             "assembly_ms": assembly.assembly_ms,
         },
     }
+
+
+def _fired(rule: dict[str, Any]) -> dict[str, Any]:
+    return {name: rule[name] for name in ("name", "version", "scope", "did")}
 
 
 def _section_document(section: dict[str, Any], decisions: Sequence[Decided]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import Any, get_args
 from django.core.validators import RegexValidator
 from rest_framework import serializers
 
+from assembly.api.rule_serializers import FiredRuleSerializer, UnreadableRuleSerializer
 from assembly.api.strategy import StrategySerializer
 from assembly.asked import (
     DEFAULT_PROFILE,
@@ -212,6 +213,8 @@ class MetadataSerializer(serializers.Serializer[Any]):
     included = serializers.IntegerField()
     left_out = serializers.IntegerField()
     sources = SourceSerializer(many=True)
+    rules = FiredRuleSerializer(many=True, help_text="Those that fired, and what each did.")
+    unreadable_rules = UnreadableRuleSerializer(many=True, help_text="Those that were passed over.")
     assembly_ms = serializers.IntegerField()
 
 

@@ -1,8 +1,8 @@
-"""The addresses of assemblies and profiles under /api/v1/."""
+"""The addresses of assemblies, profiles and rules under /api/v1/."""
 
 from django.urls import path
 
-from assembly.api import profiles, views
+from assembly.api import profiles, rules, views
 
 urlpatterns = [
     path("assemblies", views.AssemblyList.as_view()),
@@ -17,4 +17,9 @@ urlpatterns = [
     path("profiles/<slug:name>", profiles.ProfileDetail.as_view()),
     path("profiles/<slug:name>/versions", profiles.ProfileVersionList.as_view()),
     path("profiles/<slug:name>/versions/<int:version>", profiles.ProfileVersionDetail.as_view()),
+    path("rules", rules.RuleList.as_view()),
+    path("rules/check", rules.RuleCheck.as_view()),
+    path("rules/<slug:name>", rules.RuleDetail.as_view()),
+    path("rules/<slug:name>/versions", rules.RuleVersionList.as_view()),
+    path("rules/<slug:name>/versions/<int:version>", rules.RuleVersionDetail.as_view()),
 ]

@@ -46,7 +46,9 @@ def _weakest_first(request: Request, profile: Profile, whole: Assembled) -> list
     may_go = [
         decision
         for decision in whole.decisions
-        if decision.included and decision.code is not Code.REQUIRED and decision.ref != request.appended
+        if decision.included
+        and decision.code not in {Code.REQUIRED, Code.RULE_INCLUDED}
+        and decision.ref != request.appended
     ]
     return sorted(may_go, key=lambda decision: (relevance(decision, shapes[decision.section]), decision.ref))
 

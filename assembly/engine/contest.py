@@ -13,7 +13,8 @@ from dataclasses import asdict, dataclass, replace
 from assembly.engine.codes import Code
 from assembly.engine.profile import Section, Weights
 from assembly.engine.rendering import SECTION_SEPARATOR, heading, render
-from assembly.engine.scoring import Ranked, considered, numbered
+from assembly.engine.ruling import Ruling
+from assembly.engine.scoring import Ranked, boosted, considered, numbered
 from assembly.engine.tokens import Ledger
 from assembly.engine.types import Candidate, Decision, Scalar
 
@@ -43,7 +44,7 @@ def contest(
     budget: int,
     *,
     weights: Weights,
-    excludes: Callable[[str], bool],
+    ruled: Callable[[Section, Candidate], Ruling],
     barred: Barred,
 ) -> list[Outcome]:
     """The outcome for each section, in order. `budget` counts the ledger's own tokens, too.
@@ -53,7 +54,7 @@ def contest(
     score = _scorer(weights, ledger.text)
     entrants, others = [], {}
     for section in sections:
-        eligible, others[section.key] = considered(section, candidates[section.key], excludes)
+        eligible, others[section.key] = considered(section, candidates[section.key], ruled)
         entrants += [score(item) for item in eligible]
     entrants.sort(key=_best_first)
     fields = [_Field.of(section, entrants, others[section.key], ledger) for section in sections]
@@ -90,7 +91,7 @@ def _scorer(weights: Weights, surroundings: str) -> Callable[[Ranked], Ranked]:
             measures.setdefault("coherence", coherence(candidate.text, around))
         own = () if candidate.score is None else (("source_score", candidate.score),)
         signals = (*item.signals, *own, *sorted(measures.items()))
-        return replace(item, score=final_score(measures, weights), signals=signals)
+        return boosted(replace(item, signals=signals), final_score(measures, weights))
 
     return scored
 
@@ -130,7 +131,7 @@ class _Field:
         """Leave out what has no room in the section, by the source's own score."""
         if self.section.cap is None:
             return
-        by_source = sorted(self.standing(), key=lambda item: -(item.candidate.score or 0.0))
+        by_source = sorted(self.standing(), key=lambda item: -item.ruling.boosted(item.candidate.score or 0.0))
         used = self.opening
         for item in by_source:
             cost = self.costs[item.candidate.ref]

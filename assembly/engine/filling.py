@@ -7,11 +7,14 @@ from assembly.engine.codes import Code
 from assembly.engine.contest import Barred, Outcome, contest
 from assembly.engine.profile import Profile, Section
 from assembly.engine.rendering import SECTION_SEPARATOR
+from assembly.engine.ruling import ALWAYS_INCLUDED, FREE, Ruling, effect
 from assembly.engine.scoring import Ranked, rank
 from assembly.engine.selection import fill
 from assembly.engine.tokens import Ledger
 from assembly.engine.turns import fill_turns, room_for_turns
 from assembly.engine.types import Candidate, Decision, Request, SectionResult, Status
+
+WHOLE = {Code.REQUIRED, Code.RULE_INCLUDED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,27 @@ class Filling:
 
     def _ranked(self, section: Section) -> list[Ranked]:
         threshold = self.profile.similarity_threshold
-        return rank(section, self.candidates[section.key], threshold, self.request.excludes)
+        return rank(section, self.candidates[section.key], threshold, self._ruled)
+
+    def _ruled(self, section: Section, candidate: Candidate) -> Ruling:
+        """What the request and its rules want of the candidate. What is required is beyond both."""
+        if section.required:
+            return FREE
+        if self.request.excludes(candidate.ref):
+            return Ruling(Code.FILTERED)
+        if by := self._told_by_rule(section, candidate):
+            return Ruling(Code.DUPLICATE, detail={"by": by})
+        return effect(candidate, section, self.request.rules)
+
+    def _told_by_rule(self, section: Section, candidate: Candidate) -> str | None:
+        """The ref of what says the same already, where a rule had one of the two included: itself, or its document."""
+        is_rules = section.key == ALWAYS_INCLUDED.key
+        for filled in self.filled:
+            if filled.section.key == ALWAYS_INCLUDED.key or (is_rules and filled.section.required):
+                told = {decision.ref for decision in filled.decisions if decision.code in WHOLE}
+                if found := told & {candidate.ref, document_of(candidate.ref)}:
+                    return min(found)
+        return None
 
     def _reserve_for_turns(self) -> None:
         last = self.profile.sections[-1]
@@ -75,7 +98,7 @@ class Filling:
                 before,
                 budget,
                 weights=self.profile.weights,
-                excludes=self.request.excludes,
+                ruled=self._ruled,
                 barred=barred,
             )
             for place, outcome in enumerate(outcomes):
@@ -87,6 +110,12 @@ class Filling:
             barred |= misfits
             del self.filled[-len(outcomes) :]
             self.ledger = before
+
+
+def document_of(ref: str) -> str:
+    """The document that a piece of one comes from: document:<id>@3 of chunk:<id>@3#7; any other ref itself."""
+    kind, _, rest = ref.partition(":")
+    return f"document:{rest.partition('#')[0]}" if kind == "chunk" else ref
 
 
 def _misfits(outcomes: list[Outcome], filled: list[Filled]) -> Barred:

@@ -5,12 +5,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from assembly.engine.appending import fit_by_dropping
-from assembly.engine.codes import WarningCode
+from assembly.engine.codes import Code, WarningCode
 from assembly.engine.filling import Filling, section_result
 from assembly.engine.profile import Profile
+from assembly.engine.ruling import ALWAYS_INCLUDED
 from assembly.engine.tokens import Ledger
-from assembly.engine.types import Assembled, Candidate, InvalidAssembly, Request
+from assembly.engine.types import Assembled, Candidate, Decision, InvalidAssembly, Request
 from config.tokens import Tokenizer
+
+NO_ROOM = {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
 
 
 def assemble(request: Request, profile: Profile, candidates: Iterable[Candidate], tokenizer: Tokenizer) -> Assembled:
@@ -52,9 +55,15 @@ def _run(
         truncated=any(decision.code.for_want_of_room for decision in decisions),
         sections=tuple(section_result(filled) for filled in filling.filled),
         decisions=tuple(decisions),
-        warnings=(WarningCode.BUDGET_EXCEEDED,) if ledger.tokens > budget else (),
+        warnings=_warnings(ledger.tokens > budget, decisions),
         sha256=hashlib.sha256(ledger.text.encode()).hexdigest(),
     )
+
+
+def _warnings(exceeded: bool, decisions: Iterable[Decision]) -> tuple[WarningCode, ...]:
+    broken = any(decision.section == ALWAYS_INCLUDED.key and decision.code in NO_ROOM for decision in decisions)
+    given = {WarningCode.BUDGET_EXCEEDED: exceeded, WarningCode.RULE_NOT_KEPT: broken}
+    return tuple(code for code, applies in given.items() if applies)
 
 
 def _by_section(profile: Profile, candidates: Iterable[Candidate]) -> dict[str, list[Candidate]]:

@@ -68,6 +68,14 @@ def _conflict_lost(decision: Decision, _label: str) -> str:
     return f"Contradicts {decision.detail.get('by')}, which won."
 
 
+def _by_rule(beginning: str) -> Callable[[Decision, str], str]:
+    def worded(decision: Decision, _label: str) -> str:
+        name = str(decision.detail.get("rule", "")).partition("@")[0]
+        return f"{beginning} the rule “{name}” says so." if name else f"{beginning} a rule says so."
+
+    return worded
+
+
 def _plain(text: str) -> Callable[[Decision, str], str]:
     return lambda _decision, label: text.format(label=label)
 
@@ -75,7 +83,7 @@ def _plain(text: str) -> Callable[[Decision, str], str]:
 _SENTENCES: Mapping[Code, Callable[[Decision, str], str]] = {
     Code.REQUIRED: _plain("Always in: {label} is never cut or left out."),
     Code.PINNED: _plain("In, because somebody pinned it."),
-    Code.RULE_INCLUDED: _plain("In, because a rule says so."),
+    Code.RULE_INCLUDED: _by_rule("In, because"),
     Code.FITS: _plain("In, whole."),
     Code.TRUNCATED: _truncated,
     Code.COMPACTED: _plain("In, made shorter to save room."),
@@ -86,7 +94,7 @@ _SENTENCES: Mapping[Code, Callable[[Decision, str], str]] = {
     Code.BELOW_RELEVANCE: _below_relevance,
     Code.DUPLICATE: _duplicate,
     Code.CONFLICT_LOST: _conflict_lost,
-    Code.RULE_EXCLUDED: _plain("Left out, because a rule says so."),
+    Code.RULE_EXCLUDED: _by_rule("Left out, because"),
     Code.FILTERED: _plain("Left out, because the request asked for other things."),
     Code.SUPERSEDED: _superseded,
     Code.EXPIRED: _plain("Left out: it was good until a date that has passed."),
@@ -103,6 +111,7 @@ _WARNING_SENTENCES: Mapping[WarningCode, str] = {
     WarningCode.TIME_EXCEEDED: "Putting it together took longer than it should.",
     WarningCode.QUALITY_BELOW_MINIMUM: "The context is weaker than this profile asks for.",
     WarningCode.COHERENCE_FAILURE: "Parts of the context do not go together.",
+    WarningCode.RULE_NOT_KEPT: "A rule says that something is always in, but there was no room for it.",
 }
 
 

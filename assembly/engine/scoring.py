@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime
 
 from assembly.engine.codes import Code
 from assembly.engine.profile import Section, Shape
+from assembly.engine.ruling import FREE, Ruling
 from assembly.engine.types import Candidate, Decision, InvalidAssembly, Scalar
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
@@ -23,21 +24,24 @@ class Ranked:
     detail: dict[str, Scalar] = field(default_factory=dict)
     tokens_full: int | None = None
     """Of the rendered item, where it was counted already."""
+    ruling: Ruling = FREE
+    """What rules say of it, where nothing is decided yet."""
 
 
 def rank(
     section: Section,
     candidates: Iterable[Candidate],
     threshold: float,
-    excludes: Callable[[str], bool] = lambda _ref: False,
+    ruled: Callable[[Section, Candidate], Ruling] = lambda _section, _candidate: FREE,
 ) -> list[Ranked]:
     """All candidates of the section: those ranked, best first, then the others by ref.
 
     Entries rank by date, newest first. Lines rank by similarity where any reaches the threshold, else the
     most recent first ("Semantic vs. Recent Fallback" of the seed "Siestai: Context Assembly"). A sequence ranks by
-    position, turns from the latest back. Ties go to the lower ref. Blocks are ranked in their contest.
+    position, turns from the latest back. Ties go to the lower ref. Blocks are ranked in their contest. `ruled` says
+    what request and rules want of a candidate.
     """
-    eligible, others = considered(section, candidates, excludes)
+    eligible, others = considered(section, candidates, ruled)
     if section.shape == "lines" and any(_reaches(item, threshold) for item in eligible):
         eligible, distant = _by_similarity(eligible, threshold)
         others = sorted(others + distant, key=lambda item: item.candidate.ref)
@@ -54,27 +58,28 @@ def numbered(section: Section, eligible: list[Ranked]) -> list[Ranked]:
 
 
 def considered(
-    section: Section, candidates: Iterable[Candidate], excludes: Callable[[str], bool]
+    section: Section, candidates: Iterable[Candidate], ruled: Callable[[Section, Candidate], Ruling]
 ) -> tuple[list[Ranked], list[Ranked]]:
     """Those that may compete for a place, and those that are decided already; both by ref."""
     eligible: list[Ranked] = []
     others: list[Ranked] = []
     for candidate in sorted(candidates, key=lambda candidate: candidate.ref):
-        item = _considered(candidate, excluded=not section.required and excludes(candidate.ref))
+        item = _considered(candidate, ruled(section, candidate))
         (others if item.code else eligible).append(item)
     return eligible, others
 
 
-def _considered(candidate: Candidate, *, excluded: bool) -> Ranked:
+def _considered(candidate: Candidate, ruling: Ruling) -> Ranked:
     similarity = candidate.similarity
     signals = () if similarity is None else (("similarity", float(similarity)),)
     if not candidate.text.strip():
         return Ranked(candidate, Code.EMPTY, signals=signals)
-    if excluded:
-        return Ranked(candidate, Code.FILTERED, signals=signals)
+    if ruling.code is not None:
+        return Ranked(candidate, ruling.code, signals=signals, detail=dict(ruling.detail))
     if candidate.superseded_by is not None:
         return Ranked(candidate, Code.SUPERSEDED, signals=signals, detail={"by": candidate.superseded_by})
-    return Ranked(candidate, signals=signals)
+    named = dict(ruling.detail) if ruling.included_as is Code.RULE_INCLUDED else {}
+    return Ranked(candidate, signals=signals, ruling=ruling, detail=named)
 
 
 def _reaches(item: Ranked, threshold: float) -> bool:
@@ -84,13 +89,22 @@ def _reaches(item: Ranked, threshold: float) -> bool:
 
 def _by_similarity(items: list[Ranked], threshold: float) -> tuple[list[Ranked], list[Ranked]]:
     near, distant = [], []
-    for item in (replace(item, score=item.candidate.similarity) for item in items):
+    for item in (boosted(item, item.candidate.similarity) for item in items):
         if _reaches(item, threshold):
             near.append(item)
         else:
             distant.append(replace(item, code=Code.BELOW_RELEVANCE, detail={"threshold": threshold}))
     near.sort(key=lambda item: item.score or 0.0, reverse=True)
     return near, distant
+
+
+def boosted(item: Ranked, score: float | None) -> Ranked:
+    """The item with this score as its rules let it count, and on record by how much."""
+    ruling = item.ruling
+    if ruling.boost == 1 or score is None:
+        return replace(item, score=score)
+    signals = (*item.signals, ("boost", ruling.boost))
+    return replace(item, score=ruling.boosted(score), signals=signals, detail={**item.detail, **ruling.detail})
 
 
 def _by_time(section: Section, items: list[Ranked]) -> list[Ranked]:

@@ -61,7 +61,7 @@ def _offer(section: Section, item: Ranked, ledger: Ledger, limit: Limit, *, firs
     opened = opening(section, first_section=not ledger.text, first_item=first)
     grown = ledger.append_counted(opened, text, tokens_full)
     if section.required or grown.tokens <= limit.tokens:
-        code = Code.REQUIRED if section.required else Code.FITS
+        code = Code.REQUIRED if section.required else item.ruling.included_as
         return grown, placed(decision_on(item, code, tokens_full=tokens_full), ledger, opened, grown)
     needed = grown.tokens - limit.tokens
     return ledger, decision_on(item, limit.code, tokens_full=tokens_full, needed=needed)
@@ -72,7 +72,7 @@ def cut(section: Section, item: Ranked, ledger: Ledger, limit: Limit, left_out: 
 
     A block that lost its contest by an estimate gets in whole where it fits after all.
     """
-    item = replace(item, code=None, detail={})
+    item = replace(item, code=None, detail={name: item.detail[name] for name in {"rule"} & item.detail.keys()})
     grown, whole_item = _offer(section, item, ledger, limit, first=True)
     if whole_item.included:
         return grown, whole_item

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from assembly.engine.codes import Code, WarningCode
+from assembly.engine.rules import Rule
 
 ENGINE_VERSION = 1
 """Recorded with each assembly. Raised whenever equal input would give other bytes."""
@@ -43,6 +44,8 @@ class Candidate:
     """Its scores by name: recency, relevance, salience … are weighed by the profile, others explain them."""
     position: int | None = None
     """Its place in a sequence or a conversation, from 0."""
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What rules find it by: path, kg_entity, memory_kind, tag."""
 
     def __post_init__(self) -> None:
         _require_zone(self.occurred_at)
@@ -66,6 +69,7 @@ class Candidate:
             **({} if self.score is None else {"score": float(self.score)}),
             **({"measures": {name: float(value) for name, value in self.measures.items()}} if self.measures else {}),
             **({} if self.position is None else {"position": self.position}),
+            **({"labels": {name: list(values) for name, values in self.labels.items()}} if self.labels else {}),
         }
 
     @classmethod
@@ -75,6 +79,7 @@ class Candidate:
         parsed = {
             "date": dt.date.fromisoformat(day) if day else None,
             "occurred_at": dt.datetime.fromisoformat(moment) if moment else None,
+            "labels": {name: tuple(values) for name, values in data.get("labels", {}).items()},
         }
         return cls(text=text, **{**data, **parsed})
 
@@ -91,6 +96,8 @@ class Request:
     """Ids, or refs with or without their version, of what may not get in unless it is required."""
     appended: str = ""
     """The ref of an event that came in after the candidates were chosen: it goes first, the weakest go for it."""
+    rules: tuple[Rule, ...] = ()
+    """Those that fired, the narrowest scope first."""
 
     def __post_init__(self) -> None:
         _require_zone(self.now)
@@ -99,13 +106,15 @@ class Request:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe; from_dict restores an equal request."""
-        return {**asdict(self), "now": self.now.astimezone(dt.UTC).isoformat()}
+        rules = [rule.to_dict() for rule in self.rules]
+        return {**asdict(self), "now": self.now.astimezone(dt.UTC).isoformat(), "rules": rules}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Request":
         """The request that to_dict described."""
         moment = dt.datetime.fromisoformat(data["now"])
-        return cls(**{**data, "now": moment, "exclude": tuple(data.get("exclude", ()))})
+        rules = tuple(Rule.from_dict(rule) for rule in data.get("rules", ()))
+        return cls(**{**data, "now": moment, "exclude": tuple(data.get("exclude", ())), "rules": rules})
 
     def excludes(self, ref: str) -> bool:
         """Whether the request asks not to have what the ref names."""

@@ -1,8 +1,9 @@
-"""The record of assemblies, and the profiles that they follow."""
+"""The record of assemblies, and the profiles and rules that they follow."""
 
 from assembly.models.change import ChangeCounter
 from assembly.models.profile import StoredProfile, StoredProfileVersion
 from assembly.models.record import Assembly, AssemblyQuerySet, Decision, StoredText
+from assembly.models.rule import StoredRule, StoredRuleVersion
 
 __all__ = [
     "Assembly",
@@ -11,5 +12,7 @@ __all__ = [
     "Decision",
     "StoredProfile",
     "StoredProfileVersion",
+    "StoredRule",
+    "StoredRuleVersion",
     "StoredText",
 ]

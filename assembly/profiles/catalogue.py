@@ -6,6 +6,7 @@ from typing import cast
 
 from assembly import sources
 from assembly.engine.profile import Profile
+from assembly.engine.ruling import ALWAYS_INCLUDED
 from assembly.models import StoredProfile, StoredProfileVersion
 from assembly.profiles.reading import MAX_NAME_CHARACTERS, Described, described_read
 from assembly.profiles.shipped import CONVERSATION, SHIPPED
@@ -118,8 +119,8 @@ def is_stored(row: StoredProfile) -> bool:
 
 
 def known_sources() -> tuple[str, ...]:
-    """The names of the sources that sections may come from."""
-    return tuple(sources.SOURCES)
+    """The names of the sources that sections may come from; what rules include has a section of its own."""
+    return tuple(name for name in sources.SOURCES if name != ALWAYS_INCLUDED.source)
 
 
 def _as_shipped(name: str) -> StoredProfile:

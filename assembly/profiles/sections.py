@@ -7,6 +7,7 @@ from typing import Any, get_args
 import yaml
 
 from assembly.engine.profile import MAX_PERCENT, Overflow, Section, Shape
+from assembly.engine.ruling import ALWAYS_INCLUDED
 from assembly.profiles.fields import Fields
 
 KNOWN = ("key", "heading", "layer", "source", "shape", "cap", "share", "top_k", "required", "overflow")
@@ -62,6 +63,8 @@ def _key(fields: Fields, source: str) -> str:
     if source in KEYS:
         return fields.choice("key", KEYS[source])
     key = fields.text("key", 60)
+    if key == ALWAYS_INCLUDED.key:
+        raise fields.fault("key", "is the one of what rules include. Choose another key.")
     if not KEY.fullmatch(key):
         raise fields.fault("key", "must be lower-case letters, digits and underscores, as in recent_events.")
     return key

@@ -1,4 +1,4 @@
-"""YAML as a tree of nodes that know their line: plain data alone, as profiles are written."""
+"""YAML as a tree of nodes that know their line: plain data alone, as profiles and rules are written."""
 
 from typing import Any, cast
 
@@ -7,12 +7,12 @@ import yaml
 from config.http.errors import Invalid
 
 MAX_CHARACTERS = 100_000
-MAX_DEPTH = 8
+MAX_DEPTH = 16
 MAX_SHOWN = 60  # characters of somebody's text that a message repeats
 
 
 class UnreadableProfile(Invalid):
-    """The text of a profile cannot be used. `line` counts from 1; `reason` says what to change there."""
+    """The text of a profile or a rule cannot be used. `line` counts from 1; `reason` says what to change there."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__("content", f"Line {line}: {reason}")
@@ -38,7 +38,7 @@ def tree_of(text: str) -> yaml.Node:
     except (ValueError, OverflowError):  # from what an escape or a directive means: no such character, no such number
         raise UnreadableProfile(1, "The text has an escape or a number that means nothing. Write it out.") from None
     if root is None:
-        raise UnreadableProfile(1, "The text is empty. Begin with the text of another profile.")
+        raise UnreadableProfile(1, "The text is empty. Begin with the text of another one.")
     return root
 
 
@@ -68,7 +68,7 @@ def _composed(text: str) -> yaml.Node | None:
 
 
 class _PlainLoader(yaml.SafeLoader):
-    """Refuses what a profile never needs, and what makes small texts large: anchors, aliases, tags, deep nesting."""
+    """Refuses what no such text needs, and what makes small texts large: anchors, aliases, tags, deep nesting."""
 
     depth = 0
 
@@ -80,7 +80,7 @@ class _PlainLoader(yaml.SafeLoader):
         if event.tag is not None:
             raise UnreadableProfile(line, "Tags (!) cannot be used. Leave the tag out.")
         if self.depth >= MAX_DEPTH:
-            raise UnreadableProfile(line, f"This is nested more than {MAX_DEPTH} deep. A profile needs four levels.")
+            raise UnreadableProfile(line, f"This is nested more than {MAX_DEPTH} deep. Write it with fewer levels.")
         self.depth += 1
         node = super().compose_node(parent, index)
         self.depth -= 1

@@ -10,6 +10,7 @@ from assembly.sources.open_files import open_files
 from assembly.sources.patterns import patterns
 from assembly.sources.recent_events import recent_events
 from assembly.sources.relations import relations
+from assembly.sources.rule_inclusions import rule_inclusions
 from assembly.sources.semantic_content import semantic_content
 from assembly.sources.task_stack import task_stack
 from assembly.sources.team_files import team_files
@@ -39,6 +40,7 @@ SOURCES: dict[str, Source] = {
     "threads": Source(threads, "custom", "Narrative threads", scope="library"),
     "open_files": Source(open_files, "custom", "Open documents", scope="library"),
     "turns": Source(turns, "custom", "The conversation so far", scope="workshop"),
+    "rule_inclusions": Source(rule_inclusions, "custom", "What rules always include", scope="noosphere"),
     "additional_context": Source(additional_context, "custom", "The request itself", scope="workshop"),
 }
 

@@ -1,7 +1,7 @@
 """What a source is: the only kind of thing that reads the database for an assembly."""
 
 import datetime
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 from uuid import UUID
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from agents.models import Agent
 from assembly.engine.profile import Section
+from assembly.engine.rules import Rule
 from assembly.engine.signals import Signals
 from assembly.engine.types import Candidate
 from memories.models import Session, TaskFrame
@@ -61,7 +62,7 @@ class Mention:
 class Situation:
     """Whom a context is for, and what for. `vector` is the topic's direction, None without one; `now` has a zone.
 
-    `mentioned` and `task` are for `gather` to find.
+    `mentioned`, `task` and the rules are for `gather` to find.
     """
 
     agent: Agent
@@ -77,6 +78,10 @@ class Situation:
     depth_limit: int = 2
     mentioned: tuple[Mention, ...] = ()
     task: TaskFrame | None = None
+    rules: tuple[Rule, ...] = ()
+    """Those that fired, the narrowest scope first."""
+    unreadable_rules: Mapping[str, str] = field(default_factory=dict)
+    """By the name of each rule that cannot be read any more, why."""
 
     def age(self, moment: datetime.datetime) -> datetime.timedelta:
         """How long ago it was; negative for what is still to come."""

@@ -9,6 +9,7 @@ from assembly.engine.formulas import entity_score, keyword_share, measures, rece
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Mention, Situation, offered
+from assembly.sources.labels import entity_labels
 from memories.models import Entity
 
 SALIENT = 10
@@ -34,7 +35,7 @@ def entities(situation: Situation, sections: Sequence[Section]) -> Gathered:
     def candidate(section: Section, entity: Entity) -> Candidate:
         return _candidate(situation, section, entity, mentioned=entity.id in mentioned)
 
-    columns = ("id", "version", "type", "name", "properties", "salience", "updated")
+    columns = ("id", "version", "type", "name", "names", "properties", "salience", "updated")
     limit = situation.raised(MENTIONED) + situation.raised(SALIENT)
     return offered(sections, found.only(*columns), limit, candidate)
 
@@ -61,4 +62,5 @@ def _candidate(situation: Situation, section: Section, entity: Entity, *, mentio
             salience=entity.salience,
             mentioned=mentioned,
         ),
+        labels=entity_labels(entity.names, entity.properties),
     )

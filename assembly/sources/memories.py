@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Situation, offered
+from assembly.sources.labels import memory_labels
 from memories.search import FoundMemory, memories_find
 from memories.services import Owner
 
@@ -44,4 +45,5 @@ def _candidate(section: Section, memory: FoundMemory) -> Candidate:
         occurred_at=memory.occurred_at,
         similarity=memory.similarity,
         superseded_by=f"memory:{memory.superseded_by}" if memory.superseded_by else None,
+        labels=memory_labels(memory.kind),
     )

@@ -7,6 +7,7 @@ from assembly.engine.formulas import keyword_share, measures, recency_score
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Situation, offered
+from assembly.sources.labels import path_labels
 from memories.models import Document
 
 LIMIT = 10
@@ -31,4 +32,5 @@ def _candidate(situation: Situation, section: Section, document: Document) -> Ca
         occurred_at=document.updated,
         score=recency,
         measures=measures(recency=recency, relevance=keyword_share(text, situation.signals.keywords)),
+        labels=path_labels(document.path),
     )

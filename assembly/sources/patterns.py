@@ -8,6 +8,7 @@ from assembly.engine.profile import Section
 from assembly.engine.signals import names_in
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Situation, offered
+from assembly.sources.labels import pattern_labels
 from memories.models import Pattern
 from memories.pattern_matches import patterns_matching
 
@@ -58,4 +59,5 @@ def _candidate(situation: Situation, section: Section, pattern: Pattern, words: 
             applications=pattern.applications,
             **matches,
         ),
+        labels=pattern_labels(pattern.keywords),
     )

@@ -8,6 +8,7 @@ from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Situation, offered
 from assembly.sources.entities import SALIENT
+from assembly.sources.labels import entity_labels
 from memories.relations_walk import WalkedRelation, relations_walk
 
 LIMIT = 200
@@ -45,4 +46,5 @@ def _candidate(situation: Situation, section: Section, relation: WalkedRelation)
             weight=relation.weight,
             depth=relation.depth,
         ),
+        labels=entity_labels((relation.source, relation.target), {}),
     )

@@ -11,6 +11,7 @@ from assembly.engine.formulas import chunk_boosts, keyword_matches, measures, re
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Situation, offered
+from assembly.sources.labels import path_labels
 from memories.models import Chunk
 
 LIMIT = 20
@@ -64,4 +65,5 @@ def _candidate(situation: Situation, section: Section, row: tuple[Any, ...]) -> 
             keyword_matches=matches,
             boosts=boosts,
         ),
+        labels=path_labels(path),
     )

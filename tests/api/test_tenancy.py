@@ -85,6 +85,13 @@ PROFILES = {  # of the organisation, read by everyone; tried in tests/api/test_p
     "profiles/<slug:name>/versions",
     "profiles/<slug:name>/versions/<int:version>",
 }
+RULES = {  # of agents, teams and everybody; tried in tests/api/test_rules.py
+    "rules",
+    "rules/check",
+    "rules/<slug:name>",
+    "rules/<slug:name>/versions",
+    "rules/<slug:name>/versions/<int:version>",
+}
 JOBS = {"jobs", "jobs/<uuid:id_>", "jobs/<uuid:id_>/retry"}  # tried in tests/api/test_jobs.py
 ASSEMBLIES = {  # tried in tests/api/test_assemblies.py
     "assemblies",
@@ -148,7 +155,7 @@ def anonymised(content: bytes, *names: object) -> dict[str, Any]:
 
 
 def test_every_address_has_a_row() -> None:
-    assert ROUTES.keys() == PRIVATE.keys() | LISTS | PUBLIC | NOBODYS | JOBS | ASSEMBLIES | PROFILES
+    assert ROUTES.keys() == PRIVATE.keys() | LISTS | PUBLIC | NOBODYS | JOBS | ASSEMBLIES | PROFILES | RULES
 
 
 @pytest.mark.parametrize("route", PRIVATE)

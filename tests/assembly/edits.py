@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from agents.models import Agent, AgentFile, AgentTeam
 from agents.services import daily_log_append, daily_log_delete
-from assembly.models import StoredProfile
+from assembly.models import StoredProfile, StoredRule
 from assembly.profiles import SHIPPED
 from memories.models import Chunk, Document, Entity, Event, Memory, Pattern, Relation, Session, TaskFrame, Thread, Tool
 from memories.services import MemoryFacts, memories_of, memory_create, memory_delete
@@ -77,6 +77,18 @@ def _edit_profile(agent: Agent, team: Team, chance: Random) -> None:
         file_create(file=StoredProfile(name="coding", content=content), author=SYSTEM.author)
 
 
+RULES = [
+    "then: {exclude: [{source: agent_memories}]}\n",
+    "then: {exclude: [{kg_entity: ink}], boost: [{source: recent_events, weight: 3}]}\n",
+    "then: {always_include: [{path: press.md}, {memory_kind: fact}]}\n",
+    "when: {task_contains: [ink]}\nthen: {always_include: [{path: GOALS}]}\n",
+]
+
+
+def _edit_rule(name: str, chance: Random, **owner: Agent | Team) -> None:
+    StoredRule.objects.update_or_create(name=name, defaults={**owner, "content": chance.choice(RULES)})
+
+
 def _changed(model: Any, **values: Callable[[Random], Any]) -> Edit:
     """An edit that sets columns of any one row of the model."""
 
@@ -116,6 +128,10 @@ EDITS: dict[str, Edit] = {
     "the team's name": _changed(Team, name=_word),
     "the agent's team": _leave_or_join,
     "a profile": _edit_profile,
+    "a rule of the agent": lambda agent, _team, chance: _edit_rule("hurry", chance, agent=agent),
+    "a rule of the team": lambda _agent, team, chance: _edit_rule("ours", chance, team=team),
+    "a rule for everybody": lambda _agent, _team, chance: _edit_rule("all", chance),
+    "a rule switched": _changed(StoredRule, enabled=lambda chance: chance.random() < 0.5),
     "an event": _add_event,
     "an event changed": _changed(Event, content=lambda chance: {"role": "user", "text": _word(chance)}),
     "an event deleted": _deleted(Event),

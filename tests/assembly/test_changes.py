@@ -13,7 +13,7 @@ from agents.keys import api_key_create
 from agents.models import Agent, ApiKey
 from agents.services import agent_create, agent_delete
 from assembly.changes import changes_of
-from assembly.models import ChangeCounter, StoredProfile
+from assembly.models import ChangeCounter, StoredProfile, StoredRule
 from memories.models import Entity, Memory, Pattern, Session
 from memories.services import MemoryFacts, memories_create
 from teams.database import ORGANISATION
@@ -28,6 +28,7 @@ OF_ORGANISATION = {"profiles"}
 OF_AGENTS = {
     "agents", "agent_teams", "agent_md_files", "daily_logs", "memories", "sessions", "events", "entities", "relations",
     "patterns", "documents", "chunks", "threads", "tools", "task_frames",
+    "rules",
 }  # fmt: skip
 COUNTED = sorted(OF_TEAMS | OF_ORGANISATION | OF_AGENTS)
 
@@ -90,6 +91,7 @@ def test_a_change_of_any_row_raises_the_count_of_its_owner_once(table: str, kept
 def deletion(kept: tuple[Agent, Team], table: str) -> Callable[[], object]:
     agent, team = kept
     ids = {"agents": agent.id, "teams": team.id, "profiles": StoredProfile.objects.get().id}
+    ids["rules"] = StoredRule.objects.get().id
     if table in {"memories", "daily_logs"}:
         ids[table] = (agent.memories if table == "memories" else agent.daily_logs).all()[0].id
     if table in ids:

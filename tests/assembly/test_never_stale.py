@@ -29,7 +29,9 @@ REQUESTS: list[dict[str, Any]] = [
     {"topic": "ink and paper", "max_tokens": 60},
     {"topic": "Why is the ink not dry?", "max_tokens": 900},
 ]
-OF_TEAM = {"a team's file", "a memory of the team", "a memory of the team deleted", "the team's name"}
+OF_TEAM = {
+    "a team's file", "a memory of the team", "a memory of the team deleted", "a rule of the team", "the team's name",
+}  # fmt: skip
 
 
 @pytest.fixture

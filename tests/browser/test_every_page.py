@@ -7,7 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-from assembly.models import Assembly, StoredProfile
+from assembly.models import Assembly, StoredProfile, StoredRule
 from assembly.profiles import SHIPPED
 from teams.files import file_create
 from teams.models import Team, User
@@ -53,6 +53,13 @@ PAGES = (
     "/profiles/house/history/",
     "/profiles/house/history/1/",
     "/profiles/broken/",
+    "/rules/",
+    "/rules/new/",
+    "/rules/hush/",
+    "/rules/hush/edit/",
+    "/rules/hush/history/",
+    "/rules/hush/history/1/",
+    "/rules/lost/",
     "/accounts/password/change/",
     "/accounts/logout/",
     "/accounts/2fa/",
@@ -81,6 +88,16 @@ def _profiles(team: Team) -> None:
     for name, content in (("house", SHIPPED["conversation"]), ("broken", "sections: 1")):
         text = content.replace("name: conversation", f"name: {name}")
         file_create(file=StoredProfile(name=name, content=text), author=SYSTEM.author)
+
+
+@pytest.fixture(autouse=True)
+def _rules(team: Team) -> None:
+    """One of the team, and one that can no longer be read."""
+    for name, content in (
+        ("hush", "then: {exclude: [{source: daily_logs}], boost: [{tag: a, weight: 2}]}"),
+        ("lost", ""),
+    ):
+        file_create(file=StoredRule(name=name, content=content, team=team), author=SYSTEM.author)
 
 
 def violations(page: Page) -> list[str]:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from assembly.engine.pipeline import assemble
 from assembly.engine.profile import Profile, Section, Weights
+from assembly.engine.rules import Actions, Boost, Condition, Rule, Selector
 from assembly.engine.types import Assembled, Candidate, Decision, Request
 from assembly.profiles import CONVERSATION
 from config.tokens import get_tokenizer
@@ -70,6 +71,15 @@ SCORES = st.none() | st.sampled_from([0, 0.5, 0.5, 1, float("nan")]) | st.floats
 MEASURES = st.dictionaries(st.sampled_from(["recency", "relevance", "salience", "weight"]), st.floats(0, 1))
 
 
+LABELLED: list[dict[str, tuple[str, ...]]] = [{}, {}, {"tag": ("up",)}, {"tag": ("down", "up")}, {"tag": ("out",)}]
+LABELS = st.sampled_from(LABELLED)
+RULES = (
+    Rule("a", 1, "agent", Condition(), Actions(boost=(Boost(Selector("tag", "up"), 2.5),))),
+    Rule("b", 2, "team", Condition(), Actions(boost=(Boost(Selector("tag", "down"), 0),))),
+    Rule("c", 3, "everywhere", Condition(), Actions(exclude=(Selector("tag", "out"), Selector("source", "tools")))),
+)
+
+
 @st.composite
 def profiles(draw: st.DrawFn) -> Profile:
     """A profile as it is, or with small caps, so that all bounds are met."""
@@ -102,6 +112,7 @@ def candidates_of(draw: st.DrawFn, section: Section) -> list[Candidate]:
             score=draw(SCORES),
             measures=draw(MEASURES),
             position=draw(st.none() | st.integers(0, 9)),
+            labels=draw(LABELS),
         )
         for number in range(draw(st.integers(0, most)))
     ]
@@ -111,7 +122,8 @@ def candidates_of(draw: st.DrawFn, section: Section) -> list[Candidate]:
 def situations(draw: st.DrawFn) -> Situation:
     tokenizer = draw(st.sampled_from(["cl100k_base", "chars4"]))
     exclude = tuple(draw(st.lists(st.sampled_from(["memory:1", "2", "memory:3@1", "9"]), max_size=2)))
-    request = Request(draw(BUDGETS), draw(texts(2)), tokenizer, NOW, exclude)
+    rules = tuple(rule for rule in RULES if draw(st.booleans()))
+    request = Request(draw(BUDGETS), draw(texts(2)), tokenizer, NOW, exclude, rules=rules)
     profile = draw(profiles())
     filled = draw(st.lists(st.sampled_from(profile.sections), unique=True))
     return Situation(request, profile, tuple(item for section in filled for item in draw(candidates_of(section))))

@@ -166,6 +166,10 @@ def test_a_code_is_only_given_where_it_is_true(situation: Situation) -> None:
         elif decision.code is Code.FILTERED:
             assert not section.required
             assert {candidate.ref, candidate.ref[:-2], candidate.ref[-3]} & set(situation.request.exclude)
+        elif decision.code is Code.RULE_EXCLUDED:
+            assert not section.required
+            assert "out" in candidate.labels.get("tag", ()) or section.key == "tools"
+            assert decision.detail == {"rule": "c@3"}
         elif decision.code is Code.OUTRANKED:
             assert section.top_k is not None
             assert (decision.rank or 0) > section.top_k

@@ -1,0 +1,60 @@
+"""Reading rules: those in force for an assembly, and those that people look at."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from agents.models import Agent
+from assembly.engine.rules import Rule, Scope
+from assembly.models import StoredRule
+from assembly.profiles.catalogue import known_sources
+from assembly.profiles.tree import UnreadableProfile
+from assembly.rules.reading import Described, rule_read
+from teams.models import Team
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A rule as it stands."""
+
+    row: StoredRule
+    described: Described | None
+    """None: the text can no longer be read, say because a source is gone; `fault` says where."""
+    fault: UnreadableProfile | None = None
+
+    @property
+    def name(self) -> str:
+        return self.row.name
+
+    @property
+    def description(self) -> str:
+        return self.described.description if self.described else ""
+
+
+def rules_in_force(agent: Agent, team: Team | None) -> tuple[list[Rule], list[Entry]]:
+    """The enabled rules for the agent in the team, by one query; and apart, those that cannot be read any more."""
+    entries = [entry_of(row) for row in StoredRule.objects.in_force(agent, team)]
+    return [entry.described.rule for entry in entries if entry.described], [
+        entry for entry in entries if not entry.described
+    ]
+
+
+def entry_of(row: StoredRule) -> Entry:
+    """The row with what its text says."""
+    try:
+        return Entry(row, _parsed(row.content, row.name, row.version, row.scope, known_sources()))
+    except UnreadableProfile as fault:
+        return Entry(row, None, fault)
+
+
+def fault_of(text: str) -> UnreadableProfile | None:
+    """Why the text is no rule; None: it is one."""
+    try:
+        rule_read(text, name="draft", version=1, scope="everywhere", sources=known_sources())
+    except UnreadableProfile as fault:
+        return fault
+    return None
+
+
+@lru_cache(maxsize=1_024)
+def _parsed(text: str, name: str, version: int, scope: Scope, known: tuple[str, ...]) -> Described:
+    return rule_read(text, name=name, version=version, scope=scope, sources=known)

@@ -1,0 +1,80 @@
+"""Writing rules. Everything that is saved can be read: what cannot is refused with its line."""
+
+from django.db import IntegrityError, transaction
+
+from agents.models import Agent
+from assembly.engine.rules import Scope
+from assembly.models import StoredRule
+from assembly.profiles.catalogue import known_sources
+from assembly.rules.access import Owner
+from assembly.rules.reading import rule_read
+from config.http.errors import Conflict, Invalid
+from teams.files import StaleVersion, file_create, locked
+from teams.models import Team, valid_slug
+from teams.principal import Principal
+from teams.services import erase
+
+MAX_NAME_CHARACTERS = 60
+MAX_RULES = 100
+"""Of one agent, of one team, and for everybody."""
+ADDRESSES = {"new", "check"}
+"""What stands where a rule's name would in an address."""
+
+
+@transaction.atomic
+def rule_create(*, name: str, content: str, owner: Owner, enabled: bool = True, principal: Principal) -> StoredRule:
+    """A new rule for an agent, a team or everybody (None). Raises Conflict, and Invalid, which names the line.
+
+    Whether the principal may do this is for the caller to decide.
+    """
+    _refuse_name(name)
+    agent = owner if isinstance(owner, Agent) else None
+    team = owner if isinstance(owner, Team) else None
+    row = StoredRule(name=name, content=content, agent=agent, team=team, enabled=enabled)
+    _refuse_unreadable(content, name, 1, row.scope)
+    if StoredRule.objects.filter(agent=agent, team=team).count() >= MAX_RULES:
+        raise Conflict(f"There are {MAX_RULES} rules here already. Delete one that nobody needs.")
+    try:
+        with transaction.atomic():
+            return file_create(file=row, author=principal.author)
+    except IntegrityError:
+        raise Conflict(f"There is a rule “{name}” already. Choose another name.") from None
+
+
+@transaction.atomic
+def rule_save(
+    *, rule: StoredRule, content: str, enabled: bool, expected_version: int, principal: Principal
+) -> StoredRule:
+    """Save the next version of a rule, also where it is only switched on or off; the same again makes none.
+
+    Raises StaleVersion, NotFound where it was deleted meanwhile, and Invalid, which names the line.
+    """
+    current = locked(rule)
+    if current.version != expected_version:
+        raise StaleVersion(current, expected_version)
+    if (content, enabled) == (current.content, current.enabled):
+        return current
+    if content != current.content:  # one that cannot be read any more can still be switched off
+        _refuse_unreadable(content, current.name, current.version + 1, current.scope)
+    current.content, current.enabled = content, enabled
+    current.version += 1
+    current.signed_by(principal.author)
+    current.save(force_update=True)
+    current.as_version().save(force_insert=True)
+    return current
+
+
+def rule_delete(*, rule: StoredRule, principal: Principal) -> None:
+    """Delete a rule with its history. Contexts in which it fired stay, and so does what it did there."""
+    erase("rules", rule.id, principal)
+
+
+def _refuse_unreadable(content: str, name: str, version: int, scope: Scope) -> None:
+    rule_read(content, name=name, version=version, scope=scope, sources=known_sources())
+
+
+def _refuse_name(name: str) -> None:
+    if len(name) > MAX_NAME_CHARACTERS or not valid_slug.regex.fullmatch(name):  # type: ignore[union-attr]
+        raise Invalid("name", str(valid_slug.message))
+    if name in ADDRESSES:
+        raise Invalid("name", f"“{name}” is the address of a page. Choose another name.")

@@ -1,0 +1,109 @@
+"""What rules always include, found even where no other source would have returned it."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Coalesce
+
+from agents.models import AgentFile
+from assembly.engine.formatting import format_entity, format_open_file, format_pattern
+from assembly.engine.globs import path_matches
+from assembly.engine.profile import Section
+from assembly.engine.ruling import ALWAYS_INCLUDED
+from assembly.engine.types import Candidate
+from assembly.sources.base import Gathered, Situation
+from assembly.sources.labels import entity_labels, memory_labels, path_labels, pattern_labels
+from memories.models import Document, Entity, Memory, Pattern
+from teams.models import TeamFile
+
+LIMIT = 20
+"""Most items for one selector."""
+
+
+def rule_inclusions(situation: Situation, sections: Sequence[Section]) -> Gathered:
+    """Each item once, in the order in which the rules name it."""
+    selectors = dict.fromkeys(selector for rule in situation.rules for selector in rule.then.always_include)
+    found: dict[str, Candidate] = {}
+    for selector in selectors:
+        for candidate in islice(FINDERS[selector.by](situation, selector.value), LIMIT):
+            found.setdefault(candidate.ref, candidate)
+    placed = [
+        replace(candidate, section=section.key, position=place)
+        for section in sections
+        for place, candidate in enumerate(found.values())
+    ]
+    return Gathered(placed, LIMIT * len(selectors) * len(sections))
+
+
+def _by_path(situation: Situation, pattern: str) -> Iterator[Candidate]:
+    """Files of the agent and its team by their key, then documents by their path."""
+    files: list[AgentFile | TeamFile] = [
+        *AgentFile.objects.filter(agent=situation.agent).order_by("file_key"),
+        *TeamFile.objects.filter(team=situation.team).order_by("file_key"),
+    ]
+    for file in files:
+        if path_matches(file.file_key, pattern):
+            yield _candidate(file.ref, file.content, file.file_key, path_labels(file.file_key))
+    for document in _documents(situation, pattern):
+        text = format_open_file(path=document.path, language=document.language, text=document.content)
+        yield _candidate(document.ref, text, "document", path_labels(document.path))
+
+
+def _documents(situation: Situation, pattern: str) -> QuerySet[Document]:
+    """The documents that match, by path. What stands before and after the wild characters is for the index to find."""
+    documents = Document.objects.filter(agent=situation.agent).order_by("path")
+    if not set(pattern) & {"*", "?"}:
+        return documents.filter(path=pattern)
+    before, _, _ = pattern.replace("?", "*").partition("*")
+    after = pattern.replace("?", "*").replace("/", "*").rpartition("*")[2]
+    near = documents.filter(path__startswith=before.rstrip("/"), path__endswith=after).values_list("id", "path")
+    ids = list(islice((id_ for id_, path in near.iterator() if path_matches(path, pattern)), LIMIT))
+    return documents.filter(id__in=ids)
+
+
+def _by_entity(situation: Situation, name: str) -> Iterator[Candidate]:
+    names = [" ".join(name.lower().split())]
+    yield from map(_entity, Entity.objects.filter(agent=situation.agent, names__overlap=names).order_by("type", "id"))
+
+
+def _by_kind(situation: Situation, kind: str) -> Iterator[Candidate]:
+    """The newest memories of the agent and its team that still stand."""
+    owned = Q(agent=situation.agent) | Q(team=situation.team) if situation.team else Q(agent=situation.agent)
+    memories = Memory.objects.filter(owned, kind__iexact=kind, superseded_by=None)
+    newest = memories.order_by(Coalesce("occurred_at", "created").desc(), "id").defer("embedding", "search")
+    for memory in newest[:LIMIT]:
+        yield _candidate(memory.ref, memory.text, memory.kind, memory_labels(memory.kind))
+
+
+def _by_tag(situation: Situation, tag: str) -> Iterator[Candidate]:
+    """Patterns with the keyword, entities with the tag."""
+    patterns = Pattern.objects.filter(agent=situation.agent, keywords__overlap=list({tag, tag.lower()}))
+    for pattern in patterns.order_by("name", "id")[:LIMIT]:
+        text = format_pattern(
+            name=pattern.name,
+            guidance=pattern.guidance,
+            successes=pattern.successes,
+            applications=pattern.applications,
+        )
+        yield _candidate(pattern.ref, text, "pattern", pattern_labels(pattern.keywords))
+    tagged = Q(properties__tags__contains=[tag]) | Q(properties__tags=tag)
+    yield from map(_entity, Entity.objects.filter(tagged, agent=situation.agent).order_by("type", "name")[:LIMIT])
+
+
+def _entity(entity: Entity) -> Candidate:
+    text = format_entity(kind=entity.type, name=entity.name, properties=entity.properties)
+    return _candidate(entity.ref, text, entity.type, entity_labels(entity.names, entity.properties))
+
+
+def _candidate(ref: str, text: str, kind: str, labels: Mapping[str, tuple[str, ...]]) -> Candidate:
+    return Candidate(ref=ref, section=ALWAYS_INCLUDED.key, text=text, kind=kind, labels=labels)
+
+
+FINDERS: Mapping[str, Callable[[Situation, str], Iterator[Candidate]]] = {
+    "path": _by_path,
+    "kg_entity": _by_entity,
+    "memory_kind": _by_kind,
+    "tag": _by_tag,
+}

@@ -1,0 +1,78 @@
+"""The words of the pages of rules: the guidance beside the editor, and what a rule does."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from assembly.engine.rules import Actions, Selector
+from assembly.views.profile_table import source_label
+from teams.guidance import Guidance
+
+RULE = Guidance(
+    name=gettext_lazy("Rule"),
+    purpose=gettext_lazy("what always gets in, what counts more, what stays out"),
+    question=gettext_lazy("How a rule is written"),
+    advice=(
+        gettext_lazy("Under “when”: all that is listed must be so. Without it, the rule always applies."),
+        gettext_lazy("task_contains: any of the words, as whole words, in the topic of the request."),
+        gettext_lazy("agent, team, profile, intent: one of those listed. between: from, until, weekdays, hours."),
+        gettext_lazy("all, any, not: conditions within conditions."),
+        gettext_lazy("always_include is a promise: if there is no room for it, the context says so."),
+        gettext_lazy("boost multiplies the score: 2 counts double, 0.5 half."),
+        gettext_lazy("Items are named by path (** for any folders; GOALS for a file), kg_entity, memory_kind or tag."),
+        gettext_lazy("boost and exclude can name a source, too."),
+    ),
+    example=(
+        "description: Decisions on security, whenever it is about signing in.\n"
+        "when:\n"
+        "  task_contains: [auth, login, session]\n"
+        "then:\n"
+        "  always_include:\n"
+        "    - path: docs/security-decisions.md\n"
+        "  boost:\n"
+        "    - kg_entity: AuthService\n"
+        "      weight: 2.0\n"
+        "  exclude:\n"
+        "    - path: generated/**\n"
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """One thing that a rule does, in words."""
+
+    what: str
+    to: str
+
+
+def deeds(actions: Actions) -> list[Deed]:
+    """What the actions do, in the order of their text."""
+    return [*_each(_("Always includes"), actions.always_include), *_boosts(actions), *_excludes(actions)]
+
+
+def _boosts(actions: Actions) -> Iterator[Deed]:
+    for boost in actions.boost:
+        yield Deed(_("Counts %(weight)s times") % {"weight": f"{boost.weight:g}"}, _named(boost.selector))
+
+
+def _excludes(actions: Actions) -> list[Deed]:
+    return _each(_("Leaves out"), actions.exclude)
+
+
+def _each(what: str, selectors: Sequence[Selector]) -> list[Deed]:
+    return [Deed(what, _named(selector)) for selector in selectors]
+
+
+def _named(selector: Selector) -> str:
+    if selector.by == "source":
+        return source_label(selector.value)
+    words = {
+        "path": _("files at %(value)s"),
+        "kg_entity": _("what is about %(value)s"),
+        "memory_kind": _("memories of the kind %(value)s"),
+        "tag": _("what is tagged %(value)s"),
+    }
+    return words[selector.by] % {"value": selector.value}
