@@ -11,8 +11,9 @@ from django.utils import timezone
 
 from assembly.cache import Answer
 from assembly.engine import pipeline
+from assembly.engine.appending import LATEST
 from assembly.engine.formatting import format_event
-from assembly.engine.profile import Profile, Section
+from assembly.engine.profile import Profile
 from assembly.engine.rendering import render
 from assembly.engine.types import Candidate, Request
 from assembly.gather import SourceReport
@@ -24,9 +25,6 @@ from assembly.watching import watched
 from config.tokens import get_tokenizer
 from memories.models import Event
 from teams.principal import Principal
-
-LATEST = Section("latest_activity", "Latest Activity", "L6", "recent_events", "sequence")
-"""Where appended events stand: right after what is required, the newest first."""
 
 
 @watched

@@ -50,7 +50,7 @@ class Asked:
             "profile": self.profile,
             "max_tokens": self.max_tokens,
             "tokenizer": self.tokenizer,
-            "history": [[turn.role, turn.content, turn.name] for turn in self.history],
+            "history": [[turn.role, turn.content] for turn in self.history],
             "additional_context": self.additional_context,
             **self.wishes(),
         }

@@ -9,9 +9,12 @@ from dataclasses import replace
 
 from assembly.engine.codes import Code
 from assembly.engine.filling import status_of
-from assembly.engine.profile import Profile
+from assembly.engine.profile import Profile, Section
 from assembly.engine.scoring import relevance
 from assembly.engine.types import Assembled, Candidate, Decision, Request, SectionResult
+
+LATEST = Section("latest_activity", "Latest Activity", "L6", "recent_events", "sequence")
+"""Where appended events stand: right after what is required, the newest first."""
 
 Run = Callable[[Sequence[Candidate], int], Assembled]
 """Assembles these candidates within a budget in tokens."""

@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import yaml
 
+from assembly.engine.appending import LATEST
 from assembly.engine.profile import MAX_PERCENT, Overflow, Section, Shape
 from assembly.engine.ruling import ALWAYS_INCLUDED
 from assembly.profiles.fields import Fields
@@ -14,6 +15,9 @@ KNOWN = ("key", "heading", "layer", "source", "shape", "cap", "share", "top_k", 
 LAYERS = ("L1", "L2", "L3", "L4", "L5", "L6", "L7")
 KEY = re.compile(r"[a-z][a-z0-9_]{0,59}")
 MAX_HEADING_CHARACTERS = 80
+RESERVED = {ALWAYS_INCLUDED.key, LATEST.key}
+"""Keys of sections that rules and appended events add to a profile."""
+
 MAX_CAP = 200_000  # tokens
 MAX_TOP_K = 1_000
 
@@ -63,8 +67,8 @@ def _key(fields: Fields, source: str) -> str:
     if source in KEYS:
         return fields.choice("key", KEYS[source])
     key = fields.text("key", 60)
-    if key == ALWAYS_INCLUDED.key:
-        raise fields.fault("key", "is the one of what rules include. Choose another key.")
+    if key in RESERVED:
+        raise fields.fault("key", "is the one of what rules include or events add. Choose another key.")
     if not KEY.fullmatch(key):
         raise fields.fault("key", "must be lower-case letters, digits and underscores, as in recent_events.")
     return key

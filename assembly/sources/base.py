@@ -34,7 +34,6 @@ class Turn:
 
     role: str
     content: str
-    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

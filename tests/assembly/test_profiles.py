@@ -117,6 +117,8 @@ FAULTS: list[tuple[str, str, int, str]] = [
     ("layer: L6", "layer: L8", 16, "one of: L1, L2, L3, L4, L5, L6, L7"),
     ("source: recent_events", "source: moon", 17, "“source” must be one of: agent_files, team_files"),
     ("shape: blocks", "shape: lines", 18, "must be blocks: that is what recent_events offers"),
+    ("  - key: recent_events", "  - key: latest_activity", 14, "Choose another key"),
+    ("  - key: recent_events", "  - key: always_included", 14, "Choose another key"),
     ("shape: blocks", "shape: circle", 18, "one of: text, entries, lines"),
     ("shape: text", "shape: blocks", 12, "must be text"),
     ("cap: 500", "cap: 200001", 19, "from 0 to 200,000"),

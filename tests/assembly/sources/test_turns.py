@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 def test_every_turn_comes_in_its_place_without_a_query(
     agent: Agent, django_assert_num_queries: Callable[[int], AbstractContextManager[Any]]
 ) -> None:
-    history = (Turn("user", "Hello"), Turn("assistant", "Hi!"), Turn("tool", "42", name="count"))
+    history = (Turn("user", "Hello"), Turn("assistant", "Hi!"), Turn("tool", "42"))
     with django_assert_num_queries(0):
         gathered = ask("turns", situation(agent, history=history))
     assert [(turn.ref, turn.kind, turn.text, turn.position) for turn in gathered.candidates] == [
