@@ -53,7 +53,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Dossier is at http://{host}:{port}/  (Ctrl-C stops it)")
         self.stdout.flush()
         # Without a set-up of its own, uvicorn logs as everything else does.
-        uvicorn.run(
+        config = uvicorn.Config(
             "config.asgi:application",
             host=host,
             port=port,
@@ -61,6 +61,15 @@ class Command(BaseCommand):
             log_level="warning",
             server_header=False,
         )
+        server = uvicorn.Server(config)
+
+        # A signal that comes before the server's own handlers are there, or after they are gone, asks for the same.
+        def stop(*_: object) -> None:
+            server.should_exit = True
+
+        signal.signal(signal.SIGTERM, stop)
+        signal.signal(signal.SIGINT, stop)
+        server.run()
 
     def _first_admin(self) -> None:
         if User.objects.filter(is_admin=True).exists():
