@@ -19,7 +19,7 @@ from assembly.engine.types import Candidate, Request
 from assembly.gather import SourceReport
 from assembly.models import Assembly, Decision
 from assembly.record import Owners, record
-from assembly.replay import content_of, texts_of
+from assembly.replay import candidate_of, content_of, texts_of
 from assembly.rules.firing import rules_replayed
 from assembly.watching import watched
 from config.tokens import get_tokenizer
@@ -35,7 +35,9 @@ def append(*, assembly: Assembly, event: Event, principal: Principal) -> Answer:
     """
     started = perf_counter()
     decisions = list(assembly.decisions.order_by("position"))
-    profile = _with_latest(Profile.from_dict(assembly.profile))
+    # What it holds is told already: nothing of it is said shorter now.
+    told_by = replace(Profile.from_dict(assembly.profile), over_budget=(), fill=False)
+    profile = _with_latest(told_by)
     kept = _told(assembly, profile, decisions)
     newest = _newest(event)
     candidates = [newest, *(_one_later(candidate) for candidate in kept if candidate.ref != newest.ref)]
@@ -54,6 +56,7 @@ def append(*, assembly: Assembly, event: Event, principal: Principal) -> Answer:
         candidates=candidates,
         reports=[SourceReport("recent_events", 1, 1, 0)],
         assembled=assembled,
+        warnings=assembled.warnings,
         wishes={**_wishes_of(assembly), "appended": newest.ref},
         assembly_ms=round((perf_counter() - started) * 1000),
         owners=Owners.recorded(assembly),
@@ -78,7 +81,7 @@ def _told(assembly: Assembly, profile: Profile, decisions: Sequence[Decision]) -
     told = []
     for decision in decisions:
         if decision.included:
-            candidate = Candidate.from_dict(decision.candidate, texts[bytes(decision.text_sha256)])
+            candidate = replace(candidate_of(decision, texts), summary=None)
             lead = render(sections[decision.section], candidate).lead
             told.append(replace(candidate, text=content[decision.start : decision.end].removeprefix(lead)))
     return told

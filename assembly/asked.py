@@ -2,7 +2,7 @@
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 from uuid import UUID
 
@@ -20,8 +20,22 @@ MAX_ADDITIONAL_CHARACTERS = 100_000
 MAX_TURNS = 1_000
 MAX_EXCLUDED = 200
 
+MIN_TIME_MS = 10
+MAX_TIME_MS = 60_000
+
 Format = Literal["markdown", "messages"]
 """markdown: one text; messages: besides, a list of messages, the context first and then the recent turns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """What a request may cost beside its tokens, and what it must be worth (seed "Memory Layer": MemoryRequest).
+
+    None: as the installation gives everybody, and as the profile asks.
+    """
+
+    time_ms: int | None = None
+    quality_min: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +53,7 @@ class Asked:
     session: str = ""
     history: tuple[Turn, ...] = ()
     filters: Filters = field(default_factory=Filters)
+    budgets: Budgets = Budgets()
     strategy: Mapping[str, Any] = field(default_factory=dict)
     additional_context: str = ""
     format: Format = "markdown"
@@ -68,6 +83,7 @@ class Asked:
                 "exclude": list(self.filters.exclude),
             },
             "strategy": dict(self.strategy),
+            "budgets": asdict(self.budgets),
         }
 
 

@@ -1,90 +1,246 @@
-"""Gathering: every source of a profile is asked once, all within one snapshot of the database."""
+"""Gathering: every source of a profile is asked, within its deadline. One that is late or fails costs itself alone.
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from time import perf_counter
-from typing import Any
+The sources of the database share one connection and one snapshot, each under a deadline that PostgreSQL keeps. After
+one that failed, the rest is read in a new snapshot. External sources are asked beside them, in a thread.
+"""
 
-from django.db import connection, transaction
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 
+from django.db import OperationalError, connection
+
+from assembly.beside import Beside
+from assembly.engine.codes import SourceCode
 from assembly.engine.profile import Profile, Section
-from assembly.engine.signals import names_in, parse_signals
 from assembly.engine.types import Candidate
+from assembly.external import SOURCE as EXTERNAL
+from assembly.external import Asking, Told, ask_all, askings
+from assembly.needs import NEEDS
 from assembly.rules.firing import with_room, with_rules
 from assembly.sources import SOURCES, Situation
-from assembly.sources.entities import mentions
-from assembly.watching import source_watched
-from memories.search import topic_vector
-from memories.services.task_stack import task_peek
+from assembly.statement_time import StatementTime
+from assembly.time_budget import TimeBudget
+from assembly.watching import code_of, source_watched, told_watched
+
+logger = logging.getLogger(__name__)
+
+GRACE_SECONDS = 0.02
+"""For a thread that kept its deadline to hand over what it has."""
+LEAST_FOR_RULES = 0.5
+"""Seconds. They are read however little time there is: without them, nothing may be told."""
+LEAST_FOR_REQUIRED = 0.1
+"""Seconds, for a source of what is never cut: a busy machine is no reason to be silent about who the agent is."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceReport:
-    """How one source did: the candidates it returned, its limit in rows, its time in milliseconds."""
+    """How one source did: the candidates it returned, its limit in rows, and its times in milliseconds.
+
+    `started_ms` and its own `deadline_ms` count from the beginning of the assembly. With a code, it returned nothing,
+    and `fault` says why.
+    """
 
     name: str
     count: int
     limit: int
     ms: int
+    started_ms: int = 0
+    deadline_ms: int | None = None
+    code: SourceCode | None = None
+    fault: str = ""
 
 
-def gather(profile: Profile, situation: Situation) -> tuple[list[Candidate], list[SourceReport], Situation]:
-    """The candidates of all sources of the profile, a report per source, and the situation as the sources saw it.
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The candidates of all sources, a report on each, and the situation as the sources saw it."""
 
-    Where a rule always includes something, there are candidates for one more section: see `with_room`.
+    candidates: Sequence[Candidate]
+    reports: Sequence[SourceReport]
+    situation: Situation
+
+    @property
+    def may_be_kept(self) -> bool:
+        """Whether it is whole, and of nothing but what the database counts the changes of."""
+        return not any(report.code or report.name.startswith(EXTERNAL) for report in self.reports)
+
+
+def gather(profile: Profile, situation: Situation, time: TimeBudget) -> Gathered:
+    """What the sources of the profile have for the situation.
+
+    Where a rule always includes something, there are candidates for one more section: see `with_room`. Raises
+    OperationalError where not even the rules can be read: they may forbid what the sources would return.
     """
-    candidates: list[Candidate] = []
-    reports: list[SourceReport] = []
-    with one_snapshot():
-        situation = with_rules(profile, completed(profile, situation))
-        profile = with_room(profile, situation.rules)
-        for name, sections in _sections_by_source(profile).items():
-            started = perf_counter()
-            with source_watched(name) as returned:
-                gathered = SOURCES[name].gather(situation, sections)
-                returned(gathered)
-            ms = round((perf_counter() - started) * 1000)
-            candidates += gathered.candidates
-            reports.append(SourceReport(name, len(gathered.candidates), gathered.limit, ms))
-    return candidates, reports, situation
+    return _Gathering(profile, situation, time).done()
 
 
-def completed(profile: Profile, situation: Situation) -> Situation:
-    """The situation with what several of the profile's sources build on, each found only if one of them does.
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Something to be read, and the sources that get nothing without it."""
 
-    Where the topic is empty, the current task's goal serves as the query.
-    """
-    needs = frozenset[str]().union(*(SOURCES[section.source].needs for section in profile.sections))
-    if "task" in needs:
-        situation = _with_task(situation)
-    if "mentioned" in needs and (names := names_in(situation.topic)):
-        situation = replace(situation, mentioned=mentions(situation, names))
-    return situation
+    sources: tuple[str, ...]
+    read: Callable[[], None]
+    least: float = 0.0
+    """Seconds that it may take in any case."""
 
 
-def _with_task(situation: Situation) -> Situation:
-    task = task_peek(agent=situation.agent, session=situation.session)
-    if task is None or situation.topic.strip():
-        return replace(situation, task=task)
-    goal = task.goal
-    return replace(situation, task=task, topic=goal, signals=parse_signals(goal), vector=topic_vector(goal))
+class _NewSnapshot(Exception):
+    """The transaction cannot go on after what happened."""
 
 
-def _sections_by_source(profile: Profile) -> dict[str, list[Section]]:
-    grouped: dict[str, list[Section]] = {}
-    for section in profile.sections:
-        grouped.setdefault(section.source, []).append(section)
-    return grouped
+def _of_rules(error: Exception) -> Exception:
+    """What is told of an error while reading the rules: of a late one, that the database did not answer."""
+    return OperationalError("no time was left for the rules") if isinstance(error, TimeoutError) else error
 
 
-@contextmanager
-def one_snapshot() -> Iterator[Any]:
-    """Read only, as of one moment. Within a caller's transaction, the caller's isolation level holds instead."""
-    if connection.in_atomic_block:
-        yield
-        return
-    with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        yield
+@dataclass(slots=True)
+class _Gathering:
+    """A gathering under way. `asked_ms` is when the external sources were asked, `asked_until_ms` their deadline."""
+
+    profile: Profile
+    situation: Situation
+    time: TimeBudget
+    candidates: list[Candidate] = field(default_factory=list)
+    reports: dict[str, SourceReport] = field(default_factory=dict)
+    parts: deque[_Part] = field(default_factory=deque)
+    beside: Beside[list[Told]] | None = None
+    asked: Sequence[Asking] = ()
+    asked_ms: int = 0
+    asked_until_ms: int = 0
+    tried_again: set[_Part] = field(default_factory=set)
+    statements: StatementTime = field(default_factory=StatementTime)
+
+    def done(self) -> Gathered:
+        self.parts += [*self._needs(), _Part((), self._read_rules, LEAST_FOR_RULES)]
+        while self.parts:
+            try:
+                with self.statements.one_snapshot(self._seconds_for(self.parts[0])):
+                    self._read_on()
+            except _NewSnapshot as failed:
+                if connection.needs_rollback and failed.__cause__:  # the caller's transaction is lost: none can begin
+                    raise failed.__cause__ from None
+            except OperationalError:
+                # Where all was read, it was the end of the transaction that was late, and nothing is lost with it.
+                if self.parts or connection.needs_rollback:
+                    raise
+        self._collect()
+        self._note_late()
+        return Gathered(self.candidates, list(self.reports.values()), self.situation)
+
+    def _read_on(self) -> None:
+        """Read part after part. Raises _NewSnapshot after one that failed, and what went wrong with the rules."""
+        while self.parts:
+            part = self.parts[0]
+            self.statements.allow(self._seconds_for(part))
+            begun, deadline = self.time.elapsed_ms, self._deadline_ms
+            try:
+                part.read()
+                self.parts.popleft()
+            except Exception as error:
+                if not self._may_try_again(part, error):
+                    if not part.sources:
+                        raise _of_rules(error) from error.__cause__
+                    self.parts.popleft()
+                    self._fail(part, error, begun, deadline)
+                # Where no time was left, the database was not even asked. Anything else may come of a failed statement.
+                if not isinstance(error, TimeoutError):
+                    raise _NewSnapshot from error
+
+    def _seconds_for(self, part: _Part) -> float:
+        return max(part.least, self.time.left_for_one_source)
+
+    def _may_try_again(self, part: _Part, error: Exception) -> bool:
+        """Once, where it is not for want of time: a connection that was lost may be there again."""
+        lost = isinstance(error, OperationalError) and code_of(error) is SourceCode.SOURCE_FAILED
+        if not lost or part in self.tried_again or not self.time.left_for_one_source:
+            return False
+        self.tried_again.add(part)
+        return True
+
+    def _fail(self, part: _Part, error: Exception, begun: int, deadline: int) -> None:
+        code = code_of(error)
+        if code is SourceCode.SOURCE_FAILED:  # of an unforeseen error, the log has the trace
+            logger.warning("source %s: %s", ", ".join(part.sources), code, exc_info=error)
+        ms = self.time.elapsed_ms - begun
+        for name in part.sources:
+            self.reports[name] = SourceReport(name, 0, 0, ms, begun, deadline, code, type(error).__name__)
+
+    def _note_late(self) -> None:
+        # One line for all: where time is short, each line would cost the next source some of it.
+        late = [name for name, report in self.reports.items() if report.code is SourceCode.SOURCE_TIMEOUT]
+        if late:
+            logger.warning("late after %d ms: %s", self.time.elapsed_ms, ", ".join(late))
+
+    @property
+    def _deadline_ms(self) -> int:
+        """Of a source of the database that begins now."""
+        return self.time.elapsed_ms + round(self.time.left_for_one_source * 1000)
+
+    def _needs(self) -> list[_Part]:
+        """What several of the profile's sources build on, each read only if one of them does."""
+        parts = []
+        for need, found in NEEDS.items():
+            names = [name for name in self._sources() if need in SOURCES[name].needs]
+            if names:
+                parts.append(_Part(tuple(names), partial(self._read_need, found)))
+        return parts
+
+    def _read_need(self, found: Callable[[Situation], Situation]) -> None:
+        self.situation = found(self.situation)
+
+    def _read_rules(self) -> None:
+        """Then it is known what else is to be read."""
+        self.situation = with_rules(self.profile, self.situation)
+        self.profile = with_room(self.profile, self.situation.rules)
+        if EXTERNAL in self._sources():
+            self.parts.append(_Part((EXTERNAL,), self._ask_beside))
+        for name, sections in self._sources().items():
+            if name != EXTERNAL and name not in self.reports:
+                least = LEAST_FOR_REQUIRED if any(section.required for section in sections) else 0.0
+                self.parts.append(_Part((name,), partial(self._read_source, name, sections), least))
+
+    def _sources(self) -> dict[str, list[Section]]:
+        """The sections of the profile by their sources, in its order."""
+        grouped: dict[str, list[Section]] = {}
+        for section in self.profile.sections:
+            grouped.setdefault(section.source, []).append(section)
+        return grouped
+
+    def _read_source(self, name: str, sections: Sequence[Section]) -> None:
+        begun, deadline = self.time.elapsed_ms, self._deadline_ms
+        with source_watched(name) as returned:
+            found = SOURCES[name].gather(self.situation, sections)
+            returned(found)
+        self.candidates += found.candidates
+        ms = self.time.elapsed_ms - begun
+        self.reports[name] = SourceReport(name, len(found.candidates), found.limit, ms, begun, deadline)
+
+    def _ask_beside(self) -> None:
+        """Begin to ask the external sources."""
+        self.asked = askings(self.profile, self.situation)
+        self.asked_ms, seconds = self.time.elapsed_ms, self.time.left_for_sources
+        self.asked_until_ms = self.asked_ms + round(seconds * 1000)
+        self.beside = Beside("external sources", partial(ask_all, self.asked, seconds=seconds))
+
+    def _collect(self) -> None:
+        """What the external sources told by now."""
+        if self.beside is None:
+            return
+        try:
+            told = self.beside.result(seconds=self.time.left_for_sources + GRACE_SECONDS)
+        except TimeoutError:  # a machine under load may be late to break it off; it ends by itself
+            told = self._none_told(SourceCode.SOURCE_TIMEOUT, "It did not answer in time.")
+        except Exception as error:
+            logger.exception("external sources")
+            told = self._none_told(SourceCode.SOURCE_FAILED, f"It could not be asked ({type(error).__name__}).")
+        for one in told:
+            told_watched(one)
+            self.candidates += one.candidates
+            times = one.ms, self.asked_ms, self.asked_until_ms
+            self.reports[one.name] = SourceReport(one.name, len(one.candidates), one.limit, *times, one.code, one.fault)
+
+    def _none_told(self, code: SourceCode, fault: str) -> list[Told]:
+        ms = self.time.elapsed_ms - self.asked_ms
+        return [Told(asking.section, asking.name, (), asking.limit, ms, code, fault) for asking in self.asked]

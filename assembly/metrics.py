@@ -34,6 +34,11 @@ LATENCY = Histogram(
 )
 ERRORS = Counter("memory_source_errors_total", "Sources that did not answer.", ["layer", "source", "code"])
 LOOKUPS = Counter("memory_cache_lookups_total", "Questions put to the cache of assemblies: hit or miss.", ["result"])
+SUMMARIES = Counter(
+    "memory_summaries_total",
+    "Summaries by the model they are for: made by it, known from before, or fallback to the extractive summariser.",
+    ["model", "result"],
+)
 HIT_RATIO = Gauge("memory_cache_hit_ratio", "Hits per lookup since this process began; NaN before the first.")
 HIT_RATIO.set(math.nan)
 

@@ -1,6 +1,5 @@
 """Recording: one atomic write of an assembly, its decisions and the texts that were considered."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
@@ -14,7 +13,8 @@ from agents.models import Agent
 from assembly.engine.profile import Profile
 from assembly.engine.types import ENGINE_VERSION, Assembled, Candidate, Request
 from assembly.gather import SourceReport
-from assembly.models import Assembly
+from assembly.models import Assembly, text_hash
+from assembly.summarising import store_summaries
 from teams.models import Team
 from teams.principal import Principal
 
@@ -50,6 +50,7 @@ def record(
     candidates: Sequence[Candidate],
     reports: Sequence[SourceReport],
     assembled: Assembled,
+    warnings: Sequence[str],
     wishes: Mapping[str, Any],
     assembly_ms: int,
     owners: Owners,
@@ -58,7 +59,8 @@ def record(
 ) -> Assembly:
     """Store everything that a replay needs, by value. Texts are stored once, by their SHA-256.
 
-    `wishes` is what the record keeps of the request beside its columns, JSON-safe.
+    `warnings` are codes of the whole and of its sources. `wishes` is what the record keeps of the request beside its
+    columns, JSON-safe.
     """
     _store_texts(candidates)
     assembly = Assembly.objects.create(
@@ -76,7 +78,7 @@ def record(
         tokens=assembled.tokens,
         truncated=assembled.truncated,
         left_out=sum(not decision.included for decision in assembled.decisions),
-        warnings=list(assembled.warnings),
+        warnings=list(warnings),
         sha256=bytes.fromhex(assembled.sha256),
         engine_version=ENGINE_VERSION,
         request=dict(wishes),
@@ -86,12 +88,8 @@ def record(
         assembly_ms=assembly_ms,
     )
     _store_decisions(assembly, profile, candidates, assembled)
+    store_summaries(_summaries_of(candidates))
     return assembly
-
-
-def text_hash(text: str) -> bytes:
-    """The key under which a text is stored: 32 bytes."""
-    return hashlib.sha256(text.encode()).digest()
 
 
 STORE_TEXTS = """
@@ -100,11 +98,21 @@ INSERT INTO stored_texts (sha256, text) SELECT * FROM unnest(%s::bytea[], %s::te
 
 
 def _store_texts(candidates: Sequence[Candidate]) -> None:
-    texts = {text_hash(candidate.text): candidate.text for candidate in candidates}
+    written = {candidate.text for candidate in candidates}
+    written |= {candidate.summary.text for candidate in candidates if candidate.summary}
+    texts = {text_hash(text): text for text in written}
     # In one order for everybody, so that two assemblies that share texts cannot wait for each other in a circle.
     hashes = sorted(texts)
     with connection.cursor() as cursor:
         cursor.execute(STORE_TEXTS, [hashes, [texts[key] for key in hashes]])
+
+
+def _summaries_of(candidates: Sequence[Candidate]) -> list[tuple[bytes, str, bytes]]:
+    """What was said shorter, by what, and how: two hashes and the name of a model."""
+    said = [(candidate.text, candidate.summary) for candidate in candidates]
+    return [
+        (text_hash(text), summary.model, text_hash(summary.text)) for text, summary in said if summary and summary.text
+    ]
 
 
 # By COPY: a context of the librarian has hundreds of decisions, and the ORM would take longer than all else together.

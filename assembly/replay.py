@@ -1,6 +1,6 @@
 """Replaying: the engine run again from the record alone, whatever became of the files, memories and people in it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from assembly.engine.pipeline import assemble
@@ -19,6 +19,19 @@ class Replay:
     identical: bool
     sha256: str
     content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What the engine makes a context of."""
+
+    request: Request
+    profile: Profile
+    candidates: tuple[Candidate, ...]
+
+    def assembled(self) -> Assembled:
+        """The engine's result for them."""
+        return assemble(self.request, self.profile, self.candidates, get_tokenizer(self.request.tokenizer))
 
 
 class RecordDamaged(DossierError):
@@ -47,10 +60,13 @@ def content_of(assembly: Assembly, decisions: list[Decision] | None = None) -> s
 
 def rebuild(assembly: Assembly, decisions: list[Decision]) -> Assembled:
     """The engine's result for the recorded request, profile and candidates."""
+    return inputs_of(assembly, decisions).assembled()
+
+
+def inputs_of(assembly: Assembly, decisions: Sequence[Decision]) -> Inputs:
+    """What the engine was given, from the record alone: its decisions are to come in order."""
     by_hash = texts_of(decisions)
-    candidates = [
-        Candidate.from_dict(decision.candidate, by_hash.get(bytes(decision.text_sha256), "")) for decision in decisions
-    ]
+    candidates = tuple(candidate_of(decision, by_hash) for decision in decisions)
     request = Request(
         budget=assembly.budget,
         topic=assembly.topic,
@@ -60,11 +76,23 @@ def rebuild(assembly: Assembly, decisions: list[Decision]) -> Assembled:
         appended=assembly.request.get("appended", ""),
         rules=rules_replayed(assembly.request),
     )
-    return assemble(request, Profile.from_dict(assembly.profile), candidates, get_tokenizer(assembly.tokenizer))
+    return Inputs(request, Profile.from_dict(assembly.profile), candidates)
+
+
+def candidate_of(decision: Decision, texts: Mapping[bytes, str]) -> Candidate:
+    """The candidate that was decided on, with its recorded texts."""
+    summary = texts.get(summary_hash_of(decision), "")
+    return Candidate.from_dict(decision.candidate, texts.get(bytes(decision.text_sha256), ""), summary)
+
+
+def summary_hash_of(decision: Decision) -> bytes:
+    """The SHA-256 of the summary that the candidate came with; empty without one."""
+    return bytes.fromhex(decision.candidate.get("summary", {}).get("sha256", ""))
 
 
 def texts_of(decisions: Sequence[Decision]) -> dict[bytes, str]:
-    """The recorded texts of the decisions' candidates by their SHA-256."""
+    """The recorded texts of the decisions' candidates, and of their summaries, by their SHA-256."""
     hashes = {bytes(decision.text_sha256) for decision in decisions}
+    hashes |= {found for decision in decisions if (found := summary_hash_of(decision))}
     rows = StoredText.objects.filter(sha256__in=hashes).values_list("sha256", "text")
     return {bytes(key): text for key, text in rows}

@@ -1,15 +1,20 @@
-"""The form of a new rule."""
+"""The forms of rules: whose a new one is, and what any of them says."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent
+from assembly.engine.rules import Rule
+from assembly.rule_fields import Choices, WhenForm, when_filled
+from assembly.rule_lines import Lines, lines_filled, lines_posted, lines_shown
 from assembly.rules.access import teams_for_rules
 from assembly.rules.services import MAX_NAME_CHARACTERS
-from teams.files import MAX_FILE_CHARACTERS
-from teams.forms import storable
+from assembly.rules.writing import text_of
 from teams.models import valid_slug
 from teams.principal import Principal
 
@@ -26,7 +31,7 @@ def owner_choices(principal: Principal) -> list[tuple[Any, Any]]:
 
 
 class RuleForm(forms.Form):
-    """A name, whom it is for, and the text; whether the text is a rule is for the service to say."""
+    """What a new rule has beside its text: a name, whom it is for, and whether it begins switched off."""
 
     name = forms.CharField(
         label=_("Name"),
@@ -36,17 +41,69 @@ class RuleForm(forms.Form):
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     owner = forms.ChoiceField(label=_("For"), help_text=_("Where two rules disagree, the narrower one wins."))
-    content = forms.CharField(label=_("Text"), max_length=MAX_FILE_CHARACTERS, validators=[storable], strip=False)
+    off = forms.BooleanField(
+        label=_("Start it switched off"),
+        help_text=_("It counts in no context until you switch it on."),
+        required=False,
+    )
 
     def __init__(self, *args: Any, choices: list[tuple[Any, Any]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["owner"].choices = choices  # type: ignore[attr-defined]
 
-    def clean_content(self) -> str:
-        text: str = self.cleaned_data["content"]
-        return text.replace("\r\n", "\n")
+    def as_typed(self) -> "RuleForm":
+        """The same, not judged yet."""
+        return RuleForm(initial=_typed(self), choices=self.fields["owner"].choices)  # type: ignore[attr-defined]
 
     def owner_named(self) -> dict[str, str]:
         """The slugs of the chosen agent and team; "" for none."""
         kind, _colon, slug = self.cleaned_data["owner"].partition(":")
         return {"agent": slug if kind == "agent" else "", "team": slug if kind == "team" else ""}
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFields:
+    """What a rule says, as fields. `names` are what agents, teams and profiles can be chosen from."""
+
+    when: WhenForm
+    lines: Lines
+    names: Mapping[str, Choices]
+
+    @classmethod
+    def blank(cls, names: dict[str, Choices]) -> "RuleFields":
+        """For a new rule."""
+        return cls(WhenForm(names=names), lines_shown([]), names)
+
+    @classmethod
+    def of(cls, description: str, rule: Rule, names: dict[str, Choices]) -> "RuleFields":
+        """Filled in with what the rule says; conditions within its condition have no field."""
+        when = WhenForm(initial=when_filled(description, rule.when), names=names)
+        return cls(when, lines_shown(lines_filled(rule.then)), names)
+
+    @classmethod
+    def posted(cls, data: QueryDict, names: dict[str, Choices]) -> "RuleFields":
+        """As a browser sent them."""
+        return cls(WhenForm(data, names=names), lines_posted(data), names)
+
+    def as_typed(self) -> "RuleFields":
+        """The same with one more line, not judged yet."""
+        lines = [_typed(form) for form in self.lines.forms]
+        names = dict(self.names)
+        return RuleFields(WhenForm(initial=_typed(self.when), names=names), lines_shown(lines), names)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was filled in."""
+        return not self.when.has_changed() and not any(form.has_changed() for form in self.lines.forms)
+
+    def is_valid(self) -> bool:
+        """Whether all fields can be used; those that cannot say why."""
+        return all([self.when.is_valid(), self.lines.is_valid()])
+
+    def text(self) -> str:
+        """The YAML of what they say, once they are valid."""
+        return text_of(self.when.cleaned_data["description"], self.when.condition(), self.lines.actions())
+
+
+def _typed(form: forms.Form) -> dict[str, Any]:
+    return {name: form[name].value() for name in form.fields}

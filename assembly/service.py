@@ -2,13 +2,11 @@
 
 import datetime
 from dataclasses import replace
-from time import perf_counter
 
 from agents.models import Agent, AgentTeam
 from agents.services import agent_files_ensure
 from assembly.asked import Asked, recorded, session_named
 from assembly.cache import Answer, cache, question
-from assembly.engine import pipeline
 from assembly.engine.profile import Profile
 from assembly.engine.signals import parse_signals
 from assembly.engine.types import Request
@@ -19,7 +17,10 @@ from assembly.profiles.strategy import strategy_applied
 from assembly.record import Owners, record
 from assembly.repetition import record_again
 from assembly.rules.firing import rules_recorded, with_room
+from assembly.settling import settle, summaries_recorded
 from assembly.sources import Situation
+from assembly.time_budget import TimeBudget
+from assembly.warnings import codes_of
 from assembly.watching import ranked, watched
 from config.http.errors import Invalid
 from config.http.tracing import span
@@ -38,10 +39,10 @@ def assemble(*, agent: Agent, team: Team | None = None, asked: Asked, principal:
     that it has no place for, or a team that the agent does not work in; NotFound for a session that is not the
     agent's. Whether the principal may do this is for the caller to decide.
     """
-    started = perf_counter()
+    time = TimeBudget.running(asked.budgets.time_ms)
     wanted = question(agent=agent, team=team, now=asked.now, asked=asked.facts())
     if known := cache.recall(wanted):
-        again = record_again(of=known.assembly, principal=principal, assembly_ms=_since(started))
+        again = record_again(of=known.assembly, principal=principal, assembly_ms=time.elapsed_ms)
         if again:
             cache_lookups.count(hit=True)
             return Answer(again, known.content, known.decisions)
@@ -52,25 +53,34 @@ def assemble(*, agent: Agent, team: Team | None = None, asked: Asked, principal:
     profile, counter = _profile(asked), tokenizer_named(asked.tokenizer)
     request = _request(asked, profile, wanted.now)
     with span("query"):
-        candidates, reports, situation = gather(profile, _situation(agent, team, asked, profile, request))
+        gathered = gather(profile, _situation(agent, team, asked, profile, request), time)
+    situation = gathered.situation
     profile, request = with_room(profile, situation.rules), replace(request, rules=situation.rules)
     with span("rank") as ranking:
-        assembled = pipeline.assemble(request, profile, candidates, counter)
-        ranking.set_attributes(ranked(assembled))
+        settled = settle(request, profile, gathered.candidates, counter, time)
+        ranking.set_attributes(ranked(settled.assembled))
+    assembled, reports = settled.assembled, [*gathered.reports, *([settled.report] if settled.report else [])]
     with span("record"):
         assembly = record(
             request=request,
             profile=profile,
-            candidates=candidates,
+            candidates=settled.candidates,
             reports=reports,
             assembled=assembled,
-            wishes={**recorded(asked, request, situation), **rules_recorded(situation, assembled.decisions)},
-            assembly_ms=_since(started),
+            warnings=codes_of(assembled, reports, time),
+            wishes={
+                **recorded(asked, request, situation),
+                **rules_recorded(situation, assembled.decisions),
+                **summaries_recorded(settled.rounds),
+                "quality": assembled.quality,
+            },
+            assembly_ms=time.elapsed_ms,
             owners=Owners.of(agent, team),
             principal=principal,
         )
     answer = Answer(assembly, assembled.content, assembled.decisions)
-    cache.remember(wanted, answer)
+    if gathered.may_be_kept and not settled.report and not time.is_over:
+        cache.remember(wanted, answer)
     return answer
 
 
@@ -82,6 +92,8 @@ def _request(asked: Asked, profile: Profile, now: datetime.datetime) -> Request:
 
 def _profile(asked: Asked) -> Profile:
     profile = strategy_applied(profile_named(asked.profile), asked.strategy)
+    if asked.budgets.quality_min is not None:
+        profile = replace(profile, quality_min=asked.budgets.quality_min)
     if asked.history and "turns" not in {section.source for section in profile.sections}:
         raise Invalid(
             "history",
@@ -119,8 +131,3 @@ def _situation(agent: Agent, team: Team | None, asked: Asked, profile: Profile, 
         additional_context=asked.additional_context,
         depth_limit=profile.depth_limit,
     )
-
-
-def _since(started: float) -> int:
-    """Whole milliseconds since then."""
-    return round((perf_counter() - started) * 1000)

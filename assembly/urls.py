@@ -1,8 +1,21 @@
-"""The pages of contexts, profiles and rules."""
+"""The pages of contexts, profiles, rules and external sources."""
 
 from django.urls import path
 
-from assembly.views import context, contexts, preview, profile_versions, profiles, rule_versions, rules, size
+from assembly.views import (
+    context,
+    contexts,
+    external,
+    external_forms,
+    preview,
+    profile_versions,
+    profiles,
+    rule_trying,
+    rule_versions,
+    rule_writing,
+    rules,
+    size,
+)
 
 urlpatterns = [
     path("preview/", preview.preview, name="preview"),
@@ -20,14 +33,22 @@ urlpatterns = [
     path("profiles/<slug:name>/history/<int:number>/", profile_versions.version, name="profile_version"),
     path("profiles/<slug:name>/history/<int:number>/restore/", profile_versions.restore, name="profile_restore"),
     path("rules/", rules.rule_list, name="rule_list"),
-    path("rules/new/", rules.rule_new, name="rule_new"),
+    path("rules/new/", rule_writing.new, name="rule_new"),
     path("rules/check/", rules.rule_check, name="rule_check"),
     path("rules/<slug:name>/", rules.rule_page, name="rule_page"),
-    path("rules/<slug:name>/edit/", rule_versions.edit, name="rule_edit"),
+    path("rules/<slug:name>/edit/", rule_writing.edit, name="rule_edit"),
+    path("rules/<slug:name>/try/", rule_trying.rule_attempt, name="rule_try"),
     path("rules/<slug:name>/switch/", rules.switch, name="rule_switch"),
     path("rules/<slug:name>/delete/", rules.delete, name="rule_delete"),
     path("rules/<slug:name>/history/", rule_versions.history, name="rule_history"),
     path("rules/<slug:name>/history/<int:number>/", rule_versions.version, name="rule_version"),
     path("rules/<slug:name>/history/<int:number>/restore/", rule_versions.restore, name="rule_restore"),
+    path("external-sources/", external.external_list, name="external_list"),
+    path("external-sources/new/", external_forms.external_new, name="external_new"),
+    path("external-sources/<slug:name>/", external.external_page, name="external_page"),
+    path("external-sources/<slug:name>/edit/", external_forms.external_edit, name="external_edit"),
+    path("external-sources/<slug:name>/ask/", external.ask, name="external_ask"),
+    path("external-sources/<slug:name>/switch/", external.switch, name="external_switch"),
+    path("external-sources/<slug:name>/delete/", external.delete, name="external_delete"),
     path("size/<slug:key>/", size.size, name="size"),
 ]

@@ -12,6 +12,8 @@ from psycopg.errors import QueryCanceled
 from assembly.cache import Answer
 from assembly.engine.codes import SourceCode
 from assembly.engine.types import Assembled
+from assembly.external import SOURCE as EXTERNAL
+from assembly.external import Told
 from assembly.metrics import ERRORS, LATENCY, count_context
 from assembly.sources import SOURCES, Gathered
 from config.http.tracing import Attributes, span
@@ -69,12 +71,21 @@ def source_watched(name: str) -> Iterator[Callable[[Gathered], None]]:
         try:
             yield lambda gathered: current.set_attributes({"rows": len(gathered.candidates), "limit": gathered.limit})
         except Exception as error:
-            ERRORS.labels(layer, name, _code(error).value).inc()
+            ERRORS.labels(layer, name, code_of(error).value).inc()
             raise
         finally:
             LATENCY.labels(layer, name).observe(perf_counter() - started)
 
 
-def _code(error: Exception) -> SourceCode:
+def told_watched(told: Told) -> None:
+    """Count what came of asking an external source, which was done elsewhere."""
+    layer = SOURCES[EXTERNAL].scope
+    LATENCY.labels(layer, EXTERNAL).observe(told.ms / 1000)
+    if told.code:
+        ERRORS.labels(layer, EXTERNAL, told.code.value).inc()
+
+
+def code_of(error: Exception) -> SourceCode:
+    """Whether a source failed for want of time, or otherwise."""
     cancelled = isinstance(error, OperationalError) and isinstance(error.__cause__, QueryCanceled)
     return SourceCode.SOURCE_TIMEOUT if cancelled or isinstance(error, TimeoutError) else SourceCode.SOURCE_FAILED

@@ -2,11 +2,18 @@
 
 import contextlib
 import os
+import re
 import secrets
+from ipaddress import ip_network
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
+
+API_ADDRESS = re.compile(
+    r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{1,5}))?(?:/[A-Za-z0-9._~/%+-]*)?"
+)
+MAX_PORT = 65_535
 
 
 def text(name: str, default: str = "") -> str:
@@ -47,9 +54,50 @@ def web_address(name: str) -> str:
     return value
 
 
+def api_address(name: str) -> str:
+    """The base address of an API without the slash at its end, "" when it is not set. Raises ImproperlyConfigured for
+    anything else, and where it holds more: a user, a query."""
+    value = text(name)
+    parts = API_ADDRESS.fullmatch(value)
+    if value and not (parts and 0 < int(parts["port"] or 1) <= MAX_PORT):
+        raise ImproperlyConfigured(f"{name} must look like http://localhost:11434/v1. What proves who asks is the key.")
+    return value.rstrip("/")
+
+
+def printable(name: str, *, maximum: int, needed_for: str = "") -> str:
+    """One line of at most so many characters. Raises ImproperlyConfigured for anything else, and where it is missing
+    although the other variable is set."""
+    value = text(name)
+    if not value and needed_for and text(needed_for):
+        raise ImproperlyConfigured(f"{needed_for} is set, but {name} is not. Set both, or none.")
+    if len(value) > maximum or not value.isprintable():
+        raise ImproperlyConfigured(f"{name} must be one line of at most {maximum} characters.")
+    return value
+
+
+def api_key(name: str) -> str:
+    """What is sent as a bearer token. Raises ImproperlyConfigured, not repeating it, where no header can hold it."""
+    value = text(name)
+    if not (value.isascii() and value.isprintable() and " " not in value):
+        raise ImproperlyConfigured(f"{name} must consist of letters, digits and signs of ASCII, without spaces.")
+    return value
+
+
 def words(name: str, default: str = "") -> list[str]:
     """A comma-separated list, without empty parts."""
     return [part.strip() for part in text(name, default).split(",") if part.strip()]
+
+
+def networks(name: str) -> list[str]:
+    """A comma-separated list of networks, as 10.0.0.0/8. Raises ImproperlyConfigured for anything else."""
+    listed = words(name)
+    for network in listed:
+        try:
+            ip_network(network)
+        except ValueError:
+            example = "10.20.0.0/16,fd00:20::/32"
+            raise ImproperlyConfigured(f"{name} has {network!r} in it. Write networks like {example}.") from None
+    return listed
 
 
 def folder(name: str, default: Path) -> Path:

@@ -159,6 +159,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {
+        "SourceCodeEnum": "assembly.engine.codes.SourceCode",
         "IntentEnum": "memories.api.patterns.INTENTS",
         "TaskStatusEnum": "memories.models.TaskStatus.values",
         "ThreadStatusEnum": "memories.models.ThreadStatus.values",
@@ -174,6 +175,22 @@ SPECTACULAR_SETTINGS = {
 
 MAX_BODY_BYTES = environment.number("MAX_BODY_BYTES", 5_000_000, minimum=100_000, maximum=100_000_000)
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
+
+# --- Assembling ---
+
+ASSEMBLY_TIME_MS = environment.number("ASSEMBLY_TIME_MS", 10_000, minimum=100, maximum=600_000)
+
+# --- What goes out: external sources are asked at public addresses, and in these networks on purpose ---
+
+EXTERNAL_ALLOWED_NETWORKS = environment.networks("EXTERNAL_ALLOWED_NETWORKS")
+
+# --- Summaries: from the texts themselves, or by a model on any server that speaks OpenAI's chat completions ---
+
+SUMMARISER_URL = environment.api_address("SUMMARISER_URL")
+SUMMARISER_MODEL = environment.printable("SUMMARISER_MODEL", maximum=120, needed_for="SUMMARISER_URL")
+SUMMARISER_API_KEY = environment.api_key("SUMMARISER_API_KEY")
+SUMMARISER_TIMEOUT_MS = environment.number("SUMMARISER_TIMEOUT_MS", 2_000, minimum=100, maximum=60_000)
+SUMMARISER_CONCURRENCY = environment.number("SUMMARISER_CONCURRENCY", 8, minimum=1, maximum=100)
 
 # --- Pages ---
 
@@ -230,8 +247,12 @@ LOGGING = {
             "filters": ["seldom"],
         }
     },
-    # Its lines on what a caller did wrong name addresses in full; ours name routes.
-    "loggers": {"django.request": {"level": "ERROR"}},
+    "loggers": {
+        # Its lines on what a caller did wrong name addresses in full; ours name routes.
+        "django.request": {"level": "ERROR"},
+        # Its lines name the addresses of external sources in full; ours name the sources.
+        "httpx2": {"level": "WARNING"},
+    },
     # No DEBUG: libraries then log statements and bodies, and so what agents and people wrote.
     "root": {"handlers": ["console"], "level": environment.choice("LOG_LEVEL", "WARNING", "INFO", "ERROR", "CRITICAL")},
 }

@@ -101,11 +101,12 @@ def append_only(table: str) -> migrations.RunSQL:
     )
 
 
-def cascade(table: str, column: str, target: str) -> migrations.RunSQL:
+def cascade(table: str, column: str, target: str, *, key: str = "id") -> migrations.RunSQL:
     """A foreign key by which the database itself deletes the table's rows along with the target's row."""
     name = f"{table}_{column}_cascade"
     return migrations.RunSQL(
-        f"ALTER TABLE {table} ADD CONSTRAINT {name} FOREIGN KEY ({column}) REFERENCES {target} (id) ON DELETE CASCADE",
+        f"ALTER TABLE {table} ADD CONSTRAINT {name}"
+        f" FOREIGN KEY ({column}) REFERENCES {target} ({key}) ON DELETE CASCADE",
         f"ALTER TABLE {table} DROP CONSTRAINT {name}",
     )
 

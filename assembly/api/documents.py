@@ -5,11 +5,11 @@ from typing import Any
 
 from assembly.cache import Answer
 from assembly.components import components_of, considered_of
-from assembly.engine.codes import WarningCode
-from assembly.engine.reasons import sentence, warning_sentence
+from assembly.engine.reasons import sentence
 from assembly.engine.types import Decision as Decided
 from assembly.messages import messages_of
 from assembly.models import Assembly, Decision
+from assembly.warnings import warnings_of
 
 
 def summary_document(assembly: Assembly) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def summary_document(assembly: Assembly) -> dict[str, Any]:
         "budget": assembly.budget,
         "tokens": assembly.tokens,
         "truncated": assembly.truncated,
-        "warnings": [{"code": code, "message": warning_sentence(WarningCode(code))} for code in assembly.warnings],
+        "warnings": [{"code": warned.code, "message": warned.message} for warned in warnings_of(assembly)],
         "parent": assembly.parent,
         "repeats": assembly.request.get("repeats"),
         "sha256": bytes(assembly.sha256).hex(),
@@ -52,12 +52,19 @@ def assembly_document(answer: Answer) -> dict[str, Any]:
             "considered": len(answer.decisions),
             "included": len(answer.decisions) - assembly.left_out,
             "left_out": assembly.left_out,
-            "sources": assembly.sources,
+            "sources": [_source_document(report) for report in assembly.sources],
+            "quality": asked.get("quality"),
+            "summaries": asked.get("summaries"),
             "rules": [_fired(rule) for rule in asked.get("rules", ())],
             "unreadable_rules": asked.get("unreadable_rules", []),
             "assembly_ms": assembly.assembly_ms,
         },
     }
+
+
+def _source_document(report: dict[str, Any]) -> dict[str, Any]:
+    # Older records have no times but the duration.
+    return {"started_ms": 0, "deadline_ms": None, "code": None, "fault": "", **report}
 
 
 def _fired(rule: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,9 @@ from assembly.profiles import Entry
 from config.http.cursors import limit_of
 from config.http.errors import Invalid
 
+PLAIN = ("budget", "similarity_threshold", "depth_limit", "over_budget", "fill", "cut_at", "quality_min")
+"""What the document shows of a profile as it is."""
+
 
 def summary_document(entry: Entry) -> dict[str, Any]:
     """What lists show of a profile."""
@@ -49,12 +52,10 @@ def _summary(entry: Entry) -> dict[str, Any]:
 
 def _parsed(entry: Entry) -> dict[str, Any]:
     if entry.described is None:
-        return {"budget": None, "similarity_threshold": None, "depth_limit": None, "weights": None, "sections": []}
+        return {**dict.fromkeys(PLAIN), "weights": None, "sections": []}
     profile = entry.described.profile
     return {
-        "budget": profile.budget,
-        "similarity_threshold": profile.similarity_threshold,
-        "depth_limit": profile.depth_limit,
+        **{name: getattr(profile, name) for name in PLAIN},
         "weights": asdict(profile.weights),
         "sections": [{**asdict(section), "heading": section.label} for section in profile.sections],
     }

@@ -1,9 +1,10 @@
 """What the profiles' endpoints take and give."""
 
-from typing import Any
+from typing import Any, get_args
 
 from rest_framework import serializers
 
+from assembly.engine.profile import STEPS, CutAt
 from config.http.api import StrictSerializer
 from config.http.fields import ExactText
 from teams.api.serializers import SlugField, VersionSerializer
@@ -61,6 +62,20 @@ class ProfileSerializer(ProfileSummarySerializer):
     similarity_threshold = serializers.FloatField(allow_null=True)
     depth_limit = serializers.IntegerField(allow_null=True)
     weights = ProfileWeightsSerializer(allow_null=True)
+    over_budget = serializers.ListField(
+        child=serializers.ChoiceField(choices=STEPS),
+        allow_null=True,
+        help_text="What is done, in this order, with what is over its room.",
+    )
+    fill = serializers.BooleanField(
+        allow_null=True, help_text="Below 90 % of the budget, what had no room gets another chance, shorter."
+    )
+    cut_at = serializers.ChoiceField(
+        choices=get_args(CutAt), allow_null=True, help_text="Where a text that is cut is to end."
+    )
+    quality_min = serializers.FloatField(
+        allow_null=True, help_text="Least mean relevance of what was found; below it, contexts say so."
+    )
     sections = ProfileSectionSerializer(many=True)
 
 

@@ -12,13 +12,16 @@ from assembly.asked import (
     DEFAULT_TOKENIZER,
     MAX_ADDITIONAL_CHARACTERS,
     MAX_EXCLUDED,
+    MAX_TIME_MS,
     MAX_TOKENS,
     MAX_TOPIC_CHARACTERS,
     MAX_TURNS,
+    MIN_TIME_MS,
     Asked,
+    Budgets,
 )
 from assembly.compressing import Method
-from assembly.engine.codes import Code
+from assembly.engine.codes import Code, SourceCode
 from assembly.engine.signals import Intent
 from assembly.profiles import SHIPPED
 from assembly.sources import Filters, Turn
@@ -51,6 +54,25 @@ class FiltersSerializer(StrictSerializer):
         max_length=MAX_EXCLUDED,
         required=False,
         help_text="Ids, or refs such as event:<id>, of what is to be left out.",
+    )
+
+
+class BudgetsSerializer(StrictSerializer):
+    time_ms = serializers.IntegerField(
+        min_value=MIN_TIME_MS,
+        max_value=MAX_TIME_MS,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Milliseconds within which to answer; sources that are late are left out, with a warning.",
+    )
+    quality_min = serializers.FloatField(
+        min_value=0,
+        max_value=1,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Least mean relevance of what was searched for; below it, QUALITY_BELOW_MINIMUM.",
     )
 
 
@@ -99,6 +121,7 @@ class AssemblyRequestSerializer(StrictSerializer):
         child=TurnSerializer(), max_length=MAX_TURNS, required=False, help_text="The turns so far, the latest last."
     )
     filters = FiltersSerializer(required=False)
+    budgets = BudgetsSerializer(required=False)
     strategy = StrategySerializer(required=False, help_text="What this request wants otherwise than the profile.")
     additional_context = ExactText(
         max_length=MAX_ADDITIONAL_CHARACTERS,
@@ -126,6 +149,7 @@ def asked_of(wishes: dict[str, Any]) -> Asked:
             "history": tuple(Turn(**turn) for turn in wishes.get("history", [])),
             "filters": Filters(since=filters.get("since"), exclude=tuple(filters.get("exclude", [])), **words),
             "strategy": wishes.get("strategy", {}),
+            "budgets": Budgets(**wishes.get("budgets", {})),
         }
     )
 
@@ -194,6 +218,17 @@ class SourceSerializer(serializers.Serializer[Any]):
     count = serializers.IntegerField(help_text="Rows that it returned.")
     limit = serializers.IntegerField(help_text="Rows that it would have returned at most.")
     ms = serializers.IntegerField()
+    started_ms = serializers.IntegerField(help_text="From the beginning of the assembly.")
+    deadline_ms = serializers.IntegerField(allow_null=True, help_text="By when it had to be done, from the beginning.")
+    code = serializers.ChoiceField(choices=list(SourceCode), allow_null=True, help_text="null: it answered.")
+    fault = serializers.CharField(allow_blank=True, help_text="What went wrong, in plain words.")
+
+
+class SummariesSerializer(serializers.Serializer[Any]):
+    model = serializers.CharField()
+    made = serializers.IntegerField(help_text="By the model, for this context.")
+    known = serializers.IntegerField(help_text="Made for an earlier one.")
+    fell_back = serializers.IntegerField(help_text="By the extractive summariser, as the model did not answer well.")
 
 
 class SignalsSerializer(serializers.Serializer[Any]):
@@ -215,6 +250,10 @@ class MetadataSerializer(serializers.Serializer[Any]):
     sources = SourceSerializer(many=True)
     rules = FiredRuleSerializer(many=True, help_text="Those that fired, and what each did.")
     unreadable_rules = UnreadableRuleSerializer(many=True, help_text="Those that were passed over.")
+    quality = serializers.FloatField(
+        allow_null=True, help_text="Mean relevance of what was searched for and is in, 0 to 1; null without a topic."
+    )
+    summaries = SummariesSerializer(allow_null=True, help_text="How the summaries in it came about; null without any.")
     assembly_ms = serializers.IntegerField()
 
 

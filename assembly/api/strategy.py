@@ -1,14 +1,15 @@
 """The strategy in the body of a request for a context."""
 
-from typing import Any
+from typing import Any, get_args
 
 from rest_framework import serializers
 
-from assembly.engine.profile import MAX_PERCENT
+from assembly.engine.profile import MAX_PERCENT, STEPS, CutAt
 from assembly.profiles.reading import MAX_DEPTH_LIMIT, MAX_SECTIONS, MAX_WEIGHT
 from assembly.profiles.sections import KEY, MAX_CAP, MAX_TOP_K
 from config.http.api import StrictSerializer
 from config.http.fields import ExactText, Fraction
+from memories.api.fields import Flag, choice_field
 
 
 class NumberUpTo(serializers.FloatField):
@@ -43,6 +44,17 @@ class PerSection(serializers.DictField):
         return super().to_internal_value(data)
 
 
+class Steps(serializers.ListField):
+    """Some of the steps for what is over budget, in their order."""
+
+    default_error_messages = {"order": f"Name each step once at most, in this order: {', '.join(STEPS)}."}
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        if not isinstance(data, list) or data != [step for step in STEPS if step in data]:
+            self.fail("order")
+        return list(data)
+
+
 class WeightsSerializer(StrictSerializer):
     recency = NumberUpTo(MAX_WEIGHT, required=False)
     relevance = NumberUpTo(MAX_WEIGHT, required=False)
@@ -74,4 +86,19 @@ class StrategySerializer(StrictSerializer):
     )
     omit = serializers.ListField(
         child=ExactText(max_length=60), max_length=MAX_SECTIONS, required=False, help_text="Sections to leave out."
+    )
+    over_budget = Steps(
+        child=serializers.ChoiceField(choices=STEPS),
+        required=False,
+        help_text="What is done, in this order, with what is over its room: the weakest hits are left out (drop), "
+        "older turns are made shorter (compact), long results and weak items are summarised (summarise). []: nothing.",
+    )
+    fill = Flag(
+        required=False,
+        help_text="Below 90 % of the budget, what was left out for want of room gets another chance, shorter.",
+    )
+    cut_at = choice_field(
+        get_args(CutAt),
+        required=False,
+        help_text="Where a text that is cut is to end; at the next finer end where that would keep less than half.",
     )

@@ -1,8 +1,8 @@
-"""The addresses of assemblies, profiles and rules under /api/v1/."""
+"""The addresses of assemblies, profiles, rules and external sources under /api/v1/."""
 
 from django.urls import path
 
-from assembly.api import profiles, rules, views
+from assembly.api import external, profiles, rule_trying, rules, views
 
 urlpatterns = [
     path("assemblies", views.AssemblyList.as_view()),
@@ -19,7 +19,11 @@ urlpatterns = [
     path("profiles/<slug:name>/versions/<int:version>", profiles.ProfileVersionDetail.as_view()),
     path("rules", rules.RuleList.as_view()),
     path("rules/check", rules.RuleCheck.as_view()),
+    path("rules/try", rule_trying.RuleTry.as_view()),
     path("rules/<slug:name>", rules.RuleDetail.as_view()),
     path("rules/<slug:name>/versions", rules.RuleVersionList.as_view()),
     path("rules/<slug:name>/versions/<int:version>", rules.RuleVersionDetail.as_view()),
+    path("external-sources", external.ExternalSourceList.as_view()),
+    path("external-sources/<slug:name>", external.ExternalSourceDetail.as_view()),
+    path("external-sources/<slug:name>/ask", external.ExternalSourceAsk.as_view()),
 ]

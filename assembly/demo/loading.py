@@ -13,6 +13,7 @@ from agents.services import agent_create
 from assembly.asked import Asked
 from assembly.demo.records import agent_records_load
 from assembly.demo.workspaces import FOLDER, aged, workspace_of
+from assembly.rules.services import rule_create
 from assembly.service import assemble
 from assembly.sources import Turn
 from config.http.errors import Conflict
@@ -35,6 +36,7 @@ class Plan:
     teams: list[Entry]
     agents: list[Entry]
     superseded: list[Entry]
+    rules: list[Entry]
     contexts: list[Entry]
 
     @property
@@ -61,6 +63,8 @@ def demo_load(*, plan: Plan, now: datetime.datetime, advance: Advance) -> None:
     agents = {entry["slug"]: _agent(entry, people, teams, now) for entry in _counted(plan.agents, advance)}
     for entry in plan.superseded:
         _supersede(teams[entry["team"]], entry)
+    for entry in plan.rules:
+        _rule(teams[entry["team"]], people[entry["by"]], entry)
     for entry in _counted(plan.contexts, advance):
         _context(entry, people, teams, agents, now)
 
@@ -116,6 +120,10 @@ def _supersede(team: Team, entry: Entry) -> None:
     old, new = (memories.get(text__startswith=entry[which]) for which in ("old", "new"))
     facts = MemoryFacts(kind=old.kind, text=old.text, occurred_at=old.occurred_at)
     memory_update(memory=old, expected_version=old.version, facts=facts, superseded_by=new, principal=SYSTEM)
+
+
+def _rule(team: Team, by: User, entry: Entry) -> None:
+    rule_create(name=entry["name"], content=entry["content"], owner=team, principal=by.principal)
 
 
 def _context(

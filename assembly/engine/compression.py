@@ -5,14 +5,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assembly.engine.rendering import MARKER
-from assembly.engine.selection import longest_cut
 from assembly.engine.tokens import Ledger
+from assembly.engine.truncation import longest_cut
 from config.tokens import Tokenizer
 
 GAP = " … "
 """Stands where sentences were left out."""
+LINE_GAP = " …\n"
+"""The same where a line ended there, so that titles, code, lists and tables stay lines."""
 
-_BETWEEN = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])\s*|\s*\n\s*")  # noqa: RUF001 - of Chinese and Japanese
+TITLE_TOKENS = 40
+"""The first of several lines is a title, unless it is longer."""
+
+MOST_CHARACTERS_PER_TOKEN = 8
+"""What has more for each token of the room left is passed over without being counted."""
+
+_BETWEEN = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])\s*|(?<!\s)\s*\n\s*")  # noqa: RUF001 - of Chinese and Japanese
+_FENCE = re.compile(r"```|~~~")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,29 +38,65 @@ def sentences_of(text: str) -> list[Sentence]:
     for between in [*_BETWEEN.finditer(text), None]:
         # What closes the sentence, quotation marks and brackets, is its own.
         end = len(text) if between is None else between.start() + len(between[0].rstrip())
-        if text[start:end].strip():
-            found.append(Sentence(start, len(text[:end].rstrip())))
+        if piece := text[start:end].rstrip():
+            found.append(Sentence(start, start + len(piece)))
         start = len(text) if between is None else between.end()
     return found
 
 
+def title_of(text: str, tokenizer: Tokenizer) -> Sentence | None:
+    """The first line, where it is short and others follow: a path, a heading, a time with the name of a tool."""
+    start = len(text) - len(text.lstrip())
+    line, _, rest = text[start:].partition("\n")
+    line = line.rstrip()
+    if not rest.strip() or not _says_something(line) or tokenizer.count(line) > TITLE_TOKENS:
+        return None
+    return Sentence(start, start + len(line))
+
+
 def extract(
-    text: str, sentences: Sequence[Sentence], scores: Sequence[float], max_tokens: int, tokenizer: Tokenizer
+    text: str,
+    sentences: Sequence[Sentence],
+    scores: Sequence[float],
+    max_tokens: int,
+    tokenizer: Tokenizer,
+    *,
+    titled: bool = False,
 ) -> str:
     """The sentences with the best scores that fit together, in their order, with a gap where others stood.
 
-    A sentence too long for what is left is passed over. Equal scores go to the earlier sentence. "" where none fits.
+    A sentence too long for what is left is passed over, and so is one that stands in the text for the second time,
+    and a line of brackets or dashes alone. Equal scores go to the earlier sentence. The first one of a titled text
+    goes before all others. "" where none fits.
     """
     chosen: list[int] = []
-    used = 0
-    for place in sorted(range(len(sentences)), key=lambda place: (-scores[place], place)):
-        cost = tokenizer.count(GAP + text[sentences[place].start : sentences[place].end])
-        if used + cost <= max_tokens:
-            used += cost
+    seen: set[str] = set()
+    left = max_tokens
+    for place in sorted(range(len(sentences)), key=lambda place: (not titled or place > 0, -scores[place], place)):
+        sentence = sentences[place]
+        piece = text[sentence.start : sentence.end]
+        if piece in seen or len(piece) > MOST_CHARACTERS_PER_TOKEN * left or not _says_something(piece):
+            continue
+        cost = tokenizer.count(GAP + _indentation(text, sentence) + piece)
+        if cost <= left:
+            left -= cost
             chosen.append(place)
+            seen.add(piece)
     while tokenizer.count(summary := _joined(text, sentences, sorted(chosen))) > max_tokens:
         chosen.pop()
     return summary
+
+
+def _says_something(piece: str) -> bool:
+    return any(map(str.isalnum, piece)) and not _FENCE.match(piece)
+
+
+def _indentation(text: str, sentence: Sentence) -> str:
+    """The white space before a sentence that begins a line; a line break stands before it, unless it is the first."""
+    start = sentence.start
+    before = text[max(0, start - 200) : start]
+    space = before[len(before.rstrip()) :]
+    return space[space.rfind("\n") + 1 :] if "\n" in space else ""
 
 
 def _joined(text: str, sentences: Sequence[Sentence], places: Sequence[int]) -> str:
@@ -60,10 +105,19 @@ def _joined(text: str, sentences: Sequence[Sentence], places: Sequence[int]) -> 
     for place in places:
         sentence = sentences[place]
         if before is not None:
-            joined += text[sentences[before].end : sentence.start] if place == before + 1 else GAP
+            joined += _between(text, sentences, before, place)
         joined += text[sentence.start : sentence.end]
         before = place
     return joined
+
+
+def _between(text: str, sentences: Sequence[Sentence], before: int, place: int) -> str:
+    sentence = sentences[place]
+    if place == before + 1:
+        return text[sentences[before].end : sentence.start]
+    if "\n" in text[sentences[before].end : sentence.start]:
+        return LINE_GAP + _indentation(text, sentence)
+    return GAP
 
 
 def cut(text: str, max_tokens: int, tokenizer: Tokenizer) -> str:

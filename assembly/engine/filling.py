@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 
 from assembly.engine.codes import Code
 from assembly.engine.contest import Barred, Outcome, contest
+from assembly.engine.ladder import Ladder
 from assembly.engine.profile import Profile, Section
 from assembly.engine.rendering import SECTION_SEPARATOR
 from assembly.engine.ruling import ALWAYS_INCLUDED, FREE, Ruling, effect
 from assembly.engine.scoring import Ranked, rank
-from assembly.engine.selection import fill
+from assembly.engine.selection import Limit, fill
 from assembly.engine.tokens import Ledger
 from assembly.engine.turns import fill_turns, room_for_turns
 from assembly.engine.types import Candidate, Decision, Request, SectionResult, Status
@@ -40,17 +41,19 @@ class Filling:
     candidates: Mapping[str, Sequence[Candidate]]
     ledger: Ledger
     budget: int
+    ladder: Ladder
     filled: list[Filled] = field(default_factory=list)
     _reserved: int = 0
     """Tokens that are kept for the turns."""
 
     def add(self, section: Section) -> None:
         """Fill the section; with the first of the blocks, all of them."""
+        cut_at = self.profile.cut_at
         if section.shape == "turns":
-            self._keep(section, *fill_turns(section, self._ranked(section), self.ledger, self.budget))
+            self._keep(section, *fill_turns(section, self._offered(section), self.ledger, self.budget, at=cut_at))
         elif section.shape != "blocks":
             budget = self.budget - self._reserved
-            self._keep(section, *fill(section, self._ranked(section), self.ledger, budget))
+            self._keep(section, *fill(section, self._offered(section), self.ledger, budget, at=cut_at))
         elif section.key not in {filled.section.key for filled in self.filled}:
             self._reserve_for_turns()
             self._add_blocks([section for section in self.profile.sections if section.shape == "blocks"])
@@ -59,9 +62,13 @@ class Filling:
         self.filled.append(Filled(section, self.ledger, grown, decisions))
         self.ledger = grown
 
-    def _ranked(self, section: Section) -> list[Ranked]:
+    def _offered(self, section: Section) -> list[Ranked]:
+        """The section's items, ranked, as the ladder lets them have room."""
+        budget = self.budget if section.shape == "turns" else self.budget - self._reserved
+        limit = Limit.of(section, self.ledger.tokens, budget)
         threshold = self.profile.similarity_threshold
-        return rank(section, self.candidates[section.key], threshold, self._ruled)
+        ranked = rank(section, self.candidates[section.key], threshold, self._ruled)
+        return self.ladder.within(section, ranked, limit.tokens - self.ledger.tokens, limit.code)
 
     def _ruled(self, section: Section, candidate: Candidate) -> Ruling:
         """What the request and its rules want of the candidate. What is required is beyond both."""
@@ -86,7 +93,7 @@ class Filling:
     def _reserve_for_turns(self) -> None:
         last = self.profile.sections[-1]
         if last.shape == "turns":
-            self._reserved = room_for_turns(last, self._ranked(last), self.ledger, self.budget)
+            self._reserved = room_for_turns(last, self._offered(last), self.ledger, self.budget)
 
     def _add_blocks(self, sections: list[Section]) -> None:
         """The contest, and its outcome rendered. It is held again without those that turn out not to fit."""
@@ -99,11 +106,13 @@ class Filling:
                 budget,
                 weights=self.profile.weights,
                 ruled=self._ruled,
+                ladder=self.ladder,
                 barred=barred,
             )
             for place, outcome in enumerate(outcomes):
                 later = sum(following.tokens for following in outcomes[place + 1 :])
-                self._keep(outcome.section, *fill(outcome.section, outcome.ranked, self.ledger, budget - later))
+                limit, at = budget - later, self.profile.cut_at
+                self._keep(outcome.section, *fill(outcome.section, outcome.ranked, self.ledger, limit, at=at))
             misfits = _misfits(outcomes, self.filled[-len(outcomes) :])
             if not misfits:
                 return

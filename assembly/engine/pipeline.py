@@ -3,10 +3,12 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from statistics import fmean
 
 from assembly.engine.appending import fit_by_dropping
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.filling import Filling, section_result
+from assembly.engine.ladder import Ladder, wanted
 from assembly.engine.profile import Profile
 from assembly.engine.ruling import ALWAYS_INCLUDED
 from assembly.engine.tokens import Ledger
@@ -29,8 +31,10 @@ def assemble(request: Request, profile: Profile, candidates: Iterable[Candidate]
     capped = _with_caps(profile, request.budget)
     offered = list(candidates)
     if request.appended:
+        # What was told stays as it was told, or goes: nothing of it is said shorter now.
+        plain = replace(capped, over_budget=(), fill=False)
         return fit_by_dropping(
-            request, capped, offered, lambda kept, budget: _run(request, capped, kept, tokenizer, budget)
+            request, plain, offered, lambda kept, budget: _run(request, plain, kept, tokenizer, budget)
         )
     return _run(request, capped, offered, tokenizer, request.budget)
 
@@ -44,10 +48,12 @@ def _with_caps(profile: Profile, budget: int) -> Profile:
 def _run(
     request: Request, profile: Profile, candidates: Sequence[Candidate], tokenizer: Tokenizer, budget: int
 ) -> Assembled:
-    filling = Filling(request, profile, _by_section(profile, candidates), Ledger(tokenizer), budget)
+    ladder = Ladder.of(profile, tokenizer)
+    filling = Filling(request, profile, _by_section(profile, candidates), Ledger(tokenizer), budget, ladder)
     for section in profile.sections:
         filling.add(section)
     ledger, decisions = filling.ledger, [decision for filled in filling.filled for decision in filled.decisions]
+    quality = quality_of(decisions) if request.topic.strip() else None
     return Assembled(
         content=ledger.text,
         tokens=ledger.tokens,
@@ -55,14 +61,30 @@ def _run(
         truncated=any(decision.code.for_want_of_room for decision in decisions),
         sections=tuple(section_result(filled) for filled in filling.filled),
         decisions=tuple(decisions),
-        warnings=_warnings(ledger.tokens > budget, decisions),
+        warnings=_warnings(
+            ledger.tokens > budget, decisions, weak=quality is not None and quality < profile.quality_min
+        ),
         sha256=hashlib.sha256(ledger.text.encode()).hexdigest(),
+        quality=quality,
+        wanted=wanted(profile, candidates, decisions, tokenizer),
     )
 
 
-def _warnings(exceeded: bool, decisions: Iterable[Decision]) -> tuple[WarningCode, ...]:
+def quality_of(decisions: Iterable[Decision]) -> float:
+    """The mean relevance of what was searched for and is in: 0 where nothing of it is."""
+    signals = [dict(decision.signals) for decision in decisions if decision.included]
+    found = [mine.get("similarity", mine.get("relevance")) for mine in signals]
+    known = [min(1.0, max(0.0, relevance)) for relevance in found if relevance is not None]
+    return fmean(known) if known else 0.0
+
+
+def _warnings(exceeded: bool, decisions: Iterable[Decision], *, weak: bool) -> tuple[WarningCode, ...]:
     broken = any(decision.section == ALWAYS_INCLUDED.key and decision.code in NO_ROOM for decision in decisions)
-    given = {WarningCode.BUDGET_EXCEEDED: exceeded, WarningCode.RULE_NOT_KEPT: broken}
+    given = {
+        WarningCode.BUDGET_EXCEEDED: exceeded,
+        WarningCode.QUALITY_BELOW_MINIMUM: weak,
+        WarningCode.RULE_NOT_KEPT: broken,
+    }
     return tuple(code for code, applies in given.items() if applies)
 
 

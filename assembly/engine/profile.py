@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from assembly.engine.types import InvalidAssembly
 
@@ -15,6 +15,15 @@ in that order, of which the latest have the first chance."""
 
 Overflow = Literal["cut", "drop"]
 """What becomes of the best item where no item of a section has room: it is cut to fit, or left out like the others."""
+
+Step = Literal["drop", "compact", "summarise"]
+"""What becomes of what is over its room, in this order: the weakest hits are left out, older turns are compacted, long
+outputs of tools and the weakest items are summarised. See `assembly.engine.ladder`."""
+
+STEPS: tuple[Step, ...] = get_args(Step)
+
+CutAt = Literal["anywhere", "sentence", "paragraph", "heading"]
+"""Where a text that is cut may end."""
 
 MAX_PERCENT = 100
 
@@ -78,6 +87,13 @@ class Profile:
     weights: Weights = Weights()
     depth_limit: int = 2
     """How many relations away from the entities at hand a walk of the graph goes."""
+    over_budget: tuple[Step, ...] = ()
+    """The steps that are taken for what is over its room; without any, it is left out, or cut, as its section says."""
+    fill: bool = False
+    """Below 90 % of the budget, what was left out for want of room gets another chance, shorter."""
+    cut_at: CutAt = "anywhere"
+    quality_min: float = 0.0
+    """Least mean relevance of what was found by searching; below it, the context says QUALITY_BELOW_MINIMUM."""
 
     def __post_init__(self) -> None:
         keys = [section.key for section in self.sections]
@@ -95,10 +111,13 @@ class Profile:
             raise InvalidAssembly(f"In profile {self.name} the sections of blocks must stand together.")
         if "turns" in [section.shape for section in self.sections[:-1]]:
             raise InvalidAssembly(f"In profile {self.name} the turns of the conversation must stand last.")
+        if self.over_budget != tuple(step for step in STEPS if step in self.over_budget):
+            raise InvalidAssembly(f"In profile {self.name} the steps for what is over budget are {', '.join(STEPS)}.")
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe; from_dict restores an equal profile."""
-        return {**asdict(self), "sections": [asdict(section) for section in self.sections]}
+        sections = [asdict(section) for section in self.sections]
+        return {**asdict(self), "sections": sections, "over_budget": list(self.over_budget)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Profile":
@@ -107,4 +126,6 @@ class Profile:
         given = {name: value for name, value in data.items() if name in known}
         sections = tuple(Section(**section) for section in data["sections"])
         weights = Weights(**data.get("weights", {}))
-        return cls(**{**given, "sections": sections, "weights": weights})
+        over_budget = tuple(data.get("over_budget", ()))
+        parsed = {"sections": sections, "weights": weights, "over_budget": over_budget}
+        return cls(**{**given, **parsed})

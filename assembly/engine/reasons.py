@@ -3,9 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from assembly.engine.codes import Code, SourceCode, WarningCode
-from assembly.engine.types import Decision, Scalar
-
-Detail = Mapping[str, Scalar]
+from assembly.engine.types import Decision
 
 
 def sentence(decision: Decision, label: str) -> str:
@@ -18,9 +16,19 @@ def source_sentence(code: SourceCode) -> str:
     return _SOURCE_SENTENCES[code]
 
 
+def summariser_sentence(code: SourceCode) -> str:
+    """What went wrong with the model that makes summaries, and what that means for the context."""
+    return _SUMMARISER_SENTENCES[code]
+
+
 def warning_sentence(code: WarningCode) -> str:
     """What the reader of the whole context must know."""
     return _WARNING_SENTENCES[code]
+
+
+def warning_label(code: str) -> str:
+    """The same in two or three words, for a badge; of a code of the sources, too."""
+    return _WARNING_LABELS[code]
 
 
 def _truncated(decision: Decision, _label: str) -> str:
@@ -32,12 +40,16 @@ def _truncated(decision: Decision, _label: str) -> str:
 
 
 def _over_section_budget(decision: Decision, label: str) -> str:
+    if _was_dropped(decision):
+        return f"One of the weakest in {label}: it made room for the others there."
     return f"No room left in {label}.{_missing(decision)}"
 
 
 def _over_total_budget(decision: Decision, label: str) -> str:
     if decision.detail.get("dropped_for"):
         return "It made room for what happened since: the weakest go first."
+    if _was_dropped(decision):
+        return f"One of the weakest in {label}: it made room for others in the context."
     return f"No room left in the whole context when it came to {label}.{_missing(decision)}"
 
 
@@ -54,6 +66,16 @@ def _below_relevance(decision: Decision, label: str) -> str:
     if decision.score is None:
         return f"Nothing tells how near it is to the topic; others in {label} are near."
     return f"Too far from the topic: it scored {_score(decision.score)}, and {label} asks for {least}."
+
+
+def _was_dropped(decision: Decision) -> bool:
+    return any(step["step"] == "drop" for step in decision.detail.get("steps", ()))
+
+
+def _shorter(beginning: str) -> Callable[[Decision, str], str]:
+    return lambda decision, _label: (
+        f"{beginning}: {_number(decision.tokens)} of {_number(decision.tokens_full)} tokens."
+    )
 
 
 def _superseded(decision: Decision, _label: str) -> str:
@@ -86,8 +108,8 @@ _SENTENCES: Mapping[Code, Callable[[Decision, str], str]] = {
     Code.RULE_INCLUDED: _by_rule("In, because"),
     Code.FITS: _plain("In, whole."),
     Code.TRUNCATED: _truncated,
-    Code.COMPACTED: _plain("In, made shorter to save room."),
-    Code.SUMMARISED: _plain("In, as a summary to save room."),
+    Code.COMPACTED: _shorter("In, made shorter to save room"),
+    Code.SUMMARISED: _shorter("In, as a summary to save room"),
     Code.OVER_SECTION_BUDGET: _over_section_budget,
     Code.OVER_TOTAL_BUDGET: _over_total_budget,
     Code.OUTRANKED: _outranked,
@@ -106,12 +128,28 @@ _SOURCE_SENTENCES: Mapping[SourceCode, str] = {
     SourceCode.SOURCE_FAILED: "It could not be read, so nothing of it is in the context.",
 }
 
+_SUMMARISER_SENTENCES: Mapping[SourceCode, str] = {
+    SourceCode.SOURCE_TIMEOUT: "The summaries did not come in time, so texts are told in some of their own sentences.",
+    SourceCode.SOURCE_FAILED: "The summaries could not be made, so texts are told in some of their own sentences.",
+}
+
 _WARNING_SENTENCES: Mapping[WarningCode, str] = {
     WarningCode.BUDGET_EXCEEDED: "What is never cut is larger than the whole budget, so it stands alone.",
     WarningCode.TIME_EXCEEDED: "Putting it together took longer than it should.",
     WarningCode.QUALITY_BELOW_MINIMUM: "The context is weaker than this profile asks for.",
     WarningCode.COHERENCE_FAILURE: "Parts of the context do not go together.",
     WarningCode.RULE_NOT_KEPT: "A rule says that something is always in, but there was no room for it.",
+}
+
+
+_WARNING_LABELS: Mapping[str, str] = {
+    WarningCode.BUDGET_EXCEEDED: "over budget",
+    WarningCode.TIME_EXCEEDED: "took too long",
+    WarningCode.QUALITY_BELOW_MINIMUM: "weak",
+    WarningCode.COHERENCE_FAILURE: "does not go together",
+    WarningCode.RULE_NOT_KEPT: "a rule was not kept",
+    SourceCode.SOURCE_TIMEOUT: "a source was late",
+    SourceCode.SOURCE_FAILED: "a source failed",
 }
 
 
@@ -122,14 +160,17 @@ def _missing(decision: Decision) -> str:
     return f" {_number(needed)} more {'token was' if needed == 1 else 'tokens were'} needed."
 
 
-def _number(value: Scalar) -> str:
+def _number(value: object) -> str:
     return f"{value:,}" if isinstance(value, int | float) else "?"
 
 
-def _score(value: Scalar) -> str:
+def _score(value: object) -> str:
     """As in a table of averages: .58, -.12, 1.00."""
     # Adding 0.0 turns the -0.0 of a tiny negative score into 0.0.
-    return f"{round(value, 2) + 0.0:.2f}".replace("0.", ".", 1) if isinstance(value, int | float) else "?"
+    if not isinstance(value, int | float):
+        return "?"
+    worded = f"{round(value, 2) + 0.0:.2f}"
+    return worded.replace("0.", ".", 1) if abs(value) < 1 else worded
 
 
 def _ordinal(number: int) -> str:

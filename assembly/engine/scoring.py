@@ -1,15 +1,33 @@
 """Ranking: in which order the candidates of one section get their chance, and which of them get none."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, date, datetime
+from typing import Literal
 
 from assembly.engine.codes import Code
-from assembly.engine.profile import Section, Shape
+from assembly.engine.profile import Section, Shape, Step
 from assembly.engine.ruling import FREE, Ruling
-from assembly.engine.types import Candidate, Decision, InvalidAssembly, Scalar
+from assembly.engine.types import Candidate, Decision, Detail, InvalidAssembly
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class StepTaken:
+    """What was done to an item that is over its room: its tokens before and after."""
+
+    step: Step | Literal["truncate"]
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """What stands for an item, and the code that says so."""
+
+    text: str = field(repr=False)
+    code: Code
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +39,33 @@ class Ranked:
     rank: int | None = None
     score: float | None = None
     signals: tuple[tuple[str, float], ...] = ()
-    detail: dict[str, Scalar] = field(default_factory=dict)
+    detail: Detail = field(default_factory=dict)
     tokens_full: int | None = None
-    """Of the rendered item, where it was counted already."""
+    """Of the rendered item when whole, where it was counted already."""
     ruling: Ruling = FREE
     """What rules say of it, where nothing is decided yet."""
+    short: Short | None = None
+    tokens_short: int | None = None
+    """Of the rendered item as it stands, where it is not whole."""
+    steps: tuple[StepTaken, ...] = ()
+
+    @property
+    def shown(self) -> Candidate:
+        """The candidate as it stands: whole, or with the text that stands for it."""
+        return replace(self.candidate, text=self.short.text) if self.short else self.candidate
+
+    @property
+    def included_as(self) -> Code:
+        """The code that it gets where it is in."""
+        return self.short.code if self.short else self.ruling.included_as
+
+    @property
+    def explained(self) -> Detail:
+        """The numbers behind what was decided, with the steps that were taken."""
+        if not self.steps:
+            return self.detail
+        model = {"model": self.candidate.summary.model} if self.candidate.summary and self.short else {}
+        return {**self.detail, **model, "steps": [asdict(step) for step in self.steps]}
 
 
 def rank(

@@ -3,16 +3,13 @@
 from dataclasses import dataclass, replace
 
 from assembly.engine.codes import Code
-from assembly.engine.profile import Section
+from assembly.engine.cutting import cut_to_fit
+from assembly.engine.profile import CutAt, Section
 from assembly.engine.rendering import MARKER, opening, paragraphs, render
-from assembly.engine.scoring import Ranked
+from assembly.engine.scoring import Ranked, StepTaken
 from assembly.engine.tokens import Ledger
 from assembly.engine.types import Decision, Scalar
-
-# The count of a text may fall when a character is added (the last letter of a word can turn three tokens into
-# one), so the search for the longest cut starts this many characters beyond the estimate.
-_LOOK_AHEAD = 16
-_WINDOW = 256  # characters that the search counts again at each step
+from config.tokens import Tokenizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +27,9 @@ class Limit:
         return cls(budget, Code.OVER_TOTAL_BUDGET)
 
 
-def fill(section: Section, ranked: list[Ranked], ledger: Ledger, budget: int) -> tuple[Ledger, list[Decision]]:
+def fill(
+    section: Section, ranked: list[Ranked], ledger: Ledger, budget: int, *, at: CutAt = "anywhere"
+) -> tuple[Ledger, list[Decision]]:
     """The text with the section appended, and one decision per item, in the order of the items.
 
     A misfit is skipped and the next item gets its chance; where nothing got in, the best item is cut to fit,
@@ -42,7 +41,7 @@ def fill(section: Section, ranked: list[Ranked], ledger: Ledger, budget: int) ->
         ledger, decision = _offer(section, item, ledger, limit, first=ledger is before)
         decisions.append(decision)
     if ledger is before and may_be_cut(section, decisions):
-        ledger, decisions[0] = cut(section, ranked[0], ledger, limit, decisions[0])
+        ledger, decisions[0] = cut(section, ranked[0], ledger, limit, decisions[0], at=at)
     return ledger, decisions
 
 
@@ -54,37 +53,41 @@ def may_be_cut(section: Section, decisions: list[Decision]) -> bool:
 def _offer(section: Section, item: Ranked, ledger: Ledger, limit: Limit, *, first: bool) -> tuple[Ledger, Decision]:
     if item.code is Code.EMPTY:
         return ledger, decision_on(item, Code.EMPTY)
-    text = render(section, item.candidate).text
-    tokens_full = item.tokens_full if item.tokens_full is not None else ledger.tokenizer.count(text)
+    tokens_full = tokens_whole(section, item, ledger.tokenizer)
     if item.code is not None:
         return ledger, decision_on(item, item.code, tokens_full=tokens_full)
     opened = opening(section, first_section=not ledger.text, first_item=first)
-    grown = ledger.append_counted(opened, text, tokens_full)
+    tokens = tokens_full if item.tokens_short is None else item.tokens_short
+    grown = ledger.append_counted(opened, render(section, item.shown).text, tokens)
     if section.required or grown.tokens <= limit.tokens:
-        code = Code.REQUIRED if section.required else item.ruling.included_as
+        code = Code.REQUIRED if section.required else item.included_as
         return grown, placed(decision_on(item, code, tokens_full=tokens_full), ledger, opened, grown)
     needed = grown.tokens - limit.tokens
     return ledger, decision_on(item, limit.code, tokens_full=tokens_full, needed=needed)
 
 
-def cut(section: Section, item: Ranked, ledger: Ledger, limit: Limit, left_out: Decision) -> tuple[Ledger, Decision]:
+def cut(
+    section: Section, item: Ranked, ledger: Ledger, limit: Limit, left_out: Decision, *, at: CutAt = "anywhere"
+) -> tuple[Ledger, Decision]:
     """The item cut to fit, or the decision that left it out where not a single character of it has room.
 
     A block that lost its contest by an estimate gets in whole where it fits after all.
     """
-    item = replace(item, code=None, detail={name: item.detail[name] for name in {"rule"} & item.detail.keys()})
+    kept_detail = {name: item.detail[name] for name in {"rule"} & item.detail.keys()}
+    item = replace(item, code=None, detail=kept_detail, short=None, tokens_short=None, steps=())
     grown, whole_item = _offer(section, item, ledger, limit, first=True)
     if whole_item.included:
         return grown, whole_item
     rendered = render(section, item.candidate)
     opened = opening(section, first_section=not ledger.text, first_item=True)
-    longest = longest_cut(rendered.body, ledger.append(opened + rendered.lead), limit.tokens)
+    longest = cut_to_fit(rendered.body, ledger.append(opened + rendered.lead), limit.tokens, at)
     if longest is None:
         return ledger, left_out
     kept, grown = longest
     whole, total = paragraphs(rendered.body, kept)
+    after = ledger.tokenizer.count(rendered.lead + rendered.body[:kept] + MARKER)
     decision = decision_on(
-        item,
+        replace(item, steps=(StepTaken("truncate", left_out.tokens_full, after),)),
         Code.TRUNCATED,
         tokens_full=left_out.tokens_full,
         kept_paragraphs=whole,
@@ -95,24 +98,11 @@ def cut(section: Section, item: Ranked, ledger: Ledger, limit: Limit, left_out: 
     return grown, placed(decision, ledger, opened, grown)
 
 
-def longest_cut(body: str, led: Ledger, limit: int) -> tuple[int, Ledger] | None:
-    """The longest prefix of the body that fits with its marker: its length, and the ledger that ends in it.
-
-    None when not one character fits. Every length is proved by a real count, downwards from just above an
-    estimate: the count of a prefix does not always grow with the prefix.
-    """
-    if led.tokens > limit:
-        return None
-    room = limit - led.tokens - led.tokenizer.count(MARKER)
-    high = min(len(body) - 1, led.tokenizer.prefix(body, room) + _LOOK_AHEAD)
-    while high := len(body[:high].rstrip()):
-        low = max(0, high - _WINDOW)
-        settled = led.append(body[:low])
-        for end in range(high, low, -1):
-            if not body[end - 1].isspace() and settled.tokens_with(body[low:end] + MARKER) <= limit:
-                return end, settled.append(body[low:end] + MARKER)
-        high = low
-    return None
+def tokens_whole(section: Section, item: Ranked, tokenizer: Tokenizer) -> int:
+    """Of the rendered item when nothing of it is left out; counted once."""
+    if item.tokens_full is not None:
+        return item.tokens_full
+    return tokenizer.count(render(section, item.candidate).text)
 
 
 def placed(decision: Decision, before: Ledger, opened: str, grown: Ledger) -> Decision:
@@ -130,5 +120,5 @@ def decision_on(item: Ranked, code: Code, *, tokens_full: int = 0, **detail: Sca
         score=item.score,
         signals=item.signals,
         tokens_full=tokens_full,
-        detail={**item.detail, **detail},
+        detail={**item.explained, **detail},
     )

@@ -1,21 +1,23 @@
 """The turns of a conversation: a window that slides back from the latest, shown in the order they were said."""
 
 from assembly.engine.codes import Code
-from assembly.engine.profile import Section
+from assembly.engine.profile import CutAt, Section
 from assembly.engine.rendering import SECTION_SEPARATOR, heading, opening, render
 from assembly.engine.scoring import Ranked
-from assembly.engine.selection import Limit, cut, decision_on, may_be_cut, placed
+from assembly.engine.selection import Limit, cut, decision_on, may_be_cut, placed, tokens_whole
 from assembly.engine.tokens import Ledger
 from assembly.engine.types import Decision
 
 
-def fill_turns(section: Section, ranked: list[Ranked], ledger: Ledger, budget: int) -> tuple[Ledger, list[Decision]]:
+def fill_turns(
+    section: Section, ranked: list[Ranked], ledger: Ledger, budget: int, *, at: CutAt = "anywhere"
+) -> tuple[Ledger, list[Decision]]:
     """The text with the turns appended, and one decision per turn, latest first.
 
     A turn too large for what is left is passed over; where none got in, the latest is cut to fit.
     """
     limit = Limit.of(section, ledger.tokens, budget)
-    chosen, misfits, _ = _window(section, ranked, ledger, limit)
+    chosen, misfits, _ = _window(section, ranked, ledger, limit, heading(section))
     while True:
         grown, decided = _said(section, chosen, ledger)
         if grown.tokens <= limit.tokens or not chosen:
@@ -27,28 +29,31 @@ def fill_turns(section: Section, ranked: list[Ranked], ledger: Ledger, budget: i
         for item in ranked
     ]
     if not chosen and may_be_cut(section, decisions):
-        grown, decisions[0] = cut(section, ranked[0], ledger, limit, decisions[0])
+        grown, decisions[0] = cut(section, ranked[0], ledger, limit, decisions[0], at=at)
     return grown, decisions
 
 
 def room_for_turns(section: Section, ranked: list[Ranked], ledger: Ledger, budget: int) -> int:
-    """Tokens that the turns need at the end of the context, were there all this room."""
-    chosen, _, used = _window(section, ranked, ledger, Limit.of(section, ledger.tokens, budget))
+    """About how many tokens the turns need at the end of the context, were there all this room: rather one too many,
+    for a turn that did not fit in the end would leave its room to nobody."""
+    opened = SECTION_SEPARATOR + heading(section)
+    chosen, _, used = _window(section, ranked, ledger, Limit.of(section, ledger.tokens, budget), opened)
     return used - ledger.tokens if chosen else 0
 
 
 def _window(
-    section: Section, ranked: list[Ranked], ledger: Ledger, limit: Limit
+    section: Section, ranked: list[Ranked], ledger: Ledger, limit: Limit, opened: str
 ) -> tuple[list[Ranked], dict[str, int], int]:
-    """The turns that have room, latest first; by how many tokens each other one is too large; the tokens used."""
+    """The turns that have room after what opens them, latest first; by how many tokens each other one is too large; the
+    tokens used."""
     count = ledger.tokenizer.count
-    used = ledger.tokens + count(heading(section))
+    used = ledger.tokens + count(opened)
     chosen: list[Ranked] = []
     misfits: dict[str, int] = {}
     for item in ranked:
         if item.code is not None:
             continue
-        cost = count(render(section, item.candidate).text + SECTION_SEPARATOR)
+        cost = count(render(section, item.shown).text + SECTION_SEPARATOR)
         if used + cost <= limit.tokens:
             used += cost
             chosen.append(item)
@@ -61,10 +66,10 @@ def _said(section: Section, chosen: list[Ranked], ledger: Ledger) -> tuple[Ledge
     """The chosen turns in the order they were said, and the decision on each."""
     before, decided = ledger, {}
     for item in reversed(chosen):
-        text = render(section, item.candidate).text
         opened = opening(section, first_section=not ledger.text, first_item=ledger is before)
-        grown = ledger.append(opened + text)
-        decision = decision_on(item, Code.FITS, tokens_full=ledger.tokenizer.count(text))
+        grown = ledger.append(opened + render(section, item.shown).text)
+        tokens_full = tokens_whole(section, item, ledger.tokenizer)
+        decision = decision_on(item, item.included_as, tokens_full=tokens_full)
         decided[item.candidate.ref] = placed(decision, ledger, opened, grown)
         ledger = grown
     return ledger, decided
@@ -73,7 +78,7 @@ def _said(section: Section, chosen: list[Ranked], ledger: Ledger) -> tuple[Ledge
 def _left_out(section: Section, item: Ranked, code: Code, needed: int | None, ledger: Ledger) -> Decision:
     if item.code is Code.EMPTY:
         return decision_on(item, Code.EMPTY)
-    tokens_full = ledger.tokenizer.count(render(section, item.candidate).text)
+    tokens_full = tokens_whole(section, item, ledger.tokenizer)
     if item.code is not None:
         return decision_on(item, item.code, tokens_full=tokens_full)
     return decision_on(item, code, tokens_full=tokens_full, needed=needed)

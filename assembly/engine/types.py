@@ -1,6 +1,7 @@
 """The nouns of the engine. All are immutable values; tokens are whole numbers, offsets count characters."""
 
 import datetime as dt
+import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -17,9 +18,34 @@ Status = Literal["whole", "cut", "partial", "left_out", "empty"]
 
 Scalar = str | int | float | bool | None
 
+Detail = Mapping[str, Any]
+"""The numbers behind a decision, JSON-safe. `steps`: what the ladder did, each with the tokens before and after."""
+
 
 class InvalidAssembly(ValueError):
     """Profile, request and candidates contradict each other: a mistake of the program that composed them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A text said shorter, and by what: the name of a model. Without text: it could not be made shorter."""
+
+    text: str = field(repr=False)
+    model: str
+
+    def to_dict(self) -> dict[str, str]:
+        """JSON-safe; for the text stands its SHA-256."""
+        return {"model": self.model, "sha256": hashlib.sha256(self.text.encode()).hexdigest()}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A candidate that has no room whole, but may have as a summary of at most so many tokens."""
+
+    section: str
+    ref: str
+    text: str = field(repr=False)
+    max_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +72,8 @@ class Candidate:
     """Its place in a sequence or a conversation, from 0."""
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What rules find it by: path, kg_entity, memory_kind, tag."""
+    summary: Summary | None = None
+    """Once one was wanted."""
 
     def __post_init__(self) -> None:
         _require_zone(self.occurred_at)
@@ -57,7 +85,7 @@ class Candidate:
             raise InvalidAssembly(f"The measures of {self.ref} must be finite numbers.")
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-safe, without the text: the record stores texts once, by their hash."""
+        """JSON-safe, without the text and that of the summary: the record stores texts once, by their hash."""
         return {
             "ref": self.ref,
             "section": self.section,
@@ -70,16 +98,18 @@ class Candidate:
             **({"measures": {name: float(value) for name, value in self.measures.items()}} if self.measures else {}),
             **({} if self.position is None else {"position": self.position}),
             **({"labels": {name: list(values) for name, values in self.labels.items()}} if self.labels else {}),
+            **({"summary": self.summary.to_dict()} if self.summary else {}),
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], text: str) -> "Candidate":
-        """The candidate that to_dict described, with its text."""
-        day, moment = data["date"], data["occurred_at"]
+    def from_dict(cls, data: Mapping[str, Any], text: str, summary: str = "") -> "Candidate":
+        """The candidate that to_dict described, with its text and that of its summary, if it has one."""
+        day, moment, told = data["date"], data["occurred_at"], data.get("summary")
         parsed = {
             "date": dt.date.fromisoformat(day) if day else None,
             "occurred_at": dt.datetime.fromisoformat(moment) if moment else None,
             "labels": {name: tuple(values) for name, values in data.get("labels", {}).items()},
+            "summary": Summary(summary, told["model"]) if told else None,
         }
         return cls(text=text, **{**data, **parsed})
 
@@ -140,8 +170,8 @@ class Decision:
     start: int | None = None
     """Where the item stands in the content; None when it is left out."""
     end: int | None = None
-    detail: Mapping[str, Scalar] = field(default_factory=dict)
-    """The numbers behind the code, JSON-safe; reasons.py words them."""
+    detail: Detail = field(default_factory=dict)
+    """The numbers behind the code; reasons.py words them."""
 
     @property
     def included(self) -> bool:
@@ -179,6 +209,10 @@ class Assembled:
     warnings: tuple[WarningCode, ...]
     sha256: str
     """Hex digest of the content in UTF-8."""
+    quality: float | None = None
+    """Mean relevance of what was found by searching and is in, 0 to 1; None: nothing was searched for."""
+    wanted: tuple[Wanted, ...] = ()
+    """Summaries that this rests on: in their place stand beginnings. With them, the engine is to run again."""
 
 
 def _require_zone(moment: dt.datetime | None) -> None:

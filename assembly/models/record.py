@@ -1,5 +1,7 @@
 """The record of assemblies: append-only, without keys into what it describes, so that it survives all of it."""
 
+import hashlib
+
 from django.db import models
 from uuid_utils.compat import uuid7
 
@@ -20,6 +22,11 @@ class StoredText(models.Model):
 
     class Meta:
         db_table = "stored_texts"
+
+
+def text_hash(text: str) -> bytes:
+    """The key under which a text is stored: 32 bytes."""
+    return hashlib.sha256(text.encode()).digest()
 
 
 class AssemblyQuerySet(models.QuerySet["Assembly"]):

@@ -46,8 +46,13 @@ class StoredRule(VersionedFile):
         return self.name
 
     @property
+    def owner(self) -> Agent | Team | None:
+        """Whom it is for; None: everybody."""
+        return self.agent or self.team
+
+    @property
     def scope(self) -> Scope:
-        """Whom it is for."""
+        """How narrow that is."""
         return "agent" if self.agent_id else "team" if self.team_id else "everywhere"
 
 

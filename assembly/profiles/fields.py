@@ -62,6 +62,17 @@ class Fields:
             raise self.fault(key, f"must be one of: {', '.join(choices)}.")
         return value
 
+    def steps(self, key: str, steps: Sequence[str]) -> tuple[str, ...]:
+        """A list of some of the steps, in their order; none where it is left out, null or empty."""
+        if self._is_absent(key):
+            return ()
+        node = self.nodes[key]
+        items = node.value if isinstance(node, yaml.SequenceNode) else [None]
+        named = [item.value if isinstance(item, yaml.ScalarNode) else None for item in items]
+        if named != [step for step in steps if step in named]:
+            raise self.fault(key, f"must be a list of these, each once at most, in this order: {', '.join(steps)}.")
+        return tuple(step for step in steps if step in named)
+
     def flag(self, key: str) -> bool:
         """Yes or no; no where it is left out."""
         if key not in self.nodes:

@@ -2,17 +2,20 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, get_args
 
 import yaml
 
-from assembly.engine.profile import Profile, Section, Weights
+from assembly.engine.profile import STEPS, CutAt, Profile, Section, Weights
 from assembly.engine.types import InvalidAssembly
 from assembly.profiles.fields import Fields
 from assembly.profiles.sections import section_read
 from assembly.profiles.tree import UnreadableProfile, shown, tree_of
 
-KNOWN = ("name", "description", "budget", "similarity_threshold", "depth_limit", "weights", "sections")
+KNOWN = (
+    *("name", "description", "budget", "similarity_threshold", "depth_limit", "weights"),
+    *("over_budget", "fill", "cut_at", "quality_min", "sections"),
+)
 WEIGHTS = tuple(field.name for field in fields(Weights))
 MAX_NAME_CHARACTERS = 60
 MAX_DESCRIPTION_CHARACTERS = 300
@@ -47,6 +50,10 @@ def described_read(text: str, *, name: str | None, version: int, sources: Collec
         "similarity_threshold": root.number("similarity_threshold", 1),
         "depth_limit": root.whole("depth_limit", 0, MAX_DEPTH_LIMIT),
         "weights": _weights(root),
+        "over_budget": root.steps("over_budget", STEPS),
+        "fill": root.flag("fill"),
+        "cut_at": root.choice("cut_at", get_args(CutAt), default="anywhere"),
+        "quality_min": root.number("quality_min", 1),
     }
     given = {option: value for option, value in options.items() if value is not None}
     sections = [section_read(node, sources) for node in root.nodes_of("sections", MAX_SECTIONS)]
@@ -60,8 +67,20 @@ def profile_text(profile: Profile, description: str) -> str:
     )
     facts |= {key: getattr(profile, key) for key in ("budget", "similarity_threshold", "depth_limit")}
     facts["weights"] = asdict(profile.weights)
+    facts |= _about_what_has_no_room(profile)
     facts["sections"] = [_facts(section) for section in profile.sections]
     return yaml.safe_dump(facts, sort_keys=False, allow_unicode=True, width=10_000)
+
+
+def _about_what_has_no_room(profile: Profile) -> dict[str, Any]:
+    facts = {
+        "over_budget": list(profile.over_budget),
+        "fill": profile.fill,
+        "cut_at": profile.cut_at,
+        "quality_min": profile.quality_min,
+    }
+    left_out: dict[str, Any] = {"over_budget": [], "fill": False, "cut_at": "anywhere", "quality_min": 0}
+    return {key: value for key, value in facts.items() if value != left_out[key]}
 
 
 def _facts(section: Section) -> dict[str, Any]:

@@ -9,7 +9,11 @@ from assembly.engine.types import InvalidAssembly
 from config.http.errors import Invalid
 
 Strategy = Mapping[str, Any]
-"""weights, depth_limit, similarity_threshold, budget_allocation, caps, top_k, omit: all optional."""
+"""weights, depth_limit, similarity_threshold, budget_allocation, caps, top_k, omit, over_budget, fill, cut_at: all
+optional."""
+
+PLAIN = ("depth_limit", "similarity_threshold", "fill", "cut_at")
+"""What takes the place of the profile's as it is."""
 
 Wishes = Mapping[str, Any]
 """Values by the keys of sections."""
@@ -22,7 +26,9 @@ def strategy_applied(profile: Profile, strategy: Strategy) -> Profile:
     Raises Invalid for sections that the profile lacks, and for limits on sections that are always in whole.
     """
     sections = _resized(profile.sections, strategy)
-    facts = {name: strategy[name] for name in ("depth_limit", "similarity_threshold") if name in strategy}
+    facts = {name: strategy[name] for name in PLAIN if name in strategy}
+    if "over_budget" in strategy:
+        facts["over_budget"] = tuple(strategy["over_budget"])
     try:
         weights = replace(profile.weights, **strategy.get("weights", {}))
         return replace(profile, sections=sections, weights=weights, **facts)

@@ -5,6 +5,7 @@ from django.db.models import QuerySet
 from agents.access import agent_for
 from agents.access import may as may_with_agent
 from agents.models import Agent
+from assembly.engine.rules import Scope
 from assembly.models import StoredRule
 from config.http.errors import Forbidden, NotFound
 from teams.access import ROLES_FOR, Action, require_admin, team_for
@@ -44,6 +45,11 @@ def owner_for(principal: Principal, *, agent: str, team: str) -> Owner:
         return team_for(principal, team, Action.EDIT)
     require_admin(principal)
     return None
+
+
+def scope_of(owner: Owner) -> Scope:
+    """How narrow a rule for them is."""
+    return "agent" if isinstance(owner, Agent) else "team" if owner else "everywhere"
 
 
 def teams_for_rules(principal: Principal) -> QuerySet[Team]:

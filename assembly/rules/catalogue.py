@@ -46,10 +46,20 @@ def entry_of(row: StoredRule) -> Entry:
         return Entry(row, None, fault)
 
 
+def rule_drafted(text: str, *, name: str, version: int, scope: Scope) -> Rule:
+    """The rule that the text would be, were it saved. Raises UnreadableProfile, which names the line."""
+    return rule_read(text, name=name, version=version, scope=scope, sources=known_sources()).rule
+
+
+def rule_described(text: str) -> Described:
+    """What the text says, whoever it is for. Raises UnreadableProfile, which names the line."""
+    return rule_read(text, name="draft", version=1, scope="everywhere", sources=known_sources())
+
+
 def fault_of(text: str) -> UnreadableProfile | None:
     """Why the text is no rule; None: it is one."""
     try:
-        rule_read(text, name="draft", version=1, scope="everywhere", sources=known_sources())
+        rule_described(text)
     except UnreadableProfile as fault:
         return fault
     return None

@@ -17,7 +17,7 @@ from teams.services import erase
 MAX_NAME_CHARACTERS = 60
 MAX_RULES = 100
 """Of one agent, of one team, and for everybody."""
-ADDRESSES = {"new", "check"}
+ADDRESSES = {"new", "check", "try"}
 """What stands where a rule's name would in an address."""
 
 

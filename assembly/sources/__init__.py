@@ -5,6 +5,7 @@ from assembly.sources.agent_files import agent_files
 from assembly.sources.base import Filters, Gathered, Mention, Situation, Source, Turn
 from assembly.sources.daily_logs import daily_logs
 from assembly.sources.entities import entities
+from assembly.sources.external import external
 from assembly.sources.memories import agent_memories, team_memories
 from assembly.sources.open_files import open_files
 from assembly.sources.patterns import patterns
@@ -38,6 +39,7 @@ SOURCES: dict[str, Source] = {
     "tools": Source(tools, "custom", "Tools", scope="workshop"),
     "tool_results": Source(tool_results, "recent", "Results of tools", scope="workshop"),
     "threads": Source(threads, "custom", "Narrative threads", scope="library"),
+    "external": Source(external, "custom", "External sources", scope="library", remote=True),
     "open_files": Source(open_files, "custom", "Open documents", scope="library"),
     "turns": Source(turns, "custom", "The conversation so far", scope="workshop"),
     "rule_inclusions": Source(rule_inclusions, "custom", "What rules always include", scope="noosphere"),

@@ -103,7 +103,8 @@ class Gathered:
 class Source:
     """A place that candidates come from.
 
-    `gather` gets all of a profile's sections that name the source, so that one query can serve them all.
+    `gather` gets all of a profile's sections that name the source, so that one query can serve them all. A remote
+    source is not gathered so: it is asked beside the database, while the others read it.
     """
 
     gather: Callable[[Situation, Sequence[Section]], Gathered]
@@ -112,6 +113,7 @@ class Source:
     """What people call it."""
     scope: Scope = field(kw_only=True)
     needs: frozenset[Need] = frozenset()
+    remote: bool = False
 
 
 Row = TypeVar("Row")

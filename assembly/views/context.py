@@ -16,6 +16,7 @@ from assembly.replay import RecordDamaged, content_of
 from assembly.replay import replay as replay_of
 from assembly.views import explanation
 from assembly.views.exact_text import Piece, pieces
+from assembly.views.waterfall import source_rows
 from teams.models import Team
 from teams.views.asking import asking
 
@@ -42,7 +43,7 @@ def context(request: HttpRequest, id_: UUID) -> HttpResponse:
         ),
         "left_out": [item for item in items if explanation.is_left_out(item.decision)],
         "empty": [item for item in items if item.decision.code == "empty"],
-        "sources": explanation.source_rows(assembly),
+        "sources": source_rows(assembly),
         "warnings": explanation.warnings(assembly),
         "pieces": _pieces(assembly, decisions),
     }

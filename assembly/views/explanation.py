@@ -5,15 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
 
 from django.urls import reverse
 from django.utils.formats import date_format
 
 from assembly.engine.codes import Code, WarningCode
-from assembly.engine.reasons import sentence, warning_sentence
+from assembly.engine.reasons import sentence
 from assembly.models import Assembly, Decision
-from assembly.sources import SOURCES
+from assembly.warnings import warnings_of
 
 WIDTH, GAP = 1000, 1.5  # of the bar, in the units of its SVG
 PAGES = {
@@ -65,6 +64,11 @@ class Item:
 
     is_one_of_many: bool = False
     """One item among others of its section, which its rank and its score set apart."""
+
+    @property
+    def is_shorter(self) -> bool:
+        """Whether it is told in fewer words than it has."""
+        return self.decision.code in {Code.COMPACTED, Code.SUMMARISED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,12 +244,6 @@ def _address(decision: Decision, agent: str, team: str) -> str:
     return ""
 
 
-def source_rows(assembly: Assembly) -> list[dict[str, Any]]:
-    """The sources by the names that people know."""
-    names = {name: source.label for name, source in SOURCES.items()}
-    return [{**source, "label": names.get(source["name"], source["name"])} for source in assembly.sources]
-
-
 def warnings(assembly: Assembly) -> list[str]:
     """What the reader must know, in plain sentences."""
-    return [warning_sentence(WarningCode(code)) for code in assembly.warnings]
+    return [warned.message for warned in warnings_of(assembly)]

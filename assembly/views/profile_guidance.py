@@ -18,6 +18,11 @@ PROFILE = Guidance(
         _("Required sections stand first and are never cut; recent turns stand last."),
         _("A section takes at most its cap in tokens, and at most its share in percent of the budget."),
         _("Sections in blocks stand together: their items compete by the weights."),
+        _(
+            "What has no room: over_budget names the steps that are taken, drop, compact and summarise, in this order; "
+            "cut_at says where a text that is still too long ends: anywhere, sentence, paragraph or heading."
+        ),
+        _("With fill: true, what was left out gets another chance, shorter, where a tenth of the room stays free."),
         _("Say in a comment, after #, why a number is what it is."),
     ),
     example=(

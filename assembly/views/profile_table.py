@@ -46,6 +46,7 @@ def table_of(profile: Profile) -> dict[str, Any]:
         "weights": _weights(profile),
         "shares": shares,
         "shares_over": shares > MAX_PERCENT,
+        "without_room": _without_room(profile),
     }
 
 
@@ -65,6 +66,25 @@ def _row(section: Section, budget: int) -> SectionRow:
         top_k=section.top_k,
         is_dropped=section.overflow == "drop",
     )
+
+
+def _without_room(profile: Profile) -> list[str]:
+    """What becomes of what has no room, step by step."""
+    steps = {
+        "drop": _("The weakest hits go first."),
+        "compact": _("Older turns of the conversation are made shorter."),
+        "summarise": _("Long results, and then the weakest items, are summarised."),
+    }
+    cuts = {
+        "anywhere": _("What is still too long is cut where the room ends."),
+        "sentence": _("What is still too long is cut at the end of a sentence."),
+        "paragraph": _("What is still too long is cut at the end of a paragraph."),
+        "heading": _("What is still too long is cut before a heading."),
+    }
+    rest = [_("All else is left out.")]
+    if profile.fill:
+        rest = [_("All else is left out, and gets another chance, shorter, where a tenth of the room stays free.")]
+    return [*(steps[step] for step in profile.over_budget), cuts[profile.cut_at], *rest]
 
 
 def _weights(profile: Profile) -> list[WeightRow]:

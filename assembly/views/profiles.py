@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from assembly.external.access import unregistered
 from assembly.profile_forms import ProfileForm
 from assembly.profiles import Entry, profile_entry, profiles_all
 from assembly.profiles.services import profile_create, profile_delete
@@ -31,8 +32,9 @@ def profile_list(request: HttpRequest) -> HttpResponse:
 def profile_page(request: HttpRequest, name: str) -> HttpResponse:
     """What a profile says, as a table; or, where its text cannot be read any more, why."""
     entry = profile_entry(name)
-    table = table_of(entry.described.profile) if entry.described else {}
-    return render(request, "assembly/profile.html", {"entry": entry, **table})
+    profile = entry.described.profile if entry.described else None
+    facts = {**table_of(profile), "unregistered": unregistered(profile)} if profile else {}
+    return render(request, "assembly/profile.html", {"entry": entry, **facts})
 
 
 def profile_new(request: HttpRequest) -> HttpResponse:

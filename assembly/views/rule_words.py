@@ -40,6 +40,17 @@ RULE = Guidance(
 )
 
 
+PLAIN = (
+    gettext_lazy("“Always include” is a promise: if there is no room for it, the context says so."),
+    gettext_lazy("“Count more or less” multiplies: 2 counts double, 0.5 half, 0 not at all."),
+    gettext_lazy("A path may have * for a part of a name and ** for any folders: docs/**, notes/*.md."),
+    gettext_lazy("GOALS, CONTEXT, RULES, KNOWLEDGE are paths, too: they name a file of the team or the agent."),
+    gettext_lazy("Kinds of memories are words like decision, learning, preference, fact."),
+    gettext_lazy("Try it before you save: it shows what would have been different in the last contexts."),
+)
+"""The advice beside the form."""
+
+
 @dataclass(frozen=True, slots=True)
 class Deed:
     """One thing that a rule does, in words."""

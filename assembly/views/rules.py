@@ -1,4 +1,4 @@
-"""The pages of rules: all of them, one of them, a new one, and whether a text is one."""
+"""The pages of rules: all of them, one of them, its switch, and whether a text is one."""
 
 from typing import Any
 
@@ -10,14 +10,14 @@ from django.views.decorators.http import require_POST
 
 from assembly.models import StoredRule
 from assembly.profiles.tree import MAX_CHARACTERS, line_numbered
-from assembly.rule_forms import RuleForm, owner_choices
-from assembly.rules.access import may_edit, owner_for, rule_for
+from assembly.rule_forms import owner_choices
+from assembly.rules.access import may_edit, rule_for
 from assembly.rules.catalogue import entry_of, fault_of
-from assembly.rules.services import rule_create, rule_delete, rule_save
+from assembly.rules.services import rule_delete, rule_save
 from assembly.views.profile_check import Check
-from assembly.views.rule_words import RULE, deeds
+from assembly.views.rule_story import story
+from assembly.views.rule_words import deeds
 from config.http.cursors import next_address, page_of
-from config.http.errors import Conflict, Forbidden, Invalid
 from teams.access import Action
 from teams.forms import TextForm
 from teams.principal import Principal
@@ -39,26 +39,18 @@ def rule_list(request: HttpRequest) -> HttpResponse:
 
 def rule_page(request: HttpRequest, name: str) -> HttpResponse:
     """What a rule does; or, where its text cannot be read any more, why."""
-    rule = rule_for(asking(request), name)
-    entry = entry_of(rule)
-    done = deeds(entry.described.rule.then) if entry.described else []
-    context = {"entry": entry, "rule": rule, "deeds": done, "may_edit": may_edit(asking(request), rule)}
-    return render(request, "assembly/rule.html", context)
-
-
-def rule_new(request: HttpRequest) -> HttpResponse:
-    """A new rule, begun with an example."""
     principal = asking(request)
-    choices = owner_choices(principal)
-    if not choices:
-        raise Forbidden(_("You may not write rules. Ask an admin of one of your teams."))
-    if request.method != "POST":
-        return _new(request, RuleForm(initial={"content": RULE.example}, choices=choices))
-    form = RuleForm(request.POST, choices=choices)
-    if form.is_valid() and (rule := _created(form, principal)):
-        messages.success(request, _("The rule is there. It counts from the next context on."))
-        return redirect("rule_page", name=rule.name)
-    return _new(request, form, status=422, check=check_of(request.POST.get("content", "")))
+    return render(request, "assembly/rule.html", facts_of_rule(principal, rule_for(principal, name)))
+
+
+def facts_of_rule(principal: Principal, rule: StoredRule) -> dict[str, Any]:
+    """What the page of a rule shows."""
+    entry = entry_of(rule)
+    facts = {"entry": entry, "rule": rule, "may_edit": may_edit(principal, rule)}
+    if entry.described:
+        stated = entry.described.rule
+        facts |= {"parts": story(stated.when), "deeds": deeds(stated.then)}
+    return facts
 
 
 @require_POST
@@ -96,20 +88,3 @@ def check_of(sent: str) -> Check:
     text = sent[: MAX_CHARACTERS + 1].replace("\r\n", "\n")
     fault = fault_of(text)
     return Check(fault, line_numbered(text, fault.line) if fault else "")
-
-
-def _created(form: RuleForm, principal: Principal) -> StoredRule | None:
-    """The new rule; None where the form now says what is wrong."""
-    name, content = form.cleaned_data["name"], form.cleaned_data["content"]
-    owner = owner_for(principal, **form.owner_named())
-    try:
-        return rule_create(name=name, content=content, owner=owner, principal=principal)
-    except Conflict as error:
-        form.add_error("name", error.detail)
-    except Invalid as error:
-        form.add_error(next(iter(error.extra["errors"])), error.detail)
-    return None
-
-
-def _new(request: HttpRequest, form: RuleForm, status: int = 200, **facts: Any) -> HttpResponse:
-    return render(request, "assembly/rule_new.html", {"form": form, "guidance": RULE, **facts}, status=status)

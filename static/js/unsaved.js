@@ -1,20 +1,30 @@
-// Asks before a page with unsaved text is left, and says in the form whether there is any.
+// Asks before a page with unsaved changes is left, and says in the form whether there are any.
 const form = document.querySelector("form[data-unsaved]");
-const text = form.querySelector("textarea");
 const status = form.querySelector("[data-unsaved-status]");
 const saved = status.textContent;
-// After a refused save the text on the page is not the stored one.
-const refused = form.dataset.unsaved === "refused";
+// After a refused save what is on the page is not what is stored; nor is what htmx brought in since.
+let refused = form.dataset.unsaved === "refused";
 let leaving = false;
 
-const dirty = () => refused || text.value !== text.defaultValue;
+function changed(field) {
+  if (field.type === "checkbox" || field.type === "radio") return field.checked !== field.defaultChecked;
+  if (field instanceof HTMLSelectElement) {
+    const standard = [...field.options].findIndex((option) => option.defaultSelected);
+    return field.selectedIndex !== Math.max(standard, 0);
+  }
+  return field.type !== "hidden" && "defaultValue" in field && field.value !== field.defaultValue;
+}
+const dirty = () => refused || [...form.elements].some(changed);
 
-text.addEventListener("input", () => {
+form.addEventListener("input", () => {
   status.textContent = dirty() ? status.dataset.unsavedStatus : saved;
 });
 // What was typed before this script ran, or what the browser kept over a reload, counts as typed now.
 window.addEventListener("load", () => {
-  if (dirty()) text.dispatchEvent(new Event("input", { bubbles: true }));
+  if (dirty()) form.querySelector("textarea").dispatchEvent(new Event("input", { bubbles: true }));
+});
+form.addEventListener("htmx:afterSwap", (event) => {
+  if (event.detail.target.querySelector("input, select, textarea")) refused = true;
 });
 form.addEventListener("submit", () => { leaving = true; });
 window.addEventListener("pageshow", () => { leaving = false; });

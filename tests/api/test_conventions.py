@@ -17,7 +17,13 @@ from tests.client import Api, problem
 
 pytestmark = pytest.mark.django_db
 
-POSTS = [route for route, pattern in ROUTES.items() if hasattr(getattr(pattern.callback, "cls", None), "post")]
+# A trial call keeps nothing, so it may be repeated; a key would keep for a day what another endpoint answered.
+KEEPS_NOTHING = {"external-sources/<slug:name>/ask"}
+POSTS = [
+    route
+    for route, pattern in ROUTES.items()
+    if hasattr(getattr(pattern.callback, "cls", None), "post") and route not in KEEPS_NOTHING
+]
 
 
 @pytest.mark.parametrize("route", POSTS)

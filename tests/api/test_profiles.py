@@ -33,6 +33,7 @@ def test_the_story_of_a_profile(admin_api: Api) -> None:
     assert made.json().items() >= {
         "name": "brief", "version": 1, "description": "Who it is, and no more.", "shipped": False, "editable": True,
         "fault": None, "updated_by": "user", "editor": "Ops", "content": BRIEF, "budget": 500, "depth_limit": 2,
+        "over_budget": [], "fill": False, "cut_at": "anywhere", "quality_min": 0,
     }.items()  # fmt: skip
     assert made.json()["sections"] == [
         {
@@ -54,6 +55,8 @@ def test_what_dossier_comes_with_is_there_without_a_row(agent_api: Api) -> None:
     document = agent_api.get("profiles/coding").json()
     facts = {"version": 1, "shipped": True, "editable": True, "updated_at": None, "updated_by": "system", "editor": ""}
     assert document.items() >= {**facts, "content": SHIPPED["coding"]}.items()
+    steps = {"over_budget": ["drop", "compact", "summarise"], "fill": True, "cut_at": "paragraph"}
+    assert document.items() >= steps.items()
     versions = agent_api.get("profiles/coding/versions").json()["results"]
     assert [(row["version"], row["created"]) for row in versions] == [(1, None)]
     assert agent_api.get("profiles/coding/versions/1").json()["content"] == SHIPPED["coding"]
@@ -212,6 +215,7 @@ def test_a_profile_that_cannot_be_read_is_listed_with_the_reason(agent: Agent, a
     document = agent_api.get("profiles/gone").json()
     assert document["fault"].startswith("Line 5: “source” must be one of")
     assert (document["budget"], document["sections"], document["content"]) == (None, [], GONE)
+    assert (document["over_budget"], document["cut_at"]) == (None, None)
     assert [row["fault"] is None for row in agent_api.get("profiles").json()["results"] if row["name"] == "gone"] == [
         False
     ]

@@ -88,9 +88,15 @@ PROFILES = {  # of the organisation, read by everyone; tried in tests/api/test_p
 RULES = {  # of agents, teams and everybody; tried in tests/api/test_rules.py
     "rules",
     "rules/check",
+    "rules/try",  # tried in tests/api/test_rule_trying.py
     "rules/<slug:name>",
     "rules/<slug:name>/versions",
     "rules/<slug:name>/versions/<int:version>",
+}
+EXTERNAL_SOURCES = {  # of the organisation; tried in tests/api/test_external.py
+    "external-sources",
+    "external-sources/<slug:name>",
+    "external-sources/<slug:name>/ask",
 }
 JOBS = {"jobs", "jobs/<uuid:id_>", "jobs/<uuid:id_>/retry"}  # tried in tests/api/test_jobs.py
 ASSEMBLIES = {  # tried in tests/api/test_assemblies.py
@@ -155,7 +161,8 @@ def anonymised(content: bytes, *names: object) -> dict[str, Any]:
 
 
 def test_every_address_has_a_row() -> None:
-    assert ROUTES.keys() == PRIVATE.keys() | LISTS | PUBLIC | NOBODYS | JOBS | ASSEMBLIES | PROFILES | RULES
+    tried_elsewhere = LISTS | PUBLIC | NOBODYS | JOBS | ASSEMBLIES | PROFILES | RULES | EXTERNAL_SOURCES
+    assert ROUTES.keys() == PRIVATE.keys() | tried_elsewhere
 
 
 @pytest.mark.parametrize("route", PRIVATE)

@@ -4,7 +4,7 @@ import datetime
 
 from agents.models import Agent
 from agents.services import agent_create, daily_log_append
-from assembly.models import StoredProfile, StoredRule
+from assembly.models import ExternalSource, StoredProfile, StoredRule
 from memories.embedding import MODEL_NAME, embed
 from memories.models import (
     Chunk,
@@ -41,6 +41,7 @@ def everything(now: datetime.datetime = NOW) -> tuple[Agent, Team]:
     _keep(agent, now)
     content = "name: pressroom\n"
     file_create(file=StoredProfile(name="pressroom", content=content), author=SYSTEM.author)
+    ExternalSource.objects.create(name="weather", label="Weather", url="https://weather.example.org/")
     content = "when: {task_contains: [deadline]}\nthen: {exclude: [{source: threads}]}\n"
     file_create(file=StoredRule(name="hurry", agent=agent, content=content), author=SYSTEM.author)
     return agent, team

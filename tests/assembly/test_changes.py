@@ -24,7 +24,7 @@ from tests.assembly.everything import everything
 from tests.threads import at_once
 
 OF_TEAMS = {"teams", "team_md_files"}
-OF_ORGANISATION = {"profiles"}
+OF_ORGANISATION = {"external_sources", "profiles"}
 OF_AGENTS = {
     "agents", "agent_teams", "agent_md_files", "daily_logs", "memories", "sessions", "events", "entities", "relations",
     "patterns", "documents", "chunks", "threads", "tools", "task_frames",

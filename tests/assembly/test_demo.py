@@ -15,8 +15,10 @@ from assembly.demo.dates import days_dated, moments_dated
 from assembly.demo.loading import demo_load, plan_read
 from assembly.demo.workspaces import FOLDER
 from assembly.engine.codes import Code
-from assembly.models import Assembly, Decision
+from assembly.models import Assembly, Decision, StoredRule
 from assembly.replay import replay
+from assembly.rules.catalogue import rule_described
+from assembly.rules.trying import rule_try
 from assembly.sources.memories import LIMIT
 from memories.memory_lines import memory_lines
 from memories.models import (
@@ -38,6 +40,7 @@ from memories.models import (
 from memories.services import task_path
 from teams.files import VersionedFile
 from teams.models import Membership, Role, Team, TeamFile, User
+from teams.principal import SYSTEM
 from teams.services import team_create
 
 pytestmark = pytest.mark.django_db
@@ -190,6 +193,16 @@ def test_a_search_in_it_finds_what_one_would_hope_for(demo: None) -> None:
     ferry = Assembly.objects.get(agent_slug="edda", profile_name="conversation")
     best = Decision.objects.get(assembly=ferry, section="personal_memories", rank=1)
     assert "rowing ferry across the Harrow" in Memory.objects.get(id=best.ref[7:43]).text
+
+
+def test_its_rule_applies_to_one_context_and_can_be_tried_there(demo: None) -> None:
+    rule = StoredRule.objects.get()
+    assert (rule.name, rule.scope, rule.editor_name) == ("refunds", "team", "Priya Raman")
+    (told,) = [assembly for assembly in Assembly.objects.all() if assembly.request["rules"]]
+    assert (told.agent_slug, told.topic.split()[4]) == ("otis", "refund")
+    assert all(told.request["rules"][0]["did"].values()), "it includes, weighs and leaves out"
+    trials = rule_try(rule=rule_described(rule.content).rule, owner=rule.owner, principal=SYSTEM)
+    assert (len(trials.trials), trials.applying) == (3, 1)
 
 
 def test_its_contexts_can_be_replayed(demo: None) -> None:

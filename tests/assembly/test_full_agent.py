@@ -18,6 +18,7 @@ from assembly.models import Assembly
 from assembly.replay import replay
 from assembly.service import assemble
 from assembly.sources import Situation, Turn
+from assembly.time_budget import TimeBudget
 from config.tokens import get_tokenizer
 from memories.models import Session
 from memories.search import topic_vector
@@ -90,7 +91,8 @@ def situation(agent: Agent, session: Session | None, topic: str = TOPIC) -> Situ
 @pytest.mark.parametrize("topic", [TOPIC, ""])
 @pytest.mark.parametrize("size", ["large", "small"])
 def test_every_section_gets_candidates(filled: dict[str, tuple[Agent, Session]], size: str, topic: str) -> None:
-    candidates, reports, _ = gather(SITUATION, situation(*filled[size], topic=topic))
+    gathered = gather(SITUATION, situation(*filled[size], topic=topic), TimeBudget.running(None))
+    candidates, reports = gathered.candidates, gathered.reports
     assert {candidate.section for candidate in candidates} == {section.key for section in SITUATION.sections}
     assert all(report.count <= report.limit for report in reports)
     assert len({(candidate.section, candidate.ref) for candidate in candidates}) == len(candidates)
@@ -100,7 +102,7 @@ def test_a_large_agent_takes_as_many_queries_as_a_small_one(filled: dict[str, tu
     counts = []
     for agent, session in filled.values():
         with CaptureQueriesContext(connection) as captured:
-            gather(SITUATION, situation(agent, session))
+            gather(SITUATION, situation(agent, session), TimeBudget.running(None))
         counts.append(len(captured))
     # Three open and close the snapshot; the rules; the current task and the mentioned entities; two for the task stack;
     # one each for events, content, entities, relations, patterns, files, threads, tools and tool results.
@@ -108,12 +110,13 @@ def test_a_large_agent_takes_as_many_queries_as_a_small_one(filled: dict[str, tu
 
 
 def test_the_same_question_gathers_the_same(filled: dict[str, tuple[Agent, Session]]) -> None:
-    first, second = (gather(SITUATION, situation(*filled["large"]))[0] for _ in range(2))
+    question, time = situation(*filled["large"]), TimeBudget.running(None)
+    first, second = (gather(SITUATION, question, time).candidates for _ in range(2))
     assert first == second
 
 
 def test_limits_hold_however_much_there_is(filled: dict[str, tuple[Agent, Session]]) -> None:
-    _, reports, _ = gather(SITUATION, situation(*filled["large"]))
+    reports = gather(SITUATION, situation(*filled["large"]), TimeBudget.running(None)).reports
     counts = {report.name: report.count for report in reports}
     assert counts["relations"] == 200
     assert counts["semantic_content"] == counts["patterns"] == counts["tools"] == 20

@@ -10,12 +10,15 @@ from django.utils import timezone
 
 from agents.models import Agent
 from assembly import service
-from assembly.asked import Asked
+from assembly.asked import DEFAULT_PROFILE, Asked, Budgets
 from assembly.cache import AssemblyCache
+from assembly.engine.codes import Code
 from assembly.models import Assembly
 from assembly.profiles import SHIPPED
 from assembly.service import assemble
+from assembly.sources.base import Turn
 from config.http.errors import Invalid
+from memories.models import Event, Session
 from teams.files import file_save
 from teams.models import Team
 from teams.principal import SYSTEM
@@ -23,11 +26,15 @@ from tests.assembly.edits import EDITS
 from tests.assembly.everything import everything
 from tests.threads import at_once
 
+LONG = " ".join(f"Sheet {number} of the first issue has paper, ink and a number of its own." for number in range(20))
+HISTORY = tuple(Turn(role="user", content=f"Turn {number}. {LONG}") for number in range(6))
 REQUESTS: list[dict[str, Any]] = [
     {"topic": "", "max_tokens": None},
     {"topic": "Is the ink dry?", "max_tokens": None},
     {"topic": "ink and paper", "max_tokens": 60},
     {"topic": "Why is the ink not dry?", "max_tokens": 900},
+    {"topic": "Which sheet has no ink?", "max_tokens": 1_500, "history": HISTORY},
+    {"topic": "Which sheet has no ink?", "max_tokens": 900, "budgets": Budgets(quality_min=0.9)},
 ]
 OF_TEAM = {
     "a team's file", "a memory of the team", "a memory of the team deleted", "a rule of the team", "the team's name",
@@ -36,7 +43,14 @@ OF_TEAM = {
 
 @pytest.fixture
 def kept(db: None) -> tuple[Agent, Team]:
-    return everything(timezone.now())
+    agent, team = everything(timezone.now())
+    session = Session.objects.get(agent=agent)
+    for number in range(4):
+        Event.objects.create(
+            agent=agent, session=session, type="tool_result", tool="press", size=1_400, occurred_at=timezone.now(),
+            content={"output": f"Print {number}. {LONG}"},
+        )  # fmt: skip
+    return agent, team
 
 
 @contextmanager
@@ -65,6 +79,11 @@ def outcome(assembly: Assembly | None) -> Any:
     return bytes(assembly.sha256), assembly.tokens, assembly.warnings, assembly.sections, decided
 
 
+def shortened(assembly: Assembly | None) -> int:
+    """How many items were said shorter to save room."""
+    return assembly.decisions.filter(code__in=[Code.COMPACTED, Code.SUMMARISED]).count() if assembly else 0
+
+
 def is_repeat(assembly: Assembly | None) -> bool:
     return assembly is not None and "repeats" in assembly.request
 
@@ -73,18 +92,20 @@ def is_repeat(assembly: Assembly | None) -> bool:
 def test_what_is_answered_equals_an_uncached_run_at_the_same_now(
     profile: str, kept: tuple[Agent, Team], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    chance, repeats, edit = Random(profile), 0, "nothing"
+    chance, repeats, shorter, edit = Random(profile), 0, 0, "nothing"
     for _ in range(60):
         EDITS[edit](*kept, chance)
         request = {"profile": profile, **chance.choice(REQUESTS)}
         given = ask(**request)
         repeats += is_repeat(given)
+        shorter += shortened(given)
         with empty_cache(monkeypatch):
             fresh = ask(**request, now=given.now if given else None)
         assert outcome(given) == outcome(fresh), edit
         edit = "nothing" if chance.random() < 0.5 else chance.choice(list(EDITS))
         edit = edit if given else "the agent's team"  # let it in again
     assert repeats >= 5, "else this would show nothing"
+    assert shorter >= 5 or profile == DEFAULT_PROFILE, "else it would show nothing about the ladder"
 
 
 @pytest.mark.parametrize("edit", sorted(set(EDITS) - {"nothing"}))

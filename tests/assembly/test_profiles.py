@@ -3,13 +3,13 @@
 import dataclasses
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assembly.engine.profile import Profile, Section, Weights
+from assembly.engine.profile import STEPS, CutAt, Profile, Section, Weights
 from assembly.profiles import CONVERSATION, SHIPPED, SIMILARITY_THRESHOLD
 from assembly.profiles.reading import described_read, profile_read, profile_text
 from assembly.profiles.tree import MAX_CHARACTERS, UnreadableProfile
@@ -77,6 +77,23 @@ def test_only_the_sections_are_needed() -> None:
     assert short == Profile("mine", 3, (Section("a", "A", "L6", "tools", "blocks"),))
 
 
+def test_a_text_says_what_becomes_of_what_has_no_room() -> None:
+    text = f"over_budget: [drop, summarise]\nfill: true\ncut_at: heading\nquality_min: 0.25\n{GOOD}"
+    assert read(text) == dataclasses.replace(
+        read(GOOD), over_budget=("drop", "summarise"), fill=True, cut_at="heading", quality_min=0.25
+    )
+
+
+@pytest.mark.parametrize("nothing", ["", "[]", "null", "~"])
+def test_a_profile_may_take_no_steps(nothing: str) -> None:
+    assert read(f"over_budget: {nothing}\n{GOOD}") == read(GOOD)
+
+
+@pytest.mark.parametrize("steps", ["\n- drop\n- compact\n", "[drop, compact]", "['drop', compact,]"])
+def test_steps_are_written_as_any_list(steps: str) -> None:
+    assert read(f"over_budget: {steps}\n{GOOD}").over_budget == ("drop", "compact")
+
+
 # What is replaced in the good text by what, the line that is named, and words of the reason.
 FAULTS: list[tuple[str, str, int, str]] = [
     ("budget: 8_000", "colour: red", 3, "“colour” is not known here. A profile has: name, description"),
@@ -107,6 +124,16 @@ FAULTS: list[tuple[str, str, int, str]] = [
     ("depth_limit: 1", "depth_limit: 6", 5, "from 0 to 5"),
     ("salience: 1", "salience: 11", 6, "from 0 to 10"),
     ("weights: {recency: 0.5, salience: 1}", "weights: high", 6, "“weights” is written as lines"),
+    *(
+        ("depth_limit: 1", f"over_budget: {steps}", 5, "each once at most, in this order: drop, compact, summarise.")
+        for steps in (
+            "drop", "{drop: 1}", "7", "[flood]", "[compact, drop]", "[drop, drop]", "[[drop]]", "[drop, null]",
+        )
+    ),
+    ("depth_limit: 1", "fill: 1", 5, "true or false"),
+    ("depth_limit: 1", "cut_at: word", 5, "one of: anywhere, sentence, paragraph, heading"),
+    ("depth_limit: 1", "cut_at:", 5, "one of: anywhere, sentence, paragraph, heading"),
+    ("depth_limit: 1", "quality_min: 1.5", 5, "a number from 0 to 1"),
     ("key: identity", "key: identities", 8, "one of: identity, instructions, knowledge"),
     ("key: recent_events", "key: Recent", 14, "lower-case letters"),
     ('"Recent: Activity"', '"a\\nb"', 15, "must be one line"),
@@ -230,7 +257,14 @@ def profiles(draw: Any) -> Profile:
     return Profile(
         "mine", 3, sections, budget=draw(st.integers(1, 200_000)), weights=weights,
         similarity_threshold=draw(st.floats(0, 1)), depth_limit=draw(st.integers(0, 5)),
+        over_budget=tuple(step for step in STEPS if draw(st.booleans())), fill=draw(st.booleans()),
+        cut_at=draw(st.sampled_from(get_args(CutAt))), quality_min=draw(st.floats(0, 1)),
     )  # fmt: skip
+
+
+def test_what_is_as_ever_is_left_out_of_what_is_written() -> None:
+    written = profile_text(CONVERSATION, "")
+    assert not [key for key in ("over_budget", "fill", "cut_at", "quality_min") if key in written]
 
 
 @settings(max_examples=100, deadline=None)
@@ -291,6 +325,13 @@ def test_a_shipped_profile_promises_no_more_than_there_is(name: str) -> None:
     profile = shipped(name)
     assert sum(section.share or 0 for section in profile.sections) == 100
     assert sum(dataclasses.asdict(profile.weights).values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_shipped_profile_takes_every_step_before_it_leaves_out(name: str) -> None:
+    profile = shipped(name)
+    assert (profile.over_budget, profile.fill) == (STEPS, True)
+    assert profile.cut_at != "anywhere"
 
 
 def test_the_stack_has_the_seeds_shares() -> None:

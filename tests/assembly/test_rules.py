@@ -170,7 +170,7 @@ def test_the_story_of_a_rule(kept: tuple[Agent, Team]) -> None:
     assert Erasure.objects.get(target=rule.id).kind == "rules"
 
 
-@pytest.mark.parametrize("name", ["new", "check", "Own", "a" * 61, "", "a b"])
+@pytest.mark.parametrize("name", ["new", "check", "try", "Own", "a" * 61, "", "a b"])
 def test_a_name_can_stand_in_an_address(name: str, db: None) -> None:
     with pytest.raises(Invalid):
         made(name, OFF)

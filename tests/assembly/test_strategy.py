@@ -56,6 +56,10 @@ def validated(strategy: Any) -> dict[str, Any]:
         ({"top_k": {"mine": 1}}, changed("mine", top_k=1)),
         ({"top_k": {"mine": None}}, changed("mine", top_k=None)),
         ({"omit": ["ours", "ours"]}, without("ours")),
+        ({"over_budget": ["drop", "summarise"]}, replace(PROFILE, over_budget=("drop", "summarise"))),
+        ({"over_budget": []}, PROFILE),
+        ({"fill": True}, replace(PROFILE, fill=True)),
+        ({"cut_at": "paragraph"}, replace(PROFILE, cut_at="paragraph")),
         ({"omit": ["ours"], "caps": {"ours": 1}}, without("ours")),
     ],
     ids=str,
@@ -89,6 +93,12 @@ def test_what_a_profile_does_not_allow_is_refused(strategy: dict[str, Any], fiel
     with pytest.raises(Invalid, match=words) as caught:
         strategy_applied(PROFILE, validated(strategy))
     assert caught.value.extra["errors"].keys() == {field}
+
+
+def test_a_request_may_lift_what_its_profile_says() -> None:
+    eager = replace(PROFILE, over_budget=("drop", "compact", "summarise"), fill=True, cut_at="heading")
+    lifted = strategy_applied(eager, validated({"over_budget": [], "fill": False, "cut_at": "anywhere"}))
+    assert lifted == PROFILE
 
 
 def test_what_the_engine_refuses_is_the_strategys_fault() -> None:
@@ -127,6 +137,19 @@ def test_what_the_engine_refuses_is_the_strategys_fault() -> None:
         ({"omit": "tools"}, "omit"),
         ({"omit": [1]}, "omit"),
         ({"omit": ["a"] * 41}, "omit"),
+        ({"over_budget": "drop"}, "over_budget"),
+        ({"over_budget": ["flood"]}, "over_budget"),
+        ({"over_budget": ["compact", "drop"]}, "over_budget"),
+        ({"over_budget": ["drop", "drop"]}, "over_budget"),
+        ({"over_budget": [["drop"]]}, "over_budget"),
+        ({"over_budget": None}, "over_budget"),
+        ({"fill": 1}, "fill"),
+        ({"fill": "true"}, "fill"),
+        ({"fill": None}, "fill"),
+        ({"cut_at": "word"}, "cut_at"),
+        ({"cut_at": "\ud800"}, "cut_at"),
+        ({"cut_at": []}, "cut_at"),
+        ({"quality_min": 0}, "quality_min"),
     ],
     ids=lambda value: str(value)[:40].encode(errors="replace").decode(),
 )

@@ -7,7 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-from assembly.models import Assembly, StoredProfile, StoredRule
+from assembly.models import Assembly, ExternalSource, StoredProfile, StoredRule
 from assembly.profiles import SHIPPED
 from teams.files import file_create
 from teams.models import Team, User
@@ -55,11 +55,17 @@ PAGES = (
     "/profiles/broken/",
     "/rules/",
     "/rules/new/",
+    "/rules/new/?as=text",
     "/rules/hush/",
     "/rules/hush/edit/",
+    "/rules/hush/edit/?as=text",
     "/rules/hush/history/",
     "/rules/hush/history/1/",
     "/rules/lost/",
+    "/external-sources/",
+    "/external-sources/new/",
+    "/external-sources/weather/",
+    "/external-sources/weather/edit/",
     "/accounts/password/change/",
     "/accounts/logout/",
     "/accounts/2fa/",
@@ -98,6 +104,12 @@ def _rules(team: Team) -> None:
         ("lost", ""),
     ):
         file_create(file=StoredRule(name=name, content=content, team=team), author=SYSTEM.author)
+
+
+@pytest.fixture(autouse=True)
+def _external_sources(team: Team) -> None:
+    url = "https://weather.example.org/"
+    ExternalSource.objects.create(name="weather", label="Weather", url=url, sealed_secret="x")
 
 
 def violations(page: Page) -> list[str]:

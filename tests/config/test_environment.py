@@ -29,3 +29,73 @@ def test_what_is_no_address_is_refused(nonsense: str, monkeypatch: pytest.Monkey
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", nonsense)
     with pytest.raises(ImproperlyConfigured, match="must look like"):
         environment.web_address("OTEL_EXPORTER_OTLP_ENDPOINT")
+
+
+@pytest.mark.parametrize(
+    ("address", "base"),
+    [
+        ("", ""),
+        ("http://localhost:11434/v1/", "http://localhost:11434/v1"),
+        ("https://models.example.org", "https://models.example.org"),
+        ("http://[::1]:8080/v1", "http://[::1]:8080/v1"),
+    ],
+)
+def test_the_base_address_of_an_api(address: str, base: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUMMARISER_URL", address)
+    assert environment.api_address("SUMMARISER_URL") == base
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        "localhost:11434/v1", "ftp://host/v1", "http://", "http://[::1", "http://host:port/v1", "http://host:0/v1",
+        "http://host:70000/v1", "http://user:password@host/v1", "http://host/v1?key=x", "http://host/v1#x",
+        "http://host/a b",
+    ],
+)  # fmt: skip
+def test_what_is_no_base_address_is_refused(nonsense: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUMMARISER_URL", nonsense)
+    with pytest.raises(ImproperlyConfigured, match="SUMMARISER_URL must look like http://localhost:11434/v1") as error:
+        environment.api_address("SUMMARISER_URL")
+    assert "password" not in str(error.value)
+
+
+def test_a_name_that_another_variable_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert environment.printable("SUMMARISER_MODEL", maximum=5, needed_for="SUMMARISER_URL") == ""
+    monkeypatch.setenv("SUMMARISER_URL", "http://localhost/v1")
+    with pytest.raises(ImproperlyConfigured, match="SUMMARISER_URL is set, but SUMMARISER_MODEL is not"):
+        environment.printable("SUMMARISER_MODEL", maximum=5, needed_for="SUMMARISER_URL")
+    monkeypatch.setenv("SUMMARISER_MODEL", "tiny")
+    assert environment.printable("SUMMARISER_MODEL", maximum=5, needed_for="SUMMARISER_URL") == "tiny"
+
+
+@pytest.mark.parametrize("name", ["longer", "a\nb"])
+def test_a_name_is_one_short_line(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUMMARISER_MODEL", name)
+    with pytest.raises(ImproperlyConfigured, match="SUMMARISER_MODEL must be one line of at most 5 characters"):
+        environment.printable("SUMMARISER_MODEL", maximum=5)
+
+
+def test_a_key_fits_into_a_header_and_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUMMARISER_API_KEY", " sk-123_abc ")
+    assert environment.api_key("SUMMARISER_API_KEY") == "sk-123_abc"
+    for key in ("two words", "line\nbreak", "schlüssel"):
+        monkeypatch.setenv("SUMMARISER_API_KEY", key)
+        with pytest.raises(ImproperlyConfigured, match="SUMMARISER_API_KEY must consist of") as error:
+            environment.api_key("SUMMARISER_API_KEY")
+        assert key not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "read"), [("", []), (" 10.20.0.0/16, fd00:20::/32 ", ["10.20.0.0/16", "fd00:20::/32"]), ("::1", ["::1"])]
+)
+def test_networks(given: str, read: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXTERNAL_ALLOWED_NETWORKS", given)
+    assert environment.networks("EXTERNAL_ALLOWED_NETWORKS") == read
+
+
+@pytest.mark.parametrize("nonsense", ["localhost", "10.0.0.1/8", "10.0.0.0/33", "10.0.0.0/8;192.168.0.0/16", "*"])
+def test_what_is_no_network_is_refused(nonsense: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXTERNAL_ALLOWED_NETWORKS", nonsense)
+    with pytest.raises(ImproperlyConfigured, match=r"Write networks like 10\.20\.0\.0/16"):
+        environment.networks("EXTERNAL_ALLOWED_NETWORKS")

@@ -42,8 +42,11 @@ def candidate(ref: str, text: str, **fields: Any) -> Candidate:
     return Candidate(ref, fields.pop("section", "s"), text, **fields)
 
 
-def run(profile: Profile, *candidates: Candidate, budget: int = 16_000, tokenizer: str = "chars4") -> Assembled:
-    return assemble(Request(budget, "", tokenizer, NOW), profile, candidates, get_tokenizer(tokenizer))
+def run(
+    profile: Profile, *candidates: Candidate, budget: int = 16_000, tokenizer: str = "chars4", appended: str = ""
+) -> Assembled:
+    request = Request(budget, "", tokenizer, NOW, appended=appended)
+    return assemble(request, profile, candidates, get_tokenizer(tokenizer))
 
 
 def codes(assembled: Assembled) -> dict[str, str]:

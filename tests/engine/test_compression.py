@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembly.engine.compression import cut, extract, sentences_of
+from assembly.engine.compression import cut, extract, sentences_of, title_of
 from config.tokens import get_tokenizer
 from tests.engine.cast import texts
 
@@ -37,6 +37,34 @@ def test_the_best_sentences_stand_in_their_order_with_gaps() -> None:
     assert extract(text, sentences, [0.1, 0.9, 0.8, 0.2], 8, CHARS4) == "Beta two. Gamma three."
     assert extract(text, sentences, [0.5, 0.5, 0.5, 0.5], 8, CHARS4) == "Alpha one. Beta two."
     assert extract(text, sentences, [0.1, 0.9, 0.2, 0.8], 1, CHARS4) == ""
+
+
+def test_a_title_goes_first_and_lines_stay_lines() -> None:
+    text = "Title\n  one\n  two\n    three\n}\n  two"
+    sentences = sentences_of(text)
+    # Tokens with the gap: title 2, one and two 2, three 3; the bracket says nothing, and the second two nothing new.
+    scores = [0.0, 0.1, 0.2, 0.9, 1.0, 0.8]
+    assert extract(text, sentences, scores, 5, CHARS4, titled=True) == "Title …\n    three"
+    assert extract(text, sentences, scores, 4, CHARS4, titled=False) == "three"
+    assert extract(text, sentences, scores, 100, CHARS4) == "Title\n  one …\n    three …\n  two"
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("", None),
+        ("One line.", None),
+        ("One line.\n \n", None),
+        ("# A title\n\nText.", "# A title"),
+        ("\n a/b.py \nText.", "a/b.py"),
+        ("{\n1\n}", None),
+        ("```py\n1\n```", None),
+        (f"{'word' * 41}\nText.", None),
+    ],
+)
+def test_a_short_first_line_is_a_title(text: str, title: str | None) -> None:
+    found = title_of(text, CHARS4)
+    assert (found and text[found.start : found.end]) == title
 
 
 @given(text=texts(40), budget=st.integers(0, 60), tokenizer=st.sampled_from(["chars4", "cl100k_base"]))

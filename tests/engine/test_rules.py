@@ -1,13 +1,10 @@
 """Rules: when they fire, what they select, who wins where they disagree, and what they do to a context."""
 
 import datetime as dt
-from dataclasses import replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.globs import path_matches
@@ -18,8 +15,7 @@ from assembly.engine.rules import Actions, Boost, Condition, Facts, Rule, Scope,
 from assembly.engine.ruling import ALWAYS_INCLUDED, MAX_BOOST, effect
 from assembly.engine.types import Assembled, Candidate, Request
 from config.tokens import get_tokenizer
-from tests.engine.cast import NOW, codes, decision_on, section, texts
-from tests.engine.situations import Situation, situations
+from tests.engine.cast import NOW, codes, decision_on, section
 
 FRIDAY = dt.datetime(2026, 11, 20, 16, 30, tzinfo=ZoneInfo("Europe/Berlin"))
 
@@ -336,29 +332,6 @@ def test_a_promise_that_the_request_or_a_narrower_rule_takes_back_is_not_broken(
     request = Request(100, "", "chars4", NOW, exclude=("d:1",), rules=(ALWAYS,))
     filtered = assemble(request, PROFILE, [door], get_tokenizer("chars4"))
     assert (codes(filtered), filtered.warnings) == ({"d:1@1": "filtered"}, ())
-
-
-@given(situation=situations(), pieces=st.lists(texts(), max_size=3))
-def test_the_promises_hold_with_what_is_always_included(situation: Situation, pieces: list[str]) -> None:
-    required = sum(section.required for section in situation.profile.sections)
-    sections = situation.profile.sections
-    profile = replace(situation.profile, sections=(*sections[:required], ALWAYS_INCLUDED, *sections[required:]))
-    added = [item(f"memory:{n}@1", text, "always_included", "always", position=n) for n, text in enumerate(pieces)]
-    rules = fired([*situation.request.rules, rule("z", "agent", always_include=selector("tag", "always"))], facts())
-    candidates = [*situation.candidates, *added]
-    request = replace(situation.request, rules=rules)
-    given_in = replace(situation, request=request, profile=profile, candidates=tuple(candidates))
-    assembled = given_in.assembled()
-    assert assembled.tokens == situation.count(assembled.content)
-    assert assembled.tokens <= request.budget or WarningCode.BUDGET_EXCEEDED in assembled.warnings
-    assert len(assembled.decisions) == len(candidates)
-    without_room = {
-        decision.ref
-        for decision in assembled.decisions
-        if decision.section == "always_included" and decision.code.value.startswith("over_")
-    }
-    assert (WarningCode.RULE_NOT_KEPT in assembled.warnings) == bool(without_room)
-    assert replace(given_in, candidates=tuple(reversed(candidates))).assembled() == assembled
 
 
 def test_an_appended_event_never_takes_the_place_of_what_is_always_included() -> None:

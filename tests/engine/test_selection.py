@@ -41,6 +41,7 @@ def test_a_text_one_character_longer_than_its_cap_is_cut_and_the_marker_stands_i
         "of_paragraphs": 1,
         "kept_chars": 17,
         "of_chars": 34,
+        "steps": [{"step": "truncate", "before": 9, "after": 9}],
     }
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from memories.embedding import DIMENSIONS, embed
+from memories.embedding import DIMENSIONS, embed, embed_parts
 
 TEXTS = ["Refunds take five days. " * 5_000, "Lunch is at noon.", "", "The parcel is lost.", "Refunds take five days."]
 
@@ -18,3 +18,25 @@ def test_vectors_come_in_the_order_of_the_texts() -> None:
 
 def test_nothing_has_no_vectors() -> None:
     assert embed([]) == []
+
+
+def test_parts_have_vectors_near_to_those_of_the_parts_alone() -> None:
+    text = "Refunds take five days. \n\tLunch is at noon. 午餐很好吃。 👩 x"
+    starts = [0, 26, 44, 51]
+    (rows,) = embed_parts([text], [starts])
+    alone = embed([text[start:end].strip() for start, end in zip(starts, [*starts[1:], len(text)], strict=True)])
+    assert rows.shape == (4, DIMENSIONS)
+    for row, vector in zip(rows, alone, strict=True):
+        assert vector is not None
+        assert row @ vector > 0.9
+        assert np.isclose(np.linalg.norm(row), 1)
+
+
+def test_parts_come_in_the_order_of_their_texts_in_any_company() -> None:
+    starts = [list(range(0, len(text), 24)) for text in TEXTS]
+    together = embed_parts(TEXTS, starts)
+    assert [len(rows) for rows in together] == [5_000, 1, 0, 1, 1]
+    for rows, text, places in zip(together, TEXTS, starts, strict=True):
+        assert np.allclose(rows, embed_parts([text], [places])[0], atol=1e-5)
+    assert np.allclose(together[0][1], together[4][0], atol=1e-5)
+    assert embed_parts([], []) == []

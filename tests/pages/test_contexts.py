@@ -8,14 +8,16 @@ import pytest
 
 from agents.models import Agent
 from agents.services import agent_create, agent_delete
-from assembly.asked import Asked
-from assembly.models import Assembly, Decision
+from assembly.asked import Asked, Budgets
+from assembly.models import Assembly, Decision, StoredProfile
 from assembly.replay import content_of
 from assembly.service import assemble
+from assembly.sources import Turn
 from memories.services import MemoryFacts, memories_create
-from teams.files import file_save
+from teams.files import file_create, file_save
 from teams.models import Team, User
 from teams.services import team_create
+from tests.assembly.hanging import raising, replaced, sleeping
 from tests.pages.conftest import SignedIn, text_of
 
 
@@ -105,6 +107,61 @@ def test_a_context_over_its_budget_says_so_loudly(signed_in: SignedIn, owner: Us
     page = text_of(signed_in(owner).get(f"/contexts/{small.id}/"))
     assert f"Over the budget by {small.tokens - 1} tokens." in page
     assert "larger than the whole budget" in page
+
+
+def test_a_late_source_is_named_and_its_time_is_drawn(
+    signed_in: SignedIn, owner: User, team: Team, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replaced(monkeypatch, "daily_logs", sleeping)
+    replaced(monkeypatch, "team_memories", raising)
+    asked = Asked(budgets=Budgets(time_ms=600))
+    late = assemble(agent=agent, team=team, principal=owner.principal, asked=asked).assembly
+    page = text_of(signed_in(owner).get(f"/contexts/{late.id}/"))
+    assert re.search(r'Daily logs <span class="tag bad">late</span>', page)
+    assert re.search(r'Memories of the team <span class="tag bad">failed</span>', page)
+    assert "It did not answer in time, so nothing of it is in the context." in page
+    assert "Daily logs: It did not answer in time" in page, "the warning, above all"
+    assert "LookupError" not in page, "a class's name says nothing to staff"
+    assert page.count('<svg class="waterfall') == len(late.sources)
+    assert page.count('<svg class="waterfall late"') == 2
+    numbers = [float(number) for bar in re.findall(r'class="took" x="(\d+)" width="(\d+)"', page) for number in bar]
+    assert all(0 <= number <= 1000 for number in numbers)
+
+
+def test_older_records_have_no_times_to_draw(signed_in: SignedIn, owner: User, full: Assembly) -> None:
+    full.id, full.decided_in = uuid4(), full.id
+    full.sources = [{"name": "daily_logs", "count": 1, "limit": 7, "ms": 3}]
+    full.save(force_insert=True)
+    page = text_of(signed_in(owner).get(f"/contexts/{full.id}/"))
+    assert "Daily logs" in page
+    assert '<svg class="waterfall' not in page
+
+
+def test_what_was_made_shorter_says_from_what_to_what(
+    signed_in: SignedIn, owner: User, team: Team, agent: Agent
+) -> None:
+    section = "{key: turns, heading: Turns, layer: L6, source: turns, shape: turns}"
+    content = f"over_budget: [compact]\nsections:\n  - {section}\n"
+    file_create(file=StoredProfile(name="short", content=content), author=owner.principal.author)
+    said = "The stage is made of oak. It stands in the hall. The hall has a stage of oak and a door. " * 4
+    turns = tuple(Turn("user", f"{number}. {said}") for number in range(6))
+    asked = Asked(profile="short", history=turns, max_tokens=520)
+    shorter = assemble(agent=agent, team=team, principal=owner.principal, asked=asked).assembly
+    (decision, *_) = shorter.decisions.filter(code="compacted")
+    page = text_of(signed_in(owner).get(f"/contexts/{shorter.id}/"))
+    assert re.search(rf"{decision.tokens_full}\s<span[^>]*>→</span>.*{decision.tokens} tokens", page)
+    assert "made shorter" in page
+
+
+def test_the_list_says_what_each_warning_is(
+    signed_in: SignedIn, owner: User, team: Team, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replaced(monkeypatch, "daily_logs", raising)
+    assemble(agent=agent, team=team, principal=owner.principal, asked=Asked(max_tokens=1))
+    for address in ("/contexts/", "/"):
+        page = text_of(signed_in(owner).get(address))
+        assert '<span class="tag bad">over budget</span>' in page
+        assert '<span class="tag bad">a source failed</span>' in page
 
 
 def test_an_empty_context_has_a_page(signed_in: SignedIn, owner: User, team: Team) -> None:

@@ -124,6 +124,27 @@ def test_a_profile_is_shown_as_a_table(signed_in: SignedIn, teammate: User) -> N
     assert "Copy" not in page
 
 
+def test_a_profile_says_what_becomes_of_what_has_no_room(signed_in: SignedIn, teammate: User) -> None:
+    profile_create(name="strict", content=f"quality_min: 0.4\n{BRIEF}", principal=SYSTEM)
+    browser = signed_in(teammate)
+    plain, eager = text_of(browser.get("/profiles/strict/")), text_of(browser.get("/profiles/coding/"))
+    assert "What is still too long is cut where the room ends." in plain
+    assert "All else is left out." in plain
+    assert "The weakest hits go first." not in plain
+    assert "Called weak below a mean relevance of</dt><dd>0.4<" in plain
+    assert "Called weak" not in eager
+    lines = [
+        "The weakest hits go first.",
+        "Older turns of the conversation are made shorter.",
+        "Long results, and then the weakest items, are summarised.",
+        "What is still too long is cut at the end of a paragraph.",
+        "All else is left out, and gets another chance, shorter,",
+    ]
+    places = [eager.find(line) for line in lines]
+    assert -1 not in places
+    assert places == sorted(places)
+
+
 @pytest.mark.parametrize(("share", "warned"), [(100, False), (60, True)])
 def test_shares_of_more_than_the_whole_are_warned_of(
     share: int, warned: bool, signed_in: SignedIn, teammate: User

@@ -51,6 +51,7 @@ PAGES = {
     "/rules/check/": (405, 405, 405, 405),
     "/rules/quiet/": (200, 200, 404, 200),
     EDIT: (200, 403, 404, 200),
+    "/rules/quiet/try/": (405, 405, 405, 405),
     "/rules/quiet/switch/": (405, 405, 405, 405),
     "/rules/quiet/delete/": (405, 405, 405, 405),
     HISTORY: (200, 200, 404, 200),
@@ -184,8 +185,8 @@ def test_somebody_elses_newer_version_is_shown_and_nothing_is_lost(browser: Clie
     assert browser.post(EDIT, {"version": 2, "content": mine}).status_code == 302
 
 
-def test_a_new_rule_begins_as_an_example(browser: Client, rule: StoredRule) -> None:
-    page = text_of(browser.get("/rules/new/"))
+def test_a_new_text_begins_as_an_example(browser: Client, rule: StoredRule) -> None:
+    page = text_of(browser.get("/rules/new/?as=text"))
     assert "docs/security-decisions.md" in page
     assert '<option value="agent:luna">Luna</option>' in page
     assert "Every agent of the organisation" not in page
@@ -211,7 +212,7 @@ def test_an_admin_writes_for_everybody(signed_in: SignedIn, admin: User) -> None
         ({"owner": "everywhere"}, "Select a valid choice."),
         ({"owner": "agent:other"}, "Select a valid choice."),
         ({"content": GONE}, "Line 3: “source” must be one of"),
-        ({"content": ""}, "This field is required."),
+        ({"content": ""}, "Line 1: The text is empty."),
     ],
 )
 def test_what_makes_no_rule_is_explained_and_kept(

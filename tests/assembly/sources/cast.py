@@ -10,12 +10,11 @@ from agents.services import agent_create
 from assembly.engine.profile import Section
 from assembly.engine.signals import parse_signals
 from assembly.engine.types import Candidate
-from assembly.gather import completed
+from assembly.needs import NEEDS
 from assembly.sources import SOURCES, Gathered, Situation
 from memories.embedding import MODEL_NAME, embed
 from memories.models import Chunk, Document, Entity, Event, Pattern, Relation, Session, TaskFrame, Tool
 from tests.assembly.conftest import NOW
-from tests.engine.cast import profile_of
 
 HOUR = datetime.timedelta(hours=1)
 STRANGER = "stranger"
@@ -29,8 +28,10 @@ def situation(agent: Agent, topic: str = "", **facts: Any) -> Situation:
 
 def completed_for(situation: Situation, *sources: str) -> Situation:
     """The situation as these sources get it."""
-    sections = (Section(source, source, "L6", source, "blocks") for source in sources)
-    return completed(profile_of(*sections), situation)
+    for need, found in NEEDS.items():
+        if any(need in SOURCES[source].needs for source in sources):
+            situation = found(situation)
+    return situation
 
 
 def ask(source: str, situation: Situation, *keys: str) -> Gathered:

@@ -1,0 +1,227 @@
+"""The ladder: what becomes of items that have no room together, step by step, before anything is rendered.
+
+The weakest hits of each source are left out, as many as half of them; then older turns are compacted; then long outputs
+of tools and the weakest items are summarised, to one third; what is still over is left out or cut, as its section says.
+Sources: "Compression and truncation strategies" of the seed "Context Assembly" (the librarian's), and "Compression" of
+the seed "Context Assembly Specification".
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from assembly.engine.codes import Code
+from assembly.engine.compaction import compacted
+from assembly.engine.profile import Profile, Section, Shape, Step
+from assembly.engine.rendering import SECTION_SEPARATOR, heading, render
+from assembly.engine.scoring import Ranked, Short, StepTaken
+from assembly.engine.selection import tokens_whole
+from assembly.engine.tokens import Ledger
+from assembly.engine.types import Candidate, Decision, Wanted
+from config.tokens import Tokenizer
+
+SHORT_PART = 3
+"""A summary has at most one in so many of the tokens that it stands for."""
+
+LEAST_TOKENS = 60
+"""Shorter items are not worth shortening."""
+
+LONG_TOKENS = 300
+"""Longer outputs of tools are summarised before anything else is."""
+
+LATEST_TURNS = 4
+"""So many turns are never compacted: what was just said."""
+
+FULL = 0.9
+"""A context that uses less of its room may take in more ("Budget Management" of the seed "Memory Layer")."""
+
+_HITS: set[Shape] = {"blocks", "lines", "entries"}
+
+Key = tuple[str, str]
+Cost = Callable[[Ranked], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """The steps that a profile takes, for one run."""
+
+    steps: tuple[Step, ...]
+    fill: bool
+    tokenizer: Tokenizer
+
+    @classmethod
+    def of(cls, profile: Profile, tokenizer: Tokenizer) -> "Ladder":
+        """As the profile says."""
+        return cls(profile.over_budget, profile.fill, tokenizer)
+
+    @property
+    def does_nothing(self) -> bool:
+        """Whether everything is taken as it is."""
+        return not self.steps and not self.fill
+
+    def within(self, section: Section, ranked: Sequence[Ranked], room: int, code: Code) -> list[Ranked]:
+        """The items of a section, which come best first, as they have room: whole, shorter, or left out by the code.
+
+        `room` counts the heading, too. What is still over keeps its chance when it is rendered.
+        """
+        if self.does_nothing or section.required or section.shape not in _HITS | {"turns"}:
+            return list(ranked)
+        counted = [item if item.code else self.counted(section, item) for item in ranked]
+        standing = [item for item in counted if not item.code]
+        room -= self.tokenizer.count(heading(section))
+        changed = self.relieved({section.key: section}, standing, lambda item: self.cost(section, item), room, code)
+        planned = [changed.get(key_of(item), item) for item in counted]
+        return self._filled(section, planned, room) if self.fill else planned
+
+    def relieved(
+        self, sections: Mapping[str, Section], standing: Sequence[Ranked], cost: Cost, room: int, code: Code
+    ) -> dict[Key, Ranked]:
+        """The items that the steps change, of those which stand, best first. Left out ones have the code."""
+        costs = {key_of(item): cost(item) for item in standing}
+        over = sum(costs.values()) - room
+        changed: dict[Key, Ranked] = {}
+        for step, item in self._taken(sections, standing):
+            if over <= 0:
+                break
+            key = key_of(item)
+            if changed.get(key, item).code is None:
+                done = self._do(step, sections[key[0]], item, code)
+                if done is not None:
+                    changed[key] = done
+                    over -= costs[key] - (0 if done.code else self.cost(sections[key[0]], done))
+        return changed
+
+    def _taken(self, sections: Mapping[str, Section], standing: Sequence[Ranked]) -> Iterable[tuple[Step, Ranked]]:
+        """In which order what would be done to whom."""
+        weakest = list(reversed(standing))
+        if "drop" in self.steps:
+            yield from (("drop", item) for item in _weaker_half(sections, weakest))
+        if "compact" in self.steps:
+            turns = [item for item in weakest if sections[item.candidate.section].shape == "turns"]
+            yield from (("compact", item) for item in turns)
+        if "summarise" in self.steps:
+            items = [item for item in weakest if sections[item.candidate.section].shape in _HITS]
+            # The sort keeps the order among equals: the weakest first.
+            items.sort(key=lambda item: not _is_long_output(sections[item.candidate.section], item))
+            yield from (("summarise", item) for item in items)
+
+    def _do(self, step: Step, section: Section, item: Ranked, code: Code) -> Ranked | None:
+        """The counted item after the step; None where there is nothing to be done."""
+        return dropped(item, code) if step == "drop" else self.shortened(step, section, item)
+
+    def shortened(self, step: Step, section: Section, item: Ranked) -> Ranked | None:
+        """The counted item in a third of its tokens; None where it stays as it is, or cannot be made shorter."""
+        just_said = step == "compact" and (item.rank or 0) <= LATEST_TURNS
+        if item.short or just_said or section.overflow == "drop" or _tokens_of(item) < LEAST_TOKENS:
+            return None
+        text = self._short_text(step, section, item.candidate)
+        if not text.strip():
+            return None
+        short = Short(text, Code.COMPACTED if step == "compact" else Code.SUMMARISED)
+        after = self.tokenizer.count(render(section, replace(item.candidate, text=text)).text)
+        taken = StepTaken(step, _tokens_of(item), after)
+        return replace(item, short=short, tokens_short=after, steps=(*item.steps, taken))
+
+    def _short_text(self, step: Step, section: Section, candidate: Candidate) -> str:
+        body, room = render(section, candidate).body, room_for_short(section, candidate, self.tokenizer)
+        if step == "compact":
+            return compacted(body, room, self.tokenizer)
+        if candidate.summary is not None:
+            return candidate.summary.text
+        # Of about the length of the summary, which is wanted now and takes this place when the engine runs again.
+        return body[: self.tokenizer.prefix(body, room)]
+
+    def counted(self, section: Section, item: Ranked) -> Ranked:
+        """The item with its tokens when whole."""
+        return replace(item, tokens_full=tokens_whole(section, item, self.tokenizer))
+
+    def cost(self, section: Section, item: Ranked) -> int:
+        """About how many tokens the counted item takes as it stands, with the blank line after it."""
+        alone = Ledger(self.tokenizer).append_counted("", render(section, item.shown).text, _tokens_of(item))
+        return alone.tokens_with(SECTION_SEPARATOR)
+
+    def _filled(self, section: Section, planned: Sequence[Ranked], room: int) -> list[Ranked]:
+        """The same, with what was left out brought back where less than nine tenths of the room are used."""
+        left, chosen = room, set()
+        for item in (item for item in planned if item.code is None):
+            cost = self.cost(section, item)
+            if cost <= left:
+                left -= cost
+                chosen.add(item.candidate.ref)
+        if room - left >= FULL * room:
+            return list(planned)
+        filled = []
+        for item in planned:
+            back = None
+            if item.candidate.ref not in chosen and may_come_back(item):
+                back = self.brought_back(section, item, left)
+            left -= self.cost(section, back) if back else 0
+            filled.append(back or item)
+        return filled
+
+    def brought_back(self, section: Section, item: Ranked, room: int) -> Ranked | None:
+        """An item that was left out, whole or shorter as there is room for it; None where there is none."""
+        whole = self.counted(section, replace(item, code=None, short=None, tokens_short=None, steps=()))
+        step: Step = "compact" if section.shape == "turns" else "summarise"
+        for form in (whole, self.shortened(step, section, whole) if step in self.steps else None):
+            if form is not None and self.cost(section, form) <= room:
+                return form
+        return None
+
+
+def may_come_back(item: Ranked) -> bool:
+    """Whether it is left out for want of room alone."""
+    return item.code is None or item.code.for_want_of_room
+
+
+def dropped(item: Ranked, code: Code) -> Ranked:
+    """The counted item left out by the ladder, with the code that says for want of which room."""
+    return replace(item, code=code, steps=(*item.steps, StepTaken("drop", _tokens_of(item), 0)))
+
+
+def key_of(item: Ranked) -> Key:
+    return item.candidate.section, item.candidate.ref
+
+
+def room_for_short(section: Section, candidate: Candidate, tokenizer: Tokenizer) -> int:
+    """The most tokens of its summary: a third of the whole, less what stands before it on the line."""
+    rendered = render(section, candidate)
+    return max(0, tokenizer.count(rendered.text) // SHORT_PART - tokenizer.count(rendered.lead))
+
+
+def wanted(
+    profile: Profile, candidates: Iterable[Candidate], decisions: Iterable[Decision], tokenizer: Tokenizer
+) -> tuple[Wanted, ...]:
+    """The summaries that the decisions rest on and that are not there yet, in their order."""
+    sections = {section.key: section for section in profile.sections}
+    missing = {(item.section, item.ref): item for item in candidates if item.summary is None}
+    found = []
+    for decision in decisions:
+        candidate = missing.get((decision.section, decision.ref))
+        if candidate is not None and decision.code is Code.SUMMARISED:
+            section = sections[decision.section]
+            most = room_for_short(section, candidate, tokenizer)
+            found.append(Wanted(decision.section, decision.ref, candidate.text, most))
+    return tuple(found)
+
+
+def _weaker_half(sections: Mapping[str, Section], weakest: Sequence[Ranked]) -> Iterable[Ranked]:
+    """The weaker half of each section's hits, the weakest of all first."""
+    left = {
+        key: sum(item.candidate.section == key for item in weakest) // 2
+        for key, section in sections.items()
+        if section.shape in _HITS
+    }
+    for item in weakest:
+        key = item.candidate.section
+        if left.get(key):
+            left[key] -= 1
+            yield item
+
+
+def _is_long_output(section: Section, item: Ranked) -> bool:
+    return section.source == "tool_results" and _tokens_of(item) >= LONG_TOKENS
+
+
+def _tokens_of(item: Ranked) -> int:
+    """Of the counted item as it stands, whole or shorter."""
+    return (item.tokens_short if item.short else item.tokens_full) or 0

@@ -1,0 +1,29 @@
+"""The plain cut: as much of a text's beginning as fits with the marker, wherever that ends."""
+
+from assembly.engine.rendering import MARKER
+from assembly.engine.tokens import Ledger
+
+# The count of a text may fall when a character is added (the last letter of a word can turn three tokens into
+# one), so the search for the longest cut starts this many characters beyond the estimate.
+_LOOK_AHEAD = 16
+_WINDOW = 256  # characters that the search counts again at each step
+
+
+def longest_cut(body: str, led: Ledger, limit: int) -> tuple[int, Ledger] | None:
+    """The longest prefix of the body that fits with its marker: its length, and the ledger that ends in it.
+
+    None when not one character fits. Every length is proved by a real count, downwards from just above an
+    estimate: the count of a prefix does not always grow with the prefix.
+    """
+    if led.tokens > limit:
+        return None
+    room = limit - led.tokens - led.tokenizer.count(MARKER)
+    high = min(len(body) - 1, led.tokenizer.prefix(body, room) + _LOOK_AHEAD)
+    while high := len(body[:high].rstrip()):
+        low = max(0, high - _WINDOW)
+        settled = led.append(body[:low])
+        for end in range(high, low, -1):
+            if not body[end - 1].isspace() and settled.tokens_with(body[low:end] + MARKER) <= limit:
+                return end, settled.append(body[low:end] + MARKER)
+        high = low
+    return None

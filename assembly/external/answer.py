@@ -1,0 +1,124 @@
+"""Reading an endpoint's answer: what can be used is taken, what cannot is left out and counted."""
+
+import datetime
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from assembly.external.exchange import Failed
+from config.http.fields import EARLIEST_YEAR, LATEST_YEAR
+
+MAX_ID_CHARACTERS = 100
+MAX_TEXT_CHARACTERS = 100_000
+MAX_KIND_CHARACTERS = 60
+MAX_PATH_CHARACTERS = 500
+MAX_TAG_CHARACTERS = 100
+MAX_TAGS = 20
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+"""What PostgreSQL's texts, or UTF-8, cannot hold."""
+
+
+class Unusable(ValueError):
+    """A result with a member that is missing, of the wrong type or beyond its limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One result. `score` is from 0 to 1, None where the endpoint gave none; `occurred_at` has a zone."""
+
+    id: str
+    text: str = field(repr=False)
+    kind: str = ""
+    score: float | None = None
+    occurred_at: datetime.datetime | None = None
+    tags: tuple[str, ...] = ()
+    path: str = ""
+
+    def repeats(self, secret: str) -> bool:
+        """Whether any of its texts holds the secret."""
+        return any(secret in text for text in (self.id, self.text, self.kind, self.path, *self.tags))
+
+
+def answer_read(body: bytes, limit: int) -> tuple[list[Result], int]:
+    """The results that can be used, at most `limit`, and how many were left out. Raises Failed."""
+    entries = _entries(body)
+    found: dict[str, Result] = {}
+    for entry in entries[:limit]:
+        try:
+            result = _result(entry)
+        except Unusable:
+            continue
+        found.setdefault(result.id, result)
+    return list(found.values()), len(entries) - len(found)
+
+
+def _entries(body: bytes) -> list[Any]:
+    try:
+        document = json.loads(body.decode(), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        raise Failed("Its answer is not JSON in UTF-8.") from None
+    entries = document.get("results") if isinstance(document, dict) else None
+    if not isinstance(entries, list):
+        raise Failed("Its answer lacks the list “results”.")
+    return entries
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(name)  # NaN and Infinity are no JSON
+
+
+def _result(entry: Any) -> Result:
+    if not isinstance(entry, dict):
+        raise Unusable
+    given = {name: value for name, value in entry.items() if value is not None}
+    return Result(
+        id=_line(given.get("id"), MAX_ID_CHARACTERS),
+        text=_text(given.get("text")),
+        kind=_optional_line(given, "kind", MAX_KIND_CHARACTERS),
+        score=_score(given["score"]) if "score" in given else None,
+        occurred_at=_moment(given["occurred_at"]) if "occurred_at" in given else None,
+        tags=_tags(given.get("tags", [])),
+        path=_optional_line(given, "path", MAX_PATH_CHARACTERS),
+    )
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > MAX_TEXT_CHARACTERS or UNSTORABLE.search(value):
+        raise Unusable
+    return value
+
+
+def _line(value: Any, most: int) -> str:
+    if not isinstance(value, str) or not 0 < len(value) <= most or not value.isprintable():
+        raise Unusable
+    return value
+
+
+def _optional_line(given: Mapping[str, Any], name: str, most: int) -> str:
+    return _line(given[name], most) if given.get(name, "") != "" else ""
+
+
+def _tags(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or len(value) > MAX_TAGS:
+        raise Unusable
+    return tuple(_line(tag, MAX_TAG_CHARACTERS) for tag in value)
+
+
+def _score(value: Any) -> float:
+    # A huge whole number cannot become a float at all, and NaN would pass every comparison.
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1 or math.isnan(value):
+        raise Unusable
+    return float(value)
+
+
+def _moment(value: Any) -> datetime.datetime:
+    try:
+        moment = datetime.datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise Unusable from None
+    if moment.utcoffset() is None or not EARLIEST_YEAR <= moment.year <= LATEST_YEAR:
+        raise Unusable
+    return moment

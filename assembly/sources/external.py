@@ -1,0 +1,12 @@
+"""External sources in the registry: known to profiles, rules and pages, and asked elsewhere."""
+
+from collections.abc import Sequence
+
+from assembly.engine.profile import Section
+from assembly.engine.types import InvalidAssembly
+from assembly.sources.base import Gathered, Situation
+
+
+def external(situation: Situation, sections: Sequence[Section]) -> Gathered:  # noqa: ARG001 - as all sources
+    """Raises InvalidAssembly: `assembly.external` asks them, beside the database."""
+    raise InvalidAssembly("External sources are remote: ask_all() of assembly.external asks them.")

@@ -1,0 +1,52 @@
+"""How long an assembly may take, and what of it is left.
+
+Source: "Time Budget Management" of the seed "Memory Layer": a fifth is kept for the finish.
+"""
+
+from dataclasses import dataclass
+from time import monotonic
+
+from django.conf import settings
+
+KEPT_FOR_THE_FINISH = 0.2
+SHARE_OF_ONE_SOURCE = 0.5
+"""The most that one source may take of what is left for all: a slow one leaves the next ones as much."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeBudget:
+    """A time that runs. Seconds, unless a name says milliseconds."""
+
+    begun: float
+    """By the monotonic clock."""
+    seconds: float
+
+    @classmethod
+    def running(cls, time_ms: int | None) -> "TimeBudget":
+        """One that begins now: of so many milliseconds, or of as many as the installation gives everybody."""
+        return cls(monotonic(), (settings.ASSEMBLY_TIME_MS if time_ms is None else time_ms) / 1000)
+
+    @property
+    def elapsed_ms(self) -> int:
+        """Whole milliseconds since it began."""
+        return round((monotonic() - self.begun) * 1000)
+
+    @property
+    def left(self) -> float:
+        """What is left of it; nothing, once it is over."""
+        return max(0.0, self.begun + self.seconds - monotonic())
+
+    @property
+    def left_for_sources(self) -> float:
+        """What is left until the finish begins."""
+        return max(0.0, self.left - KEPT_FOR_THE_FINISH * self.seconds)
+
+    @property
+    def left_for_one_source(self) -> float:
+        """The most that the next source may take."""
+        return self.left_for_sources * SHARE_OF_ONE_SOURCE
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it took longer than it may."""
+        return monotonic() > self.begun + self.seconds

@@ -1,0 +1,67 @@
+"""When each source was asked, how long it took and how long it might have taken: rows of a table, with their bars."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from assembly.engine.codes import SourceCode
+from assembly.engine.reasons import source_sentence, summariser_sentence
+from assembly.models import Assembly
+from assembly.warnings import SUMMARISER, label_of
+
+WIDTH = 1000  # of a bar, in the units of its SVG
+LEAST = 6
+TAGS = {SourceCode.SOURCE_TIMEOUT: "late", SourceCode.SOURCE_FAILED: "failed"}
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """One source. Times are milliseconds since the assembly began; None: an older record, which has none.
+
+    `x`, `width` and `deadline_x` are in the units of the bar's SVG.
+    """
+
+    label: str
+    count: int
+    limit: int
+    started_ms: int | None
+    ms: int
+    deadline_ms: int | None
+    x: int
+    width: int
+    deadline_x: int | None
+    tag: str = ""
+    trouble: str = ""
+
+
+def source_rows(assembly: Assembly) -> list[SourceRow]:
+    """The sources in the order in which they were asked, by the names that people know."""
+    reports = sorted(assembly.sources, key=lambda report: report.get("started_ms", 0))
+    ends = [report.get("started_ms", 0) + report["ms"] for report in reports]
+    longest = max([assembly.assembly_ms, *ends, 1])
+    return [_row(report, WIDTH / longest) for report in reports]
+
+
+def _row(report: dict[str, Any], scale: float) -> SourceRow:
+    started, deadline, code = report.get("started_ms"), report.get("deadline_ms"), report.get("code")
+    width = max(LEAST, round(report["ms"] * scale))
+    return SourceRow(
+        label=label_of(report["name"]),
+        count=report["count"],
+        limit=report["limit"],
+        started_ms=started,
+        ms=report["ms"],
+        deadline_ms=deadline,
+        x=min(round((started or 0) * scale), WIDTH - width),
+        width=width,
+        deadline_x=round(deadline * scale) if deadline is not None and deadline * scale <= WIDTH else None,
+        tag=TAGS[SourceCode(code)] if code else "",
+        trouble=_trouble(report, SourceCode(code)) if code else "",
+    )
+
+
+def _trouble(report: dict[str, Any], code: SourceCode) -> str:
+    """In words; the fault of an external source or of the summariser is a sentence, that of others a class's name."""
+    told = summariser_sentence(code) if report["name"] == SUMMARISER else source_sentence(code)
+    fault = report.get("fault", "")
+    repeated = told.startswith(fault.rstrip("."))
+    return f"{fault} {told}" if " " in fault and not repeated else told

@@ -1,0 +1,55 @@
+"""A context with something from outside: it replays without the endpoint, and its record holds no secret."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from agents.models import Agent
+from assembly.asked import Asked
+from assembly.external.services import SourceFacts, external_source_create
+from assembly.models import ExternalSource, StoredProfile
+from assembly.replay import replay
+from assembly.service import assemble
+from teams.files import file_create
+from teams.principal import SYSTEM
+from tests.assembly.external.endpoints import GOOD, giving, serving
+
+SECRET = "quite-a-secret"
+RECORDED = ("assemblies", "decisions", "stored_texts", "jobs")
+
+
+@pytest.fixture
+def profile(db: None) -> str:
+    """The name of a profile with one external section."""
+    content = "sections:\n  - {key: tickets, heading: Tickets, layer: L6, source: external, shape: blocks}\n"
+    file_create(file=StoredProfile(name="town", content=content), author=SYSTEM.author)
+    return "town"
+
+
+@pytest.mark.usefixtures("local")
+def test_it_stands_in_the_context_and_replays_when_the_endpoint_is_gone(luna: Agent, profile: str) -> None:
+    with serving(giving(GOOD)) as endpoint:
+        facts = SourceFacts("Tickets", endpoint.url)
+        external_source_create(name="tickets", facts=facts, secret=SECRET, principal=SYSTEM)
+        told = assemble(agent=luna, asked=Asked(topic="ferry", profile=profile), principal=SYSTEM)
+    assert "The ferry is cancelled." in told.content
+    assert [decision.ref for decision in told.assembly.decisions.order_by("ref")] == [
+        "external:tickets:7", "external:tickets:8",
+    ]  # fmt: skip
+    ExternalSource.objects.all().delete()
+    assert replay(told.assembly).content == told.content
+    assert not any(SECRET in row for row in recorded())
+
+
+def test_without_the_endpoint_there_is_a_context_all_the_same(luna: Agent, profile: str) -> None:
+    told = assemble(agent=luna, asked=Asked(topic="ferry", profile=profile), principal=SYSTEM)
+    (report,) = (source for source in told.assembly.sources if source["name"] == "external:tickets")
+    assert (report["code"], report["count"]) == ("SOURCE_FAILED", 0)
+
+
+def recorded() -> list[Any]:
+    """Every row of the record, as text."""
+    with connection.cursor() as cursor:
+        cursor.execute(" UNION ALL ".join(f"SELECT {table}::text FROM {table}" for table in RECORDED))  # noqa: S608
+        return [row for (row,) in cursor.fetchall()]

@@ -1,0 +1,222 @@
+"""A rule from its first word to its last effect by keyboard alone; its form without scripts, and on small screens."""
+
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from agents.models import Agent
+from assembly.models import StoredRule
+from assembly.rules.services import rule_create
+from teams.models import Team
+from teams.principal import SYSTEM
+from tests.browser.conftest import sign_in
+from tests.browser.test_every_page import violations
+
+pytestmark = pytest.mark.browser
+
+MOST_STOPS = 80
+
+
+def reach(page: Page, target: Locator, key: str = "Tab") -> None:
+    """Press the key until the focus is there, as somebody without a mouse does."""
+    expect(target).to_be_visible()
+    for _ in range(MOST_STOPS):
+        if target.evaluate("one => one === document.activeElement"):
+            return
+        page.keyboard.press(key)
+    raise AssertionError(f"The keyboard does not reach {target}.")
+
+
+def press(page: Page, name: str, role: Literal["button", "link"] = "button", key: str = "Tab") -> None:
+    reach(page, page.get_by_role(role, name=name, exact=True), key)
+    page.keyboard.press("Enter")
+
+
+def fill(page: Page, label: str, text: str) -> None:
+    """Type into a field; in a select, the beginning of an option's name chooses it."""
+    reach(page, page.get_by_label(label, exact=True))
+    page.keyboard.type(text)
+
+
+def what_luna_is_told(page: Page, server: str, topic: str) -> None:
+    """A new context of Luna in her team."""
+    page.goto(f"{server}/preview/")
+    page.wait_for_load_state()
+    reach(page, page.get_by_label("Agent"))
+    page.keyboard.type("Luna")
+    expect(page.get_by_label("Team")).to_have_value("demo")
+    fill(page, "Topic (optional)", topic)
+    press(page, "Show the context")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Luna was told")
+
+
+def test_a_rule_by_keyboard_alone(page: Page, server: str, team: Team, complaints: list[str]) -> None:
+    sign_in(page, server)
+    page.goto(f"{server}/rules/")
+    page.wait_for_load_state()
+    press(page, "New rule", "link")
+    page.wait_for_url(f"{server}/rules/new/")
+    page.wait_for_load_state()
+
+    fill(page, "Name", "no-rehearsals")
+    fill(page, "For", "Luna")
+    reach(page, page.get_by_label("Start it switched off"))
+    page.keyboard.press("Space")
+    fill(page, "What it is for (optional)", "Rehearsals say nothing of stages.")
+    fill(page, "Words in the topic (optional)", "stage\nbackdrop")
+    fill(page, "What to do", "Leave")
+    fill(page, "With what", "Daily")
+    expect(page.get_by_label("Which")).to_be_hidden()
+
+    press(page, "Try it")
+    heading = page.locator("#tried h2")
+    expect(heading).to_be_focused()
+    expect(heading).to_have_text("It would have applied to 1 of the last 2 contexts. 1 would have been different.")
+    expect(page.locator("#live")).to_have_text(heading.inner_text())
+    expect(page.locator("#tried")).to_contain_text(
+        "Recent Activity: Left out, because the rule “no-rehearsals” says so."
+    )
+    assert not StoredRule.objects.exists()
+
+    press(page, "Make the rule", key="Shift+Tab")
+    page.wait_for_url(f"{server}/rules/no-rehearsals/")
+    expect(page.locator("[data-message]")).to_contain_text("The rule is there, switched off.")
+    expect(page.get_by_text("Whenever the topic has “stage” or “backdrop”:")).to_be_visible()
+    press(page, "Switch on")
+    expect(page.locator("[data-message]")).to_have_text("The rule is on.")
+
+    what_luna_is_told(page, server, "the stage once more")
+    applied = page.locator("section", has=page.get_by_role("heading", name="Rules that applied"))
+    expect(applied).to_contain_text("no-rehearsals, version 2")
+    expect(page.locator("#exact")).not_to_contain_text("Rehearsed.")
+
+    page.goto(f"{server}/rules/no-rehearsals/")
+    page.wait_for_load_state()
+    press(page, "Switch off")
+    expect(page.locator("[data-message]")).to_have_text("The rule is off.")
+    what_luna_is_told(page, server, "the stage at last")
+    expect(page.get_by_role("heading", name="Rules that applied")).to_be_hidden()
+    expect(page.locator("#exact")).to_contain_text("Rehearsed.")
+
+
+def test_lines_are_added_and_a_form_becomes_a_text_and_a_form_again(
+    page: Page, server: str, team: Team, complaints: list[str]
+) -> None:
+    sign_in(page, server)
+    page.goto(f"{server}/rules/new/")
+    page.wait_for_load_state()
+    fill(page, "Name", "own")
+    fill(page, "With what", "Files")
+    fill(page, "Which", "GOALS")
+    press(page, "Add a line")
+    second = page.get_by_role("group", name="Line 2")
+    expect(second).to_be_focused()
+    expect(page.locator("#live")).to_have_text("There is one more line.")
+    reach(page, second.get_by_label("What to do"))
+    page.keyboard.type("Count")
+    reach(page, second.get_by_label("With what"))
+    page.keyboard.type("What is tagged")
+    reach(page, second.get_by_label("Which"))
+    page.keyboard.type("ops")
+    reach(page, second.get_by_label("Times"))
+    page.keyboard.type("0.5")
+
+    press(page, "Write it as text", key="Shift+Tab")
+    text = page.get_by_label("Text of the rule")
+    expected = "then:\n  always_include:\n  - path: GOALS\n  boost:\n  - tag: ops\n    weight: 0.5\n"
+    expect(text).to_have_value(expected)
+    expect(page.get_by_label("Name")).to_have_value("own")
+    reach(page, text)
+    page.keyboard.press("Control+End")
+    page.keyboard.type("  exclude: [{source: turns}] # enough")
+    expect(page.locator("#check")).to_contain_text("can be used")
+    press(page, "Fill in a form", key="Shift+Tab")
+    expect(page.get_by_text("The text has comments, which the form would lose.")).to_be_visible()
+    expect(text).to_have_value(f"{expected}  exclude: [{{source: turns}}] # enough")
+    reach(page, text)
+    page.keyboard.press("Control+End")
+    for _ in range(len(" # enough")):
+        page.keyboard.press("Backspace")
+    press(page, "Fill in a form", key="Shift+Tab")
+    expect(page.get_by_role("group", name="Line 3").get_by_label("With what")).to_have_value("source:turns")
+
+
+def test_leaving_what_was_filled_in_asks_first(page: Page, server: str, team: Team) -> None:
+    sign_in(page, server)
+    page.goto(f"{server}/rules/new/")
+    page.wait_for_load_state()
+    asked: list[str] = []
+
+    def leave(dialog: object) -> None:
+        asked.append(dialog.type)  # type: ignore[attr-defined]
+        dialog.accept()  # type: ignore[attr-defined]
+
+    page.on("dialog", leave)
+    page.get_by_role("link", name="Cancel").click()
+    page.wait_for_url(f"{server}/rules/")
+    assert asked == []
+    page.goto(f"{server}/rules/new/")
+    page.wait_for_load_state()
+    page.get_by_label("What to do").select_option("exclude")
+    expect(page.get_by_text("Not saved yet.")).to_be_visible()
+    page.get_by_role("link", name="Cancel").click()
+    page.wait_for_url(f"{server}/rules/")
+    assert asked == ["beforeunload"]
+
+
+def test_without_javascript(browser: Browser, server: str, team: Team) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    sign_in(page, server)
+    page.goto(f"{server}/rules/new/")
+    page.get_by_label("With what").select_option("path")
+    page.get_by_label("Which").fill("KNOWLEDGE")
+    page.get_by_role("button", name="Add a line").click()
+    expect(page.get_by_label("Which").first).to_have_value("KNOWLEDGE")
+    line = page.get_by_role("group", name="Line 2")
+    line.get_by_label("What to do").select_option("exclude")
+    line.get_by_label("With what").select_option("source:daily_logs")
+    page.get_by_role("button", name="Try it").click()
+    expect(page.locator("#tried")).to_contain_text("2 of the last 2 contexts")
+    page.get_by_label("Name").fill("own")
+    page.get_by_role("button", name="Make the rule").click()
+    expect(page.get_by_text("The rule is there.")).to_be_visible()
+    page.get_by_role("button", name="Try it").click()
+    expect(page.locator("#tried")).to_contain_text("2 of the last 2 contexts")
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390, 320])
+def test_form_text_and_trial_suit_everybody(
+    browser: Browser, server: str, team: Team, width: int, scheme: Literal["light", "dark"]
+) -> None:
+    rule_create(name="quiet", content=FULL, owner=Agent.objects.get(), principal=SYSTEM)
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
+    )
+    page = context.new_page()
+    sign_in(page, server)
+    for address in ("/rules/quiet/", "/rules/quiet/edit/", "/rules/quiet/edit/?as=text"):
+        page.goto(server + address)
+        page.wait_for_load_state()
+        page.get_by_role("button", name="Try it").click()
+        expect(page.locator("#tried h2")).to_be_focused()
+        page.evaluate("document.querySelectorAll('details:not(.menu)').forEach((one) => { one.open = true })")
+        assert violations(page) == []
+        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), address
+    context.close()
+
+
+FULL = """\
+description: Everything that a form can say.
+when:
+  task_contains: [stage]
+  agent: [luna]
+  between: {weekdays: [mon, tue, wed, thu, fri, sat, sun], hours: '00:00-23:59'}
+then:
+  always_include: [{path: GOALS}, {memory_kind: fact}]
+  boost: [{source: team_memories, weight: 2.5}]
+  exclude: [{source: daily_logs}]
+"""
