@@ -130,4 +130,5 @@ def _situation(agent: Agent, team: Team | None, asked: Asked, profile: Profile, 
         filters=asked.filters,
         additional_context=asked.additional_context,
         depth_limit=profile.depth_limit,
+        ranker=profile.ranker,
     )

@@ -5,7 +5,8 @@ found by B-tree and sorted exactly: a vector index that filters by owner afterwa
 """
 
 import datetime
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -50,7 +51,10 @@ ORDER BY {STANDING_FIRST}, similarity DESC NULLS LAST, m.id
 
 @dataclass(frozen=True, slots=True)
 class FoundMemory:
-    """A memory as search returns it. `similarity` is -1 to 1, None without a topic or where either has no direction."""
+    """A memory as search returns it. `similarity` is -1 to 1, None without a topic or where either has no direction.
+
+    `measures` are the features that a ranker weighs, by name: see `memories.retrieval`.
+    """
 
     id: UUID
     version: int
@@ -59,6 +63,7 @@ class FoundMemory:
     occurred_at: datetime.datetime
     similarity: float | None
     superseded_by: UUID | None
+    measures: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def ref(self) -> str:

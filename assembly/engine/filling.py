@@ -67,7 +67,7 @@ class Filling:
         budget = self.budget if section.shape == "turns" else self.budget - self._reserved
         limit = Limit.of(section, self.ledger.tokens, budget)
         threshold = self.profile.similarity_threshold
-        ranked = rank(section, self.candidates[section.key], threshold, self._ruled)
+        ranked = rank(section, self.candidates[section.key], threshold, self._ruled, self.profile.ranker)
         return self.ladder.within(section, ranked, limit.tokens - self.ledger.tokens, limit.code)
 
     def _ruled(self, section: Section, candidate: Candidate) -> Ruling:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
+from assembly.engine.ranking import Ranker
 from assembly.engine.types import InvalidAssembly
 
 Shape = Literal["text", "entries", "lines", "blocks", "sequence", "turns"]
@@ -94,6 +95,8 @@ class Profile:
     cut_at: CutAt = "anywhere"
     quality_min: float = 0.0
     """Least mean relevance of what was found by searching; below it, the context says QUALITY_BELOW_MINIMUM."""
+    ranker: Ranker | None = None
+    """By what the lines of a section rank where there is a topic; None: by similarity alone."""
 
     def __post_init__(self) -> None:
         keys = [section.key for section in self.sections]
@@ -117,7 +120,8 @@ class Profile:
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe; from_dict restores an equal profile."""
         sections = [asdict(section) for section in self.sections]
-        return {**asdict(self), "sections": sections, "over_budget": list(self.over_budget)}
+        facts = {**asdict(self), "sections": sections, "over_budget": list(self.over_budget)}
+        return {**facts, "ranker": self.ranker.to_dict() if self.ranker else None}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Profile":
@@ -127,5 +131,6 @@ class Profile:
         sections = tuple(Section(**section) for section in data["sections"])
         weights = Weights(**data.get("weights", {}))
         over_budget = tuple(data.get("over_budget", ()))
-        parsed = {"sections": sections, "weights": weights, "over_budget": over_budget}
+        ranker = Ranker.from_dict(data["ranker"]) if data.get("ranker") else None
+        parsed = {"sections": sections, "weights": weights, "over_budget": over_budget, "ranker": ranker}
         return cls(**{**given, **parsed})

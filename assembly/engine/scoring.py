@@ -7,6 +7,7 @@ from typing import Literal
 
 from assembly.engine.codes import Code
 from assembly.engine.profile import Section, Shape, Step
+from assembly.engine.ranking import DECIMALS, SHARE, Ranker, boost_share, named_shares, relevance_of, score_of
 from assembly.engine.ruling import FREE, Ruling
 from assembly.engine.types import Candidate, Decision, Detail, InvalidAssembly
 
@@ -73,16 +74,22 @@ def rank(
     candidates: Iterable[Candidate],
     threshold: float,
     ruled: Callable[[Section, Candidate], Ruling] = lambda _section, _candidate: FREE,
+    ranker: Ranker | None = None,
 ) -> list[Ranked]:
     """All candidates of the section: those ranked, best first, then the others by ref.
 
-    Entries rank by date, newest first. Lines rank by similarity where any reaches the threshold, else the
-    most recent first ("Semantic vs. Recent Fallback" of the seed "Siestai: Context Assembly"). A sequence ranks by
-    position, turns from the latest back. Ties go to the lower ref. Blocks are ranked in their contest. `ruled` says
-    what request and rules want of a candidate.
+    Entries rank by date, newest first. Lines rank by the ranker where it finds any of what was measured for it; where
+    nothing was measured, by similarity where any reaches the threshold; else the most recent come first ("Semantic vs.
+    Recent Fallback" of the seed "Siestai: Context Assembly"). A sequence ranks by position, turns from the latest back.
+    Ties go to the lower ref. Blocks are ranked in their contest. `ruled` says what request and rules want of a
+    candidate.
     """
     eligible, others = considered(section, candidates, ruled)
-    if section.shape == "lines" and any(_reaches(item, threshold) for item in eligible):
+    measured = ranker if any(item.candidate.measures for item in eligible) else None
+    if section.shape == "lines" and measured and any(measured.finds(item.candidate, threshold) for item in eligible):
+        eligible, distant = _by_ranker(eligible, measured, threshold)
+        others = sorted(others + distant, key=lambda item: item.candidate.ref)
+    elif section.shape == "lines" and not measured and any(_reaches(item, threshold) for item in eligible):
         eligible, distant = _by_similarity(eligible, threshold)
         others = sorted(others + distant, key=lambda item: item.candidate.ref)
     elif section.shape in {"sequence", "turns"}:
@@ -138,6 +145,32 @@ def _by_similarity(items: list[Ranked], threshold: float) -> tuple[list[Ranked],
     return near, distant
 
 
+def _by_ranker(items: list[Ranked], ranker: Ranker, threshold: float) -> tuple[list[Ranked], list[Ranked]]:
+    """Those near the topic, the best first, and the others. How near something is, no rule changes."""
+    near, distant = [], []
+    own = {item.candidate.ref: score_of(ranker.shares(item.candidate)) for item in items}
+    least = round(max(own.values()) - ranker.reach, DECIMALS)
+    for item in (_scored(item, ranker) for item in items):
+        if own[item.candidate.ref] >= least or ranker.finds(item.candidate, threshold):
+            near.append(item)
+        else:
+            distant.append(replace(item, code=Code.BELOW_RELEVANCE, detail={"threshold": least}))
+    near.sort(key=lambda item: item.score or 0.0, reverse=True)
+    return near, distant
+
+
+def _scored(item: Ranked, ranker: Ranker) -> Ranked:
+    """The item with its score, and on record every feature that counts with its share of the score."""
+    shares, detail = ranker.shares(item.candidate), item.detail
+    measures = item.candidate.measures
+    known = {name for name, _ in item.signals}
+    features = tuple((name, measures[name]) for name, _ in shares if name not in known)
+    if item.ruling.boost != 1:
+        shares, detail = (*shares, ("boost", boost_share(item.ruling.boost))), {**detail, **item.ruling.detail}
+    signals = (*item.signals, *features, *named_shares(shares))
+    return replace(item, score=score_of(shares), signals=signals, detail=detail)
+
+
 def boosted(item: Ranked, score: float | None) -> Ranked:
     """The item with this score as its rules let it count, and on record by how much."""
     ruling = item.ruling
@@ -174,5 +207,6 @@ def relevance(decision: Decision, shape: Shape) -> float:
     What is required and the sections of one text count 1; what has no score counts 1 / rank.
     """
     if decision.score is not None:
-        return decision.score
+        ranked = any(name.startswith(SHARE) for name, _ in decision.signals)
+        return relevance_of(decision.score) if ranked else decision.score
     return 1.0 if shape == "text" or decision.code is Code.REQUIRED else 1 / (decision.rank or 1)

@@ -9,12 +9,13 @@ import yaml
 from assembly.engine.profile import STEPS, CutAt, Profile, Section, Weights
 from assembly.engine.types import InvalidAssembly
 from assembly.profiles.fields import Fields
+from assembly.profiles.rankers import RANKERS
 from assembly.profiles.sections import section_read
 from assembly.profiles.tree import UnreadableProfile, shown, tree_of
 
 KNOWN = (
     *("name", "description", "budget", "similarity_threshold", "depth_limit", "weights"),
-    *("over_budget", "fill", "cut_at", "quality_min", "sections"),
+    *("over_budget", "fill", "cut_at", "quality_min", "ranker", "sections"),
 )
 WEIGHTS = tuple(field.name for field in fields(Weights))
 MAX_NAME_CHARACTERS = 60
@@ -54,6 +55,7 @@ def described_read(text: str, *, name: str | None, version: int, sources: Collec
         "fill": root.flag("fill"),
         "cut_at": root.choice("cut_at", get_args(CutAt), default="anywhere"),
         "quality_min": root.number("quality_min", 1),
+        "ranker": RANKERS[root.choice("ranker", tuple(RANKERS))] if "ranker" in root.nodes else None,
     }
     given = {option: value for option, value in options.items() if value is not None}
     sections = [section_read(node, sources) for node in root.nodes_of("sections", MAX_SECTIONS)]
@@ -68,6 +70,8 @@ def profile_text(profile: Profile, description: str) -> str:
     facts |= {key: getattr(profile, key) for key in ("budget", "similarity_threshold", "depth_limit")}
     facts["weights"] = asdict(profile.weights)
     facts |= _about_what_has_no_room(profile)
+    if profile.ranker:
+        facts["ranker"] = profile.ranker.name
     facts["sections"] = [_facts(section) for section in profile.sections]
     return yaml.safe_dump(facts, sort_keys=False, allow_unicode=True, width=10_000)
 

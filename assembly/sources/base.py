@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from agents.models import Agent
 from assembly.engine.profile import Section
+from assembly.engine.ranking import Ranker
 from assembly.engine.rules import Rule
 from assembly.engine.signals import Signals
 from assembly.engine.types import Candidate
@@ -75,6 +76,8 @@ class Situation:
     filters: Filters = Filters()
     additional_context: str = ""
     depth_limit: int = 2
+    ranker: Ranker | None = None
+    """Whose features memories are to be measured for."""
     mentioned: tuple[Mention, ...] = ()
     task: TaskFrame | None = None
     rules: tuple[Rule, ...] = ()

@@ -1,4 +1,4 @@
-"""What the agent keeps, and what its team keeps: the nearest to the topic together with the most recent."""
+"""What the agent keeps, and what its team keeps: what bears on the topic together with the most recent."""
 
 from collections.abc import Sequence
 
@@ -6,11 +6,14 @@ from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Situation, offered
 from assembly.sources.labels import memory_labels
+from memories.retrieval import memories_search, question_read
 from memories.search import FoundMemory, memories_find
 from memories.services import Owner
 
 LIMIT = 20
-"""More than any section takes, so that the record can show what came close."""
+"""More than most sections take, so that the record can show what came close."""
+MOST = 60
+"""For a section that takes as many as there is room for: 2,000 tokens of what somebody said."""
 
 
 def agent_memories(situation: Situation, sections: Sequence[Section]) -> Gathered:
@@ -26,14 +29,24 @@ def team_memories(situation: Situation, sections: Sequence[Section]) -> Gathered
 def _memories(owner: Owner | None, situation: Situation, sections: Sequence[Section]) -> Gathered:
     if owner is None:
         return Gathered((), LIMIT)
+    if situation.vector is None and (situation.ranker is None or not situation.topic.strip()):
+        limit = situation.raised(LIMIT)
+        found = memories_find(owner=owner, vector=None, similar=0, recent=limit)
+        return offered(sections, found, limit, _candidate)
     # Whether the search found anything is for the engine to say, so the most recent must be at hand as well.
-    similar = situation.raised(LIMIT)
-    recent = (
-        similar if situation.vector is None else situation.raised(max(section.top_k or LIMIT for section in sections))
-    )
-    found = memories_find(owner=owner, vector=situation.vector, similar=similar, recent=recent)
-    limit = recent if situation.vector is None else similar + recent
-    return offered(sections, found, limit, _candidate)
+    wanted = max(section.top_k or MOST for section in sections) if situation.ranker else LIMIT
+    best = situation.raised(max(LIMIT, wanted))
+    recent = situation.raised(max(section.top_k or LIMIT for section in sections))
+    return offered(sections, _found(owner, situation, best, recent), best + recent, _candidate)
+
+
+def _found(owner: Owner, situation: Situation, best: int, recent: int) -> list[FoundMemory]:
+    """The best by the profile's ranker, else those nearest in meaning; and the most recent."""
+    if situation.ranker is None:
+        return memories_find(owner=owner, vector=situation.vector, similar=best, recent=recent)
+    question = question_read(situation.topic, situation.vector, situation.agent.today(situation.now))
+    weights = dict(situation.ranker.weights)
+    return memories_search(owner=owner, question=question, weights=weights, limit=best, recent=recent)
 
 
 def _candidate(section: Section, memory: FoundMemory) -> Candidate:
@@ -45,5 +58,6 @@ def _candidate(section: Section, memory: FoundMemory) -> Candidate:
         occurred_at=memory.occurred_at,
         similarity=memory.similarity,
         superseded_by=f"memory:{memory.superseded_by}" if memory.superseded_by else None,
+        measures=memory.measures,
         labels=memory_labels(memory.kind),
     )

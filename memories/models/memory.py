@@ -2,12 +2,12 @@
 
 import hashlib
 
-from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.db.models.functions import Coalesce
-from pgvector.django import VectorField
+from django.db.models.functions import Cast, Coalesce
+from pgvector.django import HalfVectorField, HnswIndex, VectorField
 from uuid_utils.compat import uuid7
 
 from agents.models import Agent
@@ -16,6 +16,13 @@ from teams.files import Signed, Version
 from teams.models import Team
 
 MAX_TEXT_CHARACTERS = 20_000
+LABEL = models.Func(
+    models.F("text"),
+    models.Value(r"^([^:\n]{1,60}):\s"),
+    function="substring",
+    output_field=models.TextField(),
+)
+"""What stands before the first colon of a short beginning, as the speaker does in “Ada: Tea?”."""
 UNIT_RANGE = [MinValueValidator(0.0), MaxValueValidator(1.0)]
 
 
@@ -38,7 +45,10 @@ class Memory(Signed):
     embedding = VectorField(dimensions=DIMENSIONS, null=True)
     embedding_model = models.CharField(max_length=80)
     search = models.GeneratedField(
-        expression=SearchVector("text", config="english"), output_field=SearchVectorField(), db_persist=True
+        expression=SearchVector(LABEL, config="english", weight="A")
+        + SearchVector("text", config="english", weight="D"),
+        output_field=SearchVectorField(),
+        db_persist=True,
     )
     salience = models.FloatField(default=0.5, validators=UNIT_RANGE)
     credibility = models.FloatField(default=0.5, validators=UNIT_RANGE)
@@ -80,6 +90,13 @@ class Memory(Signed):
             models.Index("agent", Coalesce("occurred_at", "created").desc(), name="memory_agent_recent"),
             models.Index("team", Coalesce("occurred_at", "created").desc(), name="memory_team_recent"),
             GinIndex(fields=["search"], name="memory_search"),
+            # Of half the precision: it finds the same and takes two thirds of the room.
+            HnswIndex(
+                OpClass(Cast("embedding", HalfVectorField(dimensions=DIMENSIONS)), name="halfvec_cosine_ops"),
+                name="memory_meaning",
+                m=16,
+                ef_construction=64,
+            ),
         ]
 
     @property

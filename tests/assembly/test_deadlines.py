@@ -130,7 +130,7 @@ def test_two_sources_that_sleep_leave_time_for_the_others(press: Pair, monkeypat
 @pytest.mark.parametrize(
     ("table", "profile", "missing"),
     [
-        ("entities", "coding", {"entities", "relations", "patterns"}),
+        ("entities", "coding", {"entities", "relations", "patterns", "team_memories", "agent_memories"}),
         ("task_frames", "stack", {"task_stack"}),
     ],
 )

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from assembly.engine.profile import STEPS, CutAt, Profile, Section, Weights
 from assembly.profiles import CONVERSATION, SHIPPED, SIMILARITY_THRESHOLD
+from assembly.profiles.rankers import RANKERS
 from assembly.profiles.reading import described_read, profile_read, profile_text
 from assembly.profiles.tree import MAX_CHARACTERS, UnreadableProfile
 from assembly.sources import SOURCES
@@ -282,6 +283,7 @@ def test_conversation_is_what_it_always_was() -> None:
             version=1,
             budget=16_000,
             similarity_threshold=0.24,
+            ranker=RANKERS["default"],
             sections=(
                 Section("identity", "Identity", "L1", "agent_files", "text", required=True),
                 Section("instructions", "Instructions", "L1", "agent_files", "text", required=True),

@@ -1,0 +1,92 @@
+"""Ranking by many features at once: a linear model whose every share can be looked at.
+
+An item's score is the sum of weight x feature. The weights are data: they come with the profile and are recorded too.
+A difference of scores is a logarithm of odds, as the model was trained: an item that scores 1 more is e times as likely
+to be what was asked for.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from assembly.engine.types import Candidate, InvalidAssembly
+
+WORDS = "words"
+"""The feature that says how much of the topic's weight in words an item has itself, 0 to 1."""
+SHARE = "share:"
+"""What the names of shares begin with, among the signals of a decision."""
+DECIMALS = 4
+LEAST_BOOST = 1e-6
+HALF = 10.0
+"""The score that counts as a relevance of one half: nearly all topics that are spoken of find something above it."""
+
+Signals = tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranker:
+    """A linear model over the measures of candidates. Raises InvalidAssembly for a number that is not finite."""
+
+    name: str
+    version: int
+    weights: tuple[tuple[str, float], ...]
+    least_words: float
+    """From this share of the topic's words on, an item counts as found, however far its meaning is."""
+    reach: float
+    """An item that scores less than the best by more than this is too far from the topic, unless it is found."""
+
+    def __post_init__(self) -> None:
+        numbers = (self.least_words, self.reach, *(weight for _, weight in self.weights))
+        if not all(math.isfinite(number) for number in numbers):
+            raise InvalidAssembly(f"The weights of the ranker {self.name} must be finite numbers.")
+
+    def shares(self, candidate: Candidate) -> Signals:
+        """What each feature that the candidate has adds to its score, in the order of the weights; zeros left out."""
+        measures = candidate.measures
+        shares = ((name, round(weight * measures.get(name, 0.0), DECIMALS)) for name, weight in self.weights)
+        return tuple((name, share) for name, share in shares if share)
+
+    def finds(self, candidate: Candidate, threshold: float) -> bool:
+        """Whether the candidate is near the topic by itself: in meaning, or by its words."""
+        near = candidate.similarity is not None and candidate.similarity >= threshold
+        return near or candidate.measures.get(WORDS, 0.0) >= self.least_words
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe; from_dict restores an equal ranker."""
+        return {
+            "name": self.name,
+            "version": self.version,
+            "weights": dict(self.weights),
+            "least_words": self.least_words,
+            "reach": self.reach,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Ranker":
+        """The ranker that to_dict described; keys that it does not know are passed over.
+
+        Sorted by name: a record's JSON keeps no order, and the order of a sum is to be the same for ever.
+        """
+        weights = tuple(sorted((str(name), float(weight)) for name, weight in data["weights"].items()))
+        return cls(data["name"], data["version"], weights, float(data["least_words"]), float(data["reach"]))
+
+
+def score_of(shares: Signals) -> float:
+    """The sum of the shares."""
+    return round(math.fsum(share for _, share in shares), DECIMALS)
+
+
+def boost_share(boost: float) -> float:
+    """What a boost adds to a score: it multiplies the odds. One below 1 takes away."""
+    return round(math.log(max(boost, LEAST_BOOST)), DECIMALS)
+
+
+def named_shares(shares: Signals) -> Signals:
+    """The shares as the signals of a decision name them."""
+    return tuple((f"{SHARE}{name}", share) for name, share in shares)
+
+
+def relevance_of(score: float) -> float:
+    """The score among others that go from 0 to 1: higher for a higher one, one half for HALF, 0 for none."""
+    return max(0.0, score) / (max(0.0, score) + HALF)

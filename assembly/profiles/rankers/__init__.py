@@ -1,0 +1,13 @@
+"""The rankers that Dossier comes with, one file each, written by `manage.py train_ranker` and read once at start."""
+
+from pathlib import Path
+
+import yaml
+
+from assembly.engine.ranking import Ranker
+
+RANKERS = {
+    path.stem: Ranker.from_dict(yaml.safe_load(path.read_text(encoding="utf-8")))
+    for path in sorted(Path(__file__).parent.glob("*.yaml"))
+}
+"""By name."""

@@ -1,0 +1,19 @@
+"""Training rankers: labelled questions, measured by the real search, and the weights that put their evidence first."""
+
+from assembly.training.labelled import LINES, Labelled, labelled_questions, stored
+from assembly.training.recall import mean_figures, mean_recall, recall
+from assembly.training.weights import GROUPS, TRAINED, ranker_text, weights_of
+
+__all__ = [
+    "GROUPS",
+    "LINES",
+    "TRAINED",
+    "Labelled",
+    "labelled_questions",
+    "mean_figures",
+    "mean_recall",
+    "ranker_text",
+    "recall",
+    "stored",
+    "weights_of",
+]

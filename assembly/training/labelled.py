@@ -1,0 +1,111 @@
+"""Questions whose evidence is known, about a conversation that is in the database for as long as they are asked.
+
+The files are conversations as `import_conversation` reads them, with `qa`: a list of `question`, `category` and
+`evidence`, the ids of the turns that hold the answer.
+"""
+
+import datetime
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+import numpy as np
+from django.db import transaction
+from numpy.typing import NDArray
+
+from agents.models import Agent
+from assembly.engine.profile import Section
+from assembly.engine.rendering import render
+from assembly.engine.types import Candidate
+from config.tokens import get_tokenizer
+from memories.conversation import conversation_import
+from memories.conversation_file import conversation_read
+from memories.models import Memory
+from memories.retrieval import Question, id_of, measured_rows, question_read
+from memories.search import topic_vector
+from teams.principal import SYSTEM
+
+TURN = re.compile(r"\w+:\d+")
+"""How evidence names a turn: D5:12. An entry may name several."""
+LINES = Section("memories", "Memories", "L5", "agent_memories", "lines")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, and the memories that hold its answer."""
+
+    question: Question
+    category: str
+    evidence: frozenset[UUID]
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A stored conversation, the questions about it, and the tokens of each memory's line in a context."""
+
+    agent: Agent
+    asked: Sequence[Asked]
+    tokens: Mapping[UUID, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A question with every memory of its conversation, measured: an array per feature, one row per memory."""
+
+    category: str
+    measures: Mapping[str, NDArray[np.float64]]
+    evidence: NDArray[np.intp]
+    """The places of the rows that hold the answer."""
+    tokens: NDArray[np.int64]
+
+
+@contextmanager
+def stored(file: Path) -> Iterator[Conversation]:
+    """The conversation of the file, kept by an agent of its own while the block runs; nothing of it stays.
+
+    Questions without evidence are passed over. Raises ImportRefused for a file that is no conversation.
+    """
+    sessions = conversation_read(file)
+    slug = f"training-{file.stem.lower()}"
+    with transaction.atomic():
+        conversation_import(sessions=sessions, agent=slug, principal=SYSTEM, advance=lambda _: None)
+        agent = Agent.objects.get(slug=slug)
+        today = max(session.at for session in sessions).date() + datetime.timedelta(days=1)
+        memories = list(Memory.objects.filter(agent=agent).only("id", "kind", "text", "external_id"))
+        yield Conversation(agent, _asked(file, memories, today), {memory.id: _tokens(memory) for memory in memories})
+        transaction.set_rollback(True)
+
+
+def labelled_questions(file: Path) -> list[Labelled]:
+    """The questions about the conversation of the file, with all its memories as the search measures them."""
+    with stored(file) as conversation:
+        return [_labelled(conversation, asked) for asked in conversation.asked]
+
+
+def _asked(file: Path, memories: Sequence[Memory], today: datetime.date) -> list[Asked]:
+    ids = {memory.external_id.split(":", 1)[1].rpartition(":")[0]: memory.id for memory in memories}
+    asked = []
+    for entry in json.loads(file.read_text(encoding="utf-8")).get("qa", ()):
+        named = {turn for words in entry.get("evidence", ()) for turn in TURN.findall(words)}
+        evidence = frozenset(ids[turn] for turn in named & ids.keys())
+        question = str(entry["question"])
+        if evidence:
+            read = question_read(question, topic_vector(question), today)
+            asked.append(Asked(read, str(entry.get("category", "")), evidence))
+    return asked
+
+
+def _labelled(conversation: Conversation, asked: Asked) -> Labelled:
+    rows, measures = measured_rows(conversation.agent, asked.question, least=len(conversation.tokens))
+    ids = [id_of(row) for row in rows]
+    evidence = np.array([place for place, id_ in enumerate(ids) if id_ in asked.evidence])
+    return Labelled(asked.category, measures, evidence, np.array([conversation.tokens[id_] for id_ in ids]))
+
+
+def _tokens(memory: Memory) -> int:
+    line = render(LINES, Candidate("", LINES.key, memory.text, memory.kind)).text
+    return get_tokenizer("cl100k_base").count(f"{line}\n")

@@ -1,0 +1,7 @@
+"""Retrieval: which of an owner's memories bear on a question, and all that was measured of them."""
+
+from memories.retrieval.finding import measured_rows, memories_search
+from memories.retrieval.question import Question, question_read
+from memories.retrieval.rows import id_of
+
+__all__ = ["Question", "id_of", "measured_rows", "memories_search", "question_read"]

@@ -1,0 +1,82 @@
+"""The search: the owner's rows are measured, and those that the weights put first are returned with their measures."""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+import numpy as np
+from django.db import connection
+from numpy.typing import NDArray
+
+from agents.models import Agent
+from memories.retrieval.candidates import rows_to_rank
+from memories.retrieval.features import Numbers, features, idf_of
+from memories.retrieval.question import Question
+from memories.retrieval.rows import OCCURRED, SUPERSEDED, Columns, Search, id_of
+from memories.retrieval.terms import terms_read
+from memories.search import FoundMemory
+from memories.services import Owner
+
+DECIMALS = 4
+"""Of measures: enough to tell rows apart, and few enough to be read."""
+
+TEXTS = f"""
+SELECT id, version, kind, text, {OCCURRED}, superseded_by_id FROM memories WHERE id = ANY(%s)
+"""  # noqa: S608 - only the constant above is put in
+
+
+def memories_search(
+    *, owner: Owner, question: Question, weights: Mapping[str, float], limit: int, recent: int
+) -> list[FoundMemory]:
+    """The `limit` memories for which the weighed features say the most, together with the `recent` newest.
+
+    The best come first; superseded ones after all others; ties go to the lower id. Where the owner has so many, so
+    many come back. Each has those of its features that are not 0 as measures. Of an owner with very many memories,
+    those are ranked that come into question: see `rows_to_rank`.
+    """
+    rows, measured = measured_rows(owner, question, least=max(limit, recent))
+    chosen = _chosen(rows, _scores(measured, weights), limit, recent)
+    return _found(rows[chosen], {name: values[chosen] for name, values in measured.items()})
+
+
+def measured_rows(owner: Owner, question: Question, *, least: int) -> tuple[Columns, Mapping[str, Numbers]]:
+    """The rows that are ranked, the oldest first, and their features; at least so many, where the owner has them."""
+    column = "agent_id" if isinstance(owner, Agent) else "team_id"
+    search = Search(column, owner.pk, question, terms_read(question, owner.pk))
+    rows, sample = rows_to_rank(search, least)
+    measured = features(rows, question, idf_of(sample, len(search.terms.all)))
+    return rows, {name: np.round(values, DECIMALS) for name, values in measured.items()}
+
+
+def _scores(measured: Mapping[str, Numbers], weights: Mapping[str, float]) -> Numbers:
+    scores = np.zeros(len(measured["similarity"]))
+    for name, values in measured.items():
+        scores += weights.get(name, 0.0) * values
+    return scores
+
+
+def _chosen(rows: Columns, scores: Numbers, limit: int, recent: int) -> NDArray[np.intp]:
+    """The places of the best and of the newest, the best first."""
+    gone = (rows["marks"] & SUPERSEDED) > 0
+    best = np.lexsort((rows["id_low"], rows["id_high"], -scores, gone))
+    newest = np.lexsort((rows["id_low"], rows["id_high"], -rows["at"], gone))
+    kept = np.zeros(len(rows), dtype=bool)
+    kept[best[:limit]] = kept[newest[:recent]] = True
+    return best[kept[best]]
+
+
+def _found(rows: Columns, measured: Mapping[str, Numbers]) -> list[FoundMemory]:
+    texts = _texts([id_of(row) for row in rows])
+    found = []
+    for place, row in enumerate(rows):
+        if told := texts.get(id_of(row)):
+            measures = {name: float(values[place]) for name, values in measured.items() if values[place]}
+            similarity = None if np.isnan(row["similarity"]) else float(row["similarity"])
+            found.append(FoundMemory(*told[:5], similarity, told[5], measures))
+    return found
+
+
+def _texts(ids: Sequence[UUID]) -> dict[UUID, tuple[UUID, int, str, str, datetime.datetime, UUID | None]]:
+    with connection.cursor() as cursor:
+        cursor.execute(TEXTS, [list(ids)])
+        return {row[0]: row for row in cursor.fetchall()}

@@ -1,0 +1,67 @@
+"""The words of a question as PostgreSQL's full text knows them, each as a query of its own.
+
+Rows and questions go through the same text configuration, so a word meets its other forms. The configuration is the
+English one for every language: it leaves words that are not English as they are, but for some endings, which rows and
+questions lose alike.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from memories.retrieval.question import Question
+
+MAX_WORDS = 40
+MAX_ENTITIES = 8
+
+# The longest words say the most where a question is a whole page.
+READ = """
+SELECT ARRAY(
+    SELECT lexeme FROM unnest(to_tsvector('english', %(text)s)) ORDER BY length(lexeme) DESC, lexeme LIMIT %(words)s
+), ARRAY(
+    SELECT string_agg(named::text, ' | ' ORDER BY named::text)
+    FROM entities, unnest(names) AS alias, LATERAL phraseto_tsquery('english', alias) AS named
+    WHERE agent_id = %(owner)s AND names && %(names)s::text[] AND numnode(named) > 0
+    GROUP BY entities.id, salience ORDER BY salience DESC, entities.id LIMIT %(entities)s
+)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Each term is the text of a tsquery: a word, or an entity under any of its names."""
+
+    words: tuple[str, ...]
+    entities: tuple[str, ...] = ()
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Words and entities."""
+        return (*self.words, *self.entities)
+
+    @property
+    def label(self) -> str:
+        """Any of the words, where it labels a text: as the speaker does in “Ada: Tea?”."""
+        return " | ".join(f"{word}:A" for word in self.words)
+
+
+def terms_read(question: Question, owner: UUID) -> Terms:
+    """The terms of the question; those entities are known that the owner, where it is an agent, has in its graph."""
+    parameters: dict[str, Any] = {
+        "text": question.text,
+        "owner": owner,
+        "names": list(question.names),
+        "words": MAX_WORDS,
+        "entities": MAX_ENTITIES,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(READ, parameters)
+        lexemes, entities = cursor.fetchone()
+    return Terms(tuple(map(_quoted, lexemes)), tuple(entities))
+
+
+def _quoted(lexeme: str) -> str:
+    escaped = lexeme.replace("\\", "\\\\").replace("'", "''")
+    return f"'{escaped}'"

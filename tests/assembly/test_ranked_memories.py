@@ -1,0 +1,81 @@
+"""Contexts whose memories were ranked: on record, in the API, in a replay; and of a record from before."""
+
+import json
+from typing import Any
+
+import pytest
+
+from agents.models import Agent
+from assembly.asked import Asked
+from assembly.cache import Answer
+from assembly.engine.pipeline import assemble as run
+from assembly.engine.profile import Profile
+from assembly.models import Assembly
+from assembly.profiles.rankers import RANKERS
+from assembly.replay import inputs_of, replay
+from assembly.service import assemble
+from config.tokens import get_tokenizer
+from memories.services import MemoryFacts, memories_create
+from teams.principal import SYSTEM
+from tests.assembly.conftest import NOW
+from tests.client import Api
+
+pytestmark = pytest.mark.django_db
+
+TEXTS = ["Ben: When is the boat sold?", "Ada: It was sold last week.", "Ben: The weather is fine.", "Ada: I like tea."]
+TOPIC = "When was the boat of Ada sold?"
+
+
+@pytest.fixture
+def answer(luna: Agent) -> Answer:
+    facts = [MemoryFacts(kind="message", text=text, occurred_at=NOW) for text in TEXTS]
+    memories_create(owner=luna, facts=facts, principal=SYSTEM)
+    return assemble(agent=luna, team=None, principal=SYSTEM, asked=Asked(topic=TOPIC, now=NOW))
+
+
+def memories_in(answer: Answer) -> list[dict[str, Any]]:
+    rows = Assembly.objects.get(id=answer.assembly.id).decisions.filter(section="personal_memories").order_by("rank")
+    return [{"score": row.score, **row.signals} for row in rows if row.rank]
+
+
+def test_each_share_of_the_score_is_on_record(answer: Answer) -> None:
+    weights = dict(RANKERS["default"].weights)
+    best = memories_in(answer)[0]
+    shares = {name.removeprefix("share:"): value for name, value in best.items() if name.startswith("share:")}
+    assert best["score"] == pytest.approx(sum(shares.values()), abs=1e-3)
+    assert {"similarity", "words", "labelled", "time_said", "after_question"} <= shares.keys()
+    for name in shares.keys() - {"similarity"}:
+        assert shares[name] == pytest.approx(weights[name] * best[name], abs=1e-4)
+
+
+def test_what_answers_comes_first(answer: Answer) -> None:
+    section = answer.content.partition("## Personal Memories\n")[2]
+    assert section.splitlines()[0] == "- [message] Ada: It was sold last week."
+
+
+def test_a_replay_needs_no_search(answer: Answer) -> None:
+    again = replay(Assembly.objects.get(id=answer.assembly.id))
+    assert (again.identical, again.content) == (True, answer.content)
+
+
+def test_a_record_from_before_there_were_rankers_ranks_by_similarity(answer: Answer) -> None:
+    assembly = Assembly.objects.get(id=answer.assembly.id)
+    del assembly.profile["ranker"]
+    inputs = inputs_of(assembly, list(assembly.decisions.order_by("position")))
+    assert inputs.profile.ranker is None
+    assembled = run(inputs.request, inputs.profile, inputs.candidates, get_tokenizer("cl100k_base"))
+    scored = [decision for decision in assembled.decisions if decision.section == "personal_memories" and decision.rank]
+    assert scored
+    for decision in scored:
+        assert decision.score == dict(decision.signals)["similarity"]
+
+
+def test_the_api_shows_features_and_shares(answer: Answer, admin_api: Api) -> None:
+    page = json.loads(admin_api.get(f"assemblies/{answer.assembly.id}/decisions?limit=200").content)
+    [first] = [one for one in page["results"] if one["section"] == "personal_memories" and one["rank"] == 1]
+    assert {"similarity", "words", "share:similarity", "share:words"} <= first["signals"].keys()
+
+
+def test_the_shipped_ranker_is_recorded_by_value(answer: Answer) -> None:
+    recorded = Profile.from_dict(Assembly.objects.get(id=answer.assembly.id).profile)
+    assert recorded.ranker == RANKERS["default"]

@@ -1,0 +1,99 @@
+"""Training a ranker: from files with labelled questions to a file of weights, and nothing in between stays."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from django.core.management import CommandError, call_command
+
+from agents.models import Agent
+from assembly.engine.ranking import Ranker
+from assembly.profiles.rankers import RANKERS
+from assembly.training import TRAINED, Labelled, mean_recall, recall, weights_of
+from assembly.training.weights import BY_HAND
+from memories.models import Memory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    turns = ["I bought a violin in Oslo.", "How nice!", "The oven is broken again.", "Then we eat cold soup.", "Fine."]
+    said = [
+        {"speaker": ("Ada", "Ben")[number % 2], "dia_id": f"D1:{number}", "text": text}
+        for number, text in enumerate(turns)
+    ]
+    asked = [
+        {"question": "Where did Ada buy the violin?", "evidence": ["D1:0"], "category": 1},
+        {"question": "What is wrong with the oven?", "evidence": ["D1:2; D1:3"], "category": 2},
+        {"question": "Who sings?", "evidence": [], "category": 5},
+    ]
+    conversation = {"session_1": said, "session_1_date_time": "1:56 pm on 8 May, 2023", "qa": asked}
+    (tmp_path / "one.json").write_text(json.dumps(conversation), encoding="utf-8")
+    return tmp_path
+
+
+def train(folder: Path, out: str = "mine.yaml", names: str = "one") -> Any:
+    call_command("train_ranker", data=folder, train=names, out=folder / out)
+    return yaml.safe_load((folder / out).read_text(encoding="utf-8"))
+
+
+def test_weights_are_learned_and_written_down(folder: Path) -> None:
+    facts = train(folder)
+    ranker = Ranker.from_dict(facts)
+    assert (ranker.name, ranker.version) == ("mine", 1)
+    assert dict(ranker.weights).keys() == {*TRAINED, *BY_HAND}
+    assert facts["trained"].startswith("2 questions of ")
+    assert facts["figures"]["r_at_5"] == 1
+
+
+def test_training_again_gives_the_same_file(folder: Path) -> None:
+    train(folder)
+    before = (folder / "mine.yaml").read_bytes()
+    train(folder)
+    assert (folder / "mine.yaml").read_bytes() == before
+
+
+def test_nothing_of_it_stays(folder: Path) -> None:
+    before = Agent.objects.count(), Memory.objects.count()
+    train(folder)
+    assert (Agent.objects.count(), Memory.objects.count()) == before
+
+
+@pytest.mark.parametrize(
+    ("out", "names", "said"),
+    [("Mine.txt", "one", "small letters"), ("mine.yaml", "missing", "missing.json")],
+)
+def test_what_cannot_be_trained_says_why(folder: Path, out: str, names: str, said: str) -> None:
+    with pytest.raises(CommandError, match=said):
+        train(folder, out, names)
+
+
+def test_without_evidence_there_is_nothing_to_learn(folder: Path) -> None:
+    data = json.loads((folder / "one.json").read_text(encoding="utf-8"))
+    (folder / "one.json").write_text(json.dumps(data | {"qa": []}), encoding="utf-8")
+    with pytest.raises(CommandError, match="No question has evidence"):
+        train(folder)
+
+
+def test_what_tells_the_evidence_gets_the_weight() -> None:
+    told = np.array([0.0, 1.0, 0.0, 0.0])
+    noise = np.array([0.0, 1.0, 1.0, 1.0])
+    question = Labelled("1", {"words": told, "asks": noise}, np.array([1]), np.array([9, 9, 9, 9]))
+    weights = weights_of([question], ["words", "asks"])
+    assert weights["words"] > 1 > abs(weights["asks"])
+    assert mean_recall([question], weights)["r_at_5"] == 1
+
+
+def test_within_a_budget_a_misfit_is_skipped() -> None:
+    figures = recall([2, 0, 1], {0, 1}, [100, 300, 450])
+    assert figures["r_at_5"] == 1
+    assert figures["r_at_500_tokens"] == 0
+    assert recall([2, 0, 1], {0, 1}, [40, 300, 450])["r_at_500_tokens"] == 0.5
+
+
+def test_the_shipped_ranker_weighs_what_search_measures() -> None:
+    assert dict(RANKERS["default"].weights).keys() == {*TRAINED, *BY_HAND}

@@ -1,0 +1,160 @@
+"""Searching the memories of one agent with the shipped ranker: how long it takes, and whether it misses anything.
+
+The memories are invented of the words of our own documentation, as often as they stand there, and all in one table.
+"""
+
+import datetime
+import random
+import re
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import django
+
+from tests.benchmarks.figures import figure
+from tests.benchmarks.http_assembly import manage
+
+if TYPE_CHECKING:
+    from agents.models import Agent
+    from memories.retrieval import Question
+
+NAME = "search"
+OWNERS = (500, 1_000, 10_000, 50_000, 100_000)
+TIMED = (1_000, 10_000, 100_000)
+COMPARED = (500, 50_000)
+FIRST = 20
+QUESTIONS = 60
+BATCH = 5_000
+TURNS_A_DAY = 24
+START = datetime.datetime(2000, 1, 1, 9, tzinfo=datetime.UTC)
+TODAY = datetime.date(2026, 11, 21)
+
+COPY = """
+COPY memories (id, agent_id, kind, text, embedding, embedding_model, salience, credibility, occurred_at, external_id,
+    version, created, updated_by, editor_ref, editor_name) FROM STDIN
+"""
+
+
+def run() -> None:
+    """Print latencies in milliseconds by the number of the agent's memories, and recall against a search of all."""
+    manage("migrate", "--verbosity", "0")
+    django.setup()
+    from agents.models import Agent
+
+    words = _words()
+    asked = _questions(random.Random(1), words)
+    agents = {rows: Agent.objects.create(slug=f"agent-{rows}", name=f"Agent {rows}") for rows in OWNERS}
+    _load(agents, words)
+    for rows in TIMED:
+        _time(rows, agents[rows], asked)
+    for rows in COMPARED:
+        _compare(rows, agents[rows], asked)
+
+
+def _words() -> list[str]:
+    pages = sorted(Path("docs").glob("*.md"))
+    return re.findall(r"[a-zA-Z]{2,}", " ".join(page.read_text(encoding="utf-8") for page in pages).lower())
+
+
+def _sentence(chance: random.Random, words: list[str], least: int, most: int) -> str:
+    return " ".join(chance.choices(words, k=chance.randint(least, most)))
+
+
+def _questions(chance: random.Random, words: list[str]) -> "list[Question]":
+    from memories.retrieval import question_read
+    from memories.search import topic_vector
+
+    texts = [f"When did Ada {_sentence(chance, words, 4, 8)}?" for _ in range(QUESTIONS)]
+    return [question_read(text, topic_vector(text), TODAY) for text in texts]
+
+
+def _load(agents: "dict[int, Agent]", words: list[str]) -> None:
+    """Fill the table, then index it, as one does with so many rows."""
+    from django.db import connections
+
+    from memories.models import Memory
+
+    index = next(index for index in Memory._meta.indexes if index.name == "memory_meaning")
+    owner = connections["owner"]
+    with owner.schema_editor() as editor:
+        editor.remove_index(Memory, index)
+    with connections["default"].cursor() as cursor:
+        for rows, agent in agents.items():
+            with cursor.copy(COPY) as copy:
+                for row in _rows(agent, rows, words):
+                    copy.write_row(row)
+    started = time.perf_counter()
+    with owner.schema_editor() as editor:
+        editor.execute("SET LOCAL maintenance_work_mem = '256MB'")
+        editor.execute("SET LOCAL max_parallel_maintenance_workers = 0")
+        editor.add_index(Memory, index)
+    figure(NAME, "index_build", time.perf_counter() - started, "s", sum(agents))
+    with owner.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE memories")
+
+
+def _rows(agent: "Agent", count: int, words: list[str]) -> Iterator[tuple[Any, ...]]:
+    from pgvector import Vector
+    from uuid_utils.compat import uuid7
+
+    from memories.embedding import MODEL_NAME, embed
+
+    chance = random.Random(count)
+    for start in range(0, count, BATCH):
+        numbers = range(start, min(start + BATCH, count))
+        texts = [f"{chance.choice(('Ada', 'Ben'))}: {_sentence(chance, words, 8, 40)}" for _ in numbers]
+        for number, text, vector in zip(numbers, texts, embed(texts), strict=True):
+            day, turn = divmod(number, TURNS_A_DAY)
+            at = START + datetime.timedelta(days=day, seconds=turn)
+            vector_text = None if vector is None else Vector(vector).to_text()
+            fixed = (MODEL_NAME, 0.5, 0.5, at, "", 1, at, "system", "", "")
+            yield (uuid7(), agent.pk, "message", text, vector_text, *fixed)
+
+
+def _weights() -> dict[str, float]:
+    from assembly.profiles.rankers import RANKERS
+
+    return dict(RANKERS["default"].weights)
+
+
+def _time(rows: int, agent: "Agent", asked: "list[Question]") -> None:
+    from memories.retrieval import memories_search, question_read
+    from memories.search import topic_vector
+
+    def search(question: "Question") -> None:
+        read = question_read(question.text, topic_vector(question.text), TODAY)
+        memories_search(owner=agent, question=read, weights=_weights(), limit=FIRST, recent=5)
+
+    took = sorted(_milliseconds(search, question) for question in [*asked[:5], *asked, *asked])[:-5]
+    figure(NAME, f"{rows}_memories_p50", statistics.median(took), "ms", len(took))
+    figure(NAME, f"{rows}_memories_p95", took[int(len(took) * 0.95)], "ms", len(took))
+
+
+def _milliseconds(search: "Callable[[Question], None]", question: "Question") -> float:
+    started = time.perf_counter()
+    search(question)
+    return (time.perf_counter() - started) * 1000
+
+
+def _compare(rows: int, agent: "Agent", asked: "list[Question]") -> None:
+    """The share of the first that a search of every row returns, too: by meaning alone, and by the ranker."""
+    for name, weights in {"nearest": {"similarity": 1.0}, "ranked": _weights()}.items():
+        shares = [_share(rows, agent, question, weights) for question in asked]
+        figure(NAME, f"{rows}_memories_recall_at_{FIRST}_{name}", statistics.fmean(shares), "share", len(shares))
+
+
+def _share(rows: int, agent: "Agent", question: "Question", weights: dict[str, float]) -> float:
+    import numpy as np
+
+    from memories.retrieval import id_of, measured_rows, memories_search
+
+    found = memories_search(owner=agent, question=question, weights=weights, limit=FIRST, recent=0)
+    everything, measures = measured_rows(agent, question, least=rows)
+    assert len(found) == FIRST, len(found)
+    assert len(everything) == rows, len(everything)
+    scores = sum(weight * measures[name] for name, weight in weights.items())
+    first = everything[np.argsort(-np.asarray(scores), kind="stable")[:FIRST]]
+    return len({id_of(row) for row in first} & {memory.id for memory in found}) / FIRST

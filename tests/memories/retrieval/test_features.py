@@ -1,0 +1,111 @@
+"""What SQL and numpy measure of rows is what plain Python says of them."""
+
+import datetime
+import math
+import random
+
+import numpy as np
+import pytest
+
+from agents.models import Agent
+from memories.embedding import embed
+from memories.models import Memory
+from memories.retrieval import id_of, measured_rows, question_read
+from memories.retrieval.features import KINSHIP, LONG
+from memories.search import topic_vector
+from memories.services import MemoryFacts, memories_create
+from teams.principal import SYSTEM
+
+pytestmark = pytest.mark.django_db
+
+# Words that full text neither stems nor drops, so that Python can tell who has which.
+WORDS = ["tram", "kiosk", "violin", "harbor", "lamp", "wolf", "zinc"]
+
+NAMES = ["Ada", "Ben"]
+START = datetime.datetime(2023, 5, 1, 22, tzinfo=datetime.UTC)
+TODAY = datetime.date(2023, 10, 25)
+EPSILON = 2e-4
+
+
+def random_facts(chance: random.Random) -> list[MemoryFacts]:
+    at, facts = START, []
+    for _ in range(chance.randint(1, 40)):
+        at += datetime.timedelta(minutes=chance.choice([1, 5, 90, 1_500]))
+        said = " ".join(chance.choices([*WORDS, "yesterday"], k=chance.randint(1, 6)))
+        label = chance.choice(["", "", *(f"{name}: " for name in NAMES)])
+        text = f"{label}{said}{chance.choice(['.', '?'])}"
+        facts.append(MemoryFacts(kind="fact", text=text, occurred_at=at, salience=chance.random()))
+    return facts
+
+
+def words_of(text: str) -> set[str]:
+    return {word.strip(".?:").lower() for word in text.split()}
+
+
+def expected(memories: list[Memory], query: str) -> list[dict[str, float]]:
+    """The features of each memory, row by row, as their docstrings say."""
+    asked = words_of(query) - {"when", "did", "in"}
+    had = [words_of(memory.text) & asked for memory in memories]
+    idf = {
+        word: math.log(1 + (len(memories) - count + 0.5) / (count + 0.5))
+        for word in asked
+        for count in [sum(word in words for words in had)]
+    }
+    dates = [memory.occurred_at.date() for memory in memories if memory.occurred_at]
+    vector = topic_vector(query)
+    cosines = [
+        0.0 if vector is None or direction is None else float(vector @ direction)
+        for direction in embed([memory.text for memory in memories])
+    ]
+    in_may = [float(date.month == 5) for date in dates]
+
+    def match(words: set[str]) -> float:
+        return sum(idf[word] for word in words) / sum(idf.values())
+
+    def neighbour(place: int, step: int) -> int | None:
+        other = place + step
+        return other if 0 <= other < len(memories) and dates[other] == dates[place] else None
+
+    rows = []
+    for place, memory in enumerate(memories):
+        before, after = neighbour(place, -1), neighbour(place, 1)
+        words_before = had[before] if before is not None else set()
+        words_after = had[after] if after is not None else set()
+        day = [other for other in range(len(memories)) if dates[other] == dates[place]]
+        length = math.sqrt(len(memory.text))
+        length_before = math.sqrt(len(memories[before].text)) if before is not None else 0.0
+        cosine_before = cosines[before] if before is not None else 0.0
+        joined = math.sqrt(length**2 + length_before**2 + 2 * KINSHIP * length * length_before)
+        rows.append(
+            {
+                "similarity": cosines[place],
+                "similarity_with_previous": (length * cosines[place] + length_before * cosine_before) / joined,
+                "similarity_of_day": max(cosines[other] for other in day),
+                "words": match(had[place]),
+                "words_with_previous": match(had[place] | words_before),
+                "words_around": match(had[place] | words_before | words_after),
+                "words_of_day": match(set().union(*(had[other] for other in day))),
+                "labelled": float(any(memory.text.startswith(f"{name}: ") for name in NAMES if name in query)),
+                "date": in_may[place] * (1 - sum(in_may) / len(in_may)),
+                "near_date": 0.0,
+                "time_said": float("yesterday" in memory.text),
+                "length": min(math.log1p(len(memory.text) / 4), LONG) / LONG,
+                "asks": float(memory.text.endswith("?")),
+                "after_question": float(before is not None and memories[before].text.endswith("?")),
+                "salience": memory.salience,
+                "credibility": 0.5,
+            }
+        )
+    return rows
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_sql_and_numpy_measure_what_plain_python_says(agent: Agent, seed: int) -> None:
+    chance = random.Random(seed)
+    made = memories_create(owner=agent, facts=random_facts(chance), principal=SYSTEM)
+    query = f"When did {chance.choice(NAMES)} {' '.join(chance.sample(WORDS, 3))} in May 2023?"
+    rows, measures = measured_rows(agent, question_read(query, topic_vector(query), TODAY), least=1)
+    assert [id_of(row) for row in rows] == [memory.id for memory in made]
+    wanted = expected(made, query)
+    for name, values in measures.items():
+        np.testing.assert_allclose(values, [row[name] for row in wanted], atol=EPSILON, err_msg=f"{name}, seed {seed}")

@@ -1,0 +1,167 @@
+"""Searching an owner's memories: which come back, in which order, and by how many queries."""
+
+import datetime
+from typing import Any
+
+import pytest
+
+from agents.models import Agent
+from memories.models import Entity, Memory
+from memories.retrieval import candidates, memories_search, question_read
+from memories.search import FoundMemory, topic_vector
+from memories.services import MemoryFacts, Owner, memories_create, memory_update
+from memories.services.memory import facts_of
+from teams.models import Team
+from teams.principal import SYSTEM
+
+pytestmark = pytest.mark.django_db
+
+TODAY = datetime.date(2023, 10, 25)
+START = datetime.datetime(2023, 5, 1, 9, tzinfo=datetime.UTC)
+WEIGHTS = {"similarity": 4.0, "words": 5.0, "words_with_previous": 1.0, "labelled": 1.0, "date": 3.0, "time_said": 2.0}
+
+
+def remember(owner: Owner, *texts: str, **facts: Any) -> list[Memory]:
+    """One memory per text, a minute apart."""
+    made = [
+        MemoryFacts(kind="fact", text=text, occurred_at=START + datetime.timedelta(minutes=number), **facts)
+        for number, text in enumerate(texts)
+    ]
+    return memories_create(owner=owner, facts=made, principal=SYSTEM)
+
+
+def find(owner: Owner, text: str, limit: int = 20, recent: int = 0) -> list[FoundMemory]:
+    question = question_read(text, topic_vector(text), TODAY)
+    return memories_search(owner=owner, question=question, weights=WEIGHTS, limit=limit, recent=recent)
+
+
+def texts(*args: Any, **options: Any) -> list[str]:
+    return [memory.text for memory in find(*args, **options)]
+
+
+def test_words_find_what_meaning_alone_would_not(agent: Agent) -> None:
+    remember(agent, "We talked about tea.", "The code for the shed is QX-17.", "Tea is good with milk.")
+    assert texts(agent, "Where does QX-17 belong?", limit=1) == ["The code for the shed is QX-17."]
+
+
+def test_a_label_says_who_speaks(agent: Agent) -> None:
+    remember(agent, "Ben: I like the sea.", "Ada: I like the sea.")
+    [first, _] = find(agent, "What does Ada like?")
+    assert first.text == "Ada: I like the sea."
+    assert first.measures["labelled"] == 1
+
+
+def test_a_date_in_the_question_finds_that_day(agent: Agent) -> None:
+    moments = [START, START + datetime.timedelta(days=40)]
+    facts = [MemoryFacts(kind="fact", text="We went sailing.", occurred_at=moment) for moment in moments]
+    memories_create(owner=agent, facts=facts, principal=SYSTEM)
+    assert [memory.occurred_at for memory in find(agent, "Where did we go in June?")] == [moments[1], moments[0]]
+
+
+def test_who_asks_when_gets_what_says_a_time(agent: Agent) -> None:
+    remember(agent, "The boat was sold.", "The boat was sold last week.")
+    assert texts(agent, "When was the boat sold?", limit=1) == ["The boat was sold last week."]
+    assert "time_said" not in find(agent, "Was the boat sold?")[1].measures
+
+
+def test_an_entity_is_found_under_all_its_names(agent: Agent) -> None:
+    Entity.objects.create(agent=agent, type="Service", name="Auth Service", aliases=["Gatekeeper"])
+    remember(agent, "Nothing to say.", "The gatekeeper refuses old tokens.", "Tea is ready.")
+    [first, *_] = find(agent, "What is wrong with the Auth Service?")
+    assert first.text == "The gatekeeper refuses old tokens."
+    assert first.measures["words"] > 0
+
+
+def test_always_as_many_come_back_as_there_are(agent: Agent) -> None:
+    remember(agent, *(f"Number {number}." for number in range(30)))
+    assert len(find(agent, "zebra", limit=20)) == 20
+    assert len(find(agent, "zebra", limit=50)) == 30
+
+
+def test_the_newest_come_along(agent: Agent) -> None:
+    made = remember(agent, *["Tea with milk."] * 5, "Something else.")
+    assert made[-1].id in {memory.id for memory in find(agent, "tea milk", limit=2, recent=1)}
+
+
+def test_the_superseded_come_last(agent: Agent) -> None:
+    old, new = remember(agent, "The tea is green.", "Nothing.")
+    memory_update(memory=old, expected_version=1, facts=facts_of(old), superseded_by=new, principal=SYSTEM)
+    assert [memory.id for memory in find(agent, "Which tea is green?")] == [new.id, old.id]
+    assert [memory.id for memory in find(agent, "Which tea is green?", limit=1)] == [new.id]
+
+
+def test_ties_go_to_the_lower_id(agent: Agent) -> None:
+    facts = [MemoryFacts(kind="fact", text="Tea.", occurred_at=START) for _ in range(4)]
+    made = memories_create(owner=agent, facts=facts, principal=SYSTEM)
+    assert [memory.id for memory in find(agent, "tea")] == sorted(memory.id for memory in made)
+
+
+def test_a_team_has_memories_too_and_nobody_elses_come(agent: Agent, team: Team) -> None:
+    remember(team, "The team likes tea.")
+    remember(agent, "Ada likes tea.")
+    assert texts(team, "Who likes tea?") == ["The team likes tea."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "你好 世界", "Привет, мир!", "مرحبا بالعالم", "สวัสดีชาวโลก", "Où est le thé ?", "'; DROP TABLE memories; --",
+        "it's a 'quoted' \\ word & | ! <-> :* (", "the of and", "?!", "%s %(text)s", "word " * 3_000, "e\u0301\u0323",
+        " ".join(f"distinct{number}" for number in range(300)),
+    ],
+)  # fmt: skip
+def test_any_text_can_be_asked_and_found(agent: Agent, text: str) -> None:
+    remember(agent, "Tea.", text, "Milk.")
+    found = find(agent, text)
+    assert len(found) == 3
+    assert all(-1.001 <= value <= 1.001 for memory in found for value in memory.measures.values())
+
+
+def test_texts_of_other_languages_are_found_by_their_words(agent: Agent) -> None:
+    remember(agent, "Der Schlüssel liegt unter der Matte.", "Das Brot ist im Ofen.", "Wir fahren morgen los.")
+    assert texts(agent, "Wo liegt der Schlüssel?", limit=1) == ["Der Schlüssel liegt unter der Matte."]
+
+
+def test_an_owner_without_memories_has_none(agent: Agent) -> None:
+    assert find(agent, "tea", recent=5) == []
+
+
+def test_four_queries_search_an_owner(agent: Agent, django_assert_num_queries: Any) -> None:
+    remember(agent, *(f"Number {number}." for number in range(30)))
+    with django_assert_num_queries(4):
+        find(agent, "number 7")
+
+
+class TestOfVeryMany:
+    """An owner with more memories than are measured whole."""
+
+    @pytest.fixture(autouse=True, params=[20, 10_000], ids=["by the index", "by sorting"])
+    def few_are_many(self, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+        monkeypatch.setattr(candidates, "SORTED_ROWS", request.param)
+        monkeypatch.setattr(candidates, "EXACT_ROWS", 10)
+        monkeypatch.setattr(candidates, "NEWEST", 10)
+
+    @pytest.fixture
+    def memories(self, agent: Agent) -> list[Memory]:
+        return remember(agent, "Ada: The code for the shed is QX-17.", "Ben: Thanks!", *["We talked about tea."] * 300)
+
+    @pytest.mark.usefixtures("memories")
+    def test_old_ones_are_found_by_their_words_with_their_neighbours(self, agent: Agent) -> None:
+        found = find(agent, "What is QX-17?", limit=300)
+        by_text = {memory.text: memory for memory in found}
+        assert found[0].text == "Ada: The code for the shed is QX-17."
+        assert by_text["Ben: Thanks!"].measures["words_with_previous"] > 0
+
+    @pytest.mark.usefixtures("memories")
+    def test_old_ones_are_found_by_their_meaning(self, agent: Agent) -> None:
+        assert texts(agent, "Much gratitude, thank you", limit=1) == ["Ben: Thanks!"]
+
+    def test_always_as_many_come_back_as_there_are(self, agent: Agent, memories: list[Memory]) -> None:
+        for text in ("zebra", "?!", "tea"):
+            assert len(find(agent, text, limit=250)) == 250
+            assert len(find(agent, text, limit=1_000)) == len(memories)
+
+    @pytest.mark.usefixtures("memories")
+    def test_seven_queries_search_them(self, agent: Agent, django_assert_num_queries: Any) -> None:
+        with django_assert_num_queries(9):  # two more hold the settings of the index to their transaction
+            find(agent, "What is QX-17?")
