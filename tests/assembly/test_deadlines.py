@@ -36,7 +36,7 @@ from tests.postgres import cloned_database, connected_to
 
 LATE = "It did not answer in time, so nothing of it is in the context."
 FAILED = "It could not be read, so nothing of it is in the context."
-TIME_MS = 800
+TIME_MS = 4_000
 
 Pair = tuple[Agent, Team]
 

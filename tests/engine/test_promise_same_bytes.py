@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from assembly.engine.profile import Profile
 from assembly.engine.types import Candidate, Request, Summary
-from tests.engine.situations import Situation, with_examples
+from tests.engine.situations import Settled, Situation, with_examples
 
 
 @with_examples
@@ -14,22 +14,22 @@ def test_the_same_gives_the_same(situation: Situation) -> None:
     settled = situation.settled()
     assert settled.runs <= len(situation.candidates) + 2
     assert settled.assembled.wanted == ()
-    check_the_order_of_arrival(situation)
-    check_the_record(settled.situation)
+    check_the_order_of_arrival(situation, settled)
+    check_the_record(settled)
     check_that_summaries_are_for_those_who_want_them(settled.situation)
 
 
-def check_the_order_of_arrival(situation: Situation) -> None:
-    """It changes nothing, neither for what is wanted nor for what comes of it in the end."""
+def check_the_order_of_arrival(situation: Situation, settled: Settled) -> None:
+    """It changes nothing, neither how often something is wanted nor what comes of it in the end."""
     shuffled = list(situation.candidates)
     random.Random(len(shuffled)).shuffle(shuffled)
-    other = replace(situation, candidates=tuple(shuffled))
-    assert other.assembled() == situation.assembled()
-    assert other.settled().assembled == situation.settled().assembled
+    other = replace(situation, candidates=tuple(shuffled)).settled()
+    assert (other.assembled, other.runs) == (settled.assembled, settled.runs)
 
 
-def check_the_record(situation: Situation) -> None:
+def check_the_record(settled: Settled) -> None:
     """What is recorded assembles to the same, by value: the summaries are part of it, and no more are wanted."""
+    situation = settled.situation
     recorded = json.dumps(
         {
             "request": situation.request.to_dict(),
@@ -47,7 +47,7 @@ def check_the_record(situation: Situation) -> None:
         situation.manners,
     )
     assert again == situation
-    assert again.assembled() == situation.assembled()
+    assert again.assembled() == settled.assembled
 
 
 def check_that_summaries_are_for_those_who_want_them(situation: Situation) -> None:
