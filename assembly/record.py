@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 
 from agents.models import Agent
 from assembly.engine.profile import Profile
-from assembly.engine.types import ENGINE_VERSION, Assembled, Candidate, Request
+from assembly.engine.types import Assembled, Candidate, Request
 from assembly.gather import SourceReport
 from assembly.models import Assembly, text_hash
 from assembly.summarising import store_summaries
@@ -80,7 +80,7 @@ def record(
         left_out=sum(not decision.included for decision in assembled.decisions),
         warnings=list(warnings),
         sha256=bytes.fromhex(assembled.sha256),
-        engine_version=ENGINE_VERSION,
+        engine_version=request.engine_version,
         request=dict(wishes),
         profile=profile.to_dict(),
         sections=[asdict(section) for section in assembled.sections],

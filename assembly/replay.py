@@ -75,6 +75,7 @@ def inputs_of(assembly: Assembly, decisions: Sequence[Decision]) -> Inputs:
         exclude=tuple(assembly.request.get("exclude", ())),
         appended=assembly.request.get("appended", ""),
         rules=rules_replayed(assembly.request),
+        engine_version=assembly.engine_version,
     )
     return Inputs(request, Profile.from_dict(assembly.profile), candidates)
 

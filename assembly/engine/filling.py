@@ -93,7 +93,9 @@ class Filling:
     def _reserve_for_turns(self) -> None:
         last = self.profile.sections[-1]
         if last.shape == "turns":
-            self._reserved = room_for_turns(last, self._offered(last), self.ledger, self.budget)
+            self._reserved = room_for_turns(
+                last, self._offered(last), self.ledger, self.budget, engine_version=self.request.engine_version
+            )
 
     def _add_blocks(self, sections: list[Section]) -> None:
         """The contest, and its outcome rendered. It is held again without those that turn out not to fit."""

@@ -6,7 +6,7 @@ from assembly.engine.rendering import SECTION_SEPARATOR, heading, opening, rende
 from assembly.engine.scoring import Ranked
 from assembly.engine.selection import Limit, cut, decision_on, may_be_cut, placed, tokens_whole
 from assembly.engine.tokens import Ledger
-from assembly.engine.types import Decision
+from assembly.engine.types import ENGINE_VERSION, Decision
 
 
 def fill_turns(
@@ -33,10 +33,12 @@ def fill_turns(
     return grown, decisions
 
 
-def room_for_turns(section: Section, ranked: list[Ranked], ledger: Ledger, budget: int) -> int:
+def room_for_turns(
+    section: Section, ranked: list[Ranked], ledger: Ledger, budget: int, *, engine_version: int = ENGINE_VERSION
+) -> int:
     """About how many tokens the turns need at the end of the context, were there all this room: rather one too many,
     for a turn that did not fit in the end would leave its room to nobody."""
-    opened = SECTION_SEPARATOR + heading(section)
+    opened = heading(section) if engine_version == 1 else SECTION_SEPARATOR + heading(section)
     chosen, _, used = _window(section, ranked, ledger, Limit.of(section, ledger.tokens, budget), opened)
     return used - ledger.tokens if chosen else 0
 

@@ -10,8 +10,11 @@ from typing import Any, Literal
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.rules import Rule
 
-ENGINE_VERSION = 1
-"""Recorded with each assembly. Raised whenever equal input would give other bytes."""
+ENGINE_VERSION = 2
+"""Recorded with each assembly. Raised whenever equal input would give other bytes; a replay gives those of its version.
+
+2: the room kept for turns counts what separates them from the section before.
+"""
 
 Status = Literal["whole", "cut", "partial", "left_out", "empty"]
 """Of a section. partial: items were left out for want of room; left_out: all of them; empty: had none."""
@@ -128,6 +131,8 @@ class Request:
     """The ref of an event that came in after the candidates were chosen: it goes first, the weakest go for it."""
     rules: tuple[Rule, ...] = ()
     """Those that fired, the narrowest scope first."""
+    engine_version: int = ENGINE_VERSION
+    """Whose bytes are wanted."""
 
     def __post_init__(self) -> None:
         _require_zone(self.now)

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from agents.models import Agent, DailyLog
 from agents.services import agent_create, agent_delete, agent_update, daily_log_append, daily_log_delete
 from assembly.asked import Asked
+from assembly.engine.types import ENGINE_VERSION
 from assembly.models import Assembly, Decision, StoredText
-from assembly.replay import RecordDamaged, content_of, replay
+from assembly.replay import RecordDamaged, content_of, inputs_of, replay
 from assembly.service import assemble
 from memories.models import Memory
 from memories.services import MemoryFacts, memory_create, memory_delete
@@ -51,6 +52,13 @@ def test_which_assemblies_used_this_memory_is_one_indexed_query(luna: Agent) -> 
     memory = Memory.objects.get(agent=luna)
     assembly = assemble(agent=luna, principal=SYSTEM, asked=Asked(now=NOW)).assembly
     assert list(Assembly.objects.filter(own_decisions__ref=memory.ref, own_decisions__included=True)) == [assembly]
+
+
+def test_a_record_is_replayed_by_the_engine_of_its_version(luna: Agent) -> None:
+    assembly = assemble(agent=luna, principal=SYSTEM, asked=Asked(now=NOW)).assembly
+    assert assembly.engine_version == ENGINE_VERSION
+    assembly.engine_version = 1  # as if it had been made then
+    assert inputs_of(assembly, list(assembly.decisions)).request.engine_version == 1
 
 
 def test_a_record_that_was_tampered_with_is_told_and_not_shown(luna: Agent) -> None:

@@ -51,3 +51,15 @@ def test_turns_have_their_room_before_blocks_compete_for_theirs() -> None:
     )
     assert codes(assembled) == {"event:1": "truncated", "turn:0": "fits"}
     assert assembled.tokens <= 60
+
+
+def test_a_record_of_an_earlier_engine_gives_the_bytes_of_that_engine() -> None:
+    # The first version kept room for the heading alone (12 / 4), the second for what stands before it, too (14 / 4).
+    turns, blocks = section("t", "Sayings", "turns"), section("b", "Log", "blocks")
+    profile = Profile("p", 1, (blocks, turns), weights=Weights(relevance=1))
+    block = Candidate("event:1", "b", "A" * 400, score=1, measures={"relevance": 1})
+    kept = {
+        version: decision_on(run(profile, block, turn(0, "z" * 100), budget=60, engine_version=version), "event:1")
+        for version in (1, 2)
+    }
+    assert kept[1].tokens == kept[2].tokens + 1
