@@ -192,6 +192,14 @@ SUMMARISER_API_KEY = environment.api_key("SUMMARISER_API_KEY")
 SUMMARISER_TIMEOUT_MS = environment.number("SUMMARISER_TIMEOUT_MS", 2_000, minimum=100, maximum=60_000)
 SUMMARISER_CONCURRENCY = environment.number("SUMMARISER_CONCURRENCY", 8, minimum=1, maximum=100)
 
+# --- Embeddings: which embedder is in use, the database says; `manage.py reembed` changes it ---
+
+EMBEDDER_URL = environment.api_address("EMBEDDER_URL")
+EMBEDDER_API_KEY = environment.api_key("EMBEDDER_API_KEY")
+EMBEDDER_TIMEOUT_MS = environment.number("EMBEDDER_TIMEOUT_MS", 2_000, minimum=100, maximum=60_000)
+EMBEDDER_BATCH_TIMEOUT_MS = environment.number("EMBEDDER_BATCH_TIMEOUT_MS", 60_000, minimum=100, maximum=600_000)
+EMBEDDER_FOLDER = environment.folder("EMBEDDER_FOLDER", DATA_DIR / "embedders")
+
 # --- Pages ---
 
 LANGUAGE_CODE = "en"

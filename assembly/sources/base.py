@@ -6,15 +6,13 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 from uuid import UUID
 
-import numpy as np
-from numpy.typing import NDArray
-
 from agents.models import Agent
 from assembly.engine.profile import Section
 from assembly.engine.ranking import Ranker
 from assembly.engine.rules import Rule
 from assembly.engine.signals import Signals
 from assembly.engine.types import Candidate
+from memories.directions import Direction
 from memories.models import Session, TaskFrame
 from teams.models import Team
 
@@ -67,7 +65,7 @@ class Situation:
 
     agent: Agent
     team: Team | None
-    vector: NDArray[np.float32] | None
+    vector: Direction | None
     now: datetime.datetime
     topic: str = ""
     signals: Signals = field(default_factory=Signals)
