@@ -23,7 +23,7 @@ from assembly.rules.firing import with_room, with_rules
 from assembly.sources import SOURCES, Situation
 from assembly.statement_time import StatementTime
 from assembly.time_budget import TimeBudget
-from assembly.watching import code_of, source_watched, told_watched
+from assembly.watching import code_of, source_failed, source_watched, told_watched
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class SourceReport:
     """How one source did: the candidates it returned, its limit in rows, and its times in milliseconds.
 
     `started_ms` and its own `deadline_ms` count from the beginning of the assembly. With a code, it returned nothing,
-    and `fault` says why.
+    and `fault` says why. `left_out` counts the results of an external source that could not be used.
     """
 
     name: str
@@ -51,6 +51,7 @@ class SourceReport:
     deadline_ms: int | None = None
     code: SourceCode | None = None
     fault: str = ""
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +166,7 @@ class _Gathering:
             logger.warning("source %s: %s", ", ".join(part.sources), code, exc_info=error)
         ms = self.time.elapsed_ms - begun
         for name in part.sources:
+            source_failed(name, code)
             self.reports[name] = SourceReport(name, 0, 0, ms, begun, deadline, code, type(error).__name__)
 
     def _note_late(self) -> None:
@@ -238,8 +240,12 @@ class _Gathering:
         for one in told:
             told_watched(one)
             self.candidates += one.candidates
-            times = one.ms, self.asked_ms, self.asked_until_ms
-            self.reports[one.name] = SourceReport(one.name, len(one.candidates), one.limit, *times, one.code, one.fault)
+            self.reports[one.name] = self._report_on(one)
+
+    def _report_on(self, told: Told) -> SourceReport:
+        times = told.ms, self.asked_ms, self.asked_until_ms
+        went = told.code, told.fault, told.left_out
+        return SourceReport(told.name, len(told.candidates), told.limit, *times, *went)
 
     def _none_told(self, code: SourceCode, fault: str) -> list[Told]:
         ms = self.time.elapsed_ms - self.asked_ms
