@@ -23,13 +23,21 @@ from memories.services import Owner
 STANDING_FIRST = "superseded_by_id IS NOT NULL"
 COLUMNS = "m.id, m.version, m.kind, m.text, at, similarity, m.superseded_by_id"
 
+# The index has each owner's newest first: as many as are wanted are read, not all. Where as many stand, nobody looks for
+# those that were superseded.
 RECENT = f"""
-SELECT {COLUMNS}
-FROM memories m,
-    LATERAL (SELECT coalesce(m.occurred_at, m.created) AS at, NULL::float8 AS similarity) AS found
-WHERE m.{{owner}} = %(owner)s
-ORDER BY {STANDING_FIRST}, at DESC, m.id
-LIMIT %(recent)s
+WITH owned AS NOT MATERIALIZED (
+    SELECT id, version, kind, text, coalesce(occurred_at, created) AS at, superseded_by_id
+    FROM memories WHERE {{owner}} = %(owner)s
+), standing AS MATERIALIZED (
+    SELECT * FROM owned WHERE superseded_by_id IS NULL ORDER BY at DESC, id LIMIT %(recent)s
+), found AS (
+    SELECT * FROM standing
+    UNION ALL
+    (SELECT * FROM owned WHERE superseded_by_id IS NOT NULL ORDER BY at DESC, id
+        LIMIT greatest(0, %(recent)s - (SELECT count(*) FROM standing)))
+)
+SELECT id, version, kind, text, at, NULL::float8, superseded_by_id FROM found ORDER BY {STANDING_FIRST}, at DESC, id
 """  # noqa: S608 - only the constant names above are put in
 
 SIMILAR = f"""
@@ -73,6 +81,11 @@ class FoundMemory:
 def topic_vector(topic: str) -> NDArray[np.float32] | None:
     """The topic's direction; None without a topic, or where the model knows nothing in it."""
     return embed([topic])[0] if topic.strip() else None
+
+
+def recent_sql(owner: Owner) -> str:
+    """Of the owner's memories the newest: it takes `owner`, an id, and `recent`, how many; rows are FoundMemory's."""
+    return RECENT.format(owner="agent_id" if isinstance(owner, Agent) else "team_id")
 
 
 def memories_find(*, owner: Owner, vector: NDArray[np.float32] | None, similar: int, recent: int) -> list[FoundMemory]:
