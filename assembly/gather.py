@@ -27,7 +27,7 @@ from assembly.sources import SOURCES, Reading, Situation
 from assembly.sources import Gathered as Returned
 from assembly.statement_time import StatementTime
 from assembly.statements import Sent, Statement
-from assembly.time_budget import SHARE_OF_ONE_SOURCE, TimeBudget
+from assembly.time_budget import TimeBudget
 from assembly.watching import code_of, source_watched, told_watched
 
 logger = logging.getLogger(__name__)
@@ -136,6 +136,8 @@ class _Gathering:
     reports: dict[str, SourceReport] = field(default_factory=dict)
     parts: deque[_Part | _Sendable] = field(default_factory=deque)
     elsewhere: Elsewhere | None = None
+    one_by_one: bool = False
+    """Whether what may be sent together is sent alone."""
     tried_again: set[_Part | _Sendable] = field(default_factory=set)
     statements: StatementTime = field(default_factory=StatementTime)
 
@@ -167,15 +169,21 @@ class _Gathering:
                 self._send([*_sendable_first(self.parts)])
 
     def _send(self, parts: Sequence[_Sendable]) -> None:
-        """Read these, which come next, on one journey."""
-        timely = [part for part in parts if self._seconds_for(part)]
-        for part in parts:
-            if part not in timely:
-                self._try(part, _too_late)
-        asked = [(part.statement, part.least) for part in timely]
-        with self.statements.together(asked, self.time.left_for_sources, SHARE_OF_ONE_SOURCE) as sent:
-            for part, answer in zip(timely, sent, strict=True):
+        """Read these, which come next: on one journey, unless one of them was late there, which did not count yet."""
+        if self.one_by_one or len(parts) == 1:
+            self._send_alone(parts[0])
+            return
+        seconds = self.time.left_for_sources / len(parts)
+        with self.statements.together([part.statement for part in parts], seconds) as sent:
+            for part, answer in zip(parts, sent, strict=True):
                 self._try(part, partial(part.take, answer))
+
+    def _send_alone(self, part: _Sendable) -> None:
+        if not self._seconds_for(part):
+            self._try(part, _too_late)
+            return
+        with self.statements.together([part.statement], self._seconds_for(part)) as sent:
+            self._try(part, partial(part.take, sent[0]))
 
     def _try(self, part: _Part | _Sendable, read: Callable[[], None]) -> None:
         """Read the next part, and be done with it, however it went."""
@@ -197,7 +205,11 @@ class _Gathering:
         return max(part.least, self.time.left_for_one_source)
 
     def _may_try_again(self, part: _Part | _Sendable, error: Exception) -> bool:
-        """Once, where it is not for want of time: a connection that was lost may be there again."""
+        """Alone, where it was on a journey with others. Else once, and not for want of time: a connection that was lost
+        may be there again."""
+        if isinstance(part, _Sendable) and not self.one_by_one and len([*_sendable_first(self.parts)]) > 1:
+            self.one_by_one = True
+            return True
         lost = isinstance(error, OperationalError) and code_of(error) is SourceCode.SOURCE_FAILED
         if not lost or part in self.tried_again or not self.time.left_for_one_source:
             return False

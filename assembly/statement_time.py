@@ -15,12 +15,7 @@ SLACK = 1.25
 LEAST_SECONDS = 0.05
 """Less could cancel what ends the transaction, too: on a busy machine, PostgreSQL waits for its turn as well."""
 
-# Of statements that go together nobody knows beforehand how long the earlier ones take. PostgreSQL looks at its clock.
-END = "SELECT set_config('dossier.end', (extract(epoch FROM clock_timestamp()) + %(left)s::float8)::text, true)"
-LIMIT = """
-SELECT set_config('statement_timeout', ceil(1000 * greatest(%(least)s::float8, %(share)s::float8 *
-    (current_setting('dossier.end')::float8 - extract(epoch FROM clock_timestamp()))))::bigint::text, true)
-"""
+LIMIT = "SELECT set_config('statement_timeout', %(milliseconds)s, true)"
 
 
 class StatementTime:
@@ -48,18 +43,13 @@ class StatementTime:
         return execute(sql, params, many, context)
 
     @contextmanager
-    def together(
-        self, statements: Sequence[tuple[Statement, float]], left: float, share: float
-    ) -> Iterator[list[Sent]]:
-        """The statements, sent on one journey. Each may take this share of the seconds that are left when it begins,
-        and at least as many as stand beside it."""
-        limited = [*(Statement(sql, {}) for sql in self._begin), Statement(END, {"left": left})]
-        first = len(limited) + 1
-        for statement, least in statements:
-            limited += [Statement(LIMIT, {"least": max(LEAST_SECONDS, least), "share": share}), statement]
+    def together(self, statements: Sequence[Statement], seconds: float) -> Iterator[list[Sent]]:
+        """The statements, sent on one journey; each may take so many seconds."""
+        limit = Statement(LIMIT, {"milliseconds": _milliseconds(seconds)})
+        before = [*(Statement(sql, {}) for sql in self._begin), limit]
         self._begin, self._limit = (), 0.0
-        with sent_together(limited) as sent:
-            yield sent[first::2]
+        with sent_together([*before, *statements]) as sent:
+            yield sent[len(before) :]
 
     @contextmanager
     def one_snapshot(self) -> Iterator[Any]:
@@ -76,4 +66,8 @@ class StatementTime:
 
 
 def _limit_of(seconds: float) -> str:
-    return f"SET LOCAL statement_timeout = {round(max(LEAST_SECONDS, seconds) * 1000)}"
+    return f"SET LOCAL statement_timeout = {_milliseconds(seconds)}"
+
+
+def _milliseconds(seconds: float) -> str:
+    return str(round(max(LEAST_SECONDS, seconds) * 1000))

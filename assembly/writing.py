@@ -14,9 +14,11 @@ from django.db import connection, models
 from assembly.models import Assembly, Decision
 from assembly.statements import Statement, execute
 
+# Texts in one order for everybody, so that two assemblies that share some cannot wait for each other in a circle.
 RECORD = """
 WITH stored AS (
-    INSERT INTO stored_texts (sha256, text) SELECT * FROM unnest(%(hashes)s::bytea[], %(texts)s::text[])
+    INSERT INTO stored_texts (sha256, text)
+    SELECT sha256, text FROM jsonb_to_recordset(%(texts)s::jsonb) AS row (sha256 bytea, text text) ORDER BY sha256
     ON CONFLICT DO NOTHING
 ), assembly AS (
     INSERT INTO assemblies ({assembly})
@@ -29,15 +31,12 @@ SELECT {decision} FROM jsonb_to_recordset(%(decisions)s::jsonb) AS row ({decisio
 
 def write(assembly: Assembly, texts: Mapping[bytes, str], decisions: Sequence[Mapping[str, Any]]) -> None:
     """Store the assembly, its decisions by column, and the texts by their SHA-256 where they are not stored yet."""
-    # In one order for everybody, so that two assemblies that share texts cannot wait for each other in a circle.
-    hashes = sorted(texts)
     row = {field.column: getattr(assembly, field.attname) for field in _fields(Assembly)}
     execute(
         Statement(
             _sql(),
             {
-                "hashes": hashes,
-                "texts": [texts[key] for key in hashes],
+                "texts": _json([{"sha256": key, "text": text} for key, text in texts.items()]),
                 "assembly": _json(row),
                 "decisions": _json(decisions),
             },

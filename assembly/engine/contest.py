@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assembly.engine.codes import Code
-from assembly.engine.flat import flat
+from assembly.engine.flat import changed, flat
 from assembly.engine.ladder import FULL, Key, Ladder, dropped, key_of, may_come_back
 from assembly.engine.profile import Section, Weights
 from assembly.engine.rendering import heading
@@ -93,7 +93,7 @@ def _scorer(weights: Weights, surroundings: str) -> Callable[[Ranked], Ranked]:
             measures.setdefault("coherence", coherence(candidate.text, around))
         own = () if candidate.score is None else (("source_score", candidate.score),)
         signals = (*item.signals, *own, *sorted(measures.items()))
-        return boosted(replace(item, signals=signals), final_score(measures, weights))
+        return boosted(changed(item, signals=signals), final_score(measures, weights))
 
     return scored
 

@@ -13,6 +13,8 @@ from memories.services import Owner
 
 LIMIT = 20
 """More than most sections take, so that the record can show what came close."""
+CLOSE = 5
+"""Of the most recent, so many more than a section takes: what came close says little where nothing is searched for."""
 MOST = 60
 """For a section that takes as many as there is room for: 2,000 tokens of what somebody said."""
 
@@ -41,7 +43,7 @@ def _recent(owner: Owner | None, situation: Situation, sections: Sequence[Sectio
     searches = situation.vector is not None or (situation.ranker is not None and situation.topic.strip())
     if owner is None or searches:
         return None
-    limit = situation.raised(LIMIT)
+    limit = situation.raised(max(section.top_k + CLOSE if section.top_k else LIMIT for section in sections))
 
     def gathered(rows: Rows) -> Gathered:
         return offered(sections, [FoundMemory(*row) for row in rows], limit, _candidate)
