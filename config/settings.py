@@ -94,6 +94,7 @@ DATABASES = {
     | {
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {
+            "prepare_threshold": 5,  # of statements that ask to be prepared; Django's own never are
             "pool": {
                 "min_size": 2,
                 "max_size": environment.number("DATABASE_POOL_SIZE", 20, minimum=2, maximum=500),

@@ -90,6 +90,11 @@ def topic_vector(topic: str) -> Direction | None:
         return None
 
 
+def recent_sql(owner: Owner) -> str:
+    """Of the owner's memories the newest: it takes `owner`, an id, and `recent`, how many; rows are FoundMemory's."""
+    return RECENT.format(owner="agent_id" if isinstance(owner, Agent) else "team_id")
+
+
 def memories_find(*, owner: Owner, vector: Direction | None, similar: int, recent: int) -> list[FoundMemory]:
     """The `similar` nearest to the vector together with the `recent` newest; without a vector, the newest alone."""
     return in_active_space(vector, partial(_found, owner, similar, recent))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from assembly.engine.codes import Code
 from assembly.engine.compaction import compacted
+from assembly.engine.flat import changed
 from assembly.engine.profile import Profile, Section, Shape, Step
 from assembly.engine.rendering import SECTION_SEPARATOR, heading, render
 from assembly.engine.scoring import Ranked, Short, StepTaken
@@ -132,7 +133,7 @@ class Ladder:
 
     def counted(self, section: Section, item: Ranked) -> Ranked:
         """The item with its tokens when whole."""
-        return replace(item, tokens_full=tokens_whole(section, item, self.tokenizer))
+        return changed(item, tokens_full=tokens_whole(section, item, self.tokenizer))
 
     def cost(self, section: Section, item: Ranked) -> int:
         """About how many tokens the counted item takes as it stands, with the blank line after it."""

@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime
 from typing import Literal
 
 from assembly.engine.codes import Code
+from assembly.engine.flat import changed
 from assembly.engine.profile import Section, Shape, Step
 from assembly.engine.ranking import DECIMALS, SHARE, Ranker, boost_share, named_shares, relevance_of, score_of
 from assembly.engine.ruling import FREE, Ruling
@@ -101,7 +102,8 @@ def rank(
 
 def numbered(section: Section, eligible: list[Ranked]) -> list[Ranked]:
     """The items, which come best first, with their ranks; those beyond the section's top k are decided."""
-    return _within_top_k(section.top_k, [replace(item, rank=number) for number, item in enumerate(eligible, 1)])
+    last = eligible[section.top_k - 1].score if section.top_k and len(eligible) > section.top_k else None
+    return [_placed(section.top_k, last, item, rank) for rank, item in enumerate(eligible, 1)]
 
 
 def considered(
@@ -168,16 +170,16 @@ def _scored(item: Ranked, ranker: Ranker) -> Ranked:
     if item.ruling.boost != 1:
         shares, detail = (*shares, ("boost", boost_share(item.ruling.boost))), {**detail, **item.ruling.detail}
     signals = (*item.signals, *features, *named_shares(shares))
-    return replace(item, score=score_of(shares), signals=signals, detail=detail)
+    return changed(item, score=score_of(shares), signals=signals, detail=detail)
 
 
 def boosted(item: Ranked, score: float | None) -> Ranked:
     """The item with this score as its rules let it count, and on record by how much."""
     ruling = item.ruling
     if ruling.boost == 1 or score is None:
-        return replace(item, score=score)
+        return changed(item, score=score)
     signals = (*item.signals, ("boost", ruling.boost))
-    return replace(item, score=ruling.boosted(score), signals=signals, detail={**item.detail, **ruling.detail})
+    return changed(item, score=ruling.boosted(score), signals=signals, detail={**item.detail, **ruling.detail})
 
 
 def _by_time(section: Section, items: list[Ranked]) -> list[Ranked]:
@@ -193,12 +195,12 @@ def _day(candidate: Candidate) -> date:
     return candidate.date
 
 
-def _within_top_k(top_k: int | None, items: list[Ranked]) -> list[Ranked]:
-    if top_k is None or len(items) <= top_k:
-        return items
-    detail = {"top_k": top_k, "last_score": items[top_k - 1].score if top_k else None}
-    outranked = [replace(item, code=Code.OUTRANKED, detail={"rank": item.rank, **detail}) for item in items[top_k:]]
-    return items[:top_k] + outranked
+def _placed(top_k: int | None, last_score: float | None, item: Ranked, rank: int) -> Ranked:
+    """The item at its rank; beyond the section's top k, whose last has that score, it is decided."""
+    if top_k is None or rank <= top_k:
+        return changed(item, rank=rank)
+    detail = {"rank": rank, "top_k": top_k, "last_score": last_score}
+    return changed(item, rank=rank, code=Code.OUTRANKED, detail=detail)
 
 
 def relevance(decision: Decision, shape: Shape) -> float:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from assembly.engine.codes import Code
 from assembly.engine.cutting import cut_to_fit
+from assembly.engine.flat import changed
 from assembly.engine.profile import CutAt, Section
 from assembly.engine.rendering import MARKER, opening, paragraphs, render
 from assembly.engine.scoring import Ranked, StepTaken
@@ -108,7 +109,7 @@ def tokens_whole(section: Section, item: Ranked, tokenizer: Tokenizer) -> int:
 def placed(decision: Decision, before: Ledger, opened: str, grown: Ledger) -> Decision:
     """The decision with the item's tokens and its place: after what opened it, at the end of the text."""
     tokens = grown.tokens - before.tokens
-    return replace(decision, tokens=tokens, start=len(before.text) + len(opened), end=len(grown.text))
+    return changed(decision, tokens=tokens, start=len(before.text) + len(opened), end=len(grown.text))
 
 
 def decision_on(item: Ranked, code: Code, *, tokens_full: int = 0, **detail: Scalar) -> Decision:

@@ -11,13 +11,15 @@ from assembly.engine.profile import Profile
 from assembly.engine.rules import Facts, Rule, fired
 from assembly.engine.ruling import ALWAYS_INCLUDED
 from assembly.engine.types import Decision
-from assembly.rules.catalogue import rules_in_force
+from assembly.rules.catalogue import rules_read
 from assembly.sources.base import Situation
+from assembly.statements import Rows
 
 
-def with_rules(profile: Profile, situation: Situation) -> Situation:
-    """The situation with the rules that fire in it, and with the names of those that cannot be read any more."""
-    rules, unreadable = rules_in_force(situation.agent, situation.team)
+def with_rules(profile: Profile, situation: Situation, rows: Rows) -> Situation:
+    """The situation with the rules in the rows of `in_force` that fire, and with the names of those that nobody can
+    read any more."""
+    rules, unreadable = rules_read(rows)
     facts = Facts(
         at=situation.now.astimezone(ZoneInfo(situation.agent.timezone)),
         task=situation.topic,

@@ -12,6 +12,7 @@ from assembly.engine.ranking import Ranker
 from assembly.engine.rules import Rule
 from assembly.engine.signals import Signals
 from assembly.engine.types import Candidate
+from assembly.statements import Rows, Statement, rows_of
 from memories.directions import Direction
 from memories.models import Session, TaskFrame
 from teams.models import Team
@@ -101,11 +102,24 @@ class Gathered:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """The one statement by which a source reads all that it has, and what it makes of the rows."""
+
+    statement: Statement
+    gathered: Callable[[Rows], Gathered]
+
+    def alone(self) -> Gathered:
+        """What the source returns, by a journey of its own."""
+        return self.gathered(rows_of(self.statement))
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """A place that candidates come from.
 
     `gather` gets all of a profile's sections that name the source, so that one query can serve them all. A remote
-    source is not gathered so: it is asked beside the database, while the others read it.
+    source is not gathered so: it is asked beside the database, while the others read it. Where one statement is enough,
+    `reading` gives it, and it goes to the database together with those of other sources; `gather` gives the same.
     """
 
     gather: Callable[[Situation, Sequence[Section]], Gathered]
@@ -115,6 +129,8 @@ class Source:
     scope: Scope = field(kw_only=True)
     needs: frozenset[Need] = frozenset()
     remote: bool = False
+    reading: Callable[[Situation, Sequence[Section]], Reading | None] | None = None
+    """Without a need, so that it is known before anything was read."""
 
 
 Row = TypeVar("Row")

@@ -138,7 +138,7 @@ def test_its_contexts_show_what_dossier_does(demo: None) -> None:
     assert Assembly.objects.count() == len(plan_read().contexts)
     luna = {"agent_slug": "luna", "budget": 16_000, "profile_name": "conversation"}
     assert codes("knowledge", **luna) == {Code.TRUNCATED}
-    assert Code.SUPERSEDED in codes("team_knowledge", **luna, topic="")
+    assert Code.SUPERSEDED in codes("team_knowledge", **luna)
     assert Code.OUTRANKED in codes("personal_memories", **luna, topic="")
     assert codes("knowledge", agent_slug="luna", budget=2_500) == {Code.OVER_TOTAL_BUDGET}
     assert codes("recent_activity", agent_slug="wren") == {Code.FITS, Code.OVER_SECTION_BUDGET}  # the very long day

@@ -104,9 +104,9 @@ def test_a_large_agent_takes_as_many_queries_as_a_small_one(filled: dict[str, tu
         with CaptureQueriesContext(connection) as captured:
             gather(SITUATION, situation(agent, session), TimeBudget.running(None))
         counts.append(len(captured))
-    # Three open and close the snapshot; the rules; the current task and the mentioned entities; two for the task stack;
+    # Two open and close the snapshot; the rules; the current task and the mentioned entities; two for the task stack;
     # one each for events, content, entities, relations, patterns, files, threads, tools and tool results.
-    assert counts == [3 + 1 + 2 + 2 + 9] * 2
+    assert counts == [2 + 1 + 2 + 2 + 9] * 2
 
 
 def test_the_same_question_gathers_the_same(filled: dict[str, tuple[Agent, Session]]) -> None:

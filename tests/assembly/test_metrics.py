@@ -145,7 +145,7 @@ def _broken(*_: Any) -> Any:
 def test_a_source_that_does_not_answer_is_counted_with_its_code(
     gather: Any, code: str, kept: tuple[Agent, Team], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(SOURCES, "daily_logs", replace(SOURCES["daily_logs"], gather=gather))
+    monkeypatch.setitem(SOURCES, "daily_logs", replace(SOURCES["daily_logs"], gather=gather, reading=None))
     labels = {"layer": "experience", "source": "daily_logs"}
     errors = value("memory_source_errors_total", **labels, code=code)
     asked = value("memory_source_latency_count", **labels)
