@@ -15,7 +15,11 @@ SLACK = 1.25
 LEAST_SECONDS = 0.05
 """Less could cancel what ends the transaction, too: on a busy machine, PostgreSQL waits for its turn as well."""
 
-LIMIT = "SELECT set_config('statement_timeout', %(milliseconds)s, true)"
+# What is read by prepared statements is always read the same way: to plan anew takes longer than reading.
+LIMIT = """
+SELECT set_config('statement_timeout', %(milliseconds)s, true),
+    set_config('plan_cache_mode', 'force_generic_plan', true)
+"""
 
 
 class StatementTime:

@@ -13,6 +13,7 @@ from django.db import connection
 from psycopg import Cursor
 
 Rows = list[tuple[Any, ...]]
+Binding = Cursor[tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Statement:
 class Sent:
     """A statement under way."""
 
-    cursor: "Cursor[tuple[Any, ...]]"
+    cursor: Binding
     statement: Statement
 
     def rows(self) -> Rows:
@@ -42,32 +43,34 @@ class Sent:
 @contextmanager
 def sent_together(statements: Sequence[Statement]) -> Iterator[list[Sent]]:
     """The statements, sent in this order; ask each in this order for its rows. After one that failed, none is done."""
-    connection.ensure_connection()
-    with connection.wrap_database_errors, connection.connection.pipeline():
-        yield [
-            Sent(Cursor(connection.connection).execute(one.sql, one.parameters, prepare=True), one)
-            for one in statements
-        ]
+    with _cursors(len(statements)) as cursors, connection.connection.pipeline():
+        yield [Sent(_executed(cursor, one), one) for cursor, one in zip(cursors, statements, strict=True)]
 
 
 def rows_of(statement: Statement) -> Rows:
     """What the statement returned, sent alone."""
-    connection.ensure_connection()
     begun = perf_counter()
-    with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
-        found = cursor.execute(statement.sql, statement.parameters, prepare=True).fetchall()
+    with _cursors(1) as (cursor,):
+        found = _executed(cursor, statement).fetchall()
     _log(statement, perf_counter() - begun)
     return found
 
 
-def execute(statement: Statement) -> int:
-    """Send a statement that returns no rows. How many it changed."""
+def _executed(cursor: Binding, statement: Statement) -> Binding:
+    return cursor.execute(statement.sql, statement.parameters or None, prepare=True)
+
+
+@contextmanager
+def _cursors(count: int) -> Iterator[list[Binding]]:
+    """Cursors of this thread's connection. Where nothing failed, they are kept with it for the next ones: what a cursor
+    has learnt of types, a new one would have to learn again, which takes as long as the statement itself."""
     connection.ensure_connection()
-    begun = perf_counter()
-    with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
-        changed = cursor.execute(statement.sql, statement.parameters, prepare=True).rowcount
-    _log(statement, perf_counter() - begun)
-    return changed
+    raw = connection.connection
+    free: list[Binding] = raw.__dict__.setdefault("free_cursors", [])
+    with connection.wrap_database_errors:
+        taken = [free.pop() if free else Cursor(raw) for _ in range(count)]
+        yield taken
+        free += taken
 
 
 def _log(statement: Statement, seconds: float) -> None:

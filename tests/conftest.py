@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from assembly.writing import stored
 from teams.models import User
 from tests import cast
 from tests.client import Api
@@ -30,6 +31,12 @@ def module_database(django_db_setup: None, django_db_blocker: Any) -> Iterator[s
     """A database of this module's own: what its fixtures commit, all its tests find; what tests do is rolled back."""
     with django_db_blocker.unblock(), cloned_database() as name, connected_to(name):
         yield name
+
+
+@pytest.fixture(autouse=True)
+def nothing_known_as_stored() -> None:
+    """What the test before had stored was rolled back."""
+    stored.forget()
 
 
 admin = pytest.fixture(cast.admin)

@@ -177,7 +177,7 @@ def boosted(item: Ranked, score: float | None) -> Ranked:
     """The item with this score as its rules let it count, and on record by how much."""
     ruling = item.ruling
     if ruling.boost == 1 or score is None:
-        return changed(item, score=score)
+        return item if score == item.score else changed(item, score=score)
     signals = (*item.signals, ("boost", ruling.boost))
     return changed(item, score=ruling.boosted(score), signals=signals, detail={**item.detail, **ruling.detail})
 

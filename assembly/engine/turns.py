@@ -4,7 +4,7 @@ from assembly.engine.codes import Code
 from assembly.engine.profile import CutAt, Section
 from assembly.engine.rendering import SECTION_SEPARATOR, heading, opening, render
 from assembly.engine.scoring import Ranked
-from assembly.engine.selection import Limit, cut, decision_on, may_be_cut, placed, tokens_whole
+from assembly.engine.selection import Limit, Place, cut, decision_on, may_be_cut, tokens_whole
 from assembly.engine.tokens import Ledger
 from assembly.engine.types import ENGINE_VERSION, Decision
 
@@ -71,8 +71,8 @@ def _said(section: Section, chosen: list[Ranked], ledger: Ledger) -> tuple[Ledge
         opened = opening(section, first_section=not ledger.text, first_item=ledger is before)
         grown = ledger.append(opened + render(section, item.shown).text)
         tokens_full = tokens_whole(section, item, ledger.tokenizer)
-        decision = decision_on(item, item.included_as, tokens_full=tokens_full)
-        decided[item.candidate.ref] = placed(decision, ledger, opened, grown)
+        place = Place.of(ledger, opened, grown)
+        decided[item.candidate.ref] = decision_on(item, item.included_as, tokens_full=tokens_full, place=place)
         ledger = grown
     return ledger, decided
 

@@ -91,7 +91,7 @@ class Situation:
 
 # --- Drawn ---------------------------------------------------------------------------------------------------------
 
-BUDGETS = st.one_of(st.integers(0, 300), st.integers(0, 3_000), st.integers(0, 200_000))
+BUDGETS = st.one_of(st.integers(0, 30), st.integers(0, 300), st.integers(0, 3_000), st.integers(0, 200_000))
 PARTS = st.sampled_from([0.1, 0.25, 0.5, 0.75, 0.95])
 MANNERS: st.SearchStrategy[tuple[Manner, ...]] = st.sampled_from([("third",), ("brim",), ("third", "brim", "nothing")])
 
