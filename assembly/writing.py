@@ -17,11 +17,12 @@ from django.db import connection, models
 from assembly.models import Assembly, Decision
 from assembly.statements import Statement, rows_of
 
-# A text that this process stored before is not sent again. Where it is not there any more after all, nothing is written.
+# A text that this process stored before is not sent again. Where it is gone after all, nothing is written.
 # Texts in one order for everybody, so that two assemblies that share some cannot wait for each other in a circle.
 RECORD = """
 WITH known AS (
-    SELECT count(*) = cardinality(%(known)s::bytea[]) AS there FROM stored_texts WHERE sha256 = ANY(%(known)s)
+    SELECT count(*) = jsonb_array_length(%(known)s::jsonb) AS there FROM stored_texts
+    WHERE sha256 = ANY(ARRAY(SELECT asked::bytea FROM jsonb_array_elements_text(%(known)s::jsonb) AS asked))
 ), stored AS (
     INSERT INTO stored_texts (sha256, text)
     SELECT sha256, text FROM jsonb_to_recordset(%(texts)s::jsonb) AS row (sha256 bytea, text text), known
@@ -53,7 +54,7 @@ def write(assembly: Assembly, texts: Mapping[bytes, str], decisions: Sequence[Ma
 def _written(rows: Mapping[str, str], texts: Mapping[bytes, str], known: Set[bytes]) -> bool:
     """Whether the rows were written with the texts: not where one of those known as stored is not."""
     new = [{"sha256": key, "text": text} for key, text in texts.items() if key not in known]
-    ((there,),) = rows_of(Statement(_sql(), {**rows, "texts": _json(new), "known": [*known]}))
+    ((there,),) = rows_of(Statement(_sql(), {**rows, "texts": _json(new), "known": _json([*known])}))
     return bool(there)
 
 

@@ -1,6 +1,6 @@
 """Selection: which items of a section get in, given its cap and what remains of the whole budget."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from assembly.engine.codes import Code
 from assembly.engine.cutting import cut_to_fit
@@ -91,7 +91,7 @@ def cut(
     A block that lost its contest by an estimate gets in whole where it fits after all.
     """
     kept_detail = {name: item.detail[name] for name in {"rule"} & item.detail.keys()}
-    item = replace(item, code=None, detail=kept_detail, short=None, tokens_short=None, steps=())
+    item = item._replace(code=None, detail=kept_detail, short=None, tokens_short=None, steps=())
     grown, whole_item = _offer(section, item, ledger, limit, first=True)
     if whole_item.included:
         return grown, whole_item
@@ -104,7 +104,7 @@ def cut(
     whole, total = paragraphs(rendered.body, kept)
     after = ledger.tokenizer.count(rendered.lead + rendered.body[:kept] + MARKER)
     return grown, decision_on(
-        replace(item, steps=(StepTaken("truncate", left_out.tokens_full, after),)),
+        item._replace(steps=(StepTaken("truncate", left_out.tokens_full, after),)),
         Code.TRUNCATED,
         tokens_full=left_out.tokens_full,
         place=Place.of(ledger, opened, grown),

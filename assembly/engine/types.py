@@ -5,7 +5,8 @@ import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.rules import Rule
@@ -23,6 +24,8 @@ Scalar = str | int | float | bool | None
 
 Detail = Mapping[str, Any]
 """The numbers behind a decision, JSON-safe. `steps`: what the ladder did, each with the tokens before and after."""
+
+NO_DETAIL: Detail = MappingProxyType({})
 
 
 class InvalidAssembly(ValueError):
@@ -157,8 +160,7 @@ class Request:
         return bool({ref, unversioned, unversioned.rpartition(":")[2]} & set(self.exclude))
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """What happened to one candidate, and why."""
 
     ref: str
@@ -175,7 +177,7 @@ class Decision:
     start: int | None = None
     """Where the item stands in the content; None when it is left out."""
     end: int | None = None
-    detail: Detail = field(default_factory=dict)
+    detail: Detail = NO_DETAIL
     """The numbers behind the code; reasons.py words them."""
 
     @property

@@ -19,6 +19,8 @@ from assembly.statements import Rows
 def with_rules(profile: Profile, situation: Situation, rows: Rows) -> Situation:
     """The situation with the rules in the rows of `in_force` that fire, and with the names of those that nobody can
     read any more."""
+    if not rows:
+        return situation
     rules, unreadable = rules_read(rows)
     facts = Facts(
         at=situation.now.astimezone(ZoneInfo(situation.agent.timezone)),

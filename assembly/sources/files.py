@@ -11,7 +11,10 @@ from assembly.sources.labels import path_labels
 from assembly.statements import Rows, Statement
 from teams.models import TeamFile
 
-FILES = "SELECT id, version, file_key, content FROM {table} WHERE {owner} = %(owner)s AND file_key = ANY(%(keys)s)"
+FILES = """
+SELECT id, version, file_key, content FROM {table}
+WHERE {owner} = %(owner)s AND file_key = ANY(string_to_array(%(keys)s, ' '))
+"""
 
 
 def files_reading(
@@ -34,4 +37,4 @@ def files_reading(
         ]
         return Gathered(candidates, len(section_of))
 
-    return Reading(Statement(sql, {"owner": owner, "keys": list(section_of)}), gathered)
+    return Reading(Statement(sql, {"owner": owner, "keys": " ".join(section_of)}), gathered)

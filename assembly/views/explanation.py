@@ -224,7 +224,7 @@ def _reason(decision: Decision, label: str, titles: Mapping[str, str]) -> str:
     if by := detail.get("by"):
         near = (title for ref, title in titles.items() if ref == by or ref.startswith(f"{by}@"))
         detail["by"] = next(near, "one that was not among those considered")
-    return sentence(replace(decision.as_decided(), detail=detail), label)
+    return sentence(decision.as_decided()._replace(detail=detail), label)
 
 
 def with_addresses(found: list[Item], agent: str, team: str) -> list[Item]:
