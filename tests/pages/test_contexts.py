@@ -114,7 +114,7 @@ def test_a_late_source_is_named_and_its_time_is_drawn(
 ) -> None:
     replaced(monkeypatch, "daily_logs", sleeping)
     replaced(monkeypatch, "team_memories", raising)
-    asked = Asked(budgets=Budgets(time_ms=600))
+    asked = Asked(budgets=Budgets(time_ms=2_000))
     late = assemble(agent=agent, team=team, principal=owner.principal, asked=asked).assembly
     page = text_of(signed_in(owner).get(f"/contexts/{late.id}/"))
     assert re.search(r'Daily logs <span class="tag bad">late</span>', page)
