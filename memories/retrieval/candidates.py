@@ -1,8 +1,8 @@
 """Which rows are measured: all of an owner with few, those that come into question of one with many."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-import numpy as np
 from django.db import transaction
 
 from memories.retrieval.features import features
@@ -10,6 +10,7 @@ from memories.retrieval.hits import Hits, prepare, rows_around
 from memories.retrieval.rarity import Rarity, rarity_by_sample, rarity_of
 from memories.retrieval.rows import Columns, Search, id_of, joined
 from memories.retrieval.scores import scores_of
+from memories.retrieval.stretches import best_of_stretches
 
 EXACT_ROWS = 2_000
 """An owner with no more than these is measured whole."""
@@ -17,14 +18,22 @@ SORTED_ROWS = 10_000
 """Of an owner with no more than these, the nearest are found by looking at each: the index would pass over too many."""
 SAMPLE = 500
 NEWEST = 50
-WORDED = 4_000
-"""So many rows the rarest terms may select together, as the sample has it, before more frequent terms do not."""
-MOST_WORDED = 2 * WORDED
-"""The sample may be wrong."""
-BEST = 200
-"""So many that look best are measured with those around them."""
 LARGE_SHARE = 0.1
 """Of the table: with so much of it, nearly all that is found by its words alone is the owner's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far the search goes in an owner's many rows."""
+
+    worded: int
+    """So many rows the rarest terms may select together, as the sample has it, before more frequent terms do not."""
+    stretches: int
+    """So many that look best are measured whole."""
+
+
+# Whoever asks when is told by a row that says a time, and it is often another row of the day that has the words.
+REACH, REACH_OF_WHEN = Reach(2_500, 50), Reach(6_000, 300)
 
 
 def whole(search: Search, most: int) -> tuple[Columns, Rarity]:
@@ -39,19 +48,21 @@ def in_question(search: Search, weights: Mapping[str, float], least: int) -> tup
     They are the nearest in meaning, all that have one of the rarest words, those of named days and the newest. Those of
     them that look best come with what stands around them: a row may owe its place to these.
     """
+    reach = REACH_OF_WHEN if search.question.asks_when else REACH
     with transaction.atomic():
         rows_in_table = prepare()
-        rarity = rarity_by_sample(search.sample(SAMPLE), search)
-        rare = rarity.rarest(WORDED)
+        sample = search.sample(SAMPLE)
+        rarity = rarity_by_sample(sample, search)
+        rare = rarity.rarest(reach.worded)
         hits = Hits(
             rare=" | ".join(search.terms.all[place] for place in rare),
-            worded=MOST_WORDED,
+            worded=2 * reach.worded,  # the sample may be wrong
             newest=max(NEWEST, least),
             indexed=rarity.rows > SORTED_ROWS,
             large=rarity.rows > rows_in_table * LARGE_SHARE,
         ).of(search)
         rarity = rarity.counted(hits, rare)
         scores = scores_of(features(hits, search.question, rarity), weights)
-        best = np.argsort(-scores, kind="stable")[: max(BEST, least)]
+        best = best_of_stretches(hits, scores, sample, rarity.rows)[: max(reach.stretches, least)]
         around = rows_around(search, [id_of(row) for row in hits[best]])
         return joined(hits, around), rarity

@@ -1,23 +1,21 @@
 """When rows are from, and how near that is to the days that a question names."""
 
-import datetime
-
 import numpy as np
 from numpy.typing import NDArray
 
 from memories.retrieval.question import Question
-from memories.retrieval.rows import Columns
+from memories.retrieval.rows import EPOCH, Columns
 
-SECONDS_A_DAY = 86_400
-EPOCH = datetime.date(1970, 1, 1)
+MICROSECONDS_A_DAY = 86_400_000_000
 WEEK_DAYS = 7
 NEAR_DAYS = 5.0
 """So many days from a named one, nearness to it is down to 1/e."""
 
 
 def date_of(rows: Columns) -> NDArray[np.int64]:
-    """In days since 1970, in UTC."""
-    return np.floor(rows["at"].astype(float) / SECONDS_A_DAY).astype(np.int64)
+    """In days since EPOCH, in UTC."""
+    dates: NDArray[np.int64] = rows["at"].astype(np.int64) // MICROSECONDS_A_DAY
+    return dates
 
 
 def of_named_days(rows: Columns, question: Question) -> NDArray[np.float64]:

@@ -7,11 +7,11 @@ from django.db import connection
 
 from memories.retrieval.rows import OCCURRED, Columns, Search
 
-NEAREST = 200
+NEAREST = 100
 DATED = 500
 """The newest of each run of named days."""
-BEFORE = AFTER = 8
-"""So many rows of the same day tell what a row is about."""
+BEFORE = AFTER = 24
+"""So many rows of the same day are read with one that looks good: of most days, all."""
 
 # The index knows no owners: it goes on until it has found enough rows of this one.
 SETTINGS = """
@@ -23,30 +23,30 @@ BY_INDEX = "{slot}::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions})"
 BY_SORTING = "({slot} <=> %(vector)s::vector) + 0"
 """No index knows sums."""
 NEAR = """
-    SELECT id FROM memories WHERE {owner} = %(owner)s AND {here} AND {slot} IS NOT NULL
+    SELECT ctid FROM memories WHERE {owner} = %(owner)s AND {here} AND {slot} IS NOT NULL
     ORDER BY {distance} LIMIT %(nearest)s
 """
-NONE_NEAR = "SELECT id FROM memories WHERE false"
+NONE_NEAR = "SELECT ctid FROM memories WHERE false"
 
 OWNED = "{owner} = %(owner)s"
 OWNED_UNINDEXED = "({owner} = %(owner)s) IS TRUE"
 """Where most rows with a word are the owner's, a look at the index of the owner's rows costs more than it spares."""
 
+# Within one statement a row stays in its place, and going there is a quarter of the work of finding it by its id.
 HITS = """
 (SELECT * FROM memories WHERE {owned} AND search @@ %(rare)s::tsquery LIMIT %(worded)s)
 UNION ALL
-SELECT * FROM memories WHERE id IN (
+SELECT * FROM memories WHERE ctid IN (
     ({near})
     UNION ALL
-    (SELECT id FROM memories WHERE {owner} = %(owner)s ORDER BY {occurred} DESC LIMIT %(newest)s)
+    (SELECT ctid FROM memories WHERE {owner} = %(owner)s ORDER BY {occurred} DESC LIMIT %(newest)s)
     UNION ALL
-    SELECT dated.id FROM unnest(%(first)s::date[], %(last)s::date[]) AS days (first, last), LATERAL (
-        SELECT id FROM memories WHERE {owner} = %(owner)s AND {occurred} >= first::timestamp AT TIME ZONE 'UTC'
+    SELECT dated.ctid FROM unnest(%(first)s::date[], %(last)s::date[]) AS days (first, last), LATERAL (
+        SELECT ctid FROM memories WHERE {owner} = %(owner)s AND {occurred} >= first::timestamp AT TIME ZONE 'UTC'
             AND {occurred} < (last + 1)::timestamp AT TIME ZONE 'UTC' ORDER BY {occurred} DESC LIMIT %(dated)s
     ) AS dated
 )
 """
-# Within one statement a row stays in its place, and going there is a quarter of the work of finding it by its id.
 AROUND = """
 SELECT * FROM memories WHERE ctid IN (
     SELECT near.place
