@@ -61,6 +61,8 @@ MIDDLEWARE = [
 
 ROOT_URLCONF = "config.urls"
 ASGI_APPLICATION = "config.asgi.application"
+WEB_PROCESSES = environment.number("WEB_PROCESSES", environment.web_processes(), minimum=1, maximum=64)
+WEB_THREADS = environment.number("WEB_THREADS", 16, minimum=1, maximum=500)
 
 TEMPLATES = [
     {
@@ -92,7 +94,6 @@ def _database(role: Any, variable: str) -> dict[str, Any]:
 DATABASES = {
     "default": _database("app", "DATABASE_URL")
     | {
-        "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {
             "prepare_threshold": 5,  # of statements that ask to be prepared; Django's own never are
             "pool": {
@@ -142,7 +143,7 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["agents.authentication.ApiKeyAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_PARSER_CLASSES": ["config.http.api.StrictJSONParser"],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_RENDERER_CLASSES": ["config.http.rendering.FastJSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "config.http.openapi.ApiSchema",
     "EXCEPTION_HANDLER": "config.http.problems.api_problem",
     "UNAUTHENTICATED_USER": None,
