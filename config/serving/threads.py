@@ -17,6 +17,7 @@ from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.http import HttpResponseBase
 from django.urls import set_script_prefix
 
+from config.http.arrival import arrived_now
 from config.serving.turns import Turns
 
 AT_ONCE = 2
@@ -50,6 +51,7 @@ class ThreadedHandler(ASGIHandler):
             body = await self.read_body(receive)
         except RequestAborted:
             return
+        arrived_now()
         answering = partial(contextvars.copy_context().run, self._answer, scope, body)
         async with self._turns.one():
             answer = await asyncio.get_running_loop().run_in_executor(self._threads, answering)

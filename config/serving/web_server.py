@@ -44,7 +44,10 @@ class WebServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=[])
         asyncio.get_running_loop().add_reader(self._line, self._take)
-        self._line.send(READY)
+        try:
+            self._line.send(READY)
+        except BrokenPipeError:  # the parent left while we warmed up
+            self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         asyncio.get_running_loop().remove_reader(self._line)

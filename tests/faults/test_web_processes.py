@@ -58,7 +58,7 @@ def test_they_share_the_connections_and_count_together(server: Server) -> None:
             float(line.split()[-1]) for line in lines if line.startswith("http_requests_total") and route in line
         )
 
-    before, clients = counted(), [httpx.Client(base_url=server.address) for _ in range(4)]
+    before, clients = counted(), [httpx.Client(base_url=server.address, timeout=30) for _ in range(4)]
     for client in clients:  # one connection each
         assert [client.get("/accounts/login/").status_code for _ in range(3)] == [200] * 3
     times = [seconds_of(pid) for pid in server.web()]

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,9 +12,11 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.test import override_settings
 from django.urls import path
 
+from config.http.arrival import arrived
 from config.serving.threads import ThreadedHandler
 
 seen: list[str] = []
+BEGUN = time.monotonic()
 
 
 def told(request: HttpRequest) -> HttpResponse:
@@ -24,11 +27,15 @@ def told(request: HttpRequest) -> HttpResponse:
     return response
 
 
+def told_when(_: HttpRequest) -> HttpResponse:
+    return HttpResponse(f"{arrived() - BEGUN} {time.monotonic() - BEGUN}")
+
+
 def streamed(_: HttpRequest) -> StreamingHttpResponse:
     return StreamingHttpResponse(iter([b"first ", b"second"]))
 
 
-urlpatterns = [path("told", told), path("streamed", streamed)]
+urlpatterns = [path("told", told), path("when", told_when), path("streamed", streamed)]
 
 
 @pytest.fixture(autouse=True)
@@ -66,6 +73,12 @@ def test_a_body_that_comes_in_parts_is_read_whole(handler: ThreadedHandler) -> N
 
 def test_a_response_in_pieces_is_sent_whole(handler: ThreadedHandler) -> None:
     assert ask(handler, "/streamed")[1]["body"] == b"first second"
+
+
+def test_a_request_came_in_before_its_turn_came(handler: ThreadedHandler) -> None:
+    before = time.monotonic() - BEGUN
+    came, answered = map(float, ask(handler, "/when")[1]["body"].split())
+    assert before <= came < answered
 
 
 def test_its_threads_stay_and_end_each_request(handler: ThreadedHandler) -> None:
