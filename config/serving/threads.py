@@ -9,6 +9,7 @@ import contextvars
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from threading import Barrier
 from typing import IO, Any, NamedTuple, cast
 
 from django.core import signals
@@ -40,7 +41,7 @@ class ThreadedHandler(ASGIHandler):
     def __init__(self, threads: int) -> None:
         super().__init__()
         self.load_middleware(is_async=False)
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="request")
+        self._threads = _begun(threads)
         self._turns = Turns(AT_ONCE, COUNTED_SECONDS)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -73,6 +74,15 @@ class ThreadedHandler(ASGIHandler):
         if request is None:
             return cast("HttpResponseBase", refusal)
         return self.get_response(request)
+
+
+def _begun(threads: int) -> ThreadPoolExecutor:
+    """A pool whose threads are all there, so that no request waits for one to begin."""
+    pool, together = ThreadPoolExecutor(threads, thread_name_prefix="request"), Barrier(threads + 1)
+    for _ in range(threads):
+        pool.submit(together.wait)
+    together.wait()
+    return pool
 
 
 def _headers(response: HttpResponseBase) -> list[tuple[bytes, bytes]]:
