@@ -45,7 +45,8 @@ def with_room(profile: Profile, rules: Sequence[Rule]) -> Profile:
 
 def rules_recorded(situation: Situation, decisions: Sequence[Decision]) -> dict[str, Any]:
     """What the record keeps of rules: those that fired with what each did, and those that could not be read."""
-    done = Counter((label, deed) for decision in decisions for label, deed in _deeds(decision))
+    told = decisions if situation.rules else ()
+    done = Counter((label, deed) for decision in told for label, deed in _deeds(decision))
     recorded = [
         {**rule.to_dict(), "did": {deed: done[rule.label, deed] for deed in ("included", "boosted", "excluded")}}
         for rule in situation.rules
