@@ -8,16 +8,27 @@ from assembly.engine.selection import Limit, Place, cut, decision_on, may_be_cut
 from assembly.engine.tokens import Ledger
 from assembly.engine.types import ENGINE_VERSION, Decision
 
+SEPARATOR_COUNTED = 3
+"""The first version of the engine that chooses turns by what stands before their heading, too."""
+
 
 def fill_turns(
-    section: Section, ranked: list[Ranked], ledger: Ledger, budget: int, *, at: CutAt = "anywhere"
+    section: Section,
+    ranked: list[Ranked],
+    ledger: Ledger,
+    budget: int,
+    *,
+    at: CutAt = "anywhere",
+    engine_version: int = ENGINE_VERSION,
 ) -> tuple[Ledger, list[Decision]]:
     """The text with the turns appended, and one decision per turn, latest first.
 
     A turn too large for what is left is passed over; where none got in, the latest is cut to fit.
     """
     limit = Limit.of(section, ledger.tokens, budget)
-    chosen, misfits, _ = _window(section, ranked, ledger, limit, heading(section))
+    alone = engine_version < SEPARATOR_COUNTED or not ledger.text
+    opened = heading(section) if alone else SECTION_SEPARATOR + heading(section)
+    chosen, misfits, _ = _window(section, ranked, ledger, limit, opened)
     while True:
         grown, decided = _said(section, chosen, ledger)
         if grown.tokens <= limit.tokens or not chosen:

@@ -11,10 +11,11 @@ from typing import Any, Literal, NamedTuple
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.rules import Rule
 
-ENGINE_VERSION = 2
+ENGINE_VERSION = 3
 """Recorded with each assembly. Raised whenever equal input would give other bytes; a replay gives those of its version.
 
 2: the room kept for turns counts what separates them from the section before.
+3: so does the choice of turns, so that those get in for which room was kept.
 """
 
 Status = Literal["whole", "cut", "partial", "left_out", "empty"]
