@@ -14,7 +14,7 @@ run: $(VENV)/.runtime
 	exec $(BIN)/python manage.py serve --demo --port $(PORT)
 
 test: $(VENV)/.development
-	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
 
 test-deep: $(VENV)/.development
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n $(WORKERS) tests/engine $(PYTEST_ARGS)

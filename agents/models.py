@@ -2,6 +2,7 @@
 
 import datetime
 from typing import Any
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.contrib.postgres.fields import ArrayField
@@ -107,7 +108,12 @@ class AgentFile(VersionedFile):
 
     @property
     def ref(self) -> str:
-        return f"agent_file:{self.id}@{self.version}"
+        return self.ref_of(self.id, self.version)
+
+    @staticmethod
+    def ref_of(file_id: UUID, version: int) -> str:
+        """The ref of one version of one file."""
+        return f"agent_file:{file_id}@{version}"
 
 
 class AgentFileVersion(Version):
@@ -135,7 +141,12 @@ class DailyLog(VersionedFile):
 
     @property
     def ref(self) -> str:
-        return f"daily_log:{self.id}@{self.version}"
+        return self.ref_of(self.id, self.version)
+
+    @staticmethod
+    def ref_of(file_id: UUID, version: int) -> str:
+        """The ref of one version of one file."""
+        return f"daily_log:{file_id}@{version}"
 
 
 class DailyLogVersion(Version):

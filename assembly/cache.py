@@ -17,7 +17,7 @@ import datetime
 import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from time import monotonic
@@ -27,10 +27,8 @@ from django.db import models
 from django.utils import timezone
 
 from agents.models import Agent
-from assembly.changes import changes_of
 from assembly.engine.types import Decision
 from assembly.models import Assembly
-from teams.database import ORGANISATION
 from teams.models import Team
 
 LIFETIME_SECONDS = 30
@@ -63,10 +61,19 @@ class Answer:
         return len(self.content) + DECISION_CHARACTERS * len(self.decisions)
 
 
-def question(*, agent: Agent, team: Team | None, now: datetime.datetime | None, asked: Mapping[str, Any]) -> Question:
-    """The question as the cache knows it; `asked` is all that was asked for besides. Ask before you read anything."""
+def question(
+    *,
+    agent: Agent,
+    team: Team | None,
+    changes: Sequence[int],
+    now: datetime.datetime | None,
+    asked: Mapping[str, Any],
+) -> Question:
+    """The question as the cache knows it; `asked` is all that was asked for besides.
+
+    `changes` are the counts of the agent, the team and the organisation, read before anything else.
+    """
     asked_at, moment = monotonic(), now or timezone.now()
-    changes = changes_of(agent.id, *([team.id] if team else []), ORGANISATION)
     facts = {
         "asked": asked,
         "now": now,

@@ -6,7 +6,7 @@ from django.db import connection
 
 COUNTS = """
 SELECT coalesce((SELECT sum(value) FROM change_counters WHERE owner = asked), 0)::bigint
-FROM unnest(%s::uuid[]) WITH ORDINALITY AS owners (asked, place) ORDER BY place
+FROM unnest(%(owners)s::uuid[]) WITH ORDINALITY AS owners (asked, place) ORDER BY place
 """
 
 
@@ -17,5 +17,5 @@ def changes_of(*owners: UUID) -> tuple[int, ...]:
     where two counts of an owner are equal, nothing of it changed between the snapshots in which they were read.
     """
     with connection.cursor() as cursor:
-        cursor.execute(COUNTS, [list(owners)])
+        cursor.execute(COUNTS, {"owners": list(owners)})
         return tuple(count for (count,) in cursor.fetchall())

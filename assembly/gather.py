@@ -1,38 +1,39 @@
 """Gathering: every source of a profile is asked, within its deadline. One that is late or fails costs itself alone.
 
-The sources of the database share one connection and one snapshot, each under a deadline that PostgreSQL keeps. After
-one that failed, the rest is read in a new snapshot. External sources are asked beside them, in a thread.
+The sources of the database share one connection and one snapshot, each under a deadline that PostgreSQL keeps. The
+rules, and the sources that one statement is enough for, go there on one journey. After a source that failed, the rest
+is read in a new snapshot. External sources are asked beside them, in a thread.
 """
 
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from django.db import OperationalError, connection
 
-from assembly.beside import Beside
+from assembly.elsewhere import Elsewhere
 from assembly.engine.codes import SourceCode
 from assembly.engine.profile import Profile, Section
 from assembly.engine.types import Candidate
 from assembly.external import SOURCE as EXTERNAL
-from assembly.external import Asking, Told, ask_all, askings
+from assembly.external import askings
 from assembly.needs import NEEDS
+from assembly.parts import Part, Sendable, least_for, sendable_first, too_late
+from assembly.rules.catalogue import in_force
 from assembly.rules.firing import with_room, with_rules
-from assembly.sources import SOURCES, Situation
+from assembly.sources import SOURCES, Reading, Situation
+from assembly.sources import Gathered as Returned
 from assembly.statement_time import StatementTime
+from assembly.statements import Sent
 from assembly.time_budget import TimeBudget
-from assembly.watching import code_of, source_watched, told_watched
+from assembly.watching import code_of, source_failed, source_watched, told_watched
 
 logger = logging.getLogger(__name__)
 
-GRACE_SECONDS = 0.02
-"""For a thread that kept its deadline to hand over what it has."""
 LEAST_FOR_RULES = 0.5
 """Seconds. They are read however little time there is: without them, nothing may be told."""
-LEAST_FOR_REQUIRED = 0.1
-"""Seconds, for a source of what is never cut: a busy machine is no reason to be silent about who the agent is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class SourceReport:
     """How one source did: the candidates it returned, its limit in rows, and its times in milliseconds.
 
     `started_ms` and its own `deadline_ms` count from the beginning of the assembly. With a code, it returned nothing,
-    and `fault` says why.
+    and `fault` says why. `left_out` counts the results of an external source that could not be used.
     """
 
     name: str
@@ -51,6 +52,7 @@ class SourceReport:
     deadline_ms: int | None = None
     code: SourceCode | None = None
     fault: str = ""
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +78,6 @@ def gather(profile: Profile, situation: Situation, time: TimeBudget) -> Gathered
     return _Gathering(profile, situation, time).done()
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """Something to be read, and the sources that get nothing without it."""
-
-    sources: tuple[str, ...]
-    read: Callable[[], None]
-    least: float = 0.0
-    """Seconds that it may take in any case."""
-
-
 class _NewSnapshot(Exception):
     """The transaction cannot go on after what happened."""
 
@@ -97,26 +89,25 @@ def _of_rules(error: Exception) -> Exception:
 
 @dataclass(slots=True)
 class _Gathering:
-    """A gathering under way. `asked_ms` is when the external sources were asked, `asked_until_ms` their deadline."""
+    """A gathering under way."""
 
     profile: Profile
     situation: Situation
     time: TimeBudget
     candidates: list[Candidate] = field(default_factory=list)
     reports: dict[str, SourceReport] = field(default_factory=dict)
-    parts: deque[_Part] = field(default_factory=deque)
-    beside: Beside[list[Told]] | None = None
-    asked: Sequence[Asking] = ()
-    asked_ms: int = 0
-    asked_until_ms: int = 0
-    tried_again: set[_Part] = field(default_factory=set)
+    parts: deque[Part | Sendable] = field(default_factory=deque)
+    elsewhere: Elsewhere | None = None
+    one_by_one: bool = False
+    """Whether what may be sent together is sent alone."""
+    tried_again: set[Part | Sendable] = field(default_factory=set)
     statements: StatementTime = field(default_factory=StatementTime)
 
     def done(self) -> Gathered:
-        self.parts += [*self._needs(), _Part((), self._read_rules, LEAST_FOR_RULES)]
+        self.parts += [*self._needs(), Part((), self._plan)]
         while self.parts:
             try:
-                with self.statements.one_snapshot(self._seconds_for(self.parts[0])):
+                with self.statements.one_snapshot():
                     self._read_on()
             except _NewSnapshot as failed:
                 if connection.needs_rollback and failed.__cause__:  # the caller's transaction is lost: none can begin
@@ -133,38 +124,67 @@ class _Gathering:
         """Read part after part. Raises _NewSnapshot after one that failed, and what went wrong with the rules."""
         while self.parts:
             part = self.parts[0]
-            self.statements.allow(self._seconds_for(part))
-            begun, deadline = self.time.elapsed_ms, self._deadline_ms
-            try:
-                part.read()
-                self.parts.popleft()
-            except Exception as error:
-                if not self._may_try_again(part, error):
-                    if not part.sources:
-                        raise _of_rules(error) from error.__cause__
-                    self.parts.popleft()
-                    self._fail(part, error, begun, deadline)
-                # Where no time was left, the database was not even asked. Anything else may come of a failed statement.
-                if not isinstance(error, TimeoutError):
-                    raise _NewSnapshot from error
+            if isinstance(part, Part):
+                self.statements.allow(self._seconds_for(part))
+                self._try(part, part.read)
+            else:
+                self._send([*sendable_first(self.parts)])
 
-    def _seconds_for(self, part: _Part) -> float:
+    def _send(self, parts: Sequence[Sendable]) -> None:
+        """Read these, which come next: on one journey, unless one of them was late there, which did not count yet."""
+        if self.one_by_one or len(parts) == 1:
+            self._send_alone(parts[0])
+            return
+        seconds = self.time.left_for_sources / len(parts)
+        with self.statements.together([part.statement for part in parts], seconds) as sent:
+            for part, answer in zip(parts, sent, strict=True):
+                self._try(part, partial(part.take, answer))
+
+    def _send_alone(self, part: Sendable) -> None:
+        if not self._seconds_for(part):
+            self._try(part, too_late)
+            return
+        with self.statements.together([part.statement], self._seconds_for(part)) as sent:
+            self._try(part, partial(part.take, sent[0]))
+
+    def _try(self, part: Part | Sendable, read: Callable[[], None]) -> None:
+        """Read the next part, and be done with it, however it went."""
+        begun, deadline = self.time.elapsed_ms, self._deadline_ms
+        try:
+            read()
+            self.parts.remove(part)
+        except Exception as error:
+            if not self._may_try_again(part, error):
+                if not part.sources:
+                    raise _of_rules(error) from error.__cause__
+                self.parts.remove(part)
+                self._fail(part, error, begun, deadline)
+            # Where no time was left, the database was not even asked. Anything else may come of a failed statement.
+            if not isinstance(error, TimeoutError):
+                raise _NewSnapshot from error
+
+    def _seconds_for(self, part: Part | Sendable) -> float:
         return max(part.least, self.time.left_for_one_source)
 
-    def _may_try_again(self, part: _Part, error: Exception) -> bool:
-        """Once, where it is not for want of time: a connection that was lost may be there again."""
+    def _may_try_again(self, part: Part | Sendable, error: Exception) -> bool:
+        """Alone, where it was on a journey with others. Else once, and not for want of time: a connection that was lost
+        may be there again."""
+        if isinstance(part, Sendable) and not self.one_by_one and len([*sendable_first(self.parts)]) > 1:
+            self.one_by_one = True
+            return True
         lost = isinstance(error, OperationalError) and code_of(error) is SourceCode.SOURCE_FAILED
         if not lost or part in self.tried_again or not self.time.left_for_one_source:
             return False
         self.tried_again.add(part)
         return True
 
-    def _fail(self, part: _Part, error: Exception, begun: int, deadline: int) -> None:
+    def _fail(self, part: Part | Sendable, error: Exception, begun: int, deadline: int) -> None:
         code = code_of(error)
         if code is SourceCode.SOURCE_FAILED:  # of an unforeseen error, the log has the trace
             logger.warning("source %s: %s", ", ".join(part.sources), code, exc_info=error)
         ms = self.time.elapsed_ms - begun
         for name in part.sources:
+            source_failed(name, code)
             self.reports[name] = SourceReport(name, 0, 0, ms, begun, deadline, code, type(error).__name__)
 
     def _note_late(self) -> None:
@@ -178,28 +198,45 @@ class _Gathering:
         """Of a source of the database that begins now."""
         return self.time.elapsed_ms + round(self.time.left_for_one_source * 1000)
 
-    def _needs(self) -> list[_Part]:
+    def _needs(self) -> list[Part]:
         """What several of the profile's sources build on, each read only if one of them does."""
         parts = []
         for need, found in NEEDS.items():
             names = [name for name in self._sources() if need in SOURCES[name].needs]
             if names:
-                parts.append(_Part(tuple(names), partial(self._read_need, found)))
+                parts.append(Part(tuple(names), partial(self._read_need, found)))
         return parts
 
     def _read_need(self, found: Callable[[Situation], Situation]) -> None:
         self.situation = found(self.situation)
 
-    def _read_rules(self) -> None:
-        """Then it is known what else is to be read."""
-        self.situation = with_rules(self.profile, self.situation)
+    def _plan(self) -> None:
+        """What is to be read is known, once it is known what the sources build on: the rules, and the sources."""
+        rules = Sendable((), in_force(self.situation.agent, self.situation.team), self._take_rules, LEAST_FOR_RULES)
+        self.parts += [rules, *self._sendable(), Part((), self._plan_others)]
+
+    def _sendable(self) -> Iterator[Sendable]:
+        for name, sections in self._sources().items():
+            ask = SOURCES[name].reading
+            if name not in self.reports and ask and (reading := ask(self.situation, sections)):
+                take = partial(self._take, name, reading)
+                yield Sendable((name,), reading.statement, take, least_for(sections))
+
+    def _take_rules(self, sent: Sent) -> None:
+        self.situation = with_rules(self.profile, self.situation, sent.rows())
         self.profile = with_room(self.profile, self.situation.rules)
+
+    def _take(self, name: str, reading: Reading, sent: Sent) -> None:
+        self._watched(name, lambda: reading.gathered(sent.rows()))
+
+    def _plan_others(self) -> None:
+        """The sources that were not read yet; some may be those of the rules."""
         if EXTERNAL in self._sources():
-            self.parts.append(_Part((EXTERNAL,), self._ask_beside))
+            self.parts.append(Part((EXTERNAL,), self._ask_elsewhere))
         for name, sections in self._sources().items():
             if name != EXTERNAL and name not in self.reports:
-                least = LEAST_FOR_REQUIRED if any(section.required for section in sections) else 0.0
-                self.parts.append(_Part((name,), partial(self._read_source, name, sections), least))
+                read = partial(self._watched, name, partial(SOURCES[name].gather, self.situation, sections))
+                self.parts.append(Part((name,), read, least_for(sections)))
 
     def _sources(self) -> dict[str, list[Section]]:
         """The sections of the profile by their sources, in its order."""
@@ -208,39 +245,27 @@ class _Gathering:
             grouped.setdefault(section.source, []).append(section)
         return grouped
 
-    def _read_source(self, name: str, sections: Sequence[Section]) -> None:
+    def _watched(self, name: str, read: Callable[[], Returned]) -> None:
         begun, deadline = self.time.elapsed_ms, self._deadline_ms
         with source_watched(name) as returned:
-            found = SOURCES[name].gather(self.situation, sections)
+            found = read()
             returned(found)
         self.candidates += found.candidates
         ms = self.time.elapsed_ms - begun
         self.reports[name] = SourceReport(name, len(found.candidates), found.limit, ms, begun, deadline)
 
-    def _ask_beside(self) -> None:
+    def _ask_elsewhere(self) -> None:
         """Begin to ask the external sources."""
-        self.asked = askings(self.profile, self.situation)
-        self.asked_ms, seconds = self.time.elapsed_ms, self.time.left_for_sources
-        self.asked_until_ms = self.asked_ms + round(seconds * 1000)
-        self.beside = Beside("external sources", partial(ask_all, self.asked, seconds=seconds))
+        self.elsewhere = Elsewhere.asked(askings(self.profile, self.situation), self.time)
 
     def _collect(self) -> None:
         """What the external sources told by now."""
-        if self.beside is None:
+        asked = self.elsewhere
+        if asked is None:
             return
-        try:
-            told = self.beside.result(seconds=self.time.left_for_sources + GRACE_SECONDS)
-        except TimeoutError:  # a machine under load may be late to break it off; it ends by itself
-            told = self._none_told(SourceCode.SOURCE_TIMEOUT, "It did not answer in time.")
-        except Exception as error:
-            logger.exception("external sources")
-            told = self._none_told(SourceCode.SOURCE_FAILED, f"It could not be asked ({type(error).__name__}).")
-        for one in told:
+        for one in asked.told(self.time):
             told_watched(one)
             self.candidates += one.candidates
-            times = one.ms, self.asked_ms, self.asked_until_ms
-            self.reports[one.name] = SourceReport(one.name, len(one.candidates), one.limit, *times, one.code, one.fault)
-
-    def _none_told(self, code: SourceCode, fault: str) -> list[Told]:
-        ms = self.time.elapsed_ms - self.asked_ms
-        return [Told(asking.section, asking.name, (), asking.limit, ms, code, fault) for asking in self.asked]
+            times = one.ms, asked.asked_ms, asked.until_ms
+            went = one.code, one.fault, one.left_out
+            self.reports[one.name] = SourceReport(one.name, len(one.candidates), one.limit, *times, *went)

@@ -67,6 +67,7 @@ def count_context(*, profile: str, tokens: int, decisions: Sequence[Decision], s
     TOKENS.labels(profile).inc(tokens)
     for code, number in Tally(decision.code for decision in decisions if not decision.included).items():
         LEFT_OUT.labels(code.value).inc(number)
-    measured = [dict(decision.signals).get("coherence") for decision in decisions if decision.included]
+    told = [decision.signals for decision in decisions if decision.signals and decision.included]
+    measured = [dict(signals).get("coherence") for signals in told]
     if found := [coherence for coherence in measured if coherence is not None]:
         COHERENCE.observe(fmean(found))

@@ -1,20 +1,22 @@
 """Recording: one atomic write of an assembly, its decisions and the texts that were considered."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from contextlib import nullcontext
+from dataclasses import dataclass, fields, replace
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
-from psycopg.types.json import Jsonb
 
 from agents.models import Agent
+from assembly.engine.flat import flat
 from assembly.engine.profile import Profile
 from assembly.engine.types import Assembled, Candidate, Request
 from assembly.gather import SourceReport
 from assembly.models import Assembly, text_hash
-from assembly.summarising import store_summaries
+from assembly.summarising import EXTRACTIVE, store_summaries
+from assembly.writing import write
 from teams.models import Team
 from teams.principal import Principal
 
@@ -42,7 +44,6 @@ class Owners:
         return cls(**{field.name: getattr(assembly, field.name) for field in fields(cls)})
 
 
-@transaction.atomic
 def record(
     *,
     request: Request,
@@ -62,9 +63,8 @@ def record(
     `warnings` are codes of the whole and of its sources. `wishes` is what the record keeps of the request beside its
     columns, JSON-safe.
     """
-    _store_texts(candidates)
-    assembly = Assembly.objects.create(
-        **asdict(owners),
+    assembly = Assembly(
+        **flat(owners),
         created=timezone.now(),
         parent=parent,
         requested_by=principal.ref,
@@ -83,71 +83,69 @@ def record(
         engine_version=request.engine_version,
         request=dict(wishes),
         profile=profile.to_dict(),
-        sections=[asdict(section) for section in assembled.sections],
-        sources=[asdict(report) for report in reports],
+        sections=[flat(section) for section in assembled.sections],
+        sources=[flat(report) for report in reports],
         assembly_ms=assembly_ms,
     )
-    _store_decisions(assembly, profile, candidates, assembled)
-    store_summaries(_summaries_of(candidates))
+    hashes = {text: text_hash(text) for text in _texts_of(candidates)}
+    rows = _decisions(assembly, profile, candidates, assembled, hashes)
+    summaries = _summaries_of(candidates, hashes)
+    with transaction.atomic() if summaries else nullcontext():
+        write(assembly, {key: text for text, key in hashes.items()}, rows)
+        store_summaries(summaries)
     return assembly
 
 
-STORE_TEXTS = """
-INSERT INTO stored_texts (sha256, text) SELECT * FROM unnest(%s::bytea[], %s::text[]) ON CONFLICT DO NOTHING
-"""
-
-
-def _store_texts(candidates: Sequence[Candidate]) -> None:
+def _texts_of(candidates: Sequence[Candidate]) -> set[str]:
     written = {candidate.text for candidate in candidates}
-    written |= {candidate.summary.text for candidate in candidates if candidate.summary}
-    texts = {text_hash(text): text for text in written}
-    # In one order for everybody, so that two assemblies that share texts cannot wait for each other in a circle.
-    hashes = sorted(texts)
-    with connection.cursor() as cursor:
-        cursor.execute(STORE_TEXTS, [hashes, [texts[key] for key in hashes]])
+    return written | {candidate.summary.text for candidate in candidates if candidate.summary}
 
 
-def _summaries_of(candidates: Sequence[Candidate]) -> list[tuple[bytes, str, bytes]]:
-    """What was said shorter, by what, and how: two hashes and the name of a model."""
-    said = [(candidate.text, candidate.summary) for candidate in candidates]
+def _summaries_of(candidates: Sequence[Candidate], hashes: Mapping[str, bytes]) -> list[tuple[bytes, str, bytes]]:
+    """What a model said shorter, which one, and how: two hashes and a name.
+
+    What the extractive summariser said is not kept for others: it is made faster than it is found.
+    """
+    said = [(candidate.text, candidate.summary) for candidate in candidates if candidate.summary]
     return [
-        (text_hash(text), summary.model, text_hash(summary.text)) for text, summary in said if summary and summary.text
+        (hashes[text], summary.model, hashes[summary.text])
+        for text, summary in said
+        if summary.text and summary.model != EXTRACTIVE
     ]
 
 
-# By COPY: a context of the librarian has hundreds of decisions, and the ORM would take longer than all else together.
-STORE_DECISIONS = """
-COPY decisions (assembly_id, position, section, source, ref, candidate, text_sha256, code, included, rank, score,
-    signals, tokens, tokens_full, start, "end", detail) FROM STDIN
-"""
-
-
-def _store_decisions(
-    assembly: Assembly, profile: Profile, candidates: Sequence[Candidate], assembled: Assembled
-) -> None:
+def _decisions(
+    assembly: Assembly,
+    profile: Profile,
+    candidates: Sequence[Candidate],
+    assembled: Assembled,
+    hashes: Mapping[str, bytes],
+) -> list[dict[str, Any]]:
+    """The rows of the decisions, by column."""
     offered = {(candidate.section, candidate.ref): candidate for candidate in candidates}
     source_of = {section.key: section.source for section in profile.sections}
-    with connection.cursor() as cursor, cursor.copy(STORE_DECISIONS) as copy:
-        for position, decision in enumerate(assembled.decisions):
-            candidate = offered[decision.section, decision.ref]
-            copy.write_row(
-                (
-                    assembly.id,
-                    position,
-                    decision.section,
-                    source_of[decision.section],
-                    decision.ref,
-                    Jsonb(candidate.to_dict()),
-                    text_hash(candidate.text),
-                    decision.code.value,
-                    decision.included,
-                    decision.rank,
-                    decision.score,
-                    Jsonb(dict(decision.signals)),
-                    decision.tokens,
-                    decision.tokens_full,
-                    decision.start,
-                    decision.end,
-                    Jsonb(dict(decision.detail)),
-                )
-            )
+    rows = []
+    for position, decision in enumerate(assembled.decisions):
+        candidate = offered[decision.section, decision.ref]
+        rows.append(
+            {
+                "assembly_id": assembly.id,
+                "position": position,
+                "section": decision.section,
+                "source": source_of[decision.section],
+                "ref": decision.ref,
+                "candidate": candidate.to_dict(),
+                "text_sha256": hashes[candidate.text],
+                "code": decision.code.value,
+                "included": decision.included,
+                "rank": decision.rank,
+                "score": decision.score,
+                "signals": dict(decision.signals),
+                "tokens": decision.tokens,
+                "tokens_full": decision.tokens_full,
+                "start": decision.start,
+                "end": decision.end,
+                "detail": dict(decision.detail),
+            }
+        )
+    return rows

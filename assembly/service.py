@@ -3,8 +3,8 @@
 import datetime
 from dataclasses import replace
 
-from agents.models import Agent, AgentTeam
-from agents.services import agent_files_ensure
+from agents.models import Agent
+from agents.services import agent_files_provision
 from assembly.asked import Asked, recorded, session_named
 from assembly.cache import Answer, cache, question
 from assembly.engine.profile import Profile
@@ -12,6 +12,7 @@ from assembly.engine.signals import parse_signals
 from assembly.engine.types import Request
 from assembly.gather import gather
 from assembly.metrics import cache_lookups
+from assembly.opening import opening
 from assembly.profiles import profile_named
 from assembly.profiles.strategy import strategy_applied
 from assembly.record import Owners, record
@@ -40,16 +41,18 @@ def assemble(*, agent: Agent, team: Team | None = None, asked: Asked, principal:
     agent's. Whether the principal may do this is for the caller to decide.
     """
     time = TimeBudget.running(asked.budgets.time_ms)
-    wanted = question(agent=agent, team=team, now=asked.now, asked=asked.facts())
+    opened = opening(agent, team)
+    wanted = question(agent=agent, team=team, changes=opened.changes, now=asked.now, asked=asked.facts())
     if known := cache.recall(wanted):
         again = record_again(of=known.assembly, principal=principal, assembly_ms=time.elapsed_ms)
         if again:
             cache_lookups.count(hit=True)
             return Answer(again, known.content, known.decisions)
     cache_lookups.count(hit=False)
-    if team is not None and not AgentTeam.objects.filter(agent=agent, team=team).exists():
+    if team is not None and not opened.in_team:
         raise Invalid("team", f"{agent.name} does not work in {team.name}. Choose one of its teams.", "not_in_team")
-    agent_files_ensure(agent)
+    if not opened.has_files:
+        agent_files_provision([agent])
     profile, counter = _profile(asked), tokenizer_named(asked.tokenizer)
     request = _request(asked, profile, wanted.now)
     with span("query"):

@@ -1,11 +1,13 @@
 """Statements under a deadline: PostgreSQL itself cancels what is late, so that nothing outlives its request."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
 from typing import Any
 
 from django.db import connection, transaction
+
+from assembly.statements import Sent, Statement, sent_together
 
 ONE_SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 SLACK = 1.25
@@ -13,12 +15,19 @@ SLACK = 1.25
 LEAST_SECONDS = 0.05
 """Less could cancel what ends the transaction, too: on a busy machine, PostgreSQL waits for its turn as well."""
 
+# What is read by prepared statements is always read the same way: to plan anew takes longer than reading.
+LIMIT = """
+SELECT set_config('statement_timeout', %(milliseconds)s, true),
+    set_config('plan_cache_mode', 'force_generic_plan', true)
+"""
+
 
 class StatementTime:
     """Wraps the execution of each statement. A late one raises OperationalError, caused by psycopg's QueryCanceled."""
 
     def __init__(self) -> None:
         self._until = self._limit = 0.0
+        self._begin: tuple[str, ...] = ()
 
     def allow(self, seconds: float) -> None:
         """From now on, statements may take so long together."""
@@ -29,30 +38,40 @@ class StatementTime:
         left = self._until - monotonic()
         if left <= 0:
             raise TimeoutError
-        if not left <= self._limit <= left * SLACK:
+        if self._begin or not left <= self._limit <= left * SLACK:
             self._limit = left
             # Not by the statement's own cursor: it may be one of the server's, which knows nothing but queries.
             with connection.wrap_database_errors:
-                connection.connection.execute(_limit_of(left))
+                connection.connection.execute("; ".join([*self._begin, _limit_of(left)]))
+            self._begin = ()
         return execute(sql, params, many, context)
 
     @contextmanager
-    def one_snapshot(self, seconds: float) -> Iterator[Any]:
-        """Read only, as of one moment; its first statements may take so many seconds.
+    def together(self, statements: Sequence[Statement], seconds: float) -> Iterator[list[Sent]]:
+        """The statements, sent on one journey; each may take so many seconds."""
+        limit = Statement(LIMIT, {"milliseconds": _milliseconds(seconds)})
+        before = [*(Statement(sql, {}) for sql in self._begin), limit]
+        self._begin, self._limit = (), 0.0
+        with sent_together([*before, *statements]) as sent:
+            yield sent[len(before) :]
 
-        Within a caller's transaction, the caller's isolation level holds instead.
-        """
+    @contextmanager
+    def one_snapshot(self) -> Iterator[Any]:
+        """Read only, as of one moment. Within a caller's transaction, the caller's isolation level holds instead."""
         within = connection.in_atomic_block
-        begin = _limit_of(seconds) if within else f"{ONE_SNAPSHOT}; {_limit_of(seconds)}"
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(begin)
-            self._limit = seconds
-            self.allow(seconds)
+        self._begin = () if within else (ONE_SNAPSHOT,)
+        self._limit = 0.0
+        with transaction.atomic():
             with connection.execute_wrapper(self):
                 yield
             if within:
-                cursor.execute("SET LOCAL statement_timeout TO DEFAULT")
+                with connection.cursor() as cursor:
+                    cursor.execute("SET LOCAL statement_timeout TO DEFAULT")
 
 
 def _limit_of(seconds: float) -> str:
-    return f"SET LOCAL statement_timeout = {round(max(LEAST_SECONDS, seconds) * 1000)}"
+    return f"SET LOCAL statement_timeout = {_milliseconds(seconds)}"
+
+
+def _milliseconds(seconds: float) -> str:
+    return str(round(max(LEAST_SECONDS, seconds) * 1000))

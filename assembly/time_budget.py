@@ -8,6 +8,8 @@ from time import monotonic
 
 from django.conf import settings
 
+from config.http.arrival import arrived
+
 KEPT_FOR_THE_FINISH = 0.2
 SHARE_OF_ONE_SOURCE = 0.5
 """The most that one source may take of what is left for all: a slow one leaves the next ones as much."""
@@ -23,8 +25,8 @@ class TimeBudget:
 
     @classmethod
     def running(cls, time_ms: int | None) -> "TimeBudget":
-        """One that begins now: of so many milliseconds, or of as many as the installation gives everybody."""
-        return cls(monotonic(), (settings.ASSEMBLY_TIME_MS if time_ms is None else time_ms) / 1000)
+        """One of so many milliseconds, or of as many as the installation gives everybody, since the request came in."""
+        return cls(arrived(), (settings.ASSEMBLY_TIME_MS if time_ms is None else time_ms) / 1000)
 
     @property
     def elapsed_ms(self) -> int:

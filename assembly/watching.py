@@ -65,24 +65,25 @@ def ranked(assembled: Assembled) -> Attributes:
 
 @contextmanager
 def source_watched(name: str) -> Iterator[Callable[[Gathered], None]]:
-    """A span and the latency of one source; an error is counted and goes on. Tell what is yielded what came of it."""
+    """A span and the latency of one source. Tell what is yielded what came of it."""
     layer, started = SOURCES[name].scope, perf_counter()
     with span(f"source {name}", {"source": name, "layer": layer}) as current:
         try:
             yield lambda gathered: current.set_attributes({"rows": len(gathered.candidates), "limit": gathered.limit})
-        except Exception as error:
-            ERRORS.labels(layer, name, code_of(error).value).inc()
-            raise
         finally:
             LATENCY.labels(layer, name).observe(perf_counter() - started)
 
 
+def source_failed(name: str, code: SourceCode) -> None:
+    """Count a source that returned nothing, whether it failed itself or what it builds on did."""
+    ERRORS.labels(SOURCES[name].scope, name, code.value).inc()
+
+
 def told_watched(told: Told) -> None:
     """Count what came of asking an external source, which was done elsewhere."""
-    layer = SOURCES[EXTERNAL].scope
-    LATENCY.labels(layer, EXTERNAL).observe(told.ms / 1000)
+    LATENCY.labels(SOURCES[EXTERNAL].scope, EXTERNAL).observe(told.ms / 1000)
     if told.code:
-        ERRORS.labels(layer, EXTERNAL, told.code.value).inc()
+        source_failed(EXTERNAL, told.code)
 
 
 def code_of(error: Exception) -> SourceCode:

@@ -4,10 +4,10 @@ from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 urlpatterns = [
-    path("", include("teams.api.urls")),
-    path("", include("agents.api.urls")),
+    path("", include("assembly.api.urls")),  # asked for most, and addresses are tried in this order
     path("", include("memories.api.urls")),
-    path("", include("assembly.api.urls")),
+    path("", include("agents.api.urls")),
+    path("", include("teams.api.urls")),
     path("schema", SpectacularAPIView.as_view(), name="schema"),
     path("docs", SpectacularSwaggerSplitView.as_view(template_name="api/docs.html"), name="api_docs"),
 ]

@@ -64,6 +64,12 @@ class EmbeddedPostgres:
                     self._attachment.release()
                 raise
 
+    def is_kept_up(self) -> bool:
+        """Whether this process is attached and the supervisor calls the server ready: a look at two files."""
+        with self._attachment.guard, explained(self._folder):
+            supervisor = self._folder.supervisor() if self._attachment.is_held(self._folder) else None
+            return supervisor is not None and supervisor[1] == READY
+
     def detach(self, *, wait: bool = False) -> None:
         """This process needs the server no longer.
 

@@ -37,6 +37,13 @@ def number(name: str, default: int, *, minimum: int, maximum: int) -> int:
     raise ImproperlyConfigured(f"{name} is {value!r}. Set it to a whole number from {minimum} to {maximum}.")
 
 
+def web_processes() -> int:
+    """As many as the machine has use for, at most four: half its processors are left to the database, but one has two
+    processes on two."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(4, max(processors // 2, min(processors, 2)))
+
+
 def choice(name: str, default: str, *others: str) -> str:
     """One of a few words. Raises ImproperlyConfigured for anything else."""
     value = text(name) or default

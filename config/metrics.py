@@ -1,7 +1,9 @@
-"""`/metrics`: what this process counted, in the text format of Prometheus."""
+"""`/metrics`: what the web processes of this `serve` counted, in the text format of Prometheus."""
 
 import hmac
 import ipaddress
+import math
+from collections.abc import Iterable, Iterator
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
@@ -10,17 +12,21 @@ from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
-from prometheus_client import CONTENT_TYPE_LATEST, Gauge, disable_created_metrics, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, disable_created_metrics, generate_latest
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
 from psycopg_pool import PoolTimeout
 
 import assembly.metrics  # noqa: F401 - registers what it counts, also before the first context is assembled
 from config.http.problems import page_not_found
+from config.serving.counting import counts_in_files
 from memories.jobs import UNFINISHED
 from memories.models import Job
 
 OF_PROXIES = ("X-Forwarded", "X-Real-Ip", "Forwarded", "Via")
 
-JOBS = Gauge("memory_jobs", "Jobs that are not done yet, of all processes.", ["status"])
+HIT_RATIO = "memory_cache_hit_ratio"
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
@@ -34,8 +40,8 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def _document(_: HttpRequest) -> HttpResponse:
-    _count_jobs()
-    return HttpResponse(generate_latest(), content_type=CONTENT_TYPE_LATEST)
+    text = generate_latest(_together() if counts_in_files() else REGISTRY)
+    return HttpResponse(text + generate_latest(_registry(_Jobs())), content_type=CONTENT_TYPE_LATEST)
 
 
 def _may_read(request: HttpRequest) -> bool:
@@ -54,13 +60,47 @@ def _is_loopback(address: str) -> bool:
         return False
 
 
-def _count_jobs() -> None:
+def _together() -> CollectorRegistry:
+    return _registry(_OfAllProcesses())
+
+
+def _registry(collector: Collector) -> CollectorRegistry:
+    registry = CollectorRegistry()
+    registry.register(collector)
+    return registry
+
+
+class _OfAllProcesses(Collector):
+    """Sums over the web processes, of those that died, too. A ratio is none of sums: it comes from what it is of."""
+
+    def collect(self) -> Iterator[Metric]:
+        families = list(MultiProcessCollector(None).collect())  # type: ignore[no-untyped-call]
+        yield from (family for family in families if family.name != HIT_RATIO)
+        yield _hit_ratio(families)
+
+
+def _hit_ratio(families: Iterable[Metric]) -> Metric:
+    found = {
+        sample.labels["result"]: sample.value
+        for family in families
+        for sample in family.samples
+        if sample.name == "memory_cache_lookups_total"
+    }
+    lookups, hits = sum(found.values()), found.get("hit", 0.0)
+    words = "Hits per lookup since the web processes began; NaN before the first."
+    return GaugeMetricFamily(HIT_RATIO, words, value=hits / lookups if lookups else math.nan)
+
+
+class _Jobs(Collector):
     """One query, of an index that holds unfinished jobs alone. A database that is away hides no other metric."""
-    jobs = Job.objects.filter(status__in=UNFINISHED).order_by().values_list("status").annotate(Count("id"))
-    try:
-        found = dict(jobs)
-    except (OperationalError, PoolTimeout):
-        JOBS.clear()
-        return
-    for status in UNFINISHED:
-        JOBS.labels(status.value).set(found.get(status, 0))
+
+    def collect(self) -> Iterator[Metric]:
+        family = GaugeMetricFamily("memory_jobs", "Jobs that are not done yet, of all processes.", labels=["status"])
+        jobs = Job.objects.filter(status__in=UNFINISHED).order_by().values_list("status").annotate(Count("id"))
+        try:
+            found = dict(jobs)
+        except (OperationalError, PoolTimeout):
+            return
+        for status in UNFINISHED:
+            family.add_metric([status.value], found.get(status, 0))
+        yield family

@@ -61,6 +61,8 @@ MIDDLEWARE = [
 
 ROOT_URLCONF = "config.urls"
 ASGI_APPLICATION = "config.asgi.application"
+WEB_PROCESSES = environment.number("WEB_PROCESSES", environment.web_processes(), minimum=1, maximum=64)
+WEB_THREADS = environment.number("WEB_THREADS", 16, minimum=1, maximum=500)
 
 TEMPLATES = [
     {
@@ -92,8 +94,8 @@ def _database(role: Any, variable: str) -> dict[str, Any]:
 DATABASES = {
     "default": _database("app", "DATABASE_URL")
     | {
-        "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {
+            "prepare_threshold": 5,  # of statements that ask to be prepared; Django's own never are
             "pool": {
                 "min_size": 2,
                 "max_size": environment.number("DATABASE_POOL_SIZE", 20, minimum=2, maximum=500),
@@ -141,7 +143,7 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["agents.authentication.ApiKeyAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_PARSER_CLASSES": ["config.http.api.StrictJSONParser"],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_RENDERER_CLASSES": ["config.http.rendering.FastJSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "config.http.openapi.ApiSchema",
     "EXCEPTION_HANDLER": "config.http.problems.api_problem",
     "UNAUTHENTICATED_USER": None,
@@ -191,6 +193,14 @@ SUMMARISER_MODEL = environment.printable("SUMMARISER_MODEL", maximum=120, needed
 SUMMARISER_API_KEY = environment.api_key("SUMMARISER_API_KEY")
 SUMMARISER_TIMEOUT_MS = environment.number("SUMMARISER_TIMEOUT_MS", 2_000, minimum=100, maximum=60_000)
 SUMMARISER_CONCURRENCY = environment.number("SUMMARISER_CONCURRENCY", 8, minimum=1, maximum=100)
+
+# --- Embeddings: which embedder is in use, the database says; `manage.py reembed` changes it ---
+
+EMBEDDER_URL = environment.api_address("EMBEDDER_URL")
+EMBEDDER_API_KEY = environment.api_key("EMBEDDER_API_KEY")
+EMBEDDER_TIMEOUT_MS = environment.number("EMBEDDER_TIMEOUT_MS", 2_000, minimum=100, maximum=60_000)
+EMBEDDER_BATCH_TIMEOUT_MS = environment.number("EMBEDDER_BATCH_TIMEOUT_MS", 60_000, minimum=100, maximum=600_000)
+EMBEDDER_FOLDER = environment.folder("EMBEDDER_FOLDER", DATA_DIR / "embedders")
 
 # --- Pages ---
 

@@ -6,6 +6,7 @@ import os
 import re
 import tempfile
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -110,6 +111,36 @@ class Chars4:
         return min(len(text), 4 * max(max_tokens, 0))
 
 
+class _Counts:
+    """The counts of texts that were counted lately: what contexts are made of is much the same from one to the next.
+
+    When the young ones have grown to a limit, they become the old ones, and the old ones are forgotten; an old one that
+    is asked for is young again. Threads may do so at once: at worst, a text is counted again.
+    """
+
+    MOST_CHARACTERS = 4_000_000
+
+    def __init__(self, count: Callable[[str], int]) -> None:
+        self._count = count
+        self._young: dict[str, int] = {}
+        self._old: dict[str, int] = {}
+        self._characters = 0
+
+    def of(self, text: str) -> int:
+        """Tokens of the text."""
+        known = self._young.get(text)
+        return self._remember(text) if known is None else known
+
+    def _remember(self, text: str) -> int:
+        known = self._old.get(text)
+        tokens = self._count(text) if known is None else known
+        if self._characters + len(text) > self.MOST_CHARACTERS:
+            self._young, self._old, self._characters = {}, self._young, 0
+        self._young[text] = tokens
+        self._characters += len(text)
+        return tokens
+
+
 @dataclass(frozen=True, slots=True)
 class Tiktoken:
     """An exact count by one of tiktoken's encodings; what looks like a special token is ordinary text."""
@@ -118,10 +149,11 @@ class Tiktoken:
     additive_at_line_starts: bool
     seam: re.Pattern[str]
     encoding: tiktoken.Encoding
+    counts: _Counts
 
     def count(self, text: str) -> int:
         """Tokens of the text."""
-        return len(self.encoding.encode_ordinary(text))
+        return self.counts.of(text)
 
     def prefix(self, text: str, max_tokens: int) -> int:
         """Length in characters of a prefix that counts about max_tokens; reads only as much as it needs."""
@@ -163,7 +195,7 @@ def get_tokenizer(name: str) -> Tokenizer:
 def _tiktoken(name: str, encoding: tiktoken.Encoding) -> Tiktoken:
     additive = name in _ADDITIVE_AT_LINE_STARTS
     seam = re.compile(f"{_WORD_END}|{_LINE_START}" if additive else _WORD_END)
-    return Tiktoken(name, additive, seam, encoding)
+    return Tiktoken(name, additive, seam, encoding, _Counts(lambda text: len(encoding.encode_ordinary(text))))
 
 
 def _bundled() -> tiktoken.Encoding:

@@ -1,4 +1,4 @@
-"""Embeddings: texts to unit vectors, with the static 256-dimensional model that the package `wordllama` carries.
+"""The bundled model: texts to unit vectors, with the static 256-dimensional one that the package `wordllama` carries.
 
 Nothing is fetched: the model's weights and tokenizer lie in the package, and downloads are disabled.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from wordllama.inference import WordLlamaInference
 
 DIMENSIONS = 256
-MODEL_NAME = "wordllama:l2_supercat_256"
+MODEL_NAME = "wordllama:256"
 
 GROUP_CHARACTERS = 100_000
 

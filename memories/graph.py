@@ -8,6 +8,7 @@ from django.db import connection
 
 from agents.models import Agent
 from memories.models import Entity, Relation
+from memories.spaces import SLOTS
 
 MAX_DEPTH = 3
 MAX_ENTITIES = 200
@@ -47,7 +48,7 @@ def graph_around(*, agent: Agent, entity: Entity | None, depth: int = 1) -> Grap
 
     Relations lead both ways. Without an entity: the MOST_SALIENT entities.
     """
-    entities = Entity.objects.filter(agent=agent).defer("embedding")
+    entities = Entity.objects.filter(agent=agent).defer(*SLOTS)
     if entity is None:
         shown = list(entities.order_by("-salience", "id")[:MOST_SALIENT])
     else:

@@ -5,37 +5,48 @@ found by B-tree and sorted exactly: a vector index that filters by owner afterwa
 """
 
 import datetime
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from uuid import UUID
 
-import numpy as np
 from django.db import connection
-from numpy.typing import NDArray
-from pgvector import Vector
 
 from agents.models import Agent
-from memories.embedding import embed
+from memories.directions import Direction, direction_of, in_active_space
+from memories.embedders import EmbedderFailed
 from memories.services import Owner
+from memories.spaces import ACTIVE
+
+logger = logging.getLogger(__name__)
 
 # The superseded come last, so that they never take the place of a memory that stands.
 STANDING_FIRST = "superseded_by_id IS NOT NULL"
 COLUMNS = "m.id, m.version, m.kind, m.text, at, similarity, m.superseded_by_id"
 
+# The index has each owner's newest first: as many as are wanted are read, not all. Where as many stand, nobody looks
+# for those that were superseded.
 RECENT = f"""
-SELECT {COLUMNS}
-FROM memories m,
-    LATERAL (SELECT coalesce(m.occurred_at, m.created) AS at, NULL::float8 AS similarity) AS found
-WHERE m.{{owner}} = %(owner)s
-ORDER BY {STANDING_FIRST}, at DESC, m.id
-LIMIT %(recent)s
+WITH owned AS NOT MATERIALIZED (
+    SELECT id, version, kind, text, coalesce(occurred_at, created) AS at, superseded_by_id
+    FROM memories WHERE {{owner}} = %(owner)s
+), standing AS MATERIALIZED (
+    SELECT * FROM owned WHERE superseded_by_id IS NULL ORDER BY at DESC, id LIMIT %(recent)s
+), found AS (
+    SELECT * FROM standing
+    UNION ALL
+    (SELECT * FROM owned WHERE superseded_by_id IS NOT NULL ORDER BY at DESC, id
+        LIMIT greatest(0, %(recent)s - (SELECT count(*) FROM standing)))
+)
+SELECT id, version, kind, text, at, NULL::float8, superseded_by_id FROM found ORDER BY {STANDING_FIRST}, at DESC, id
 """  # noqa: S608 - only the constant names above are put in
 
 SIMILAR = f"""
 WITH owned AS MATERIALIZED (
     SELECT id, coalesce(occurred_at, created) AS at, superseded_by_id,
-        1 - (embedding <=> %(vector)s::vector) AS similarity
+        CASE WHEN {{here}} THEN 1 - ({{slot}} <=> %(vector)s::vector) END AS similarity
     FROM memories WHERE {{owner}} = %(owner)s
 ), found AS (
     (SELECT id, at, similarity FROM owned
@@ -44,7 +55,7 @@ WITH owned AS MATERIALIZED (
     (SELECT id, at, similarity FROM owned
         ORDER BY {STANDING_FIRST}, at DESC, id LIMIT %(recent)s)
 )
-SELECT {COLUMNS} FROM found JOIN memories m USING (id)
+SELECT {COLUMNS}, {ACTIVE} FROM found JOIN memories m USING (id)
 ORDER BY {STANDING_FIRST}, similarity DESC NULLS LAST, m.id
 """  # noqa: S608 - only the constant names above are put in
 
@@ -70,18 +81,36 @@ class FoundMemory:
         return f"memory:{self.id}@{self.version}"
 
 
-def topic_vector(topic: str) -> NDArray[np.float32] | None:
-    """The topic's direction; None without a topic, or where the model knows nothing in it."""
-    return embed([topic])[0] if topic.strip() else None
+def topic_vector(topic: str) -> Direction | None:
+    """The topic's direction; None without a topic, or where the embedder knows nothing in it, or does not answer."""
+    try:
+        return direction_of(topic)
+    except EmbedderFailed as error:
+        logger.warning("the topic was not embedded: %s", error)
+        return None
 
 
-def memories_find(*, owner: Owner, vector: NDArray[np.float32] | None, similar: int, recent: int) -> list[FoundMemory]:
+def recent_sql(owner: Owner) -> str:
+    """Of the owner's memories the newest: it takes `owner`, an id, and `recent`, how many; rows are FoundMemory's."""
+    return RECENT.format(owner="agent_id" if isinstance(owner, Agent) else "team_id")
+
+
+def memories_find(*, owner: Owner, vector: Direction | None, similar: int, recent: int) -> list[FoundMemory]:
     """The `similar` nearest to the vector together with the `recent` newest; without a vector, the newest alone."""
-    column = "agent_id" if isinstance(owner, Agent) else "team_id"
+    return in_active_space(vector, partial(_found, owner, similar, recent))
+
+
+def _found(owner: Owner, similar: int, recent: int, vector: Direction | None) -> list[FoundMemory]:
+    names = {"owner": "agent_id" if isinstance(owner, Agent) else "team_id"}
     parameters: dict[str, Any] = {"owner": owner.pk, "similar": similar, "recent": recent}
     if vector is not None:
-        parameters["vector"] = Vector(vector).to_text()
-    query = (RECENT if vector is None else SIMILAR).format(owner=column)
+        names |= {"slot": vector.space.slot, "here": vector.space.here}
+        parameters |= vector.parameters
+    query = (RECENT if vector is None else SIMILAR).format(**names)
     with connection.cursor() as cursor:
         cursor.execute(query, parameters)
-        return [FoundMemory(*row) for row in cursor.fetchall()]
+        rows = cursor.fetchall()
+    if vector is not None and rows:
+        vector.confirm(rows[0][-1])
+        rows = [row[:-1] for row in rows]
+    return [FoundMemory(*row) for row in rows]

@@ -1,6 +1,7 @@
 """People, teams, who belongs to which, and the teams' files."""
 
 from typing import Any, ClassVar
+from uuid import UUID
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.core.validators import RegexValidator
@@ -128,7 +129,12 @@ class TeamFile(VersionedFile):
 
     @property
     def ref(self) -> str:
-        return f"team_file:{self.id}@{self.version}"
+        return self.ref_of(self.id, self.version)
+
+    @staticmethod
+    def ref_of(file_id: UUID, version: int) -> str:
+        """The ref of one version of one file."""
+        return f"team_file:{file_id}@{version}"
 
 
 class TeamFileVersion(Version):

@@ -1,15 +1,13 @@
-"""The database of each worker, and the cast: an owner, a teammate who may read, an outsider, agents' keys, an admin."""
+"""The database of each worker, and the cast as fixtures."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from agents.keys import api_key_create
-from agents.models import Agent
-from agents.services import agent_create
-from teams.models import Role, Team, User
-from teams.services import membership_set, team_create
+from assembly.writing import stored
+from teams.models import User
+from tests import cast
 from tests.client import Api
 from tests.postgres import cloned_database, connected_to
 
@@ -28,69 +26,29 @@ def committed_database(django_db_setup: None, django_db_blocker: Any) -> Iterato
         yield name
 
 
-@pytest.fixture
-def admin() -> User:
-    """An organisation admin."""
-    return User.objects.create_user("admin", name="Grace Admin", is_admin=True)
+@pytest.fixture(scope="module")
+def module_database(django_db_setup: None, django_db_blocker: Any) -> Iterator[str]:
+    """A database of this module's own: what its fixtures commit, all its tests find; what tests do is rolled back."""
+    with django_db_blocker.unblock(), cloned_database() as name, connected_to(name):
+        yield name
 
 
-@pytest.fixture
-def owner() -> User:
-    """An admin of the team."""
-    return User.objects.create_user("owner", name="Olga Owner")
+@pytest.fixture(autouse=True)
+def nothing_known_as_stored() -> None:
+    """What the test before had stored was rolled back."""
+    stored.forget()
 
 
-@pytest.fixture
-def editor() -> User:
-    return User.objects.create_user("editor", name="Edda Editor")
-
-
-@pytest.fixture
-def teammate() -> User:
-    """May read, and nothing else."""
-    return User.objects.create_user("teammate", name="Theo Teammate")
-
-
-@pytest.fixture
-def outsider() -> User:
-    """Belongs to another team."""
-    person = User.objects.create_user("outsider", name="Otto Outsider")
-    membership_set(team=team_create(slug="elsewhere", name="Elsewhere"), user=person, role=Role.ADMIN)
-    return person
-
-
-@pytest.fixture
-def team(owner: User, editor: User, teammate: User) -> Team:
-    """The team of most stories."""
-    team = team_create(slug="care", name="Customer Care")
-    for person, role in ((owner, Role.ADMIN), (editor, Role.EDITOR), (teammate, Role.VIEWER)):
-        membership_set(team=team, user=person, role=role)
-    return team
-
-
-@pytest.fixture
-def agent(team: Team) -> Agent:
-    """The agent of most stories, which works in the team."""
-    return agent_create(slug="ada", name="Ada", teams=[team], instructions="Be kind.")
-
-
-@pytest.fixture
-def agent_api(agent: Agent) -> Api:
-    """The agent's own key."""
-    return Api(api_key_create(agent=agent, name="Ada's key")[1])
-
-
-@pytest.fixture
-def other_agent_api() -> Api:
-    """The key of an agent in another team."""
-    far = team_create(slug="far", name="Far away")
-    return Api(api_key_create(agent=agent_create(slug="eve", name="Eve", teams=[far]))[1])
-
-
-@pytest.fixture
-def admin_api() -> Api:
-    """An admin's key."""
-    return Api(api_key_create(agent=None, name="Ops")[1])
+admin = pytest.fixture(cast.admin)
+owner = pytest.fixture(cast.owner)
+editor = pytest.fixture(cast.editor)
+teammate = pytest.fixture(cast.teammate)
+outsider = pytest.fixture(cast.outsider)
+team = pytest.fixture(cast.team)
+agent = pytest.fixture(cast.agent)
+agent_api = pytest.fixture(cast.agent_api)
+other_agent_api = pytest.fixture(cast.other_agent_api)
+admin_api = pytest.fixture(cast.admin_api)
 
 
 @pytest.fixture

@@ -63,8 +63,8 @@ def assembly_document(answer: Answer) -> dict[str, Any]:
 
 
 def _source_document(report: dict[str, Any]) -> dict[str, Any]:
-    # Older records have no times but the duration.
-    return {"started_ms": 0, "deadline_ms": None, "code": None, "fault": "", **report}
+    # Older records have no times but the duration, and do not count what was left out.
+    return {"started_ms": 0, "deadline_ms": None, "code": None, "fault": "", "left_out": 0, **report}
 
 
 def _fired(rule: dict[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from assembly.models.external import (
 )
 from config.http.api import StrictSerializer
 from config.http.fields import ExactText, Line
-from memories.api.fields import Count
+from memories.api.fields import Count, Flag
 
 URL = "https://, or http:// in networks that EXTERNAL_ALLOWED_NETWORKS names."
 TIMEOUT = "Milliseconds for one request."
@@ -46,7 +46,7 @@ class ExternalSourceCreateSerializer(StrictSerializer):
     timeout_ms = Count(
         min_value=MIN_TIMEOUT_MS, max_value=MAX_TIMEOUT_MS, default=DEFAULT_TIMEOUT_MS, help_text=TIMEOUT
     )
-    enabled = serializers.BooleanField(default=True)
+    enabled = Flag(default=True)
 
 
 class ExternalSourceUpdateSerializer(StrictSerializer):
@@ -55,7 +55,7 @@ class ExternalSourceUpdateSerializer(StrictSerializer):
     secret = SecretField(required=False)
     limit = Count(min_value=1, max_value=MAX_LIMIT, required=False, help_text="Most results of one answer.")
     timeout_ms = Count(min_value=MIN_TIMEOUT_MS, max_value=MAX_TIMEOUT_MS, required=False, help_text=TIMEOUT)
-    enabled = serializers.BooleanField(required=False)
+    enabled = Flag(required=False)
 
 
 class ExternalSourceSerializer(serializers.Serializer[Any]):

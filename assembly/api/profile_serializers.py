@@ -68,7 +68,7 @@ class ProfileSerializer(ProfileSummarySerializer):
         help_text="What is done, in this order, with what is over its room.",
     )
     fill = serializers.BooleanField(
-        allow_null=True, help_text="Below 90 % of the budget, what had no room gets another chance, shorter."
+        allow_null=True, help_text="Below 90 % of the budget, what had no room gets another chance, whole or shorter."
     )
     cut_at = serializers.ChoiceField(
         choices=get_args(CutAt), allow_null=True, help_text="Where a text that is cut is to end."

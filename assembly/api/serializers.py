@@ -222,6 +222,7 @@ class SourceSerializer(serializers.Serializer[Any]):
     deadline_ms = serializers.IntegerField(allow_null=True, help_text="By when it had to be done, from the beginning.")
     code = serializers.ChoiceField(choices=list(SourceCode), allow_null=True, help_text="null: it answered.")
     fault = serializers.CharField(allow_blank=True, help_text="What went wrong, in plain words.")
+    left_out = serializers.IntegerField(help_text="Results of an external source that could not be used.")
 
 
 class SummariesSerializer(serializers.Serializer[Any]):

@@ -95,7 +95,7 @@ class StrategySerializer(StrictSerializer):
     )
     fill = Flag(
         required=False,
-        help_text="Below 90 % of the budget, what was left out for want of room gets another chance, shorter.",
+        help_text="Below 90 % of the budget, what was left out for want of room gets another chance, whole or shorter.",
     )
     cut_at = choice_field(
         get_args(CutAt),

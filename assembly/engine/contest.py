@@ -8,10 +8,11 @@ does what the profile wants done about what is over.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from assembly.engine.codes import Code
+from assembly.engine.flat import flat
 from assembly.engine.ladder import FULL, Key, Ladder, dropped, key_of, may_come_back
 from assembly.engine.profile import Section, Weights
 from assembly.engine.rendering import heading
@@ -73,7 +74,7 @@ def contest(
 
 def final_score(measures: Mapping[str, float], weights: Weights) -> float:
     """Σ weight x measure ("Combined Scoring" of the seed); what was not measured counts as 0."""
-    return math.fsum(weight * measures.get(name, 0.0) for name, weight in asdict(weights).items())
+    return math.fsum(weight * measures.get(name, 0.0) for name, weight in flat(weights).items())
 
 
 def coherence(text: str, surroundings: frozenset[str]) -> float:
@@ -92,7 +93,7 @@ def _scorer(weights: Weights, surroundings: str) -> Callable[[Ranked], Ranked]:
             measures.setdefault("coherence", coherence(candidate.text, around))
         own = () if candidate.score is None else (("source_score", candidate.score),)
         signals = (*item.signals, *own, *sorted(measures.items()))
-        return boosted(replace(item, signals=signals), final_score(measures, weights))
+        return boosted(item._replace(signals=signals), final_score(measures, weights))
 
     return scored
 
@@ -160,7 +161,7 @@ class _Field:
 
     def leave_out(self, item: Ranked, code: Code, **detail: Any) -> None:
         """Decide that the item is not in."""
-        self.items[item.candidate.ref] = replace(item, code=code, detail={**item.detail, **detail})
+        self.items[item.candidate.ref] = item._replace(code=code, detail={**item.detail, **detail})
 
     def standing(self) -> list[Ranked]:
         """Those that are not decided yet, best first."""
@@ -173,7 +174,7 @@ class _Field:
         back = self.ladder.brought_back(self.section, item, most - opening)
         if back is None:
             return False
-        self.change(replace(back, detail={name: back.detail[name] for name in {"rule"} & back.detail.keys()}))
+        self.change(back._replace(detail={name: back.detail[name] for name in {"rule"} & back.detail.keys()}))
         self.used += opening + self.cost_of_item(back)
         return True
 

@@ -48,9 +48,13 @@ class Filling:
 
     def add(self, section: Section) -> None:
         """Fill the section; with the first of the blocks, all of them."""
-        cut_at = self.profile.cut_at
+        cut_at, version = self.profile.cut_at, self.request.engine_version
         if section.shape == "turns":
-            self._keep(section, *fill_turns(section, self._offered(section), self.ledger, self.budget, at=cut_at))
+            turns = self._offered(section)
+            self._keep(
+                section,
+                *fill_turns(section, turns, self.ledger, self.budget, at=cut_at, engine_version=version),
+            )
         elif section.shape != "blocks":
             budget = self.budget - self._reserved
             self._keep(section, *fill(section, self._offered(section), self.ledger, budget, at=cut_at))

@@ -41,6 +41,8 @@ def assemble(request: Request, profile: Profile, candidates: Iterable[Candidate]
 
 def _with_caps(profile: Profile, budget: int) -> Profile:
     """The profile with each section's share of the budget as its cap in tokens."""
+    if all(section.share is None for section in profile.sections):
+        return profile
     sections = [replace(section, cap=section.cap_within(budget), share=None) for section in profile.sections]
     return replace(profile, sections=tuple(sections))
 

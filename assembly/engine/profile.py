@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
+from assembly.engine.flat import flat
 from assembly.engine.ranking import Ranker
 from assembly.engine.types import InvalidAssembly
 
@@ -40,7 +41,7 @@ class Weights:
     coherence: float = 0.15
 
     def __post_init__(self) -> None:
-        if not all(math.isfinite(weight) and weight >= 0 for weight in asdict(self).values()):
+        if not all(math.isfinite(weight) and weight >= 0 for weight in flat(self).values()):
             raise InvalidAssembly("A weight is a number from 0 upwards.")
 
 
@@ -119,9 +120,9 @@ class Profile:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe; from_dict restores an equal profile."""
-        sections = [asdict(section) for section in self.sections]
-        facts = {**asdict(self), "sections": sections, "over_budget": list(self.over_budget)}
-        return {**facts, "ranker": self.ranker.to_dict() if self.ranker else None}
+        sections = [flat(section) for section in self.sections]
+        facts = {**flat(self), "sections": sections, "over_budget": list(self.over_budget)}
+        return {**facts, "weights": flat(self.weights), "ranker": self.ranker.to_dict() if self.ranker else None}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Profile":

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, date, datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from assembly.engine.codes import Code
 from assembly.engine.profile import Section, Shape, Step
 from assembly.engine.ranking import DECIMALS, SHARE, Ranker, boost_share, named_shares, relevance_of, score_of
 from assembly.engine.ruling import FREE, Ruling
-from assembly.engine.types import Candidate, Decision, Detail, InvalidAssembly
+from assembly.engine.types import NO_DETAIL, Candidate, Decision, Detail, InvalidAssembly
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
@@ -31,8 +31,7 @@ class Short:
     code: Code
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A candidate with its place. A code means that it is decided already: it gets no chance of room."""
 
     candidate: Candidate
@@ -40,7 +39,7 @@ class Ranked:
     rank: int | None = None
     score: float | None = None
     signals: tuple[tuple[str, float], ...] = ()
-    detail: Detail = field(default_factory=dict)
+    detail: Detail = NO_DETAIL
     tokens_full: int | None = None
     """Of the rendered item when whole, where it was counted already."""
     ruling: Ruling = FREE
@@ -101,7 +100,8 @@ def rank(
 
 def numbered(section: Section, eligible: list[Ranked]) -> list[Ranked]:
     """The items, which come best first, with their ranks; those beyond the section's top k are decided."""
-    return _within_top_k(section.top_k, [replace(item, rank=number) for number, item in enumerate(eligible, 1)])
+    last = eligible[section.top_k - 1].score if section.top_k and len(eligible) > section.top_k else None
+    return [_placed(section.top_k, last, item, rank) for rank, item in enumerate(eligible, 1)]
 
 
 def considered(
@@ -140,7 +140,7 @@ def _by_similarity(items: list[Ranked], threshold: float) -> tuple[list[Ranked],
         if _reaches(item, threshold):
             near.append(item)
         else:
-            distant.append(replace(item, code=Code.BELOW_RELEVANCE, detail={"threshold": threshold}))
+            distant.append(item._replace(code=Code.BELOW_RELEVANCE, detail={"threshold": threshold}))
     near.sort(key=lambda item: item.score or 0.0, reverse=True)
     return near, distant
 
@@ -154,7 +154,7 @@ def _by_ranker(items: list[Ranked], ranker: Ranker, threshold: float) -> tuple[l
         if own[item.candidate.ref] >= least or ranker.finds(item.candidate, threshold):
             near.append(item)
         else:
-            distant.append(replace(item, code=Code.BELOW_RELEVANCE, detail={"threshold": least}))
+            distant.append(item._replace(code=Code.BELOW_RELEVANCE, detail={"threshold": least}))
     near.sort(key=lambda item: item.score or 0.0, reverse=True)
     return near, distant
 
@@ -168,16 +168,16 @@ def _scored(item: Ranked, ranker: Ranker) -> Ranked:
     if item.ruling.boost != 1:
         shares, detail = (*shares, ("boost", boost_share(item.ruling.boost))), {**detail, **item.ruling.detail}
     signals = (*item.signals, *features, *named_shares(shares))
-    return replace(item, score=score_of(shares), signals=signals, detail=detail)
+    return item._replace(score=score_of(shares), signals=signals, detail=detail)
 
 
 def boosted(item: Ranked, score: float | None) -> Ranked:
     """The item with this score as its rules let it count, and on record by how much."""
     ruling = item.ruling
     if ruling.boost == 1 or score is None:
-        return replace(item, score=score)
+        return item if score == item.score else item._replace(score=score)
     signals = (*item.signals, ("boost", ruling.boost))
-    return replace(item, score=ruling.boosted(score), signals=signals, detail={**item.detail, **ruling.detail})
+    return item._replace(score=ruling.boosted(score), signals=signals, detail={**item.detail, **ruling.detail})
 
 
 def _by_time(section: Section, items: list[Ranked]) -> list[Ranked]:
@@ -193,12 +193,12 @@ def _day(candidate: Candidate) -> date:
     return candidate.date
 
 
-def _within_top_k(top_k: int | None, items: list[Ranked]) -> list[Ranked]:
-    if top_k is None or len(items) <= top_k:
-        return items
-    detail = {"top_k": top_k, "last_score": items[top_k - 1].score if top_k else None}
-    outranked = [replace(item, code=Code.OUTRANKED, detail={"rank": item.rank, **detail}) for item in items[top_k:]]
-    return items[:top_k] + outranked
+def _placed(top_k: int | None, last_score: float | None, item: Ranked, rank: int) -> Ranked:
+    """The item at its rank; beyond the section's top k, whose last has that score, it is decided."""
+    if top_k is None or rank <= top_k:
+        return item._replace(rank=rank)
+    detail = {"rank": rank, "top_k": top_k, "last_score": last_score}
+    return item._replace(rank=rank, code=Code.OUTRANKED, detail=detail)
 
 
 def relevance(decision: Decision, shape: Shape) -> float:

@@ -1,6 +1,6 @@
 """Selection: which items of a section get in, given its cap and what remains of the whole budget."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from assembly.engine.codes import Code
 from assembly.engine.cutting import cut_to_fit
@@ -25,6 +25,23 @@ class Limit:
         if section.cap is not None and used + section.cap < budget:
             return cls(used + section.cap, Code.OVER_SECTION_BUDGET)
         return cls(budget, Code.OVER_TOTAL_BUDGET)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an item stands in the content, and by how many tokens it lengthened it, with what opened it."""
+
+    tokens: int = 0
+    start: int | None = None
+    end: int | None = None
+
+    @classmethod
+    def of(cls, before: Ledger, opened: str, grown: Ledger) -> "Place":
+        """At the end of the grown text, after what opened it."""
+        return cls(grown.tokens - before.tokens, len(before.text) + len(opened), len(grown.text))
+
+
+NOWHERE = Place()
 
 
 def fill(
@@ -61,7 +78,7 @@ def _offer(section: Section, item: Ranked, ledger: Ledger, limit: Limit, *, firs
     grown = ledger.append_counted(opened, render(section, item.shown).text, tokens)
     if section.required or grown.tokens <= limit.tokens:
         code = Code.REQUIRED if section.required else item.included_as
-        return grown, placed(decision_on(item, code, tokens_full=tokens_full), ledger, opened, grown)
+        return grown, decision_on(item, code, tokens_full=tokens_full, place=Place.of(ledger, opened, grown))
     needed = grown.tokens - limit.tokens
     return ledger, decision_on(item, limit.code, tokens_full=tokens_full, needed=needed)
 
@@ -74,7 +91,7 @@ def cut(
     A block that lost its contest by an estimate gets in whole where it fits after all.
     """
     kept_detail = {name: item.detail[name] for name in {"rule"} & item.detail.keys()}
-    item = replace(item, code=None, detail=kept_detail, short=None, tokens_short=None, steps=())
+    item = item._replace(code=None, detail=kept_detail, short=None, tokens_short=None, steps=())
     grown, whole_item = _offer(section, item, ledger, limit, first=True)
     if whole_item.included:
         return grown, whole_item
@@ -86,16 +103,16 @@ def cut(
     kept, grown = longest
     whole, total = paragraphs(rendered.body, kept)
     after = ledger.tokenizer.count(rendered.lead + rendered.body[:kept] + MARKER)
-    decision = decision_on(
-        replace(item, steps=(StepTaken("truncate", left_out.tokens_full, after),)),
+    return grown, decision_on(
+        item._replace(steps=(StepTaken("truncate", left_out.tokens_full, after),)),
         Code.TRUNCATED,
         tokens_full=left_out.tokens_full,
+        place=Place.of(ledger, opened, grown),
         kept_paragraphs=whole,
         of_paragraphs=total,
         kept_chars=kept,
         of_chars=len(rendered.body),
     )
-    return grown, placed(decision, ledger, opened, grown)
 
 
 def tokens_whole(section: Section, item: Ranked, tokenizer: Tokenizer) -> int:
@@ -105,13 +122,9 @@ def tokens_whole(section: Section, item: Ranked, tokenizer: Tokenizer) -> int:
     return tokenizer.count(render(section, item.candidate).text)
 
 
-def placed(decision: Decision, before: Ledger, opened: str, grown: Ledger) -> Decision:
-    """The decision with the item's tokens and its place: after what opened it, at the end of the text."""
-    tokens = grown.tokens - before.tokens
-    return replace(decision, tokens=tokens, start=len(before.text) + len(opened), end=len(grown.text))
-
-
-def decision_on(item: Ranked, code: Code, *, tokens_full: int = 0, **detail: Scalar) -> Decision:
+def decision_on(
+    item: Ranked, code: Code, *, tokens_full: int = 0, place: Place = NOWHERE, **detail: Scalar
+) -> Decision:
     return Decision(
         ref=item.candidate.ref,
         section=item.candidate.section,
@@ -119,6 +132,9 @@ def decision_on(item: Ranked, code: Code, *, tokens_full: int = 0, **detail: Sca
         rank=item.rank,
         score=item.score,
         signals=item.signals,
+        tokens=place.tokens,
         tokens_full=tokens_full,
+        start=place.start,
+        end=place.end,
         detail={**item.explained, **detail},
     )

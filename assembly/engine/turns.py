@@ -4,20 +4,31 @@ from assembly.engine.codes import Code
 from assembly.engine.profile import CutAt, Section
 from assembly.engine.rendering import SECTION_SEPARATOR, heading, opening, render
 from assembly.engine.scoring import Ranked
-from assembly.engine.selection import Limit, cut, decision_on, may_be_cut, placed, tokens_whole
+from assembly.engine.selection import Limit, Place, cut, decision_on, may_be_cut, tokens_whole
 from assembly.engine.tokens import Ledger
 from assembly.engine.types import ENGINE_VERSION, Decision
 
+SEPARATOR_COUNTED = 3
+"""The first version of the engine that chooses turns by what stands before their heading, too."""
+
 
 def fill_turns(
-    section: Section, ranked: list[Ranked], ledger: Ledger, budget: int, *, at: CutAt = "anywhere"
+    section: Section,
+    ranked: list[Ranked],
+    ledger: Ledger,
+    budget: int,
+    *,
+    at: CutAt = "anywhere",
+    engine_version: int = ENGINE_VERSION,
 ) -> tuple[Ledger, list[Decision]]:
     """The text with the turns appended, and one decision per turn, latest first.
 
     A turn too large for what is left is passed over; where none got in, the latest is cut to fit.
     """
     limit = Limit.of(section, ledger.tokens, budget)
-    chosen, misfits, _ = _window(section, ranked, ledger, limit, heading(section))
+    alone = engine_version < SEPARATOR_COUNTED or not ledger.text
+    opened = heading(section) if alone else SECTION_SEPARATOR + heading(section)
+    chosen, misfits, _ = _window(section, ranked, ledger, limit, opened)
     while True:
         grown, decided = _said(section, chosen, ledger)
         if grown.tokens <= limit.tokens or not chosen:
@@ -71,8 +82,8 @@ def _said(section: Section, chosen: list[Ranked], ledger: Ledger) -> tuple[Ledge
         opened = opening(section, first_section=not ledger.text, first_item=ledger is before)
         grown = ledger.append(opened + render(section, item.shown).text)
         tokens_full = tokens_whole(section, item, ledger.tokenizer)
-        decision = decision_on(item, item.included_as, tokens_full=tokens_full)
-        decided[item.candidate.ref] = placed(decision, ledger, opened, grown)
+        place = Place.of(ledger, opened, grown)
+        decided[item.candidate.ref] = decision_on(item, item.included_as, tokens_full=tokens_full, place=place)
         ledger = grown
     return ledger, decided
 

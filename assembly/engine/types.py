@@ -5,15 +5,17 @@ import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.rules import Rule
 
-ENGINE_VERSION = 2
+ENGINE_VERSION = 3
 """Recorded with each assembly. Raised whenever equal input would give other bytes; a replay gives those of its version.
 
 2: the room kept for turns counts what separates them from the section before.
+3: so does the choice of turns, so that those get in for which room was kept.
 """
 
 Status = Literal["whole", "cut", "partial", "left_out", "empty"]
@@ -23,6 +25,8 @@ Scalar = str | int | float | bool | None
 
 Detail = Mapping[str, Any]
 """The numbers behind a decision, JSON-safe. `steps`: what the ladder did, each with the tokens before and after."""
+
+NO_DETAIL: Detail = MappingProxyType({})
 
 
 class InvalidAssembly(ValueError):
@@ -157,8 +161,7 @@ class Request:
         return bool({ref, unversioned, unversioned.rpartition(":")[2]} & set(self.exclude))
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """What happened to one candidate, and why."""
 
     ref: str
@@ -175,7 +178,7 @@ class Decision:
     start: int | None = None
     """Where the item stands in the content; None when it is left out."""
     end: int | None = None
-    detail: Detail = field(default_factory=dict)
+    detail: Detail = NO_DETAIL
     """The numbers behind the code; reasons.py words them."""
 
     @property

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from assembly.external.exchange import Failed
+from config.http.answers import Failed
 from config.http.fields import EARLIEST_YEAR, LATEST_YEAR
 
 MAX_ID_CHARACTERS = 100

@@ -13,8 +13,9 @@ from assembly.engine.types import Candidate
 from assembly.external.answer import Result, answer_read
 from assembly.external.asking import SOURCE, Asking, Told
 from assembly.external.destination import Refused, destination_of
-from assembly.external.exchange import Failed, FailedForNow, answer_to
+from assembly.external.exchange import FailedForNow, answer_to
 from assembly.sources.labels import Labels, path_labels, tag_labels
+from config.http.answers import Failed
 
 logger = logging.getLogger(__name__)
 

@@ -102,7 +102,8 @@ class Decision(models.Model):
 
     append_only = True
 
-    assembly = models.ForeignKey(Assembly, models.DO_NOTHING, related_name="own_decisions")
+    # Found by the index of the constraint below, whose first column it is.
+    assembly = models.ForeignKey(Assembly, models.DO_NOTHING, related_name="own_decisions", db_index=False)
     position = models.PositiveIntegerField()
     section = models.CharField(max_length=60)
     source = models.CharField(max_length=60)

@@ -25,6 +25,8 @@ def strategy_applied(profile: Profile, strategy: Strategy) -> Profile:
     Percents of `budget_allocation` are given to a section by its key, or to all sections of a source by its name.
     Raises Invalid for sections that the profile lacks, and for limits on sections that are always in whole.
     """
+    if not strategy:
+        return profile
     sections = _resized(profile.sections, strategy)
     facts = {name: strategy[name] for name in PLAIN if name in strategy}
     if "over_budget" in strategy:

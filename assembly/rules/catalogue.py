@@ -9,6 +9,7 @@ from assembly.models import StoredRule
 from assembly.profiles.catalogue import known_sources
 from assembly.profiles.tree import UnreadableProfile
 from assembly.rules.reading import Described, rule_read
+from assembly.statements import Rows, Statement
 from teams.models import Team
 
 
@@ -30,9 +31,22 @@ class Entry:
         return self.described.description if self.described else ""
 
 
-def rules_in_force(agent: Agent, team: Team | None) -> tuple[list[Rule], list[Entry]]:
-    """The enabled rules for the agent in the team, by one query; and apart, those that cannot be read any more."""
-    entries = [entry_of(row) for row in StoredRule.objects.in_force(agent, team)]
+# As StoredRuleQuerySet.in_force.
+IN_FORCE = """
+SELECT name, version, agent_id, team_id, content FROM rules
+WHERE enabled AND (agent_id IS NULL AND team_id IS NULL OR agent_id = %(agent)s OR team_id = %(team)s) ORDER BY name
+"""
+
+
+def in_force(agent: Agent, team: Team | None) -> Statement:
+    """The statement that reads the enabled rules for the agent in the team, for `rules_read`."""
+    return Statement(IN_FORCE, {"agent": agent.id, "team": team.id if team else None})
+
+
+def rules_read(rows: Rows) -> tuple[list[Rule], list[Entry]]:
+    """The rules in rows of `in_force`; and apart, those that cannot be read any more."""
+    columns = ("name", "version", "agent_id", "team_id", "content")
+    entries = [entry_of(StoredRule(**dict(zip(columns, row, strict=True)))) for row in rows]
     return [entry.described.rule for entry in entries if entry.described], [
         entry for entry in entries if not entry.described
     ]

@@ -11,13 +11,17 @@ from assembly.engine.profile import Profile
 from assembly.engine.rules import Facts, Rule, fired
 from assembly.engine.ruling import ALWAYS_INCLUDED
 from assembly.engine.types import Decision
-from assembly.rules.catalogue import rules_in_force
+from assembly.rules.catalogue import rules_read
 from assembly.sources.base import Situation
+from assembly.statements import Rows
 
 
-def with_rules(profile: Profile, situation: Situation) -> Situation:
-    """The situation with the rules that fire in it, and with the names of those that cannot be read any more."""
-    rules, unreadable = rules_in_force(situation.agent, situation.team)
+def with_rules(profile: Profile, situation: Situation, rows: Rows) -> Situation:
+    """The situation with the rules in the rows of `in_force` that fire, and with the names of those that nobody can
+    read any more."""
+    if not rows:
+        return situation
+    rules, unreadable = rules_read(rows)
     facts = Facts(
         at=situation.now.astimezone(ZoneInfo(situation.agent.timezone)),
         task=situation.topic,
@@ -41,7 +45,8 @@ def with_room(profile: Profile, rules: Sequence[Rule]) -> Profile:
 
 def rules_recorded(situation: Situation, decisions: Sequence[Decision]) -> dict[str, Any]:
     """What the record keeps of rules: those that fired with what each did, and those that could not be read."""
-    done = Counter((label, deed) for decision in decisions for label, deed in _deeds(decision))
+    told = decisions if situation.rules else ()
+    done = Counter((label, deed) for decision in told for label, deed in _deeds(decision))
     recorded = [
         {**rule.to_dict(), "did": {deed: done[rule.label, deed] for deed in ("included", "boosted", "excluded")}}
         for rule in situation.rules

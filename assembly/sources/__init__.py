@@ -1,12 +1,12 @@
 """Where candidates come from. A source is one file and one line here."""
 
 from assembly.sources.additional_context import additional_context
-from assembly.sources.agent_files import agent_files
-from assembly.sources.base import Filters, Gathered, Mention, Situation, Source, Turn
-from assembly.sources.daily_logs import daily_logs
+from assembly.sources.agent_files import agent_files, agent_files_reading
+from assembly.sources.base import Filters, Gathered, Mention, Reading, Situation, Source, Turn
+from assembly.sources.daily_logs import daily_logs, daily_logs_reading
 from assembly.sources.entities import entities
 from assembly.sources.external import external
-from assembly.sources.memories import agent_memories, team_memories
+from assembly.sources.memories import agent_memories, agent_memories_reading, team_memories, team_memories_reading
 from assembly.sources.open_files import open_files
 from assembly.sources.patterns import patterns
 from assembly.sources.recent_events import recent_events
@@ -14,18 +14,22 @@ from assembly.sources.relations import relations
 from assembly.sources.rule_inclusions import rule_inclusions
 from assembly.sources.semantic_content import semantic_content
 from assembly.sources.task_stack import task_stack
-from assembly.sources.team_files import team_files
+from assembly.sources.team_files import team_files, team_files_reading
 from assembly.sources.threads import threads
 from assembly.sources.tool_results import tool_results
 from assembly.sources.tools import tools
 from assembly.sources.turns import turns
 
 SOURCES: dict[str, Source] = {
-    "agent_files": Source(agent_files, "custom", "Files of the agent", scope="noosphere"),
-    "team_files": Source(team_files, "custom", "Files of the team", scope="noosphere"),
-    "daily_logs": Source(daily_logs, "recent", "Daily logs", scope="experience"),
-    "team_memories": Source(team_memories, "semantic", "Memories of the team", scope="noosphere"),
-    "agent_memories": Source(agent_memories, "semantic", "Memories of the agent", scope="experience"),
+    "agent_files": Source(agent_files, "custom", "Files of the agent", scope="noosphere", reading=agent_files_reading),
+    "team_files": Source(team_files, "custom", "Files of the team", scope="noosphere", reading=team_files_reading),
+    "daily_logs": Source(daily_logs, "recent", "Daily logs", scope="experience", reading=daily_logs_reading),
+    "team_memories": Source(
+        team_memories, "semantic", "Memories of the team", scope="noosphere", reading=team_memories_reading
+    ),
+    "agent_memories": Source(
+        agent_memories, "semantic", "Memories of the agent", scope="experience", reading=agent_memories_reading
+    ),
     "recent_events": Source(recent_events, "recent", "Events", scope="workshop"),
     "semantic_content": Source(semantic_content, "semantic", "Passages of documents", scope="library"),
     "entities": Source(
@@ -46,4 +50,4 @@ SOURCES: dict[str, Source] = {
     "additional_context": Source(additional_context, "custom", "The request itself", scope="workshop"),
 }
 
-__all__ = ["SOURCES", "Filters", "Gathered", "Mention", "Situation", "Source", "Turn"]
+__all__ = ["SOURCES", "Filters", "Gathered", "Mention", "Reading", "Situation", "Source", "Turn"]

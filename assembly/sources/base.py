@@ -6,15 +6,14 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 from uuid import UUID
 
-import numpy as np
-from numpy.typing import NDArray
-
 from agents.models import Agent
 from assembly.engine.profile import Section
 from assembly.engine.ranking import Ranker
 from assembly.engine.rules import Rule
 from assembly.engine.signals import Signals
 from assembly.engine.types import Candidate
+from assembly.statements import Rows, Statement, rows_of
+from memories.directions import Direction
 from memories.models import Session, TaskFrame
 from teams.models import Team
 
@@ -67,7 +66,7 @@ class Situation:
 
     agent: Agent
     team: Team | None
-    vector: NDArray[np.float32] | None
+    vector: Direction | None
     now: datetime.datetime
     topic: str = ""
     signals: Signals = field(default_factory=Signals)
@@ -103,11 +102,24 @@ class Gathered:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """The one statement by which a source reads all that it has, and what it makes of the rows."""
+
+    statement: Statement
+    gathered: Callable[[Rows], Gathered]
+
+    def alone(self) -> Gathered:
+        """What the source returns, by a journey of its own."""
+        return self.gathered(rows_of(self.statement))
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """A place that candidates come from.
 
     `gather` gets all of a profile's sections that name the source, so that one query can serve them all. A remote
-    source is not gathered so: it is asked beside the database, while the others read it.
+    source is not gathered so: it is asked beside the database, while the others read it. Where one statement is enough,
+    `reading` gives it, and it goes to the database together with those of other sources; `gather` gives the same.
     """
 
     gather: Callable[[Situation, Sequence[Section]], Gathered]
@@ -117,6 +129,8 @@ class Source:
     scope: Scope = field(kw_only=True)
     needs: frozenset[Need] = frozenset()
     remote: bool = False
+    reading: Callable[[Situation, Sequence[Section]], Reading | None] | None = None
+    """Without a need, so that it is known before anything was read."""
 
 
 Row = TypeVar("Row")

@@ -6,24 +6,37 @@ from collections.abc import Sequence
 from agents.models import DailyLog
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
-from assembly.sources.base import Gathered, Situation
+from assembly.sources.base import Gathered, Reading, Situation
+from assembly.statements import Rows, Statement
 
 DAYS = 7
 """Today and the six days before, in the agent's time zone (seed: Siestai, "Daily files (7 days)")."""
 
 
+LOGS = """
+SELECT id, version, date, content FROM daily_logs WHERE agent_id = %(agent)s AND date BETWEEN %(first)s AND %(last)s
+"""
+
+
 def daily_logs(situation: Situation, sections: Sequence[Section]) -> Gathered:
     """One candidate per day that has a log."""
+    return daily_logs_reading(situation, sections).alone()
+
+
+def daily_logs_reading(situation: Situation, sections: Sequence[Section]) -> Reading:
+    """The statement that reads them."""
     today = situation.agent.today(situation.now)
-    logs = DailyLog.objects.filter(agent=situation.agent, date__range=(_days_before(today, DAYS - 1), today)).only(
-        "id", "date", "content", "version"
-    )
-    candidates = [
-        Candidate(ref=log.ref, section=section.key, text=log.content, date=log.date)
-        for section in sections
-        for log in logs
-    ]
-    return Gathered(candidates, DAYS * len(sections))
+    days = {"first": _days_before(today, DAYS - 1), "last": today}
+
+    def gathered(rows: Rows) -> Gathered:
+        candidates = [
+            Candidate(ref=DailyLog.ref_of(log_id, version), section=section.key, text=content, date=date)
+            for section in sections
+            for log_id, version, date, content in rows
+        ]
+        return Gathered(candidates, DAYS * len(sections))
+
+    return Reading(Statement(LOGS, {"agent": situation.agent.id, **days}), gathered)
 
 
 def _days_before(today: datetime.date, days: int) -> datetime.date:

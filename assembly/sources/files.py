@@ -1,29 +1,40 @@
 """From a versioned file to a candidate, the same for agents and teams."""
 
 from collections.abc import Sequence
-
-from django.db.models import QuerySet
+from uuid import UUID
 
 from agents.models import AgentFile
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
-from assembly.sources.base import Gathered
+from assembly.sources.base import Gathered, Reading
 from assembly.sources.labels import path_labels
+from assembly.statements import Rows, Statement
 from teams.models import TeamFile
 
+FILES = """
+SELECT id, version, file_key, content FROM {table}
+WHERE {owner} = %(owner)s AND file_key = ANY(string_to_array(%(keys)s, ' '))
+"""
 
-def file_candidates(files: QuerySet[AgentFile] | QuerySet[TeamFile], sections: Sequence[Section]) -> Gathered:
-    """One candidate per section: the file whose key is the section's."""
+
+def files_reading(
+    model: type[AgentFile] | type[TeamFile], column: str, owner: UUID, sections: Sequence[Section]
+) -> Reading:
+    """One candidate per section: the file of the owner whose key is the section's."""
     section_of = {section.key.upper(): section.key for section in sections}
-    found = files.filter(file_key__in=section_of).only("id", "file_key", "content", "version")
-    candidates = [
-        Candidate(
-            ref=file.ref,
-            section=section_of[file.file_key],
-            text=file.content,
-            kind=file.file_key,
-            labels=path_labels(file.file_key),
-        )
-        for file in found
-    ]
-    return Gathered(candidates, len(section_of))
+    sql = FILES.format(table=model._meta.db_table, owner=column)  # noqa: SLF001 - Django's documented introspection
+
+    def gathered(rows: Rows) -> Gathered:
+        candidates = [
+            Candidate(
+                ref=model.ref_of(file_id, version),
+                section=section_of[key],
+                text=content,
+                kind=key,
+                labels=path_labels(key),
+            )
+            for file_id, version, key, content in rows
+        ]
+        return Gathered(candidates, len(section_of))
+
+    return Reading(Statement(sql, {"owner": owner, "keys": " ".join(section_of)}), gathered)

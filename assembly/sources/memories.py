@@ -4,14 +4,17 @@ from collections.abc import Sequence
 
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
-from assembly.sources.base import Gathered, Situation, offered
+from assembly.sources.base import Gathered, Reading, Situation, offered
 from assembly.sources.labels import memory_labels
+from assembly.statements import Rows, Statement
 from memories.retrieval import memories_search, question_read
-from memories.search import FoundMemory, memories_find
+from memories.search import FoundMemory, memories_find, recent_sql
 from memories.services import Owner
 
 LIMIT = 20
 """More than most sections take, so that the record can show what came close."""
+CLOSE = 5
+"""Of the most recent, so many more than a section takes: what came close says little where nothing is searched for."""
 MOST = 60
 """For a section that takes as many as there is room for: 2,000 tokens of what somebody said."""
 
@@ -26,13 +29,33 @@ def team_memories(situation: Situation, sections: Sequence[Section]) -> Gathered
     return _memories(situation.team, situation, sections)
 
 
+def agent_memories_reading(situation: Situation, sections: Sequence[Section]) -> Reading | None:
+    """Where nothing is searched for: the statement that reads the agent's most recent."""
+    return _recent(situation.agent, situation, sections)
+
+
+def team_memories_reading(situation: Situation, sections: Sequence[Section]) -> Reading | None:
+    """Where nothing is searched for and there is a team: the statement that reads the team's most recent."""
+    return _recent(situation.team, situation, sections)
+
+
+def _recent(owner: Owner | None, situation: Situation, sections: Sequence[Section]) -> Reading | None:
+    searches = situation.vector is not None or (situation.ranker is not None and situation.topic.strip())
+    if owner is None or searches:
+        return None
+    limit = situation.raised(max(section.top_k + CLOSE if section.top_k else LIMIT for section in sections))
+
+    def gathered(rows: Rows) -> Gathered:
+        return offered(sections, [FoundMemory(*row) for row in rows], limit, _candidate)
+
+    return Reading(Statement(recent_sql(owner), {"owner": owner.pk, "recent": limit}), gathered)
+
+
 def _memories(owner: Owner | None, situation: Situation, sections: Sequence[Section]) -> Gathered:
     if owner is None:
         return Gathered((), LIMIT)
-    if situation.vector is None and (situation.ranker is None or not situation.topic.strip()):
-        limit = situation.raised(LIMIT)
-        found = memories_find(owner=owner, vector=None, similar=0, recent=limit)
-        return offered(sections, found, limit, _candidate)
+    if reading := _recent(owner, situation, sections):
+        return reading.alone()
     # Whether the search found anything is for the engine to say, so the most recent must be at hand as well.
     wanted = max(section.top_k or MOST for section in sections) if situation.ranker else LIMIT
     best = situation.raised(max(LIMIT, wanted))

@@ -11,7 +11,8 @@ from assembly.sources.entities import SALIENT
 from assembly.sources.labels import entity_labels
 from memories.relations_walk import WalkedRelation, relations_walk
 
-LIMIT = 200
+LIMIT = 120
+"""More lines than the shipped profiles have room for, so that the record can show what came close."""
 
 
 def relations(situation: Situation, sections: Sequence[Section]) -> Gathered:

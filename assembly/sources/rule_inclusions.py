@@ -16,6 +16,7 @@ from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Situation
 from assembly.sources.labels import entity_labels, memory_labels, path_labels, pattern_labels
 from memories.models import Document, Entity, Memory, Pattern
+from memories.spaces import SLOTS
 from teams.models import TeamFile
 
 LIMIT = 20
@@ -72,7 +73,7 @@ def _by_kind(situation: Situation, kind: str) -> Iterator[Candidate]:
     """The newest memories of the agent and its team that still stand."""
     owned = Q(agent=situation.agent) | Q(team=situation.team) if situation.team else Q(agent=situation.agent)
     memories = Memory.objects.filter(owned, kind__iexact=kind, superseded_by=None)
-    newest = memories.order_by(Coalesce("occurred_at", "created").desc(), "id").defer("embedding", "search")
+    newest = memories.order_by(Coalesce("occurred_at", "created").desc(), "id").defer(*SLOTS, "search")
     for memory in newest[:LIMIT]:
         yield _candidate(memory.ref, memory.text, memory.kind, memory_labels(memory.kind))
 

@@ -1,10 +1,10 @@
 """The pieces of documents nearest to the topic; without one, those of the documents that changed last."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from django.db.models import FloatField, QuerySet, Value
-from pgvector.django import CosineDistance
+from django.db.models import F, FloatField, QuerySet, Value
 
 from assembly.engine.formatting import format_chunk
 from assembly.engine.formulas import chunk_boosts, keyword_matches, measures, recency_score
@@ -12,6 +12,7 @@ from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Situation, offered
 from assembly.sources.labels import path_labels
+from memories.directions import Direction, active_space_told, in_active_space
 from memories.models import Chunk
 
 LIMIT = 20
@@ -21,31 +22,42 @@ LIMIT = 20
 def semantic_content(situation: Situation, sections: Sequence[Section]) -> Gathered:
     """Chunks by exact similarity: the agent's rows are sorted whole, as memories are."""
     limit = situation.raised(LIMIT)
-    chunks = _found(situation).values_list(
-        "document_id",
-        "document_version",
-        "position",
-        "line",
-        "text",
-        "document__path",
-        "document__updated",
-        "similarity",
+    found = in_active_space(situation.vector, partial(_found, situation, limit))
+    return offered(sections, found, limit, lambda section, row: _candidate(situation, section, row))
+
+
+def _found(situation: Situation, limit: int, vector: Direction | None) -> list[tuple[Any, ...]]:
+    chunks = _ordered(Chunk.objects.filter(agent=situation.agent), vector)
+    rows = list(
+        chunks.annotate(space=active_space_told()).values_list(
+            "document_id",
+            "document_version",
+            "position",
+            "line",
+            "text",
+            "document__path",
+            "document__updated",
+            "similarity",
+            "space",
+        )[:limit]
     )
-    return offered(sections, chunks[:limit], limit, lambda section, row: _candidate(situation, section, row))
+    if vector is None or not rows:
+        return rows
+    vector.confirm(rows[0][-1])
+    return [row for row in rows if row[-2] is not None]
 
 
-def _found(situation: Situation) -> QuerySet[Any]:
-    chunks = Chunk.objects.filter(agent=situation.agent)
-    if situation.vector is None:
+def _ordered(chunks: QuerySet[Chunk], vector: Direction | None) -> QuerySet[Any]:
+    if vector is None:
         unknown = Value(None, output_field=FloatField())
         return chunks.annotate(similarity=unknown).order_by("-document__updated", "document_id", "position")
-    similarity = 1 - CosineDistance("embedding", situation.vector)
-    return chunks.exclude(embedding=None).annotate(similarity=similarity).order_by("-similarity", "id")
+    # Those without a vector come last, so that some row tells the space even where none has one.
+    return chunks.annotate(similarity=vector.similarity).order_by(F("similarity").desc(nulls_last=True), "id")
 
 
 def _candidate(situation: Situation, section: Section, row: tuple[Any, ...]) -> Candidate:
     """Scored by similarity, or recency where nothing was searched, times the seed's boosts."""
-    document, version, position, line, text, path, updated, similarity = row
+    document, version, position, line, text, path, updated, similarity, _ = row
     age = situation.age(updated)
     recency = recency_score(age)
     matches = keyword_matches(text, situation.signals.keywords)

@@ -3,11 +3,17 @@
 from collections.abc import Sequence
 
 from assembly.engine.profile import Section
-from assembly.sources.base import Gathered, Situation
-from assembly.sources.files import file_candidates
+from assembly.sources.base import Gathered, Reading, Situation
+from assembly.sources.files import files_reading
 from teams.models import TeamFile
 
 
 def team_files(situation: Situation, sections: Sequence[Section]) -> Gathered:
     """The files that the sections are named after; none without a team."""
-    return file_candidates(TeamFile.objects.filter(team=situation.team), sections)
+    reading = team_files_reading(situation, sections)
+    return reading.alone() if reading else Gathered((), len(sections))
+
+
+def team_files_reading(situation: Situation, sections: Sequence[Section]) -> Reading | None:
+    """The statement that reads them; None without a team."""
+    return files_reading(TeamFile, "team_id", situation.team.id, sections) if situation.team else None

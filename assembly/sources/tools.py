@@ -1,16 +1,17 @@
 """The tools that the agent can call, nearest to the topic first; without one, by name."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from django.db.models import F, FloatField, Value
-from pgvector.django import CosineDistance
 
 from assembly.engine.formatting import format_tool
 from assembly.engine.formulas import keyword_boost, keyword_matches, measures, recency_score
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Situation, offered
+from memories.directions import Direction, active_space_told, in_active_space
 from memories.models import Tool
 
 LIMIT = 20
@@ -19,20 +20,26 @@ LIMIT = 20
 def tools(situation: Situation, sections: Sequence[Section]) -> Gathered:
     """Tools with the schemas of their arguments."""
     limit = situation.raised(LIMIT)
+    found = in_active_space(situation.vector, partial(_found, situation, limit))
+    return offered(sections, found, limit, lambda section, row: _candidate(situation, section, row))
+
+
+def _found(situation: Situation, limit: int, vector: Direction | None) -> list[tuple[Any, ...]]:
     unknown = Value(None, output_field=FloatField())
-    similarity = unknown if situation.vector is None else 1 - CosineDistance("embedding", situation.vector)
-    found = (
+    rows = list(
         Tool.objects.filter(agent=situation.agent)
-        .annotate(similarity=similarity)
+        .annotate(similarity=vector.similarity if vector else unknown, space=active_space_told())
         .order_by(F("similarity").desc(nulls_last=True), "name", "id")
-        .values_list("id", "version", "name", "description", "schema", "updated", "similarity")
+        .values_list("id", "version", "name", "description", "schema", "updated", "similarity", "space")[:limit]
     )
-    return offered(sections, found[:limit], limit, lambda section, row: _candidate(situation, section, row))
+    if vector and rows:
+        vector.confirm(rows[0][-1])
+    return rows
 
 
 def _candidate(situation: Situation, section: Section, row: tuple[Any, ...]) -> Candidate:
     """Scored by similarity times the boost of the keywords; 0 where nothing was searched."""
-    id_, version, name, description, schema, updated, similarity = row
+    id_, version, name, description, schema, updated, similarity, _ = row
     matches = keyword_matches(f"{name} {description}", situation.signals.keywords)
     score = (similarity or 0.0) * keyword_boost(matches)
     return Candidate(

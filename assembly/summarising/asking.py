@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from assembly.engine.codes import SourceCode
 from assembly.external.resolving import addresses_of
-from assembly.summarising.conversation import Failed, Question
+from assembly.summarising.conversation import Question
 from assembly.summarising.exchange import client_for, summary_by
 from assembly.summarising.server import Server
+from config.http.answers import Failed
 
 CLOSING_SECONDS = 0.01
 """Kept of the deadline to break off and close what is still under way."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assembly.engine.compression import sentences_of
+from config.http.answers import Failed
 
 WORDS_PER_TOKEN = 0.6
 """What models are asked for: words they can count. English has 0.75 per token; the rest is room for their errors."""
@@ -18,10 +19,6 @@ INSTRUCTIONS = (
     "Keep the first line: where it is a title, a path or a time, begin with it, unchanged.",
     "Use the language of the text, and answer with the summary alone.",
 )
-
-
-class Failed(Exception):
-    """The server gave no summary that can be used. The message says why, in plain words."""
 
 
 @dataclass(frozen=True, slots=True)

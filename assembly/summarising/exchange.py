@@ -1,16 +1,14 @@
 """One request to the server over HTTP: no redirects, no proxies of the environment, a bounded answer."""
 
 import json
-import ssl
 from collections.abc import Sequence
-from functools import cache
 
 import httpx2
 
-from assembly.summarising.conversation import Failed, Question, summary_read
+from assembly.summarising.conversation import Question, summary_read
 from assembly.summarising.server import Server
+from config.http.answers import Failed, body_of, headers_for, tls
 
-MAX_BODY_BYTES = 2_000_000
 OK = 200
 REFUSALS = {401, 403}
 
@@ -18,13 +16,13 @@ REFUSALS = {401, 403}
 def client_for(server: Server) -> httpx2.AsyncClient:
     """A client of that server, without a deadline of its own."""
     return httpx2.AsyncClient(
-        verify=_tls(),
+        verify=tls(),
         trust_env=False,
         follow_redirects=False,
         timeout=None,
         # None is used twice: the server may close it the moment the next question is sent.
         limits=httpx2.Limits(max_connections=server.concurrency, max_keepalive_connections=0),
-        headers=_headers(server),
+        headers=headers_for(server.url, server.key),
     )
 
 
@@ -64,29 +62,4 @@ async def _answer(
             raise Failed(f"It answered with status {response.status_code}: it does not accept the key.")
         if response.status_code != OK:
             raise Failed(f"It answered with status {response.status_code} instead of 200.")
-        return await _body(response)
-
-
-async def _body(response: httpx2.Response) -> bytes:
-    body = bytearray()
-    async for part in response.aiter_raw():
-        body += part
-        if len(body) > MAX_BODY_BYTES:
-            raise Failed(f"Its answer is larger than {MAX_BODY_BYTES:,} bytes.")
-    return bytes(body)
-
-
-def _headers(server: Server) -> dict[str, str]:
-    headers = {
-        "Host": server.url.netloc.decode(),
-        "Content-Type": "application/json",
-        "Accept": "application/json",
-        "Accept-Encoding": "identity",  # what is small and compressed may be huge
-        "User-Agent": "dossier",
-    }
-    return headers | {"Authorization": f"Bearer {server.key}"} if server.key else headers
-
-
-@cache  # reading the certificates that the system trusts takes 50 ms
-def _tls() -> ssl.SSLContext:
-    return ssl.create_default_context()
+        return await body_of(response)

@@ -32,11 +32,10 @@ def summaries_known(texts: Collection[str], model: str) -> dict[str, str]:
 def store_summaries(rows: Sequence[tuple[bytes, str, bytes]]) -> None:
     """Keep what models said, each as the hash of the text, the model's name and the hash of the summary.
 
-    Both texts must be stored before. What is kept already stays as it is; what the extractive summariser said is passed
-    over: it is made faster than it is found.
+    Both texts must be stored before. What is kept already stays as it is.
     """
     # In one order for everybody, so that two assemblies that share texts cannot wait for each other in a circle.
-    kept = sorted({row for row in rows if row[1] != EXTRACTIVE})
+    kept = sorted(set(rows))
     if not kept:
         return
     with connection.cursor() as cursor:

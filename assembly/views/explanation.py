@@ -12,6 +12,7 @@ from django.utils.formats import date_format
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.reasons import sentence
 from assembly.models import Assembly, Decision
+from assembly.views.waterfall import tag_of
 from assembly.warnings import warnings_of
 
 WIDTH, GAP = 1000, 1.5  # of the bar, in the units of its SVG
@@ -128,7 +129,7 @@ def is_left_out(decision: Decision) -> bool:
 
 def section_rows(assembly: Assembly, decisions: Sequence[Decision]) -> list[SectionRow]:
     """The sections in order."""
-    required = {section["key"] for section in assembly.profile["sections"] if section["required"]}
+    of_profile = {section["key"]: section for section in assembly.profile["sections"]}
     rows = []
     for section in assembly.sections:
         of_section = [decision for decision in decisions if decision.section == section["key"]]
@@ -138,10 +139,10 @@ def section_rows(assembly: Assembly, decisions: Sequence[Decision]) -> list[Sect
                 layer=section["layer"].lower(),
                 tokens=section["tokens"],
                 cap=section["cap"],
-                required=section["key"] in required,
+                required=of_profile[section["key"]]["required"],
                 included=section["included"],
                 considered=section["considered"],
-                tags=_section_tags(section["status"], of_section),
+                tags=_section_tags(section["status"], of_section, tag_of(assembly, of_profile[section["key"]])),
             )
         )
     return rows
@@ -160,9 +161,11 @@ def bar(assembly: Assembly, rows: Sequence[SectionRow]) -> list[BarPiece]:
     return found
 
 
-def _section_tags(status: str, decisions: Sequence[Decision]) -> tuple[Tag, ...]:
+def _section_tags(status: str, decisions: Sequence[Decision], of_source: str) -> tuple[Tag, ...]:
     if status == "cut":
         return (_cut_tag(next(decision for decision in decisions if decision.code == Code.TRUNCATED)),)
+    if of_source:
+        return (Tag(f"source {of_source}", "bad"),)
     if status == "empty":
         return (Tag("empty", "plain"),)
     if status == "left_out":
@@ -221,7 +224,7 @@ def _reason(decision: Decision, label: str, titles: Mapping[str, str]) -> str:
     if by := detail.get("by"):
         near = (title for ref, title in titles.items() if ref == by or ref.startswith(f"{by}@"))
         detail["by"] = next(near, "one that was not among those considered")
-    return sentence(replace(decision.as_decided(), detail=detail), label)
+    return sentence(decision.as_decided()._replace(detail=detail), label)
 
 
 def with_addresses(found: list[Item], agent: str, team: str) -> list[Item]:

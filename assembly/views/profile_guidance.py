@@ -22,7 +22,7 @@ PROFILE = Guidance(
             "What has no room: over_budget names the steps that are taken, drop, compact and summarise, in this order; "
             "cut_at says where a text that is still too long ends: anywhere, sentence, paragraph or heading."
         ),
-        _("With fill: true, what was left out gets another chance, shorter, where a tenth of the room stays free."),
+        _("With fill: true, what was left out gets another chance where a tenth of the room stays free."),
         _("Say in a comment, after #, why a number is what it is."),
     ),
     example=(

@@ -81,10 +81,17 @@ def _without_room(profile: Profile) -> list[str]:
         "paragraph": _("What is still too long is cut at the end of a paragraph."),
         "heading": _("What is still too long is cut before a heading."),
     }
-    rest = [_("All else is left out.")]
-    if profile.fill:
-        rest = [_("All else is left out, and gets another chance, shorter, where a tenth of the room stays free.")]
-    return [*(steps[step] for step in profile.over_budget), cuts[profile.cut_at], *rest]
+    return [*(steps[step] for step in profile.over_budget), cuts[profile.cut_at], _of_the_rest(profile)]
+
+
+def _of_the_rest(profile: Profile) -> str:
+    """What becomes of what no step made room for."""
+    turns = any(section.shape == "turns" for section in profile.sections)
+    if not profile.fill:
+        return _("All else is left out.")
+    if "summarise" in profile.over_budget or ("compact" in profile.over_budget and turns):
+        return _("All else is left out, and gets another chance, shorter, where a tenth of the room stays free.")
+    return _("All else is left out, and gets another chance where a tenth of the room stays free.")
 
 
 def _weights(profile: Profile) -> list[WeightRow]:

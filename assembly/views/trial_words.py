@@ -1,7 +1,7 @@
 """What trying a rule found, in words."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
@@ -122,7 +122,7 @@ def _why(change: Change, labels: Mapping[str, str], titles: Mapping[str, str]) -
     label = labels[change.after.section]
     by = change.after.detail.get("by")
     told = (
-        replace(change.after, detail={**change.after.detail, "by": titles.get(str(by), str(by))})
+        change.after._replace(detail={**change.after.detail, "by": titles.get(str(by), str(by))})
         if by
         else change.after
     )

@@ -1,16 +1,19 @@
 """When each source was asked, how long it took and how long it might have taken: rows of a table, with their bars."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from assembly.engine.codes import SourceCode
 from assembly.engine.reasons import source_sentence, summariser_sentence
+from assembly.external import SOURCE as EXTERNAL
 from assembly.models import Assembly
 from assembly.warnings import SUMMARISER, label_of
 
 WIDTH = 1000  # of a bar, in the units of its SVG
 LEAST = 6
 TAGS = {SourceCode.SOURCE_TIMEOUT: "late", SourceCode.SOURCE_FAILED: "failed"}
+"""What became of a source that told nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,15 @@ class SourceRow:
     deadline_x: int | None
     tag: str = ""
     trouble: str = ""
+    left_out: int = 0
+
+
+def tag_of(assembly: Assembly, section: Mapping[str, Any]) -> str:
+    """What became of the source of a recorded section of the profile, in one word; empty where it answered."""
+    source = f"{EXTERNAL}:{section['key']}" if section["source"] == EXTERNAL else section["source"]
+    codes = {report["name"]: report.get("code") for report in assembly.sources}
+    code = codes.get(source) or codes.get(section["source"])
+    return TAGS[SourceCode(code)] if code else ""
 
 
 def source_rows(assembly: Assembly) -> list[SourceRow]:
@@ -56,6 +68,7 @@ def _row(report: dict[str, Any], scale: float) -> SourceRow:
         deadline_x=round(deadline * scale) if deadline is not None and deadline * scale <= WIDTH else None,
         tag=TAGS[SourceCode(code)] if code else "",
         trouble=_trouble(report, SourceCode(code)) if code else "",
+        left_out=report.get("left_out", 0),
     )
 
 

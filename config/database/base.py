@@ -1,15 +1,50 @@
 """Django's PostgreSQL backend, which sees to it that the embedded server is up before it connects."""
 
+import select
 from typing import Any
 
 from django.conf import settings
 from django.db.backends.postgresql import base
+from psycopg import Connection, OperationalError
+from psycopg_pool import PoolTimeout
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
     """Any command, server or worker that needs the database attaches by needing it; `--help` starts nothing."""
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        if settings.EMBEDDED_POSTGRES:
-            settings.EMBEDDED_POSTGRES.attach()
-        return super().get_new_connection(conn_params)
+        embedded = settings.EMBEDDED_POSTGRES
+        # Each request takes a connection from the pool: to attach anew, which signs in, would be dear.
+        if embedded and not embedded.is_kept_up():
+            embedded.attach()
+        try:
+            return self._living_connection(conn_params)
+        except PoolTimeout:
+            raise
+        except OperationalError:  # the server died a moment ago, and its supervisor does not know yet
+            if not embedded:
+                raise
+            embedded.attach()
+            return self._living_connection(conn_params)
+
+    def _living_connection(self, conn_params: dict[str, Any]) -> Any:
+        """One from the pool that was not cut while it lay there. Django's own check asks the server each time."""
+        while _is_cut(connection := super().get_new_connection(conn_params)):
+            connection.close()
+            if not self.pool:
+                raise OperationalError("The connection was cut as soon as it was there.")
+            self.pool.putconn(connection)  # which makes another in its place
+        return connection
+
+
+def _is_cut(connection: Connection[Any]) -> bool:
+    """A server has nothing to say on a connection that lies idle, but that it ends; or a notice: then it is asked."""
+    waiting = select.poll()
+    waiting.register(connection, select.POLLIN)
+    if not waiting.poll(0):
+        return False
+    try:
+        connection.execute("")
+    except OperationalError:
+        return True
+    return False

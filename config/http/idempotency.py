@@ -13,12 +13,12 @@ from typing import Any
 from django.db import connection, transaction
 from django.http import HttpResponse
 from django.utils import timezone
-from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config.http.errors import DossierError, Invalid
 from config.http.models import IdempotentRequest
+from config.http.rendering import FastJSONRenderer
 
 KEPT = timedelta(hours=24)
 MAX_KEY_CHARACTERS = 200
@@ -63,7 +63,7 @@ def _answer_once(request: Request, key: str, handle: Callable[[], Response]) -> 
     IdempotentRequest.objects.filter(**address).update(
         status=response.status_code,
         headers={name: response[name] for name in REPEATED_HEADERS if name in response},
-        body=JSONRenderer().render(response.data).decode(),
+        body=FastJSONRenderer().render(response.data).decode(),
     )
     return response
 

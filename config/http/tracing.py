@@ -25,6 +25,9 @@ _propagator = TraceContextTextMapPropagator()
 @contextmanager
 def span(name: str, attributes: Attributes | None = None, *, within: Context | None = None) -> Iterator[Span]:
     """A span below the current one, or below the one that `within` carries. Of an error it keeps the class alone."""
+    if isinstance(_tracer, trace.NoOpTracer):
+        yield trace.INVALID_SPAN
+        return
     with _tracer.start_as_current_span(
         name, within, attributes=attributes, record_exception=False, set_status_on_exception=False
     ) as current:

@@ -16,6 +16,7 @@ from assembly.models import Assembly
 from config.pages.cards import file_cards
 from memories.kept_counts import kept_counts
 from memories.services import memories_of
+from memories.spaces import SLOTS
 from teams.access import Action
 from teams.models import Team
 from teams.views.asking import asking
@@ -46,7 +47,7 @@ def agent_page(request: HttpRequest, slug: str) -> HttpResponse:
         "days": _days(agent),
         "kept": kept_counts(agent),
         "memories": memories_of(agent)
-        .defer("embedding")
+        .defer(*SLOTS)
         .annotate(at=Coalesce("occurred_at", "created"))
         .order_by("-at", "-id")[:MEMORIES],
         "contexts": contexts.defer("profile", "sections", "sources").order_by("-created", "-id")[:CONTEXTS],

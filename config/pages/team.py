@@ -7,6 +7,7 @@ from django.shortcuts import render
 from agents.models import Agent
 from config.pages.cards import file_cards
 from memories.services import memories_of
+from memories.spaces import SLOTS
 from teams.access import Action, may, team_for
 from teams.guidance import TEAM_FILES
 from teams.views.asking import asking
@@ -26,7 +27,7 @@ def team_page(request: HttpRequest, slug: str) -> HttpResponse:
         "memberships": team.memberships.select_related("user").order_by("user__name", "user__username"),
         "agents": Agent.objects.filter(team_links__team=team).order_by("name"),
         "memories": memories_of(team)
-        .defer("embedding")
+        .defer(*SLOTS)
         .annotate(at=Coalesce("occurred_at", "created"))
         .order_by("-at", "-id")[:MEMORIES],
     }

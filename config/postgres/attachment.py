@@ -19,10 +19,9 @@ class Attachment:
 
     def register(self, folder: DataFolder, deadline: Deadline) -> None:
         """Hold a share from now on. Raises EmbeddedPostgresError, OSError."""
-        if self.descriptor is not None:
-            if is_at(self.descriptor, folder.clients_lock):
-                return
-            self.release()  # the data folder was deleted meanwhile, and our share with it
+        if self.is_held(folder):
+            return
+        self.release()  # where the data folder was deleted meanwhile, and our share with it
         folder.prepare()
         descriptor = open_lock(folder.clients_lock)
         try:
@@ -32,6 +31,10 @@ class Attachment:
             os.close(descriptor)
             raise
         self.descriptor = descriptor
+
+    def is_held(self, folder: DataFolder) -> bool:
+        """Whether our share is one of the folder that is there now."""
+        return self.descriptor is not None and is_at(self.descriptor, folder.clients_lock)
 
     def release(self) -> None:
         # Closed, never unlocked: an unlock would end the share of a parent or child with the same descriptor.

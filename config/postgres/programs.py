@@ -8,6 +8,7 @@ from pathlib import Path
 from config.postgres.account import Account
 from config.postgres.errors import EmbeddedPostgresError
 from config.postgres.folder import ADMIN, PORT, DataFolder
+from config.postgres.memory import memory_mb, shared_buffers_mb
 from config.postgres.postmaster import mark
 from config.postgres.server_log import ServerLog
 
@@ -18,7 +19,7 @@ SETTINGS = {
     "port": PORT,
     "unix_socket_permissions": "0700",
     "max_connections": "100",
-    "shared_buffers": "128MB",
+    "shared_buffers": f"{shared_buffers_mb(memory_mb())}MB",
     "fsync": "on",
     "full_page_writes": "on",
     "synchronous_commit": "on",

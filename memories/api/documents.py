@@ -17,6 +17,7 @@ from memories.api.filters import by_flag, by_start
 from memories.api.noun import KeptSerializer, Noun
 from memories.models import Document
 from memories.services.document import document_update, documents_create
+from memories.spaces import SLOTS
 from teams.api.serializers import page_serializer
 from teams.api.view import ApiView
 
@@ -81,7 +82,7 @@ class ChunkList(ApiView):
         """The chunks of the document in order, as search finds them; those of its `split_version`."""
         query = self.query("cursor", "limit")
         document: Document = DOCUMENTS.thing_for(agent_for(self.principal, slug), id_)
-        chunks = document.chunks.defer("embedding")
+        chunks = document.chunks.defer(*SLOTS)
         return self.page(
             chunks, lambda chunk: dict(ChunkSerializer(chunk).data), ("position",), query=query, ascending=True
         )

@@ -32,6 +32,7 @@ from memories.services import (
     memory_delete,
     memory_update,
 )
+from memories.spaces import SLOTS
 from teams.access import Action, team_for
 from teams.api.serializers import page_serializer
 from teams.api.versioned import VersionedView, VersionList
@@ -56,7 +57,7 @@ class MemoryList(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """The memories, newest first."""
         query = self.query("cursor", "limit")
-        memories = memories_of(self.find(self.principal, slug, Action.READ)).defer("embedding")
+        memories = memories_of(self.find(self.principal, slug, Action.READ)).defer(*SLOTS)
         return self.page(memories, lambda memory: dict(MemorySerializer(memory).data), query=query)
 
     @extend_schema(parameters=[ETAG, LOCATION], request=MemoryCreateSerializer, responses={201: MemorySerializer})

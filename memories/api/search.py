@@ -11,8 +11,10 @@ from config.http.cursors import limit_of
 from config.http.fields import VisibleText
 from memories.api.memories import Find
 from memories.api.serializers import MemorySerializer, SearchSerializer
-from memories.search import memories_find, topic_vector
+from memories.directions import direction_of
+from memories.search import memories_find
 from memories.services import Owner, memories_of
+from memories.spaces import SLOTS
 from teams.access import Action, team_for
 from teams.api.view import ApiView
 
@@ -44,11 +46,11 @@ class MemorySearch(ApiView):
 
 
 def _found(owner: Owner, text: str, limit: int) -> list[dict[str, Any]]:
-    vector = topic_vector(text)
+    vector = direction_of(text)
     if vector is None:
         return []
     found = memories_find(owner=owner, vector=vector, similar=limit, recent=0)
-    memories = memories_of(owner).defer("embedding").in_bulk([row.id for row in found])
+    memories = memories_of(owner).defer(*SLOTS).in_bulk([row.id for row in found])
     return [
         {**MemorySerializer(memories[row.id]).data, "similarity": row.similarity}
         for row in found

@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent
 from memories.models import Entity
+from memories.spaces import SLOTS
 
 DEPTHS = (("1", _("1 step")), ("2", _("2 steps")), ("3", _("3 steps")))
 
@@ -47,4 +48,4 @@ class GraphForm(forms.Form):
     def middle(self) -> Entity | None:
         """The agent's entity that the address names."""
         named = self.cleaned_data.get("entity")
-        return Entity.objects.filter(agent=self.agent, id=named).defer("embedding").first() if named else None
+        return Entity.objects.filter(agent=self.agent, id=named).defer(*SLOTS).first() if named else None

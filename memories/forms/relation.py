@@ -10,6 +10,7 @@ from memories.forms.entity import valid_type
 from memories.forms.fields import Line
 from memories.forms.kept import KeptForm
 from memories.models import Entity
+from memories.spaces import SLOTS
 
 SUGGESTED = 100
 
@@ -54,7 +55,7 @@ class NewRelationForm(RelationForm):
     def clean_target(self) -> Entity:
         sent = self.cleaned_data["target"]
         name, _bracket, type_ = sent.removesuffix(")").rpartition(" (")
-        rows = Entity.objects.filter(agent=self.agent).defer("embedding")
+        rows = Entity.objects.filter(agent=self.agent).defer(*SLOTS)
         found = list(rows.filter(name=name, type=type_)) or list(rows.filter(names__contains=[_spoken(sent)])[:2])
         if len(found) == 1:
             return found[0]

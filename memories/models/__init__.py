@@ -7,6 +7,7 @@ from memories.models.job import Job, JobStatus
 from memories.models.memory import Memory, MemoryVersion
 from memories.models.pattern import Pattern
 from memories.models.session import Session
+from memories.models.space import EmbeddingSpace
 from memories.models.task import TaskFrame, TaskStatus
 from memories.models.thread import Thread, ThreadStatus
 from memories.models.tool import Tool
@@ -14,6 +15,7 @@ from memories.models.tool import Tool
 __all__ = [
     "Chunk",
     "Document",
+    "EmbeddingSpace",
     "Entity",
     "Event",
     "EventType",

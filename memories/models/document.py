@@ -1,9 +1,8 @@
 """Documents: the files of a project that an agent works on, and the chunks that search finds."""
 
 from django.db import models
-from pgvector.django import VectorField
 
-from memories.embedding import DIMENSIONS
+from memories.models.directed import Directed
 from memories.models.kept import Kept, newest_of_agent, once_per_agent
 
 
@@ -36,7 +35,7 @@ class Document(Kept):
         return self.path
 
 
-class Chunk(models.Model):
+class Chunk(Directed):
     """A piece of one version of a document, with its place: characters from `start` to `end`, first line `line`."""
 
     id = models.BigAutoField(primary_key=True)
@@ -48,8 +47,6 @@ class Chunk(models.Model):
     end = models.PositiveIntegerField()
     line = models.PositiveIntegerField()
     text = models.TextField()
-    embedding = VectorField(dimensions=DIMENSIONS, null=True)
-    embedding_model = models.CharField(max_length=80)
 
     class Meta:
         db_table = "chunks"

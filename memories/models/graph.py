@@ -5,14 +5,14 @@ from typing import Any
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from pgvector.django import VectorField
 
-from memories.embedding import DIMENSIONS
+from memories.models.directed import Directed
 from memories.models.kept import Kept, newest_of_agent, once_per_agent
 from memories.models.memory import UNIT_RANGE
+from memories.spaces import SLOTS
 
 
-class Entity(Kept):
+class Entity(Directed, Kept):
     """Something that an agent knows by name. `salience` is 0 to 1.
 
     `names` are its name and its aliases as a query is matched against them: lower case, single spaces.
@@ -26,8 +26,6 @@ class Entity(Kept):
     names = ArrayField(models.TextField(), default=list, editable=False)
     properties = models.JSONField(default=dict, blank=True)
     salience = models.FloatField(default=0.5, validators=UNIT_RANGE)
-    embedding = VectorField(dimensions=DIMENSIONS, null=True)
-    embedding_model = models.CharField(max_length=80, blank=True, default="")
 
     class Meta:
         db_table = "entities"
@@ -45,6 +43,13 @@ class Entity(Kept):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def said(self) -> str:
+        """All that is known about it."""
+        names = ", ".join([self.name, *self.aliases])
+        properties = "".join(f"\n{name}: {value}" for name, value in self.properties.items())
+        return f"{names} ({self.type}){properties}"
+
     def save(self, *args: Any, **kwargs: Any) -> None:
         self.names = matched_names(self.name, self.aliases)
         super().save(*args, **kwargs)
@@ -53,6 +58,10 @@ class Entity(Kept):
 def matched_names(name: str, aliases: list[str]) -> list[str]:
     """The forms by which a query may mention the entity."""
     return sorted({" ".join(form.lower().split()) for form in (name, *aliases)} - {""})
+
+
+SLOTS_OF_ENDS = tuple(f"{end}__{slot}" for end in ("source", "target") for slot in SLOTS)
+"""The vectors of a relation's entities, which no page shows."""
 
 
 class Relation(Kept):

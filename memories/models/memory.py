@@ -2,16 +2,15 @@
 
 import hashlib
 
-from django.contrib.postgres.indexes import GinIndex, OpClass
+from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.db.models.functions import Cast, Coalesce
-from pgvector.django import HalfVectorField, HnswIndex, VectorField
+from django.db.models.functions import Coalesce
 from uuid_utils.compat import uuid7
 
 from agents.models import Agent
-from memories.embedding import DIMENSIONS
+from memories.models.directed import Directed
 from teams.files import Signed, Version
 from teams.models import Team
 
@@ -23,14 +22,21 @@ LABEL = models.Func(
     output_field=models.TextField(),
 )
 """What stands before the first colon of a short beginning, as the speaker does in “Ada: Tea?”."""
+LAST_BYTES = models.Func(
+    models.Func("id", function="uuid_send", output_field=models.BinaryField()),
+    models.Value(13),
+    function="substring",
+    output_field=models.BinaryField(),
+)
+"""The last four bytes of an id are random: the first rows in their order are a sample of all."""
 UNIT_RANGE = [MinValueValidator(0.0), MaxValueValidator(1.0)]
 
 
-class Memory(Signed):
+class Memory(Directed, Signed):
     """Owned by exactly one agent or one team; the database sees to it.
 
-    `salience` and `credibility` are 0 to 1. `embedding` is NULL where the text holds nothing that the model knows.
-    `external_id` is the id that the memory has where it was imported from; it is unique per owner.
+    `salience` and `credibility` are 0 to 1. `external_id` is the id that the memory has where it was imported from; it
+    is unique per owner.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -42,8 +48,6 @@ class Memory(Signed):
     )
     kind = models.CharField(max_length=40)
     text = models.TextField()
-    embedding = VectorField(dimensions=DIMENSIONS, null=True)
-    embedding_model = models.CharField(max_length=80)
     search = models.GeneratedField(
         expression=SearchVector(LABEL, config="english", weight="A")
         + SearchVector("text", config="english", weight="D"),
@@ -89,14 +93,10 @@ class Memory(Signed):
         indexes = [
             models.Index("agent", Coalesce("occurred_at", "created").desc(), name="memory_agent_recent"),
             models.Index("team", Coalesce("occurred_at", "created").desc(), name="memory_team_recent"),
+            models.Index("agent", LAST_BYTES, name="memory_agent_sample", condition=models.Q(agent__isnull=False)),
+            models.Index("team", LAST_BYTES, name="memory_team_sample", condition=models.Q(team__isnull=False)),
             GinIndex(fields=["search"], name="memory_search"),
-            # Of half the precision: it finds the same and takes two thirds of the room.
-            HnswIndex(
-                OpClass(Cast("embedding", HalfVectorField(dimensions=DIMENSIONS)), name="halfvec_cosine_ops"),
-                name="memory_meaning",
-                m=16,
-                ef_construction=64,
-            ),
+            # The index on meaning comes and goes with the embedder: see `memories.reembedding.meaning_index`.
         ]
 
     @property

@@ -1,13 +1,12 @@
 """Tools: what an agent can call, as its model is told."""
 
 from django.db import models
-from pgvector.django import VectorField
 
-from memories.embedding import DIMENSIONS
+from memories.models.directed import Directed
 from memories.models.kept import Kept, newest_of_agent, once_per_agent
 
 
-class Tool(Kept):
+class Tool(Directed, Kept):
     """A tool by its name; `schema` is the JSON schema of its arguments."""
 
     ref_kind = "tool"
@@ -15,8 +14,6 @@ class Tool(Kept):
     name = models.CharField(max_length=120)
     description = models.TextField(blank=True, default="")
     schema = models.JSONField(default=dict, blank=True)
-    embedding = VectorField(dimensions=DIMENSIONS, null=True)
-    embedding_model = models.CharField(max_length=80, blank=True, default="")
 
     class Meta:
         db_table = "tools"
@@ -25,3 +22,8 @@ class Tool(Kept):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def said(self) -> str:
+        """Its name and what it does."""
+        return f"{self.name}: {self.description}"

@@ -1,98 +1,68 @@
 """Which rows are measured: all of an owner with few, those that come into question of one with many."""
 
-import numpy as np
-from django.db import connection, transaction
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from memories.retrieval.features import has
-from memories.retrieval.rows import OCCURRED, Columns, Search
+from django.db import transaction
+
+from memories.retrieval.features import features
+from memories.retrieval.hits import Hits, prepare, rows_around
+from memories.retrieval.rarity import Rarity, rarity_by_sample, rarity_of
+from memories.retrieval.rows import Columns, Search, id_of, joined
+from memories.retrieval.scores import scores_of
+from memories.retrieval.stretches import best_of_stretches
 
 EXACT_ROWS = 2_000
 """An owner with no more than these is measured whole."""
 SORTED_ROWS = 10_000
 """Of an owner with no more than these, the nearest are found by looking at each: the index would pass over too many."""
-NEWEST = 500
-NEAREST = WORDED = 120
-DAYS, ROWS_A_DAY = 15, 50
-"""Of the nearest, and of the best by words, so many days are measured whole, up to so many rows."""
-MAX_SHARE = 0.02
-"""Of the owner's rows that the rarest terms may select, before the best of them are kept."""
-
-# The index knows no owners: it goes on until it has found enough rows of this one.
-SETTINGS = """
-SELECT set_config('hnsw.ef_search', '120', true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
-    set_config('hnsw.max_scan_tuples', '40000', true)
-"""
-
-BY_INDEX = "embedding::halfvec(256) <=> %(vector)s::halfvec(256)"
-BY_SORTING = "(embedding <=> %(vector)s::vector) + 0"
-"""No index knows sums."""
-
-IN_QUESTION = """
-WITH near AS (
-    SELECT id, {occurred} AS at FROM memories
-    WHERE {owner} = %(owner)s AND embedding IS NOT NULL AND %(vector)s::halfvec(256) IS NOT NULL
-    ORDER BY {distance} LIMIT %(nearest)s
-), worded AS (
-    SELECT id, {occurred} AS at FROM memories WHERE {owner} = %(owner)s AND search @@ %(rare)s::tsquery
-    ORDER BY ts_rank(search, %(rare)s::tsquery) DESC, id LIMIT %(worded)s
-), hit AS MATERIALIZED (
-    SELECT id, at, row_number() OVER () AS place FROM near UNION ALL SELECT id, at, row_number() OVER () FROM worded
-), day AS (
-    SELECT DISTINCT date_trunc('day', at, 'UTC') AS day FROM hit WHERE place <= %(days)s
-)
-SELECT id FROM hit
-UNION
-SELECT neighbour.id FROM hit, LATERAL (
-    (SELECT id FROM memories WHERE {owner} = %(owner)s AND {occurred} < hit.at
-        AND {occurred} >= date_trunc('day', hit.at, 'UTC') ORDER BY {occurred} DESC LIMIT 1)
-    UNION ALL
-    (SELECT id FROM memories WHERE {owner} = %(owner)s AND {occurred} > hit.at
-        AND {occurred} < date_trunc('day', hit.at, 'UTC') + interval '1 day' ORDER BY {occurred} LIMIT 1)
-) AS neighbour
-UNION
-SELECT companion.id FROM day, LATERAL (
-    SELECT id FROM memories WHERE {owner} = %(owner)s AND {occurred} >= day
-        AND {occurred} < day + interval '1 day' ORDER BY {occurred} LIMIT %(rows_a_day)s
-) AS companion
-"""
+SAMPLE = 500
+NEWEST = 50
+LARGE_SHARE = 0.1
+"""Of the table: with so much of it, nearly all that is found by its words alone is the owner's."""
 
 
-def rows_to_rank(search: Search, least: int) -> tuple[Columns, Columns]:
-    """The rows to rank in order of time, and those by which one tells how rare a term is.
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far the search goes in an owner's many rows."""
 
-    Both are all of an owner with few rows. Of one with many, the newest stand for all, and the rows nearest in meaning
-    and by the rarest words are ranked beside them, each with its neighbours, the best with the rows of their day.
+    worded: int
+    """So many rows the rarest terms may select together, as the sample has it, before more frequent terms do not."""
+    stretches: int
+    """So many that look best are measured whole."""
+
+
+# Whoever asks when is told by a row that says a time, and it is often another row of the day that has the words.
+REACH, REACH_OF_WHEN = Reach(2_500, 50), Reach(6_000, 300)
+
+
+def whole(search: Search, most: int) -> tuple[Columns, Rarity]:
+    """All rows, in order of time, of an owner that has no more than so many."""
+    rows = search.newest(most)
+    return rows, rarity_of(rows, search)
+
+
+def in_question(search: Search, weights: Mapping[str, float], least: int) -> tuple[Columns, Rarity]:
+    """Of an owner with more: the rows that may be among the best, in order of time; at least so many.
+
+    They are the nearest in meaning, all that have one of the rarest words, those of named days and the newest. Those of
+    them that look best come with what stands around them: a row may owe its place to these.
     """
-    exact = max(EXACT_ROWS, least)
-    if not search.has_more_than(exact):
-        rows = search.newest(exact)
-        return rows, rows
-    newest = search.newest(max(NEWEST, least))
-    rows = np.concatenate([newest, _in_question(search, newest)])
-    rows = rows[np.lexsort((rows["id_low"], rows["id_high"], rows["at"]))]
-    again = (rows["id_low"][1:] == rows["id_low"][:-1]) & (rows["id_high"][1:] == rows["id_high"][:-1])
-    return rows[~np.concatenate([[False], again])], newest
-
-
-def _in_question(search: Search, sample: Columns) -> Columns:
-    parameters = {
-        "nearest": NEAREST,
-        "worded": WORDED,
-        "days": DAYS,
-        "rows_a_day": ROWS_A_DAY,
-        "rare": " | ".join(_rarest(search, sample)),
-    }
+    reach = REACH_OF_WHEN if search.question.asks_when else REACH
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute(SETTINGS)
-        distance = BY_INDEX if search.has_more_than(SORTED_ROWS) else BY_SORTING
-        ids = IN_QUESTION.format(owner=search.column, occurred=OCCURRED, distance=distance)
-        return search.chosen(ids, parameters)
-
-
-def _rarest(search: Search, sample: Columns) -> list[str]:
-    """The terms that select few rows together, the rarest first; a term that the newest rows lack may be the rarest."""
-    shares = has(sample, len(search.terms.all)).mean(axis=0)
-    rarest = np.argsort(shares, kind="stable")
-    few = rarest[np.cumsum(shares[rarest]) <= MAX_SHARE]
-    return [search.terms.all[place] for place in few]
+        rows_in_table = prepare()
+        sample = search.sample(SAMPLE)
+        rarity = rarity_by_sample(sample, search)
+        rare = rarity.rarest(reach.worded)
+        hits = Hits(
+            rare=" | ".join(search.terms.all[place] for place in rare),
+            worded=2 * reach.worded,  # the sample may be wrong
+            newest=max(NEWEST, least),
+            indexed=rarity.rows > SORTED_ROWS,
+            large=rarity.rows > rows_in_table * LARGE_SHARE,
+        ).of(search)
+        rarity = rarity.counted(hits, rare)
+        scores = scores_of(features(hits, search.question, rarity), weights)
+        best = best_of_stretches(hits, scores, sample, rarity.rows)[: max(reach.stretches, least)]
+        around = rows_around(search, [id_of(row) for row in hits[best]])
+        return joined(hits, around), rarity

@@ -2,6 +2,8 @@
 
 import datetime
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from uuid import UUID
 
 import numpy as np
@@ -9,16 +11,15 @@ from django.db import connection
 from numpy.typing import NDArray
 
 from agents.models import Agent
-from memories.retrieval.candidates import rows_to_rank
-from memories.retrieval.features import Numbers, features, idf_of
+from memories.directions import Direction, in_active_space
+from memories.retrieval import candidates
+from memories.retrieval.features import Numbers, features
 from memories.retrieval.question import Question
 from memories.retrieval.rows import OCCURRED, SUPERSEDED, Columns, Search, id_of
+from memories.retrieval.scores import DECIMALS, scores_of
 from memories.retrieval.terms import terms_read
 from memories.search import FoundMemory
 from memories.services import Owner
-
-DECIMALS = 4
-"""Of measures: enough to tell rows apart, and few enough to be read."""
 
 TEXTS = f"""
 SELECT id, version, kind, text, {OCCURRED}, superseded_by_id FROM memories WHERE id = ANY(%s)
@@ -32,27 +33,33 @@ def memories_search(
 
     The best come first; superseded ones after all others; ties go to the lower id. Where the owner has so many, so
     many come back. Each has those of its features that are not 0 as measures. Of an owner with very many memories,
-    those are ranked that come into question: see `rows_to_rank`.
+    those are ranked that come into question: see `candidates`.
     """
-    rows, measured = measured_rows(owner, question, least=max(limit, recent))
-    chosen = _chosen(rows, _scores(measured, weights), limit, recent)
+    rows, measured = measured_rows(owner, question, least=max(limit, recent), weights=weights)
+    chosen = _chosen(rows, scores_of(measured, weights), limit, recent)
     return _found(rows[chosen], {name: values[chosen] for name, values in measured.items()})
 
 
-def measured_rows(owner: Owner, question: Question, *, least: int) -> tuple[Columns, Mapping[str, Numbers]]:
-    """The rows that are ranked, the oldest first, and their features; at least so many, where the owner has them."""
+def measured_rows(
+    owner: Owner, question: Question, *, least: int, weights: Mapping[str, float] | None = None
+) -> tuple[Columns, Mapping[str, Numbers]]:
+    """The rows that are ranked, the oldest first, and their features; at least so many, where the owner has them.
+
+    Which ones are worth it, where the owner has many more, the weights say.
+    """
+    return in_active_space(question.vector, partial(_measured, owner, question, least, weights or {}))
+
+
+def _measured(
+    owner: Owner, question: Question, least: int, weights: Mapping[str, float], vector: Direction | None
+) -> tuple[Columns, Mapping[str, Numbers]]:
+    question = replace(question, vector=vector)
     column = "agent_id" if isinstance(owner, Agent) else "team_id"
-    search = Search(column, owner.pk, question, terms_read(question, owner.pk))
-    rows, sample = rows_to_rank(search, least)
-    measured = features(rows, question, idf_of(sample, len(search.terms.all)))
-    return rows, {name: np.round(values, DECIMALS) for name, values in measured.items()}
-
-
-def _scores(measured: Mapping[str, Numbers], weights: Mapping[str, float]) -> Numbers:
-    scores = np.zeros(len(measured["similarity"]))
-    for name, values in measured.items():
-        scores += weights.get(name, 0.0) * values
-    return scores
+    most = max(candidates.EXACT_ROWS, least)
+    terms, more = terms_read(question, column, owner.pk, most)
+    search = Search(column, owner.pk, question, terms)
+    rows, rarity = candidates.in_question(search, weights, least) if more else candidates.whole(search, most)
+    return rows, {name: np.round(values, DECIMALS) for name, values in features(rows, question, rarity).items()}
 
 
 def _chosen(rows: Columns, scores: Numbers, limit: int, recent: int) -> NDArray[np.intp]:

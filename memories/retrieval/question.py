@@ -4,9 +4,7 @@ import datetime
 import re
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from memories.directions import Direction
 from memories.retrieval.dates import Days, days_in
 
 MAX_NAME_WORDS = 4
@@ -25,7 +23,7 @@ class Question:
     """What is searched for. `vector` is its direction: None where the model knows none of its words."""
 
     text: str
-    vector: NDArray[np.float32] | None
+    vector: Direction | None
     names: tuple[str, ...] = ()
     """What in it may name an entity: runs of up to 4 words, lower case."""
     days: tuple[Days, ...] = ()
@@ -34,7 +32,7 @@ class Question:
     """Whether it asks for a time."""
 
 
-def question_read(text: str, vector: NDArray[np.float32] | None, today: datetime.date) -> Question:
+def question_read(text: str, vector: Direction | None, today: datetime.date) -> Question:
     """The question, with the days that it speaks of as somebody means them who asks today."""
     return Question(text, vector, names_in(text), days_in(text, today), bool(_ASKS_WHEN.match(text.lower())))
 

@@ -3,27 +3,32 @@
 One aggregate of bytes takes a fifth of the time that rows of numbers take from the database into Python.
 """
 
+import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 from django.db import connection
 from numpy.typing import NDArray
-from pgvector import Vector
 
 from memories.retrieval.question import Question
 from memories.retrieval.terms import Terms
+from memories.spaces import ACTIVE
 
 Columns = NDArray[np.void]
 """Rows of LAYOUT."""
+
+EPOCH = datetime.date(2000, 1, 1)
+"""PostgreSQL counts from here: `at` is in microseconds, and sent as it is stored."""
 
 LAYOUT = np.dtype(
     [
         ("id_high", ">u8"),
         ("id_low", ">u8"),
-        ("at", ">f8"),
+        ("at", ">i8"),
         ("similarity", ">f8"),
         ("terms", ">i8"),
         ("salience", ">f4"),
@@ -45,22 +50,24 @@ OCCURRED = "coalesce(occurred_at, created)"
 
 READ = """
 WITH found AS (
-    SELECT id, {occurred} AS at, 1 - (embedding <=> %(vector)s::vector) AS similarity, {terms} AS terms, salience,
+    SELECT id, {occurred} AS at, {similarity} AS similarity, {terms} AS terms, salience,
         credibility, octet_length(text) AS length,
         (superseded_by_id IS NOT NULL)::int | ((search @@ %(label)s::tsquery)::int << 1)
             | ((%(asks_when)s AND search @@ %(time_words)s::tsquery)::int << 2) | ((text LIKE '%%?')::int << 3) AS marks
-    FROM memories WHERE {owner} = %(owner)s AND {which}
+    FROM ({which}) AS chosen
 )
-SELECT string_agg(uuid_send(id) || float8send(date_part('epoch', at)) || float8send(coalesce(similarity, 'NaN'))
+SELECT string_agg(uuid_send(id) || timestamptz_send(at) || float8send(coalesce(similarity, 'NaN'))
     || int8send(terms) || float4send(salience::float4) || float4send(credibility::float4) || int4send(length)
-    || int2send(marks::int2), ''::bytea ORDER BY at, id)
+    || int2send(marks::int2), ''::bytea), {active}
 FROM found
 """
-MORE = "SELECT EXISTS (SELECT FROM memories WHERE {owner} = %(owner)s OFFSET %(limit)s)"
-NEWEST = "true ORDER BY {occurred} DESC LIMIT %(limit)s"
+NEWEST = "SELECT * FROM memories WHERE {owner} = %(owner)s ORDER BY {occurred} DESC LIMIT %(limit)s"
+SAMPLE = """
+SELECT * FROM memories WHERE {owner} = %(owner)s ORDER BY substring(uuid_send(id), 13) LIMIT %(limit)s
+"""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Search:
     """A question to the memories of one owner, whose id stands in that column."""
 
@@ -69,39 +76,45 @@ class Search:
     question: Question
     terms: Terms
 
-    @property
+    @cached_property
     def parameters(self) -> dict[str, Any]:
         """Of every statement that measures rows."""
         vector = self.question.vector
         return {
             "owner": self.owner,
-            "vector": None if vector is None else Vector(vector).to_text(),
+            **(vector.parameters if vector else {}),
             "label": self.terms.label,
             "asks_when": self.question.asks_when,
             "time_words": TIME_WORDS,
             **{f"term_{place}": term for place, term in enumerate(self.terms.all)},
         }
 
-    def has_more_than(self, limit: int) -> bool:
-        """Whether the owner has so many memories and one more."""
-        with connection.cursor() as cursor:
-            cursor.execute(MORE.format(owner=self.column), {"owner": self.owner, "limit": limit})
-            return bool(cursor.fetchone()[0])
-
     def newest(self, limit: int) -> Columns:
-        """The newest rows, the oldest of them first."""
-        return self._read(NEWEST.format(occurred=OCCURRED), {"limit": limit})
+        """The newest rows, the oldest of them first. Raises SpaceLeft."""
+        return self.chosen(NEWEST.format(owner=self.column, occurred=OCCURRED), {"limit": limit})
 
-    def chosen(self, ids: str, parameters: Mapping[str, Any]) -> Columns:
-        """The rows whose ids this SQL selects, the oldest first."""
-        return self._read(f"id IN ({ids})", parameters)
+    def sample(self, limit: int) -> Columns:
+        """A random choice, and always the same: by the last four bytes of the ids. Raises SpaceLeft."""
+        return self.chosen(SAMPLE.format(owner=self.column), {"limit": limit})
 
-    def _read(self, which: str, parameters: Mapping[str, Any]) -> Columns:
-        query = READ.format(occurred=OCCURRED, terms=self._terms, owner=self.column, which=which)
+    def chosen(self, which: str, parameters: Mapping[str, Any]) -> Columns:
+        """The rows that this SQL selects, the oldest first. Raises SpaceLeft."""
+        names = {"similarity": self._similarity, "terms": self._terms}
+        query = READ.format(occurred=OCCURRED, active=ACTIVE, which=which, **names)
         with connection.cursor() as cursor:
             cursor.execute(query, {**self.parameters, **parameters})
-            (packed,) = cursor.fetchone()
-        return np.frombuffer(packed or b"", dtype=LAYOUT)
+            packed, active = cursor.fetchone()
+        if self.question.vector:
+            self.question.vector.confirm(active)
+        return _in_order(np.frombuffer(packed or b"", dtype=LAYOUT))
+
+    @property
+    def _similarity(self) -> str:
+        """An SQL expression: NULL for a row without a vector of the question's space."""
+        if self.question.vector is None:
+            return "NULL::float8"
+        space = self.question.vector.space
+        return f"CASE WHEN {space.here} THEN 1 - ({space.slot} <=> %(vector)s::vector) END"
 
     @property
     def _terms(self) -> str:
@@ -110,6 +123,19 @@ class Search:
             f"((search @@ %(term_{place})s::tsquery)::int::bigint << {place})" for place in range(len(self.terms.all))
         )
         return " | ".join(bits) or "0::bigint"
+
+
+def joined(some: Columns, others: Columns) -> Columns:
+    """The rows of both, each once, the oldest first."""
+    return _in_order(np.concatenate([some, others]))
+
+
+def _in_order(rows: Columns) -> Columns:
+    """Each row once, the oldest first. PostgreSQL would sort whole rows, vectors and all."""
+    rows = rows[np.lexsort((rows["id_low"], rows["id_high"], rows["at"]))]
+    first = np.ones(len(rows), dtype=bool)
+    first[1:] = (rows["id_low"][1:] != rows["id_low"][:-1]) | (rows["id_high"][1:] != rows["id_high"][:-1])
+    return rows[first]
 
 
 def id_of(row: np.void) -> UUID:

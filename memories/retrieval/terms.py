@@ -25,7 +25,7 @@ SELECT ARRAY(
     FROM entities, unnest(names) AS alias, LATERAL phraseto_tsquery('english', alias) AS named
     WHERE agent_id = %(owner)s AND names && %(names)s::text[] AND numnode(named) > 0
     GROUP BY entities.id, salience ORDER BY salience DESC, entities.id LIMIT %(entities)s
-)
+), EXISTS (SELECT FROM memories WHERE {owner} = %(owner)s OFFSET %(most)s)
 """
 
 
@@ -47,19 +47,23 @@ class Terms:
         return " | ".join(f"{word}:A" for word in self.words)
 
 
-def terms_read(question: Question, owner: UUID) -> Terms:
-    """The terms of the question; those entities are known that the owner, where it is an agent, has in its graph."""
+def terms_read(question: Question, column: str, owner: UUID, most: int) -> tuple[Terms, bool]:
+    """The terms of the question, and whether the owner, whose id stands in that column, has more memories than `most`.
+
+    Those entities are known that the owner, where it is an agent, has in its graph.
+    """
     parameters: dict[str, Any] = {
         "text": question.text,
         "owner": owner,
         "names": list(question.names),
         "words": MAX_WORDS,
         "entities": MAX_ENTITIES,
+        "most": most,
     }
     with connection.cursor() as cursor:
-        cursor.execute(READ, parameters)
-        lexemes, entities = cursor.fetchone()
-    return Terms(tuple(map(_quoted, lexemes)), tuple(entities))
+        cursor.execute(READ.format(owner=column), parameters)
+        lexemes, entities, more = cursor.fetchone()
+    return Terms(tuple(map(_quoted, lexemes)), tuple(entities)), more
 
 
 def _quoted(lexeme: str) -> str:

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from agents.models import Agent
 from config.http.errors import Conflict, Invalid
-from memories.embedding import MODEL_NAME, embed
+from memories.directions import give_directions
 from memories.models import Memory, MemoryVersion
 from teams.files import StaleVersion, locked
 from teams.models import Team
@@ -52,10 +52,8 @@ def memories_create(*, owner: Owner, facts: Sequence[MemoryFacts], principal: Pr
         if fact.external_id not in known:
             fresh.append(fact)
             known |= {fact.external_id} - {""}
-    memories = [
-        _new_memory(owner, fact, vector, principal)
-        for fact, vector in zip(fresh, embed([fact.text for fact in fresh]), strict=True)
-    ]
+    memories = [_new_memory(owner, fact, principal) for fact in fresh]
+    give_directions(memories)
     Memory.objects.bulk_create(memories, batch_size=BATCH_ROWS)
     MemoryVersion.objects.bulk_create([memory.as_version() for memory in memories], batch_size=BATCH_ROWS)
     return memories
@@ -78,14 +76,12 @@ def facts_of(memory: Memory) -> MemoryFacts:
     return MemoryFacts(**{field.name: getattr(memory, field.name) for field in fields(MemoryFacts)})
 
 
-def _new_memory(owner: Owner, facts: MemoryFacts, vector: object, principal: Principal) -> Memory:
+def _new_memory(owner: Owner, facts: MemoryFacts, principal: Principal) -> Memory:
     memory = Memory(
         agent=owner if isinstance(owner, Agent) else None,
         team=owner if isinstance(owner, Team) else None,
         kind=facts.kind,
         text=facts.text,
-        embedding=vector,
-        embedding_model=MODEL_NAME,
         salience=facts.salience,
         credibility=facts.credibility,
         occurred_at=facts.occurred_at,
@@ -116,14 +112,14 @@ def memory_update(
     _check_successor(current, superseded_by)
     if superseded_by == current.superseded_by and facts == replace(facts_of(current), external_id=facts.external_id):
         return current
-    if facts.text != current.text:
-        [current.embedding] = embed([facts.text])
-        current.embedding_model = MODEL_NAME
+    says_something_else = facts.text != current.text
     current.kind, current.text, current.occurred_at = facts.kind, facts.text, facts.occurred_at
     current.salience, current.credibility = facts.salience, facts.credibility
     current.superseded_by = superseded_by
     current.version += 1
     current.signed_by(principal.author)
+    if says_something_else:
+        give_directions([current])
     current.save()
     current.as_version().save(force_insert=True)
     return current

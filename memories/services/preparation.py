@@ -6,7 +6,6 @@ from uuid import UUID
 
 from django.db.models import ForeignKey
 
-from memories.embedding import MODEL_NAME, embed
 from memories.models.kept import Kept
 from memories.services.flaws import Flaw, Unfit
 
@@ -49,9 +48,3 @@ def _not_there(agent_id: UUID, model: type[Kept], things: Mapping[int, Kept]) ->
         for place, id_ in named.items():
             if id_ not in there:
                 yield Flaw(place, field.name, f"The agent has no {noun} with this id. Use the id of one that it has.")
-
-
-def give_directions(texts: Mapping[int, str], things: Mapping[int, Any]) -> None:
-    """Embed the things by their texts, all in one go."""
-    for thing, vector in zip(things.values(), embed([texts[place] for place in things]), strict=True):
-        thing.embedding, thing.embedding_model = vector, MODEL_NAME

@@ -6,9 +6,10 @@ from typing import Any
 from jsonschema import Draft202012Validator, SchemaError
 
 from memories.compact_json import compact
+from memories.directions import give_directions
 from memories.models import Tool
 from memories.services.flaws import Flaw
-from memories.services.preparation import give_directions, prepares
+from memories.services.preparation import prepares
 
 MAX_SCHEMA_CHARACTERS = 200_000
 TOO_MUCH = f"The schemas have over {MAX_SCHEMA_CHARACTERS:,} characters together. Send these tools in smaller batches."
@@ -25,7 +26,7 @@ def prepare_tools(tools: Mapping[int, Tool]) -> Iterator[Flaw]:
             return
         if fault := schema_fault(tool.schema):
             yield Flaw(place, "schema", fault)
-    give_directions({place: f"{tool.name}: {tool.description}" for place, tool in tools.items()}, tools)
+    give_directions(list(tools.values()))
 
 
 def schema_fault(schema: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from django.shortcuts import render
 
 from agents.access import agent_for
 from memories.models import Chunk, Document
+from memories.spaces import SLOTS
 from memories.views.kept import frame, thing_of
 from memories.views.nouns import Noun
 from teams.markdown import rendered
@@ -31,7 +32,7 @@ def document(request: HttpRequest, slug: str, noun: Noun, thing_id: UUID) -> Htt
     agent = agent_for(asking(request), slug)
     thing: Document = thing_of(noun, agent, thing_id)
     is_split = thing.split_version == thing.version
-    pieces = list(thing.chunks.order_by("position").defer("embedding")) if is_split else []
+    pieces = list(thing.chunks.order_by("position").defer(*SLOTS)) if is_split else []
     readable = thing.path.lower().endswith(MARKDOWN)
     form_ = request.GET.get("as", "")
     shown = form_ if form_ in {"source", "pieces"} else "text" if readable else "source"

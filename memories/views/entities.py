@@ -10,6 +10,7 @@ from django.urls import reverse
 from agents.access import agent_for
 from config.http.cursors import next_address, page_of
 from memories.models import Relation
+from memories.models.graph import SLOTS_OF_ENDS
 from memories.views.kept import frame, thing_of
 from memories.views.nouns import Noun
 from teams.views.asking import asking
@@ -20,7 +21,7 @@ def entity(request: HttpRequest, slug: str, noun: Noun, thing_id: UUID) -> HttpR
     agent = agent_for(asking(request), slug)
     thing = thing_of(noun, agent, thing_id)
     rows = Relation.objects.filter(Q(source=thing) | Q(target=thing), agent=agent)
-    rows = rows.select_related("source", "target").defer("source__embedding", "target__embedding")
+    rows = rows.select_related("source", "target").defer(*SLOTS_OF_ENDS)
     relations, cursor = page_of(rows, request.GET)
     context = {
         **frame(request, agent, noun),

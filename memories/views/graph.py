@@ -13,6 +13,7 @@ from memories.drawing.graph import drawn, kinds_of
 from memories.forms import EntitySearch, GraphForm
 from memories.graph import graph_around
 from memories.models import Entity
+from memories.spaces import SLOTS
 from memories.views.kept import crumbs_to
 from teams.access import Action
 from teams.views.asking import asking
@@ -60,5 +61,5 @@ def _kept(form: GraphForm) -> str:
 def _matches(agent: Agent, query: str) -> QuerySet[Entity]:
     """The entities that are called like this, the most important first."""
     form = EntitySearch({"q": query}, agent=agent)
-    rows = form.narrowed(Entity.objects.filter(agent=agent)).defer("embedding")
+    rows = form.narrowed(Entity.objects.filter(agent=agent)).defer(*SLOTS)
     return rows.order_by("-salience", "id")[:MATCHES]

@@ -6,9 +6,11 @@ from django.shortcuts import render
 
 from agents.access import agent_for
 from config.http.cursors import next_address, page_of
+from memories.directions import direction_of
 from memories.forms import SearchForm
-from memories.search import memories_find, topic_vector
+from memories.search import memories_find
 from memories.services import Owner, memories_of
+from memories.spaces import SLOTS
 from teams.access import team_for
 from teams.views.asking import asking
 
@@ -28,13 +30,13 @@ def team_memories(request: HttpRequest, slug: str) -> HttpResponse:
 def _memories(request: HttpRequest, owner: Owner, kind: str) -> HttpResponse:
     form = SearchForm(request.GET)
     query = form.cleaned_data["q"] if form.is_valid() else ""
-    vector = topic_vector(query)
+    vector = direction_of(query)
     context = {"owner": owner, "kind": kind, "form": form, "query": query, "unknown": bool(query) and vector is None}
     if query:
         found = memories_find(owner=owner, vector=vector, similar=NEAREST, recent=0) if vector is not None else []
         context |= {"found": found}
     else:
-        rows = memories_of(owner).defer("embedding").annotate(at=Coalesce("occurred_at", "created"))
+        rows = memories_of(owner).defer(*SLOTS).annotate(at=Coalesce("occurred_at", "created"))
         memories, cursor = page_of(rows, request.GET)
         context |= {"found": memories, "next": next_address(request.path, request.GET.dict(), cursor)}
     return render(request, "memories/memory_list.html", context)

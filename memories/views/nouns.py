@@ -29,6 +29,7 @@ from memories.models.kept import Kept
 from memories.services.document import document_update, documents_create
 from memories.services.kept import kept_create, kept_update
 from memories.services.thread import thread_update
+from memories.spaces import SLOTS
 from teams.guidance import Text
 
 
@@ -92,7 +93,7 @@ ENTITY = Noun(
     none=_("No entities yet"),
     first=_("When somebody mentions one of them, the agent is told what is known about it and how it is related."),
     create=partial(kept_create, model=Entity),
-    with_facts=lambda rows: rows.defer("embedding"),
+    with_facts=lambda rows: rows.defer(*SLOTS),
 )
 PATTERN = Noun(
     key="pattern",
@@ -134,7 +135,7 @@ TOOL = Noun(
     none=_("No tools yet"),
     first=_("Name a tool, say what it does and which arguments it takes."),
     create=partial(kept_create, model=Tool),
-    with_facts=lambda rows: rows.defer("embedding"),
+    with_facts=lambda rows: rows.defer(*SLOTS),
 )
 DOCUMENT = Noun(
     key="document",

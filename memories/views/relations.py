@@ -13,6 +13,7 @@ from agents.models import Agent
 from config.http.errors import Conflict, Invalid, NotFound
 from memories.forms import NewRelationForm, RelationForm
 from memories.models import Entity, Relation
+from memories.models.graph import SLOTS_OF_ENDS
 from memories.services.kept import kept_create, kept_delete, kept_update
 from memories.views.kept import address_of, frame, tell, thing_of
 from memories.views.nouns import ENTITY
@@ -73,7 +74,7 @@ def delete(request: HttpRequest, slug: str, thing_id: UUID) -> HttpResponse:
 
 def _relation(agent: Agent, relation_id: UUID) -> Relation:
     rows = Relation.objects.filter(agent=agent).select_related("source", "target")
-    found = rows.defer("source__embedding", "target__embedding").filter(id=relation_id).first()
+    found = rows.defer(*SLOTS_OF_ENDS).filter(id=relation_id).first()
     if found is None:
         raise NotFound(_("This relation"))
     return found

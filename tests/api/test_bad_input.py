@@ -6,9 +6,14 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
+from tests import cast
 from tests.client import Api, errors_of, problem
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.usefixtures("module_database"), pytest.mark.django_db]
+owner, editor, teammate, team, agent = cast.once_per_module(
+    cast.owner, cast.editor, cast.teammate, cast.team, cast.agent
+)
+[admin_api] = cast.once_per_module(cast.admin_api)
 
 NUL = "a\x00b"
 LONE = "a\ud800b"

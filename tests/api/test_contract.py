@@ -14,13 +14,20 @@ from schemathesis import checks
 
 from agents.models import Agent
 from agents.services import daily_log_append
+from assembly import service
+from assembly.cache import AssemblyCache
 from memories.services import MemoryFacts, memory_create
 from teams.models import Team
 from teams.principal import SYSTEM
+from tests import cast
 from tests.client import Api
 from tests.things import things_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.usefixtures("module_database"), pytest.mark.django_db]
+owner, editor, teammate, team, agent = cast.once_per_module(
+    cast.owner, cast.editor, cast.teammate, cast.team, cast.agent
+)
+[admin_api] = cast.once_per_module(cast.admin_api)
 
 CONFIG = schemathesis.Config.from_dict({
     "generation": {"deterministic": True, "database": "none"},
@@ -41,7 +48,13 @@ def one_connection() -> Iterator[None]:
         signal.connect(close_old_connections)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
+def _no_older_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was assembled in another test was rolled back."""
+    monkeypatch.setattr(service, "cache", AssemblyCache())
+
+
+@pytest.fixture(scope="module")
 def real(team: Team, agent: Agent) -> dict[str, dict[str, Any]]:
     """Path arguments of things that exist, per kind of owner: made-up ones would only ever meet a 404."""
     daily_log_append(agent=agent, date=datetime.date(2026, 1, 5), text="x", principal=SYSTEM)

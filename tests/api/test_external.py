@@ -110,7 +110,7 @@ NO_NUMBERS: list[Any] = ["20", 2.5, True, None, [], 10**40]
         ("secret", ["short", "with a space", "s" * 1001, "line\nbreak-line", "geheim-ö-geheim", 5, None, "a\x00bcdef"]),
         ("limit", [0, 101, *NO_NUMBERS]),
         ("timeout_ms", [49, 10_001, *NO_NUMBERS]),
-        ("enabled", ["maybe", None, []]),
+        ("enabled", ["maybe", "true", "on", 1, 0, None, []]),
     ],
 )  # fmt: skip
 def test_bad_values_are_named(field: str, values: list[Any], source: ExternalSource, admin_api: Api) -> None:

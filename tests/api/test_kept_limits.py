@@ -7,17 +7,22 @@ import pytest
 
 from agents.models import Agent
 from memories.models.kept import Kept
+from tests import cast
 from tests.api.test_bad_input import NO_FRACTIONS, NO_MOMENTS
 from tests.client import Api, errors_of, problem
 from tests.things import NOBODY, PATCHES, body_of, things_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.usefixtures("module_database"), pytest.mark.django_db]
+owner, editor, teammate, team, agent = cast.once_per_module(
+    cast.owner, cast.editor, cast.teammate, cast.team, cast.agent
+)
+[agent_api] = cast.once_per_module(cast.agent_api)
 
 NUL, LONE = "a\x00b", "a\ud800b"
 Things = dict[str, Kept]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def things(agent: Agent) -> Things:
     return things_of(agent)
 

@@ -5,7 +5,8 @@ import json
 import re
 import uuid
 from collections.abc import Callable, Iterator
-from typing import Any, cast
+from typing import Any
+from typing import cast as typed
 
 import pytest
 from django.urls import URLPattern, URLResolver
@@ -18,10 +19,17 @@ from memories.models import Memory
 from memories.services import MemoryFacts, memory_create
 from teams.models import Team, User
 from teams.principal import SYSTEM
+from tests import cast
 from tests.client import Api, problem
 from tests.things import BODIES, PATCHES, things_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.usefixtures("module_database"), pytest.mark.django_db]
+owner, editor, teammate, team, agent = cast.once_per_module(
+    cast.owner, cast.editor, cast.teammate, cast.team, cast.agent
+)
+outsider, agent_api, other_agent_api, admin_api = cast.once_per_module(
+    cast.outsider, cast.agent_api, cast.other_agent_api, cast.admin_api
+)
 
 TEAM = {"slug": "care"}
 AGENT = {"slug": "ada"}
@@ -124,7 +132,7 @@ ROUTES = dict(routes(api.urlpatterns))
 World = dict[str, uuid.UUID]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def world(team: Team, agent: Agent) -> World:
     """The id of one thing of each kind: `agents/memories`, `agents/events`, …"""
     daily_log_append(agent=agent, date=datetime.date(2026, 1, 5), text="secret", principal=SYSTEM)
@@ -157,7 +165,7 @@ def anonymised(content: bytes, *names: object) -> dict[str, Any]:
     del document["request_id"]
     for name in names:
         document["detail"] = document["detail"].replace(str(name), "…")
-    return cast("dict[str, Any]", document)
+    return typed("dict[str, Any]", document)
 
 
 def test_every_address_has_a_row() -> None:
@@ -167,7 +175,7 @@ def test_every_address_has_a_row() -> None:
 
 @pytest.mark.parametrize("route", PRIVATE)
 def test_every_method_of_an_address_has_a_row(route: str) -> None:
-    view = cast("Any", ROUTES[route].callback).cls
+    view = typed("Any", ROUTES[route].callback).cls
     methods = {name.upper() for name in view.http_method_names if hasattr(view, name)} - {"HEAD"}
     assert methods == PRIVATE[route][1].keys()
 

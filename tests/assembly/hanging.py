@@ -73,7 +73,7 @@ def dying(times: int, then: Gather) -> Gather:
 
 def replaced(patch: pytest.MonkeyPatch, name: str, gather: Gather) -> None:
     """From now on, the source of that name is this one."""
-    patch.setitem(SOURCES, name, replace(SOURCES[name], gather=gather))
+    patch.setitem(SOURCES, name, replace(SOURCES[name], gather=gather, reading=None))
 
 
 def states_of_others() -> list[str]:

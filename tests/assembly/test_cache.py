@@ -187,7 +187,7 @@ def test_what_failed_is_not_remembered(kept: Pair, step: str, monkeypatch: pytes
 
     with monkeypatch.context() as patch:
         if step == "source":
-            patch.setitem(SOURCES, "daily_logs", replace(SOURCES["daily_logs"], gather=fail))
+            patch.setitem(SOURCES, "daily_logs", replace(SOURCES["daily_logs"], gather=fail, reading=None))
         else:
             patch.setattr(service, "record", fail)
         if step == "source":

@@ -24,7 +24,7 @@ from tests.assembly.everything import everything
 from tests.threads import at_once
 
 OF_TEAMS = {"teams", "team_md_files"}
-OF_ORGANISATION = {"external_sources", "profiles"}
+OF_ORGANISATION = {"embedding_space", "external_sources", "profiles"}
 OF_AGENTS = {
     "agents", "agent_teams", "agent_md_files", "daily_logs", "memories", "sessions", "events", "entities", "relations",
     "patterns", "documents", "chunks", "threads", "tools", "task_frames",
@@ -83,7 +83,7 @@ def test_a_change_of_any_row_raises_the_count_of_its_owner_once(table: str, kept
     once = (int(table in OF_AGENTS), int(table in OF_TEAMS), int(table in OF_ORGANISATION))
     if table == "memories":  # here is one of each
         once = (1, 1, 0)
-    column = "team_id" if table == "agent_teams" else "version" if table != "chunks" else "line"
+    column = {"agent_teams": "team_id", "chunks": "line", "embedding_space": "slot"}.get(table, "version")
     assert raised(partial(run, f"UPDATE {table} SET {column} = {column}"), *owners) == once  # noqa: S608
     assert raised(partial(run, f"UPDATE {table} SET {column} = {column} WHERE false"), *owners) == (0, 0, 0)  # noqa: S608
 

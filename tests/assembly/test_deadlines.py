@@ -121,24 +121,25 @@ def test_two_sources_that_sleep_leave_time_for_the_others(press: Pair, monkeypat
     with monkeypatch.context() as patch:
         for name in ("patterns", "tools"):
             replaced(patch, name, sleeping)
-        partial = told(press, 1_200)
+        partial = told(press, TIME_MS)
     assert codes(partial.assembly) == dict.fromkeys(("patterns", "tools"), "SOURCE_TIMEOUT")
     assert messages(partial.assembly) == [f"Patterns, Tools: {LATE}"]
     all_but(press, {"patterns", "tools"}, partial)
 
 
 @pytest.mark.parametrize(
-    ("table", "profile", "missing"),
+    ("table", "profile", "time_ms", "missing"),
     [
-        ("entities", "coding", {"entities", "relations", "patterns", "team_memories", "agent_memories"}),
-        ("task_frames", "stack", {"task_stack"}),
+        # Each that is late takes half of what is left, so that four of them leave a sixteenth for the others.
+        ("entities", "coding", 2 * TIME_MS, {"entities", "relations", "patterns", "team_memories", "agent_memories"}),
+        ("task_frames", "stack", TIME_MS, {"task_stack"}),
     ],
 )
 def test_what_several_build_on_costs_them_all_and_no_other(
-    press: Pair, table: str, profile: str, missing: set[str]
+    press: Pair, table: str, profile: str, time_ms: int, missing: set[str]
 ) -> None:
     with locked(table):
-        partial = told(press, 1_200, profile=profile)
+        partial = told(press, time_ms, profile=profile)
     assert codes(partial.assembly) == dict.fromkeys(missing, "SOURCE_TIMEOUT")
     all_but(press, missing, partial, profile=profile)
 

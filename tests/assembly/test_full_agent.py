@@ -18,6 +18,7 @@ from assembly.models import Assembly
 from assembly.replay import replay
 from assembly.service import assemble
 from assembly.sources import Situation, Turn
+from assembly.sources.relations import LIMIT as RELATIONS
 from assembly.time_budget import TimeBudget
 from config.tokens import get_tokenizer
 from memories.models import Session
@@ -104,9 +105,9 @@ def test_a_large_agent_takes_as_many_queries_as_a_small_one(filled: dict[str, tu
         with CaptureQueriesContext(connection) as captured:
             gather(SITUATION, situation(agent, session), TimeBudget.running(None))
         counts.append(len(captured))
-    # Three open and close the snapshot; the rules; the current task and the mentioned entities; two for the task stack;
+    # Two open and close the snapshot; the rules; the current task and the mentioned entities; two for the task stack;
     # one each for events, content, entities, relations, patterns, files, threads, tools and tool results.
-    assert counts == [3 + 1 + 2 + 2 + 9] * 2
+    assert counts == [2 + 1 + 2 + 2 + 9] * 2
 
 
 def test_the_same_question_gathers_the_same(filled: dict[str, tuple[Agent, Session]]) -> None:
@@ -118,7 +119,7 @@ def test_the_same_question_gathers_the_same(filled: dict[str, tuple[Agent, Sessi
 def test_limits_hold_however_much_there_is(filled: dict[str, tuple[Agent, Session]]) -> None:
     reports = gather(SITUATION, situation(*filled["large"]), TimeBudget.running(None)).reports
     counts = {report.name: report.count for report in reports}
-    assert counts["relations"] == 200
+    assert counts["relations"] == RELATIONS
     assert counts["semantic_content"] == counts["patterns"] == counts["tools"] == 20
     assert 50 < counts["recent_events"] <= 50 + 50 + 25
     assert counts["tool_results"] == 10

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 from statistics import fmean
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import pytest
 from django.db import connection
@@ -13,6 +13,7 @@ from prometheus_client import REGISTRY
 from agents.models import Agent
 from assembly.asked import Asked
 from assembly.cache import Answer
+from assembly.needs import NEEDS
 from assembly.service import assemble
 from assembly.sources import SOURCES
 from assembly.sources.base import Scope
@@ -144,13 +145,25 @@ def _broken(*_: Any) -> Any:
 def test_a_source_that_does_not_answer_is_counted_with_its_code(
     gather: Any, code: str, kept: tuple[Agent, Team], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(SOURCES, "daily_logs", replace(SOURCES["daily_logs"], gather=gather))
+    monkeypatch.setitem(SOURCES, "daily_logs", replace(SOURCES["daily_logs"], gather=gather, reading=None))
     labels = {"layer": "experience", "source": "daily_logs"}
     errors = value("memory_source_errors_total", **labels, code=code)
     asked = value("memory_source_latency_count", **labels)
     context(kept)
     assert value("memory_source_errors_total", **labels, code=code) == errors + 1
     assert value("memory_source_latency_count", **labels) == asked + 1
+
+
+def test_what_several_sources_need_costs_each_of_them_one_error(
+    kept: tuple[Agent, Team], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(cast("dict[str, Any]", NEEDS), "mentioned", _broken)
+    before = counted()
+    answer = context(kept, topic="Is the ink dry on the Paper?", profile="coding")
+    failed = {report["name"] for report in answer.assembly.sources if report["code"]}
+    assert failed == {name for name, source in SOURCES.items() if "mentioned" in source.needs}
+    errors = {counts: number for counts, number in moved(before).items() if counts[0] == "memory_source_errors_total"}
+    assert errors == {("memory_source_errors_total", "SOURCE_FAILED", SOURCES[name].scope, name): 1 for name in failed}
 
 
 def test_every_source_has_a_layer_and_every_layer_a_source() -> None:

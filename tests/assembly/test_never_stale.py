@@ -99,9 +99,10 @@ def test_what_is_answered_equals_an_uncached_run_at_the_same_now(
         given = ask(**request)
         repeats += is_repeat(given)
         shorter += shortened(given)
-        with empty_cache(monkeypatch):
-            fresh = ask(**request, now=given.now if given else None)
-        assert outcome(given) == outcome(fresh), edit
+        if given and is_repeat(given):  # else it is an uncached run itself
+            with empty_cache(monkeypatch):
+                fresh = ask(**request, now=given.now)
+            assert outcome(given) == outcome(fresh), edit
         edit = "nothing" if chance.random() < 0.5 else chance.choice(list(EDITS))
         edit = edit if given else "the agent's team"  # let it in again
     assert repeats >= 5, "else this would show nothing"

@@ -1,8 +1,7 @@
-"""Profiles as texts: what is read, what is refused with which line, and the profiles that Dossier comes with."""
+"""Profiles as texts: what is read, what is refused with which line."""
 
 import dataclasses
 import re
-from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -10,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assembly.engine.profile import STEPS, CutAt, Profile, Section, Weights
-from assembly.profiles import CONVERSATION, SHIPPED, SIMILARITY_THRESHOLD
-from assembly.profiles.rankers import RANKERS
+from assembly.profiles import CONVERSATION
 from assembly.profiles.reading import described_read, profile_read, profile_text
 from assembly.profiles.tree import MAX_CHARACTERS, UnreadableProfile
 from assembly.sources import SOURCES
@@ -273,75 +271,3 @@ def test_what_is_as_ever_is_left_out_of_what_is_written() -> None:
 def test_what_is_written_reads_back_as_it_was(profile: Profile, description: str) -> None:
     again = described_read(profile_text(profile, description), name="mine", version=3, sources=KNOWN)
     assert (again.profile, again.description) == (profile, description)
-
-
-def test_conversation_is_what_it_always_was() -> None:
-    assert SIMILARITY_THRESHOLD == 0.24
-    assert dataclasses.asdict(CONVERSATION) == dataclasses.asdict(
-        Profile(
-            name="conversation",
-            version=1,
-            budget=16_000,
-            similarity_threshold=0.24,
-            ranker=RANKERS["default"],
-            sections=(
-                Section("identity", "Identity", "L1", "agent_files", "text", required=True),
-                Section("instructions", "Instructions", "L1", "agent_files", "text", required=True),
-                Section("goals", "Team Goals", "L2", "team_files", "text"),
-                Section("context", "Team Context", "L2", "team_files", "text"),
-                Section("rules", "Team Rules", "L2", "team_files", "text"),
-                Section("recent_activity", "Recent Activity", "L3", "daily_logs", "entries", cap=3_000),
-                Section("team_knowledge", "Team Knowledge", "L4", "team_memories", "lines", cap=2_000, top_k=5),
-                Section("personal_memories", "Personal Memories", "L5", "agent_memories", "lines", cap=2_000, top_k=5),
-                Section("knowledge", "Knowledge Base", "L7", "agent_files", "text", cap=2_000),
-            ),
-        )
-    )
-
-
-OTHERS = sorted(SHIPPED.keys() - {"conversation"})
-
-
-def shipped(name: str) -> Profile:
-    return profile_read(SHIPPED[name], name=name, version=1, sources=KNOWN)
-
-
-def test_dossier_comes_with_five_profiles() -> None:
-    assert SHIPPED.keys() == {"conversation", "coding", "research", "operations", "stack"}
-    assert all(described_read(text, name=name, version=1, sources=KNOWN).description for name, text in SHIPPED.items())
-
-
-@pytest.mark.parametrize("name", OTHERS)
-def test_a_shipped_profile_has_the_seeds_sections_in_their_order(name: str) -> None:
-    labels = [section.label for section in shipped(name).sections if section.source != "task_stack"]
-    assert labels == [
-        "Identity", "Instructions", "Team Goals", "Team Context", "Team Rules", "Daily Logs", "Team Knowledge",
-        "Personal Memories", "Recent Activity", "Relevant Content", "Known Entities", "Relationships",
-        "Applicable Patterns", "Additional Context", "Narrative Threads", "Open Files", "Tools", "Tool Results",
-        "Knowledge Base", "Recent Turns",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("name", OTHERS)
-def test_a_shipped_profile_promises_no_more_than_there_is(name: str) -> None:
-    profile = shipped(name)
-    assert sum(section.share or 0 for section in profile.sections) == 100
-    assert sum(dataclasses.asdict(profile.weights).values()) == pytest.approx(1)
-
-
-@pytest.mark.parametrize("name", OTHERS)
-def test_a_shipped_profile_takes_every_step_before_it_leaves_out(name: str) -> None:
-    profile = shipped(name)
-    assert (profile.over_budget, profile.fill) == (STEPS, True)
-    assert profile.cut_at != "anywhere"
-
-
-def test_the_stack_has_the_seeds_shares() -> None:
-    shares = {section.key: section.share for section in shipped("stack").sections if section.source == "task_stack"}
-    assert shares == {"task_root": 5, "task_path": 15, "sibling_results": 10, "current_task": None}
-
-
-def test_the_files_of_shipped_profiles_are_read_by_people() -> None:
-    folder = Path(profile_read.__code__.co_filename).parent / "shipped"
-    for path in folder.glob("*.yaml"):
-        assert max(map(len, path.read_text(encoding="utf-8").splitlines())) <= 130

@@ -10,7 +10,9 @@ import tempfile
 from importlib import import_module
 from pathlib import Path
 
-BENCHMARKS = ["http_assembly", "cache", "deadline", "evidence_recall", "search"]
+BENCHMARKS = [
+    "assembly_vs_floor", "http_assembly", "cache", "deadline", "evidence_recall", "search", "write_paths", "growth",
+]  # fmt: skip
 
 
 def main(only: str) -> None:

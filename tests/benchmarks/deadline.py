@@ -5,8 +5,8 @@ is asked before, with nobody hanging, by the same deadline and also 8 at a time:
 request is answered in time if it took at most 300 ms and that median; `answered_in_time` is their share, `p99_ms` the
 99th percentile of all, and `p99_empty_ms` that of the requests with nobody hanging: what is too late there, too, is the
 machine's doing. `only_it_missing` is the share of the contexts in which no other source was late. `left_behind` counts
-what there is a moment later: threads of the server and connections to the database that were not there before, and
-queries and transactions under way, but for the worker's waiting for messages.
+what there is a moment later: threads of the web processes and connections to the database that were not there before,
+and queries and transactions under way, but for the worker's waiting for messages.
 Times are the client's, which runs on the same machine.
 """
 
@@ -17,10 +17,11 @@ import statistics
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
+from typing import NamedTuple
 
 import django
 import httpx
@@ -156,7 +157,7 @@ def _more_than(before: tuple[int, int]) -> int:
 
 
 def _in_use() -> tuple[int, int]:
-    """The server's threads, and the connections to the database."""
+    """The threads of the web processes, and the connections to the database."""
     return _threads_of_server(), _activity()[0]
 
 
@@ -171,9 +172,27 @@ def _activity() -> tuple[int, int]:
 
 
 def _threads_of_server() -> int:
-    """Of the process that this one started."""
-    for status in Path("/proc").glob("[0-9]*/status"):
-        facts = dict(line.split(":\t", 1) for line in status.read_text().splitlines() if ":\t" in line)
-        if int(facts["PPid"]) == os.getpid() and b"manage.py" in (status.parent / "cmdline").read_bytes():
-            return int(facts["Threads"])
-    raise LookupError("the server is gone")
+    """Of all web processes of the server that this process started."""
+    servers = {process for process in _running() if process.parent == os.getpid() and b"serve" in process.arguments}
+    assert servers, "the server is gone"
+    pids = {server.pid for server in servers}
+    return sum(process.threads for process in _running() if process.parent in pids and b"web" in process.arguments)
+
+
+class _Process(NamedTuple):
+    """A process of this machine."""
+
+    pid: int
+    parent: int
+    threads: int
+    arguments: tuple[bytes, ...]
+
+
+def _running() -> Iterator[_Process]:
+    """All processes; those that end while they are looked at are passed over."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            lines = (folder / "status").read_text().splitlines()
+            facts = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+            arguments = tuple((folder / "cmdline").read_bytes().split(b"\0"))
+            yield _Process(int(folder.name), int(facts["PPid"]), int(facts["Threads"]), arguments)

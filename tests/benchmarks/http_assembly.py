@@ -2,10 +2,15 @@
 
 DATA=folder takes the conversations from there; each is imported into an agent of its own, and `now` is the day after
 its last session.
+
+`two_processes_32_clients_…` is a minute of requests without a topic to two web processes, each for a moment that nobody
+asked for; `cached_two_processes_…` is the same where the cache may answer. The load comes from one process beside them,
+on the same machine: `…_load_cost` is what one request costs there. Elsewhere, httpx in threads asks.
 """
 
 import datetime
 import itertools
+import json
 import os
 import socket
 import statistics
@@ -26,6 +31,8 @@ from tests.benchmarks.figures import figure
 NAME = "http_assembly"
 REQUESTS = 300
 CLIENTS = (1, 8, 32)
+PROCESSES, MOST = 2, 32
+SECONDS, WARM_SECONDS = 60, 5
 
 _asked = itertools.count(1)
 
@@ -43,6 +50,9 @@ def run() -> None:
             _check(client, asked["topic"][:25])
             for kind, clients in itertools.product(asked, CLIENTS):
                 _measure(client, kind, asked[kind], clients)
+    with served("--processes", str(PROCESSES)) as address:
+        for name, anew in (("", True), ("cached_", False)):
+            _load(address, f"{name}two_processes_{MOST}_clients", key, asked["no_topic"], anew=anew)
 
 
 def bodies(files: list[Path], *, topics: bool) -> list[dict[str, Any]]:
@@ -94,13 +104,34 @@ def _measure(client: httpx.Client, kind: str, bodies: list[dict[str, Any]], clie
     figure(NAME, f"{name}_rate", per_second, "1/s", len(took))
 
 
+def _load(address: str, name: str, key: str, bodies: list[dict[str, Any]], *, anew: bool) -> None:
+    """Print what came of a minute under load."""
+    given = {"key": key, "bodies": bodies, "anew": anew}
+    _under_load(address, WARM_SECONDS, given)
+    went = _under_load(address, SECONDS, given)
+    took = sorted(went["took"])
+    figure(NAME, f"{name}_rate", len(took) / went["seconds"], "1/s", len(took))
+    figure(NAME, f"{name}_p50", statistics.median(took), "ms", len(took))
+    figure(NAME, f"{name}_p95", took[int(len(took) * 0.95)], "ms", len(took))
+    figure(NAME, f"{name}_errors", went["errors"], "count", len(took))
+    figure(NAME, f"{name}_load_cost", went["own"], "ms", len(took))
+
+
+def _under_load(address: str, seconds: int, given: dict[str, Any]) -> dict[str, Any]:
+    command = [sys.executable, "-m", "tests.benchmarks.load", address, str(MOST), str(seconds)]
+    finished = subprocess.run(command, input=json.dumps(given), check=True, stdout=subprocess.PIPE, text=True)
+    went: dict[str, Any] = json.loads(finished.stdout)
+    return went
+
+
 @contextmanager
-def served() -> Iterator[str]:
+def served(*options: str) -> Iterator[str]:
     """The real server on a free port, for as long as the block runs."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    server = subprocess.Popen([sys.executable, "manage.py", "serve", "--port", str(port)], stdout=subprocess.DEVNULL)
+    command = [sys.executable, "manage.py", "serve", "--port", str(port), *options]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     try:
         _wait(address := f"http://127.0.0.1:{port}", server)
         yield address

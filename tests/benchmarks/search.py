@@ -1,21 +1,21 @@
 """Searching the memories of one agent with the shipped ranker: how long it takes, and whether it misses anything.
 
-The memories are invented of the words of our own documentation, as often as they stand there, and all in one table.
+The memories are sentences that people wrote, all in one table: see `written_text`. An agent's days have those of one
+file each. The questions are sentences of the same files that are no memories, asked plainly or about who said what.
 """
 
 import datetime
-import random
-import re
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import django
 
 from tests.benchmarks.figures import figure
 from tests.benchmarks.http_assembly import manage
+from tests.benchmarks.memory_table import copied, indexed_afterwards
+from tests.benchmarks.written_text import Talk, talk_of, written_days
 
 if TYPE_CHECKING:
     from agents.models import Agent
@@ -27,15 +27,9 @@ TIMED = (1_000, 10_000, 100_000)
 COMPARED = (500, 50_000)
 FIRST = 20
 QUESTIONS = 60
-BATCH = 5_000
-TURNS_A_DAY = 24
+DAYS_AT_ONCE = 200
 START = datetime.datetime(2000, 1, 1, 9, tzinfo=datetime.UTC)
 TODAY = datetime.date(2026, 11, 21)
-
-COPY = """
-COPY memories (id, agent_id, kind, text, embedding, embedding_model, salience, credibility, occurred_at, external_id,
-    version, created, updated_by, editor_ref, editor_name) FROM STDIN
-"""
 
 
 def run() -> None:
@@ -44,74 +38,52 @@ def run() -> None:
     django.setup()
     from agents.models import Agent
 
-    words = _words()
-    asked = _questions(random.Random(1), words)
+    days = written_days()
+    talks = {rows: talk_of(days, rows, rows) for rows in OWNERS}
+    asked = _questions(talks[OWNERS[-1]])
     agents = {rows: Agent.objects.create(slug=f"agent-{rows}", name=f"Agent {rows}") for rows in OWNERS}
-    _load(agents, words)
+    _load(agents, talks)
     for rows in TIMED:
         _time(rows, agents[rows], asked)
     for rows in COMPARED:
         _compare(rows, agents[rows], asked)
 
 
-def _words() -> list[str]:
-    pages = sorted(Path("docs").glob("*.md"))
-    return re.findall(r"[a-zA-Z]{2,}", " ".join(page.read_text(encoding="utf-8") for page in pages).lower())
-
-
-def _sentence(chance: random.Random, words: list[str], least: int, most: int) -> str:
-    return " ".join(chance.choices(words, k=chance.randint(least, most)))
-
-
-def _questions(chance: random.Random, words: list[str]) -> "list[Question]":
+def _questions(talk: Talk) -> "list[Question]":
     from memories.retrieval import question_read
     from memories.search import topic_vector
 
-    texts = [f"When did Ada {_sentence(chance, words, 4, 8)}?" for _ in range(QUESTIONS)]
-    return [question_read(text, topic_vector(text), TODAY) for text in texts]
+    return [question_read(text, topic_vector(text), TODAY) for text in talk.questions[:QUESTIONS]]
 
 
-def _load(agents: "dict[int, Agent]", words: list[str]) -> None:
-    """Fill the table, then index it, as one does with so many rows."""
-    from django.db import connections
-
-    from memories.models import Memory
-
-    index = next(index for index in Memory._meta.indexes if index.name == "memory_meaning")
-    owner = connections["owner"]
-    with owner.schema_editor() as editor:
-        editor.remove_index(Memory, index)
-    with connections["default"].cursor() as cursor:
-        for rows, agent in agents.items():
-            with cursor.copy(COPY) as copy:
-                for row in _rows(agent, rows, words):
-                    copy.write_row(row)
+def _load(agents: "dict[int, Agent]", talks: dict[int, Talk]) -> None:
     started = time.perf_counter()
-    with owner.schema_editor() as editor:
-        editor.execute("SET LOCAL maintenance_work_mem = '256MB'")
-        editor.execute("SET LOCAL max_parallel_maintenance_workers = 0")
-        editor.add_index(Memory, index)
-    figure(NAME, "index_build", time.perf_counter() - started, "s", sum(agents))
-    with owner.cursor() as cursor:
-        cursor.execute("VACUUM ANALYZE memories")
+    with indexed_afterwards():
+        for rows, agent in agents.items():
+            copied(_rows(agent, talks[rows]))
+        loaded = time.perf_counter()
+    figure(NAME, "load", loaded - started, "s", sum(agents))
+    figure(NAME, "index_build", time.perf_counter() - loaded, "s", sum(agents))
 
 
-def _rows(agent: "Agent", count: int, words: list[str]) -> Iterator[tuple[Any, ...]]:
+def _rows(agent: "Agent", talk: Talk) -> Iterator[tuple[Any, ...]]:
     from pgvector import Vector
     from uuid_utils.compat import uuid7
 
-    from memories.embedding import MODEL_NAME, embed
+    from memories.directions import embedded
+    from memories.spaces import known_space
 
-    chance = random.Random(count)
-    for start in range(0, count, BATCH):
-        numbers = range(start, min(start + BATCH, count))
-        texts = [f"{chance.choice(('Ada', 'Ben'))}: {_sentence(chance, words, 8, 40)}" for _ in numbers]
-        for number, text, vector in zip(numbers, texts, embed(texts), strict=True):
-            day, turn = divmod(number, TURNS_A_DAY)
-            at = START + datetime.timedelta(days=day, seconds=turn)
+    space = known_space()
+    for start in range(0, len(talk.days), DAYS_AT_ONCE):
+        said = [
+            (START + datetime.timedelta(days=start + day, minutes=minute), line)
+            for day, lines in enumerate(talk.days[start : start + DAYS_AT_ONCE])
+            for minute, line in enumerate(lines)
+        ]
+        for (at, line), vector in zip(said, embedded(space, [line for _, line in said]), strict=True):
             vector_text = None if vector is None else Vector(vector).to_text()
-            fixed = (MODEL_NAME, 0.5, 0.5, at, "", 1, at, "system", "", "")
-            yield (uuid7(), agent.pk, "message", text, vector_text, *fixed)
+            fixed = (space.model, 0.5, 0.5, at, "", 1, at, "system", "", "")
+            yield (uuid7(), agent.pk, "message", line, vector_text, *fixed)
 
 
 def _weights() -> dict[str, float]:

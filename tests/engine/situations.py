@@ -23,8 +23,9 @@ Manner = Literal["third", "brim", "nothing"]
 
 @dataclass(frozen=True)
 class Settled:
-    """A finished context, with the candidates that it rests on, and after how many runs of the engine."""
+    """A finished context: where it started, the candidates that it rests on, and after how many runs of the engine."""
 
+    started_from: "Situation"
     situation: "Situation"
     assembled: Assembled
     runs: int
@@ -67,7 +68,7 @@ class Situation:
         situation, runs = self, 1
         while (assembled := situation.assembled()).wanted:
             situation, runs = situation.summarised(assembled.wanted), runs + 1
-        return Settled(situation, assembled, runs)
+        return Settled(self, situation, assembled, runs)
 
     def summarised(self, wanted: tuple[Wanted, ...]) -> "Situation":
         made = {(want.section, want.ref): Summary(self.summary_of(want), "of-tests") for want in wanted}
@@ -90,7 +91,7 @@ class Situation:
 
 # --- Drawn ---------------------------------------------------------------------------------------------------------
 
-BUDGETS = st.one_of(st.integers(0, 300), st.integers(0, 3_000), st.integers(0, 200_000))
+BUDGETS = st.one_of(st.integers(0, 30), st.integers(0, 300), st.integers(0, 3_000), st.integers(0, 200_000))
 PARTS = st.sampled_from([0.1, 0.25, 0.5, 0.75, 0.95])
 MANNERS: st.SearchStrategy[tuple[Manner, ...]] = st.sampled_from([("third",), ("brim",), ("third", "brim", "nothing")])
 

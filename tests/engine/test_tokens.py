@@ -236,7 +236,7 @@ def test_the_ledger_counts_a_long_text_once() -> None:
             return CL100K.count(text)
 
     long = "Some words in a line.\n" * 1_000
-    spy = Spy(CL100K.name, True, CL100K.seam, CL100K.encoding)
+    spy = Spy(CL100K.name, True, CL100K.seam, CL100K.encoding, CL100K.counts)
     ledger = Ledger(spy).append_counted("## Log\n", long, CL100K.count(long))
     for number in range(100):
         ledger = ledger.append(f"- [fact] number {number}\n")

@@ -2,7 +2,7 @@
 
 from assembly.engine.profile import Profile, Weights
 from assembly.engine.types import Assembled, Candidate
-from tests.engine.cast import codes, decision_on, run, section
+from tests.engine.cast import candidate, codes, decision_on, run, section
 
 TURNS = section("t", "Turns", "turns")
 
@@ -63,3 +63,16 @@ def test_a_record_of_an_earlier_engine_gives_the_bytes_of_that_engine() -> None:
         for version in (1, 2)
     }
     assert kept[1].tokens == kept[2].tokens + 1
+
+
+def test_a_turn_that_has_no_room_by_a_token_takes_it_from_no_other() -> None:
+    # What stands before the heading counts, too: without it, earlier engines chose the turn, and had to take it back.
+    files, turns = section("s"), section("t", "Sayings", "turns")
+    said = (candidate("file:1", "Walk"), turn(0, "No."), turn(1, "tea " * 5 + "ends"), turn(2, "Yes."))
+    told = {
+        version: run(Profile("p", 1, (files, turns)), *said, budget=23, tokenizer="cl100k_base", engine_version=version)
+        for version in (2, 3)
+    }
+    assert codes(told[3]) == {"file:1": "fits", "turn:2": "fits", "turn:1": "over_total_budget", "turn:0": "fits"}
+    assert codes(told[2])["turn:0"] == "over_total_budget"
+    assert told[3].tokens <= 23

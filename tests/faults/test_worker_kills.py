@@ -90,7 +90,7 @@ def test_workers_and_senders_outlive_their_connections(commands: list[Command]) 
     commands.append(Command("work"))
     for _ in range(2):
         job = job_create(kind="embed_missing", arguments={}, agent=None, principal=SYSTEM)
-        until(lambda job=job: Job.objects.filter(id=job.id, status="done").exists(), seconds=30)  # type: ignore[misc]
+        until(lambda job=job: Job.objects.filter(id=job.id, status="done").exists(), seconds=90)  # type: ignore[misc]
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity"

@@ -8,7 +8,8 @@ from django.core.management import CommandError, call_command
 
 from agents.models import Agent
 from memories.embedding import MODEL_NAME
-from memories.indexing import BATCH_ROWS, document_split, embed_missing
+from memories.filling import BATCH_ROWS
+from memories.indexing import document_split, embed_missing
 from memories.models import Chunk, Document, Entity, Job, Memory, Tool
 from memories.services import MemoryFacts, kept_create, memories_create
 from memories.splitting import split

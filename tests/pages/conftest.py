@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from agents.models import Agent
-from agents.services import agent_create
-from teams.models import Role, Team, User
-from teams.services import membership_set, team_create
+from teams.models import User
+from tests.pages import cast
 
 SignedIn = Callable[[User], Client]
+
+
+@pytest.fixture(autouse=True)
+def _database(db: None) -> None:
+    """Whatever a page's test does is rolled back."""
 
 
 @pytest.fixture(autouse=True)
@@ -25,45 +28,13 @@ def _uncollected_static_files(settings: Any, tmp_path: Path) -> None:
     settings.STATIC_ROOT = tmp_path
 
 
-@pytest.fixture
-def owner(db: None) -> User:
-    return User.objects.create_user("olga", name="Olga Owner")
-
-
-@pytest.fixture
-def team(owner: User) -> Team:
-    return team_create(slug="demo", name="Demo", principal=owner.principal)
-
-
-@pytest.fixture
-def agent(team: Team) -> Agent:
-    return agent_create(slug="luna", name="Luna", teams=[team], instructions="Be kind.")
-
-
-@pytest.fixture
-def editor(team: Team) -> User:
-    return _member(team, "edda", Role.EDITOR)
-
-
-@pytest.fixture
-def teammate(team: Team) -> User:
-    return _member(team, "tim", Role.VIEWER)
-
-
-@pytest.fixture
-def outsider(db: None) -> User:
-    return User.objects.create_user("otto", name="Otto Outsider")
-
-
-@pytest.fixture
-def admin(db: None) -> User:
-    return User.objects.create_superuser("ada", name="Ada Admin")
-
-
-def _member(team: Team, username: str, role: Role) -> User:
-    user = User.objects.create_user(username, name=username.title())
-    membership_set(team=team, user=user, role=role)
-    return user
+owner = pytest.fixture(cast.owner)
+team = pytest.fixture(cast.team)
+agent = pytest.fixture(cast.agent)
+editor = pytest.fixture(cast.editor)
+teammate = pytest.fixture(cast.teammate)
+outsider = pytest.fixture(cast.outsider)
+admin = pytest.fixture(cast.admin)
 
 
 @pytest.fixture

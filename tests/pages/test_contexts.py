@@ -114,11 +114,13 @@ def test_a_late_source_is_named_and_its_time_is_drawn(
 ) -> None:
     replaced(monkeypatch, "daily_logs", sleeping)
     replaced(monkeypatch, "team_memories", raising)
-    asked = Asked(budgets=Budgets(time_ms=600))
+    asked = Asked(budgets=Budgets(time_ms=2_000))
     late = assemble(agent=agent, team=team, principal=owner.principal, asked=asked).assembly
     page = text_of(signed_in(owner).get(f"/contexts/{late.id}/"))
     assert re.search(r'Daily logs <span class="tag bad">late</span>', page)
     assert re.search(r'Memories of the team <span class="tag bad">failed</span>', page)
+    outcomes = re.findall(r'<td class="outcome"><span class="tag bad">([^<]+)</span>', page)
+    assert outcomes == ["source late", "source failed"], "these sections are empty for a reason"
     assert "It did not answer in time, so nothing of it is in the context." in page
     assert "Daily logs: It did not answer in time" in page, "the warning, above all"
     assert "LookupError" not in page, "a class's name says nothing to staff"

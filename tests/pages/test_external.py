@@ -185,7 +185,7 @@ def test_asking_it_now_shows_what_came_back(browser: Client, source: ExternalSou
     settings.EXTERNAL_ALLOWED_NETWORKS = ["127.0.0.0/8"]
     results = [*GOOD["results"], {"id": "9", "text": "<script>alert(1)</script>"}, {"id": "broken"}]
     with serving(giving({"results": results})) as endpoint:
-        browser.post(EDIT, {**CHANGED, "url": endpoint.url, "secret": SECRET})
+        browser.post(EDIT, {**CHANGED, "url": endpoint.url, "secret": SECRET, "timeout_ms": 10_000})
         page = text_of(browser.post(f"{PAGE}ask/", {"query": "ferry"}))
     for words in (
         "It told 3 things in",

@@ -1,19 +1,29 @@
-"""`serve`: everything a fresh machine needs, then the web server and a worker, until Ctrl-C."""
+"""`serve`: everything a fresh machine needs, then web processes and a worker, until Ctrl-C."""
 
+import contextlib
 import secrets
 import signal
+import socket
 import sys
-from typing import Any
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, cast
 
-import uvicorn
 from django.conf import settings
-from django.core.management import BaseCommand, call_command
+from django.core.management import BaseCommand, CommandError, call_command
 from django.core.management.base import CommandParser
+from django.db import connections
 
 from agents.models import Agent
-from memories.embedding import warm_up
+from config.database.base import DatabaseWrapper
+from config.serving.counting import counting_together
+from config.serving.kept_process import KeptProcess
+from config.serving.reception import Reception
+from config.serving.web_process import WebProcess
 from memories.worker_process import WorkerProcess
 from teams.models import Team, User
+
+MOST_PROCESSES = 64
 
 
 class Command(BaseCommand):
@@ -24,20 +34,25 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument(
+            "--processes", type=int, default=settings.WEB_PROCESSES, choices=range(1, MOST_PROCESSES + 1), metavar="N"
+        )
         parser.add_argument("--no-worker", action="store_true", help="do no jobs; run `work` elsewhere")
         parser.add_argument("--demo", action="store_true", help="load the demo data into an empty installation")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *, host: str, port: int, processes: int, no_worker: bool, demo: bool, **_: Any) -> None:
         # Whoever ends it, by Ctrl-C or SIGTERM, also ends the database that it started.
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-        worker = WorkerProcess()
+        for name in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(name, lambda *_: sys.exit(0))
         try:
-            self._prepare(demo=options["demo"])
-            if not options["no_worker"]:
-                worker.start()
-            self._serve(options["host"], options["port"])
+            with _bound(host, port) as door:
+                self._prepare(demo=demo)
+                reception = Reception(door, opened=partial(self._say_where, host, door.getsockname()[1]))
+                with _closed_by_signals(reception), counting_together(processes) as variables:
+                    web = [WebProcess(reception.admit, variables) for _ in range(processes)]
+                    with _kept([*web, *([] if no_worker else [WorkerProcess()])]):
+                        reception.run()
         finally:
-            worker.stop()
             if settings.EMBEDDED_POSTGRES:
                 settings.EMBEDDED_POSTGRES.detach(wait=True)
 
@@ -47,29 +62,13 @@ class Command(BaseCommand):
         if demo and not (Team.objects.exists() or Agent.objects.exists()):
             call_command("load_demo")
         self._first_admin()
-        warm_up()
+        for name in settings.DATABASES:  # from here on, only the processes that we start need any
+            connections[name].close()
+            cast("DatabaseWrapper", connections[name]).close_pool()
 
-    def _serve(self, host: str, port: int) -> None:
+    def _say_where(self, host: str, port: int) -> None:
         self.stdout.write(f"Dossier is at http://{host}:{port}/  (Ctrl-C stops it)")
         self.stdout.flush()
-        # Without a set-up of its own, uvicorn logs as everything else does.
-        config = uvicorn.Config(
-            "config.asgi:application",
-            host=host,
-            port=port,
-            log_config=None,
-            log_level="warning",
-            server_header=False,
-        )
-        server = uvicorn.Server(config)
-
-        # A signal that comes before the server's own handlers are there, or after they are gone, asks for the same.
-        def stop(*_: object) -> None:
-            server.should_exit = True
-
-        signal.signal(signal.SIGTERM, stop)
-        signal.signal(signal.SIGINT, stop)
-        server.run()
 
     def _first_admin(self) -> None:
         if User.objects.filter(is_admin=True).exists():
@@ -77,3 +76,39 @@ class Command(BaseCommand):
         password = secrets.token_urlsafe(12)
         User.objects.create_superuser("admin", password, name="Admin")
         self.stdout.write(f"Sign in as  admin  with the password  {password}  (shown this once)")
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    """A socket that keeps the address for us. Raises CommandError where it cannot be had."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        door = socket.socket(family, kind, protocol)
+        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        door.bind(address)
+    except OSError as error:
+        raise CommandError(
+            f"Nobody can be served at {host}:{port} ({error}). Choose another --port or --host."
+        ) from error
+    return door
+
+
+@contextlib.contextmanager
+def _closed_by_signals(reception: Reception) -> Iterator[None]:
+    """From now on, for good, Ctrl-C and SIGTERM close it, however often they come."""
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, lambda *_: reception.close())
+    yield
+
+
+@contextlib.contextmanager
+def _kept(processes: list[KeptProcess]) -> Iterator[None]:
+    """All of them run within the block; at its end they finish at the same time."""
+    try:
+        for process in processes:
+            process.start()
+        yield
+    finally:
+        for process in processes:
+            process.ask_to_stop()
+        for process in processes:
+            process.stop()

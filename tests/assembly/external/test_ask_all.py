@@ -12,7 +12,7 @@ import pytest
 
 from assembly.engine.codes import SourceCode
 from assembly.external import Asking, Told
-from assembly.external.exchange import MAX_BODY_BYTES
+from config.http.answers import MAX_BODY_BYTES
 from tests.assembly.conftest import NOW
 from tests.assembly.external.endpoints import GOOD, Endpoint, Handler, closed_port, giving, serving, told_of
 

@@ -82,7 +82,7 @@ def told_by(host: str, port: int) -> Told:
 @pytest.fixture
 def _trusted(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     context = ssl.create_default_context(cafile=certificate)
-    monkeypatch.setattr(exchange, "_tls", lambda: context)
+    monkeypatch.setattr(exchange, "tls", lambda: context)
 
 
 @pytest.mark.usefixtures("_trusted")

@@ -4,13 +4,16 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.template.loader import render_to_string
 
 from agents.models import Agent
+from assembly.api.documents import assembly_document
 from assembly.asked import Asked
 from assembly.external.services import SourceFacts, external_source_create
 from assembly.models import ExternalSource, StoredProfile
 from assembly.replay import replay
 from assembly.service import assemble
+from assembly.views.waterfall import source_rows
 from teams.files import file_create
 from teams.principal import SYSTEM
 from tests.assembly.external.endpoints import GOOD, giving, serving
@@ -40,6 +43,20 @@ def test_it_stands_in_the_context_and_replays_when_the_endpoint_is_gone(luna: Ag
     ExternalSource.objects.all().delete()
     assert replay(told.assembly).content == told.content
     assert not any(SECRET in row for row in recorded())
+
+
+@pytest.mark.usefixtures("local")
+def test_what_could_not_be_used_is_counted_in_the_record(luna: Agent, profile: str) -> None:
+    with serving(giving({"results": [*GOOD["results"], {"id": "9"}, 5]})) as endpoint:
+        facts = SourceFacts("Tickets", endpoint.url)
+        external_source_create(name="tickets", facts=facts, secret="", principal=SYSTEM)
+        told = assemble(agent=luna, asked=Asked(topic="ferry", profile=profile), principal=SYSTEM)
+    (report,) = (source for source in assembly_document(told)["metadata"]["sources"] if source["left_out"])
+    assert (report["name"], report["count"], report["left_out"]) == ("external:tickets", 2, 2)
+    (row,) = (row for row in source_rows(told.assembly) if row.left_out)
+    assert (row.label, row.count, row.left_out) == ("tickets", 2, 2)
+    page = render_to_string("assembly/_sources.html", {"sources": [row]})
+    assert "2 more results were left out, as they are not as they must be or beyond the limit." in page
 
 
 def test_without_the_endpoint_there_is_a_context_all_the_same(luna: Agent, profile: str) -> None:

@@ -12,18 +12,24 @@ from assembly.engine.signals import parse_signals
 from assembly.engine.types import Candidate
 from assembly.needs import NEEDS
 from assembly.sources import SOURCES, Gathered, Situation
-from memories.embedding import MODEL_NAME, embed
+from memories.directions import Direction
+from memories.embedding import DIMENSIONS, MODEL_NAME, embed
 from memories.models import Chunk, Document, Entity, Event, Pattern, Relation, Session, TaskFrame, Tool
+from memories.spaces import Space
 from tests.assembly.conftest import NOW
 
 HOUR = datetime.timedelta(hours=1)
 STRANGER = "stranger"
+BUNDLED = Space(MODEL_NAME, DIMENSIONS, "embedding")
 
 
 def situation(agent: Agent, topic: str = "", **facts: Any) -> Situation:
     """What the service would hand over for the topic."""
     vector = facts.pop("vector", embed([topic])[0] if topic.strip() else None)
-    return Situation(agent=agent, team=None, vector=vector, now=NOW, topic=topic, signals=parse_signals(topic), **facts)
+    direction = None if vector is None else Direction(topic, BUNDLED, vector)
+    return Situation(
+        agent=agent, team=None, vector=direction, now=NOW, topic=topic, signals=parse_signals(topic), **facts
+    )
 
 
 def completed_for(situation: Situation, *sources: str) -> Situation:
@@ -107,7 +113,8 @@ def chunk(document: Document, text: str, position: int = 0) -> Chunk:
 
 def tool(agent: Agent, name: str, description: str = "", **facts: Any) -> Tool:
     [embedding] = embed([f"{name}: {description}"])
-    return Tool.objects.create(agent=agent, name=name, description=description, embedding=embedding, **facts)
+    directed = {"embedding": embedding, "embedding_model": MODEL_NAME}
+    return Tool.objects.create(agent=agent, name=name, description=description, **directed, **facts)
 
 
 def frame(agent: Agent, goal: str, parent: TaskFrame | None = None, **facts: Any) -> TaskFrame:

@@ -9,6 +9,7 @@ import pytest
 
 from agents.models import Agent
 from assembly.sources import Filters
+from assembly.sources.relations import LIMIT
 from memories.models import Entity, Relation
 from tests.assembly.sources.cast import ask, entity, found, refs, relation, situation, stranger, texts
 
@@ -86,15 +87,15 @@ def test_only_wanted_types_are_a_beginning(agent: Agent) -> None:
     assert texts("relations", situation(agent, filters=filters)) == ["Auth --[knows]--> Cid"]
 
 
-def test_the_two_hundred_strongest_come(agent: Agent) -> None:
-    hub, others = entity(agent, "Hub", 1.0), [entity(agent, f"Leaf{number}") for number in range(210)]
+def test_the_strongest_come(agent: Agent) -> None:
+    hub, others = entity(agent, "Hub", 1.0), [entity(agent, f"Leaf{number}") for number in range(LIMIT + 10)]
     made = Relation.objects.bulk_create(
         Relation(agent=agent, source=hub, target=leaf, type="has", weight=1 - number / 1000)
         for number, leaf in enumerate(others)
     )
-    assert refs("relations", situation(agent)) == [strong.ref for strong in made[:200]]
+    assert refs("relations", situation(agent)) == [strong.ref for strong in made[:LIMIT]]
     gathered = ask("relations", situation(agent, filters=Filters(exclude=(made[0].ref,))))
-    assert len(gathered.candidates) == gathered.limit == 201
+    assert len(gathered.candidates) == gathered.limit == LIMIT + 1
 
 
 def test_of_equally_strong_ones_the_nearer_come_first_then_the_older(agent: Agent) -> None:

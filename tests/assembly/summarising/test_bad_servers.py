@@ -12,7 +12,7 @@ import pytest
 from assembly.engine.codes import SourceCode
 from assembly.summarising import EXTRACTIVE, Summaries
 from assembly.summarising.conversation import INSTRUCTIONS
-from assembly.summarising.exchange import MAX_BODY_BYTES
+from config.http.answers import MAX_BODY_BYTES
 from tests.assembly.external.endpoints import Handler, closed_port, giving
 from tests.assembly.summarising.conftest import KEY, MODEL, ServerOf
 from tests.assembly.summarising.wants import COUNTER, SUMMARY, TEXT, completion, saying, summaries_of, want, wants_of

@@ -7,7 +7,7 @@ import pytest
 from django.db import IntegrityError, connection, connections, transaction
 
 from assembly.models import StoredSummary, StoredText
-from assembly.summarising import EXTRACTIVE, store_summaries
+from assembly.summarising import store_summaries
 from assembly.summarising.stored import summaries_known
 from tests.assembly.summarising.conftest import MODEL, ServerOf
 from tests.assembly.summarising.wants import SUMMARY, TEXT, keep, saying, summaries_of, want
@@ -31,11 +31,11 @@ def delete_text(key: bytes) -> None:
 @pytest.mark.django_db
 def test_each_is_kept_once_and_what_is_kept_stays() -> None:
     text, first, second = stored("A long text."), stored("A text."), stored("Text.")
-    store_summaries([(text, "m", first), (text, "other", second), (text, EXTRACTIVE, second)])
+    store_summaries([(text, "m", first), (text, "other", second)])
     store_summaries([(text, "m", second), (text, "m", first)])
     assert summaries_known(["A long text.", "Never seen."], "m") == {"A long text.": "A text."}
     assert summaries_known(["A long text."], "other") == {"A long text.": "Text."}
-    assert StoredSummary.objects.count() == 2, "the extractive summariser's are not kept"
+    assert StoredSummary.objects.count() == 2
     store_summaries([])
 
 

@@ -54,7 +54,7 @@ def expected(memories: list[Memory], query: str) -> list[dict[str, float]]:
     dates = [memory.occurred_at.date() for memory in memories if memory.occurred_at]
     vector = topic_vector(query)
     cosines = [
-        0.0 if vector is None or direction is None else float(vector @ direction)
+        0.0 if vector is None or direction is None else float(vector.vector @ direction)
         for direction in embed([memory.text for memory in memories])
     ]
     in_may = [float(date.month == 5) for date in dates]

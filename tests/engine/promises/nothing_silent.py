@@ -6,7 +6,7 @@ from assembly.engine.codes import Code
 from assembly.engine.profile import Section
 from assembly.engine.types import Decision
 from tests.engine.cast import MARKER
-from tests.engine.situations import Settled, Situation, with_examples
+from tests.engine.situations import Settled
 from tests.engine.spelling import (
     FOR_WANT_OF_ROOM,
     HITS,
@@ -22,14 +22,12 @@ from tests.engine.spelling import (
 )
 
 
-@with_examples
-def test_every_candidate_has_one_decision_and_it_is_true(situation: Situation) -> None:
-    settled = situation.settled()
+def every_candidate_has_one_decision_and_it_is_true(settled: Settled) -> None:
     check_that_all_are_decided(settled)
     check_the_order(settled)
     check_the_places(settled)
     check_the_text(settled)
-    for section in situation.profile.sections:
+    for section in settled.situation.profile.sections:
         for decision in settled.of(section):
             check_the_code(settled, section, decision)
 

@@ -7,7 +7,7 @@ from typing import Any
 from assembly.engine.codes import Code
 from assembly.engine.profile import Section
 from assembly.engine.types import Decision
-from tests.engine.situations import Settled, Situation, with_examples
+from tests.engine.situations import Settled
 from tests.engine.spelling import (
     FOR_WANT_OF_ROOM,
     HITS,
@@ -24,10 +24,8 @@ ON_THE_LADDER = [[], ["drop"], ["compact"], ["summarise"], ["summarise", "drop"]
 in the end is cut from the whole text."""
 
 
-@with_examples
-def test_what_is_over_its_room_goes_down_the_ladder(situation: Situation) -> None:
-    settled = situation.settled()
-    for section in situation.profile.sections:
+def what_is_over_its_room_goes_down_the_ladder(settled: Settled) -> None:
+    for section in settled.situation.profile.sections:
         for decision in settled.of(section):
             check_steps(settled, section, decision)
         check_that_half_stays(settled, section)

@@ -6,12 +6,11 @@ from dataclasses import replace
 
 from assembly.engine.profile import Profile
 from assembly.engine.types import Candidate, Request, Summary
-from tests.engine.situations import Settled, Situation, with_examples
+from tests.engine.situations import Settled, Situation
 
 
-@with_examples
-def test_the_same_gives_the_same(situation: Situation) -> None:
-    settled = situation.settled()
+def the_same_gives_the_same(settled: Settled) -> None:
+    situation = settled.started_from
     assert settled.runs <= len(situation.candidates) + 2
     assert settled.assembled.wanted == ()
     check_the_order_of_arrival(situation, settled)

@@ -8,15 +8,13 @@ import hashlib
 
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.types import Decision
-from tests.engine.situations import Settled, Situation, with_examples
+from tests.engine.situations import Settled
 from tests.engine.spelling import FOR_WANT_OF_ROOM, cap_of, heading, separator, whole_item
 
 NEVER_FOR_WANT_OF_ROOM = {Code.REQUIRED, Code.EMPTY, Code.SUPERSEDED, Code.OUTRANKED, Code.BELOW_RELEVANCE}
 
 
-@with_examples
-def test_no_context_is_over_its_budget(situation: Situation) -> None:
-    settled = situation.settled()
+def no_context_is_over_its_budget(settled: Settled) -> None:
     check_the_whole(settled)
     check_the_sections(settled)
     check_the_warnings(settled)

@@ -4,21 +4,19 @@ from assembly.engine.codes import Code, WarningCode
 from assembly.engine.profile import Section
 from assembly.engine.types import Decision
 from tests.engine.cast import MARKER
-from tests.engine.situations import Settled, Situation, with_examples
+from tests.engine.situations import Settled
 from tests.engine.spelling import FOR_WANT_OF_ROOM, WHOLE, heading, lead_and_body, opened, tighter, whole_item
 
 Steps = list[str]
 
 
-@with_examples
-def test_what_is_left_out_for_want_of_room_has_none(situation: Situation) -> None:
-    settled = situation.settled()
+def what_is_left_out_for_want_of_room_has_none(settled: Settled) -> None:
     if WarningCode.BUDGET_EXCEEDED in settled.assembled.warnings:
         return
     end, reserved = 0, False
-    for section, result in zip(situation.profile.sections, settled.assembled.sections, strict=True):
+    for section, result in zip(settled.situation.profile.sections, settled.assembled.sections, strict=True):
         before, end = settled.assembled.content[:end], result.end
-        reserved = reserved or (section.shape == "blocks" and situation.profile.sections[-1].shape == "turns")
+        reserved = reserved or (section.shape == "blocks" and settled.situation.profile.sections[-1].shape == "turns")
         if section.shape in {"blocks", "turns"}:
             check_that_none_is_left(settled, section, end)
         elif not reserved:  # else room is kept for the turns, which nothing outside tells

@@ -1,0 +1,27 @@
+"""`web`: one of the processes that `serve` keeps. It answers the requests of the connections that come to it."""
+
+import socket
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+from django.urls import resolve
+
+from config.serving.web_server import WebServer
+from config.tokens import DEFAULT_TOKENIZER, get_tokenizer
+from memories.embedding import warm_up
+
+
+class Command(BaseCommand):
+    """Is warm before it says that it is ready."""
+
+    help = __doc__
+    requires_system_checks: list[str] = []  # `serve` did them
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--line", type=int, required=True, help="the descriptor by which connections come")
+
+    def handle(self, *, line: int, **_: Any) -> None:
+        warm_up()
+        resolve("/")  # loads all pages and the API
+        get_tokenizer(DEFAULT_TOKENIZER).count("warm")
+        WebServer("config.asgi:application", socket.socket(fileno=line)).run()

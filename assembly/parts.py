@@ -1,0 +1,48 @@
+"""What is to be read for one assembly, part after part."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from assembly.engine.profile import Section
+from assembly.statements import Sent, Statement
+
+LEAST_FOR_REQUIRED = 0.1
+"""Seconds, for a source of what is never cut: a busy machine is no reason to be silent about who the agent is."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Something to be read, and the sources that get nothing without it."""
+
+    sources: tuple[str, ...]
+    read: Callable[[], None]
+    least: float = 0.0
+    """Seconds that it may take in any case."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sendable:
+    """What one statement reads, which may be sent together with others; `take` waits for its rows."""
+
+    sources: tuple[str, ...]
+    statement: Statement
+    take: Callable[[Sent], None]
+    least: float = 0.0
+
+
+def sendable_first(parts: Iterable[Part | Sendable]) -> Iterator[Sendable]:
+    """Those that come first and may be sent together."""
+    for part in parts:
+        if not isinstance(part, Sendable):
+            return
+        yield part
+
+
+def too_late() -> NoReturn:
+    raise TimeoutError
+
+
+def least_for(sections: Sequence[Section]) -> float:
+    """Seconds that a source may take in any case."""
+    return LEAST_FOR_REQUIRED if any(section.required for section in sections) else 0.0

@@ -1,0 +1,1 @@
+"""How HTTP requests reach Django: web processes, connections handed round among them, threads that answer."""

@@ -1,0 +1,96 @@
+"""Django as an ASGI application of which each request is answered by one thread, from its first middleware to its last.
+
+Django's own handler begins a thread for each request and changes between it and the event loop again and again. Here a
+request changes once to a thread that is there already and once back, and waits for its turn where all are busy.
+"""
+
+import asyncio
+import contextvars
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Barrier
+from typing import IO, Any, NamedTuple, cast
+
+from django.core import signals
+from django.core.exceptions import RequestAborted
+from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.http import HttpResponseBase
+from django.urls import set_script_prefix
+
+from config.http.arrival import arrived_now
+from config.serving.turns import Turns
+
+AT_ONCE = 1
+"""Requests of one process that are under way. With two, each takes longer and no more are answered (`make bench
+ONLY=deadline`, `ONLY=http_assembly`); for more at once there are more processes."""
+COUNTED_SECONDS = 0.25
+"""So long a request counts as under way. Few compute for as long; who waits for a server of others may take seconds."""
+
+
+class Answer(NamedTuple):
+    """A response as ASGI sends it."""
+
+    status: int
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+
+
+class ThreadedHandler(ASGIHandler):
+    """Django's handler with synchronous middleware and at most so many requests at once; others wait in their order."""
+
+    def __init__(self, threads: int) -> None:
+        super().__init__()
+        self.load_middleware(is_async=False)
+        self._threads = _begun(threads)
+        self._turns = Turns(AT_ONCE, COUNTED_SECONDS)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Read the request, have it answered, send the answer. Raises ValueError for what is no request."""
+        if scope["type"] != "http":
+            raise ValueError(f"Dossier has no pages for {scope['type']}.")
+        try:
+            body = await self.read_body(receive)
+        except RequestAborted:
+            return
+        arrived_now()
+        answering = partial(contextvars.copy_context().run, self._answer, scope, body)
+        async with self._turns.one():
+            answer = await asyncio.get_running_loop().run_in_executor(self._threads, answering)
+        await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
+        await send({"type": "http.response.body", "body": answer.body})
+
+    def _answer(self, scope: Any, body: IO[bytes]) -> Answer:
+        with body:
+            set_script_prefix(get_script_prefix(scope))
+            signals.request_started.send(sender=self.__class__, scope=scope)
+            response = self._response(scope, body)
+            try:
+                return Answer(response.status_code, _headers(response), b"".join(_chunks(response)))
+            finally:
+                response.close()  # tells those who wait for the end of the request, such as Django's connections
+
+    def _response(self, scope: Any, body: IO[bytes]) -> HttpResponseBase:
+        request, refusal = self.create_request(scope, body)
+        if request is None:
+            return cast("HttpResponseBase", refusal)
+        return self.get_response(request)
+
+
+def _begun(threads: int) -> ThreadPoolExecutor:
+    """A pool whose threads are all there, so that no request waits for one to begin."""
+    pool, together = ThreadPoolExecutor(threads, thread_name_prefix="request"), Barrier(threads + 1)
+    for _ in range(threads):
+        pool.submit(together.wait)
+    together.wait()
+    return pool
+
+
+def _headers(response: HttpResponseBase) -> list[tuple[bytes, bytes]]:
+    plain = [(name.encode("ascii"), value.encode("latin1")) for name, value in response.items()]
+    cookies = [(b"Set-Cookie", cookie.OutputString().encode("ascii")) for cookie in response.cookies.values()]
+    return plain + cookies
+
+
+def _chunks(response: HttpResponseBase) -> Iterable[bytes]:
+    return response if not response.streaming else response.streaming_content  # type: ignore[attr-defined]

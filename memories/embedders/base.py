@@ -1,0 +1,56 @@
+"""What an embedder is, and what can be wrong with one."""
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from config.http.errors import DossierError
+
+MOST_DIMENSIONS = 4_000
+"""More, pgvector cannot index: https://github.com/pgvector/pgvector#hnsw, of half precision."""
+
+Vector = NDArray[np.float32]
+"""Of one text: a unit vector."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors of one space: equal names give equal vectors."""
+
+    @property
+    def name(self) -> str:
+        """By which it is found again: its kind and what tells it from others of the kind, as in wordllama:256."""
+
+    @property
+    def dimensions(self) -> int:
+        """Of its vectors. Raises EmbedderFailed where it has to be asked and does not answer."""
+
+    def embed(self, texts: Sequence[str]) -> list[Vector | None]:
+        """A unit vector per text; None for one in which it finds nothing that it knows. Raises EmbedderFailed."""
+
+
+class UnknownEmbedder(DossierError):
+    """There is none with this name."""
+
+    status = 422
+    code = "unknown_embedder"
+    title = "There is no such embedder"
+
+
+class EmbedderFailed(DossierError):
+    """The embedder gave no vectors. The message says why, in plain words."""
+
+    status = 503
+    code = "embedder_failed"
+    title = "The embedder does not answer"
+
+
+def unit_vectors(rows: Iterable[NDArray[np.floating]]) -> list[Vector | None]:
+    """Each row as long as 1; None for a row without a direction."""
+    return [_unit(np.asarray(row, dtype=np.float32)) for row in rows]
+
+
+def _unit(row: Vector) -> Vector | None:
+    length = np.linalg.norm(row)
+    return (row / length).astype(np.float32) if np.isfinite(length) and length > 0 else None

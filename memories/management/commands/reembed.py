@@ -1,0 +1,113 @@
+"""`reembed --to EMBEDDER`: changes the embedder while everything is in use."""
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import sleep
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from config.http.errors import DossierError
+from memories.embedders import embedder_named
+from memories.filling import Advance
+from memories.importing import progress_bar
+from memories.models import EmbeddingSpace
+from memories.reembedding import (
+    change_begun,
+    filled,
+    forget_other,
+    index_built,
+    lacking_rows,
+    one_at_a_time,
+    switched,
+)
+from memories.reembedding.errors import BadChange
+from memories.spaces import Space, active_space
+
+MOST_ATTEMPTS = 100
+BREATH_SECONDS = 0.1
+LINES = 10
+
+
+class Command(BaseCommand):
+    help = "Changes the embedder while everything is in use. Interrupted, it goes on when it is started again."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        wanted = parser.add_mutually_exclusive_group(required=True)
+        wanted.add_argument("--to", metavar="EMBEDDER", help="wordllama:128, fastembed:<model>, openai:<model> …")
+        wanted.add_argument("--status", action="store_true", help="which embedder is in use, and how far a change is")
+        wanted.add_argument(
+            "--forget-old",
+            action="store_true",
+            help="drops vectors of the former embedder, or of an unfinished change",
+        )
+
+    def handle(self, *, to: str | None, status: bool, forget_old: bool, **_: Any) -> None:
+        try:
+            if status:
+                self._tell()
+            elif forget_old:
+                self._forget()
+            elif to is not None:
+                self._change(to)
+        except DossierError as error:
+            raise CommandError(error.detail) from error
+
+    def _tell(self) -> None:
+        active, row = active_space(), EmbeddingSpace.objects.get()
+        self.stdout.write(f"In use: {active.model}, {active.dimensions:,} dimensions; {_left(active)}.")
+        if row.next_model:
+            coming = Space(row.next_model, row.next_dimensions or 0, active.other_slot)
+            self.stdout.write(f"A change to {coming.model} was begun; {_left(coming)}.")
+
+    def _forget(self) -> None:
+        with one_at_a_time(), self._progress("Emptying", 0) as advance:
+            forget_other(advance)
+        self.stdout.write(f"In use: {active_space().model}. Nothing of another embedder is left.")
+
+    def _change(self, name: str) -> None:
+        embedder = embedder_named(name)
+        with one_at_a_time():
+            former = EmbeddingSpace.objects.get()
+            if former.next_model not in {"", embedder.name}:
+                self.stdout.write(f"The change to {former.next_model} that was begun is given up.")
+            space = change_begun(embedder)
+            with self._progress(f"Embedding with {space.model}", lacking_rows(space)) as advance:
+                filled(space, advance)
+            self.stdout.write("Building the index.")
+            index_built(space)
+            self._switch(space)
+        self.stdout.write(f"In use now: {space.model}. `reembed --forget-old` drops the vectors of {former.model}.")
+
+    def _switch(self, space: Space) -> None:
+        for _ in range(MOST_ATTEMPTS):
+            filled(space, lambda _: None)  # what was written in the meantime
+            if switched(space):
+                return
+            sleep(BREATH_SECONDS)
+        raise BadChange("So much is being written that it could not be switched. Start it again when there is less.")
+
+    @contextmanager
+    def _progress(self, what: str, total: int) -> Iterator[Advance]:
+        """A bar on a terminal; elsewhere a line for each tenth."""
+        if sys.stderr.isatty():
+            with progress_bar(what, total) as advance:
+                yield advance
+            return
+        done = 0
+
+        def tell(rows: int) -> None:
+            nonlocal done
+            tenth, done = done * LINES // max(total, 1), done + rows
+            if total and done * LINES // total > tenth:
+                self.stdout.write(f"{what}: {done:,} of {total:,}")
+                self.stdout.flush()
+
+        yield tell
+
+
+def _left(space: Space) -> str:
+    left = lacking_rows(space)
+    return f"{left:,} rows lack its vectors" if left else "all rows have its vectors"

@@ -1,0 +1,114 @@
+"""Those of an owner's many rows that come into question: by meaning, rare words and named days; and the newest."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import connection
+
+from memories.retrieval.rows import OCCURRED, Columns, Search
+
+NEAREST = 100
+DATED = 500
+"""The newest of each run of named days."""
+BEFORE = AFTER = 24
+"""So many rows of the same day are read with one that looks good: of most days, all."""
+
+# The index knows no owners: it goes on until it has found enough rows of this one.
+SETTINGS = """
+SELECT set_config('hnsw.ef_search', '200', true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
+    set_config('hnsw.max_scan_tuples', '40000', true), reltuples FROM pg_class WHERE oid = 'memories'::regclass
+"""
+
+BY_INDEX = "{slot}::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions})"
+BY_SORTING = "({slot} <=> %(vector)s::vector) + 0"
+"""No index knows sums."""
+NEAR = """
+    SELECT ctid FROM memories WHERE {owner} = %(owner)s AND {here} AND {slot} IS NOT NULL
+    ORDER BY {distance} LIMIT %(nearest)s
+"""
+NONE_NEAR = "SELECT ctid FROM memories WHERE false"
+
+OWNED = "{owner} = %(owner)s"
+OWNED_UNINDEXED = "({owner} = %(owner)s) IS TRUE"
+"""Where most rows with a word are the owner's, a look at the index of the owner's rows costs more than it spares."""
+
+# Within one statement a row stays in its place, and going there is a quarter of the work of finding it by its id.
+HITS = """
+(SELECT * FROM memories WHERE {owned} AND search @@ %(rare)s::tsquery LIMIT %(worded)s)
+UNION ALL
+SELECT * FROM memories WHERE ctid IN (
+    ({near})
+    UNION ALL
+    (SELECT ctid FROM memories WHERE {owner} = %(owner)s ORDER BY {occurred} DESC LIMIT %(newest)s)
+    UNION ALL
+    SELECT dated.ctid FROM unnest(%(first)s::date[], %(last)s::date[]) AS days (first, last), LATERAL (
+        SELECT ctid FROM memories WHERE {owner} = %(owner)s AND {occurred} >= first::timestamp AT TIME ZONE 'UTC'
+            AND {occurred} < (last + 1)::timestamp AT TIME ZONE 'UTC' ORDER BY {occurred} DESC LIMIT %(dated)s
+    ) AS dated
+)
+"""
+AROUND = """
+SELECT * FROM memories WHERE ctid IN (
+    SELECT near.place
+    FROM (SELECT {occurred} AS at FROM memories WHERE id = ANY(%(hits)s::uuid[])) AS hit, LATERAL (
+        (SELECT ctid AS place FROM memories WHERE {owner} = %(owner)s AND {occurred} <= hit.at
+            AND {occurred} >= date_trunc('day', hit.at, 'UTC') ORDER BY {occurred} DESC, id DESC LIMIT %(before)s)
+        UNION ALL
+        (SELECT ctid FROM memories WHERE {owner} = %(owner)s AND {occurred} >= hit.at
+            AND {occurred} < date_trunc('day', hit.at, 'UTC') + interval '1 day' ORDER BY {occurred}, id
+            LIMIT %(after)s)
+    ) AS near
+)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """What to look for: `rare` is a tsquery, which may select up to `worded` rows; and the `newest` rows."""
+
+    rare: str
+    worded: int
+    newest: int
+    indexed: bool
+    """Whether the nearest are found by the index on meaning."""
+    large: bool
+    """Whether much of the table is the owner's."""
+
+    def of(self, search: Search) -> Columns:
+        """The rows, the oldest first. Raises SpaceLeft."""
+        days = search.question.days
+        names = {"owner": search.column, "occurred": OCCURRED}
+        chosen = HITS.format(
+            owned=(OWNED_UNINDEXED if self.large else OWNED).format(**names), near=self._near(search), **names
+        )
+        parameters = {
+            "rare": self.rare,
+            "worded": self.worded,
+            "nearest": NEAREST,
+            "newest": self.newest,
+            "dated": DATED,
+            "first": [span.first for span in days],
+            "last": [span.last for span in days],
+        }
+        return search.chosen(chosen, parameters)
+
+    def _near(self, search: Search) -> str:
+        if search.question.vector is None:
+            return NONE_NEAR
+        space = search.question.vector.space
+        distance = (BY_INDEX if self.indexed else BY_SORTING).format(slot=space.slot, dimensions=space.dimensions)
+        return NEAR.format(distance=distance, slot=space.slot, here=space.here, owner=search.column)
+
+
+def rows_around(search: Search, ids: list[UUID]) -> Columns:
+    """The rows with these ids and what stands before and after them on the same day. Raises SpaceLeft."""
+    hits = f"{{{','.join(map(str, ids))}}}"
+    chosen = AROUND.format(owner=search.column, occurred=OCCURRED)
+    return search.chosen(chosen, {"hits": hits, "before": BEFORE + 1, "after": AFTER + 1})
+
+
+def prepare() -> int:
+    """Hold the settings of the searches that follow to the transaction; about how many rows the table has."""
+    with connection.cursor() as cursor:
+        cursor.execute(SETTINGS)
+        return int(cursor.fetchone()[-1])

@@ -1,0 +1,63 @@
+"""How much the words and dates of a question tell, by how few of an owner's rows they speak for.
+
+Of an owner with many rows, a random sample says how many they are, and how many have a frequent word. Those that have a
+rare word are all looked at anyway, so that they are counted.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memories.retrieval.dating import of_named_days
+from memories.retrieval.rows import Columns, Search
+
+SAMPLED_VALUES = 2**32
+"""The sample has those rows whose ids have the least of so many values in their last four bytes, which are random."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rarity:
+    """Among all rows of an owner: `rows` is how many they are, `having` how many have each term."""
+
+    rows: float
+    having: NDArray[np.float64]
+    dated: float
+    """The share of them that is of a day that the question names."""
+
+    @property
+    def idf(self) -> NDArray[np.float64]:
+        """How much each term tells: the idf of BM25 (Robertson and Spärck Jones)."""
+        having = np.minimum(self.having, self.rows)
+        inverse: NDArray[np.float64] = np.log(1 + (self.rows - having + 0.5) / (having + 0.5))
+        return inverse
+
+    def rarest(self, most: int) -> NDArray[np.intp]:
+        """The places of the terms that no more than so many rows have together, the rarest first."""
+        rarest = np.argsort(self.having, kind="stable")
+        return rarest[np.cumsum(self.having[rarest]) <= most]
+
+    def counted(self, hits: Columns, places: NDArray[np.intp]) -> "Rarity":
+        """With what is true of the terms at these places, where the hits have all rows that have one of them."""
+        having = self.having.copy()
+        having[places] = has(hits, len(having))[:, places].sum(axis=0)
+        return replace(self, having=having)
+
+
+def has(rows: Columns, terms: int) -> NDArray[np.bool_]:
+    """Which row has which term."""
+    flags: NDArray[np.bool_] = (rows["terms"].astype(np.int64)[:, None] >> np.arange(terms)) & 1 > 0
+    return flags
+
+
+def rarity_of(rows: Columns, search: Search) -> Rarity:
+    """As all the owner's rows tell."""
+    dated = float(of_named_days(rows, search.question).mean()) if len(rows) else 0.0
+    return Rarity(len(rows), has(rows, len(search.terms.all)).sum(axis=0).astype(float), dated)
+
+
+def rarity_by_sample(rows: Columns, search: Search) -> Rarity:
+    """As those rows tell whose ids come first by their last four bytes, where the owner has more than these."""
+    sampled = rarity_of(rows, search)
+    owned = max(len(rows), (len(rows) - 1) * SAMPLED_VALUES / (int((rows["id_low"] % SAMPLED_VALUES).max()) or 1))
+    return replace(sampled, rows=owned, having=sampled.having * owned / len(rows))

@@ -1,0 +1,25 @@
+"""Stretches: rows of one day that stand close together, so that they are read at once, however many are hits."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memories.retrieval.dating import date_of
+from memories.retrieval.rows import Columns
+
+LENGTH = 24
+"""In rows, about. Days with fewer are one stretch, or two."""
+STRETCHES = 2**32
+"""More than any owner has."""
+
+
+def best_of_stretches(hits: Columns, scores: NDArray[np.float64], sample: Columns, owned: float) -> NDArray[np.intp]:
+    """The place of the best hit of each stretch, the best first.
+
+    The sample, in order of time, of so many rows that are owned tells about how many lie between two moments.
+    """
+    order = np.argsort(-scores, kind="stable")
+    rank = np.interp(hits["at"].astype(float), sample["at"].astype(float), np.linspace(0, owned, len(sample)))
+    stretch = date_of(hits) * STRETCHES + (rank // LENGTH).astype(np.int64)
+    _, first = np.unique(stretch[order], return_index=True)
+    best: NDArray[np.intp] = order[np.sort(first)]
+    return best

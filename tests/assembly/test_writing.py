@@ -1,0 +1,50 @@
+"""The statement that writes a record: which texts it sends, and what it makes of unusual numbers."""
+
+import pytest
+from django.db import transaction
+
+from agents.models import Agent
+from assembly.asked import Asked
+from assembly.models import Assembly, Decision, StoredText
+from assembly.replay import replay
+from assembly.service import assemble
+from assembly.statements import Rows, Statement, rows_of
+from teams.principal import SYSTEM
+from tests.assembly.conftest import NOW
+
+pytestmark = pytest.mark.django_db
+
+
+def made(agent: Agent, asked: Asked) -> Assembly:
+    return assemble(agent=agent, principal=SYSTEM, asked=asked).assembly
+
+
+def test_a_text_that_was_stored_and_is_gone_is_stored_again(luna: Agent) -> None:
+    with transaction.atomic():
+        made(luna, Asked(now=NOW))
+        assert StoredText.objects.exists()
+        transaction.set_rollback(True)
+    assert not StoredText.objects.exists()
+    again = made(luna, Asked(now=NOW, topic="acts"))
+    assert replay(Assembly.objects.get(id=again.id)).identical
+    assert set(StoredText.objects.values_list("sha256")) == set(Decision.objects.values_list("text_sha256"))
+
+
+def test_what_is_stored_is_not_sent_again(luna: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[str] = []
+
+    def rows_sent(statement: Statement) -> Rows:
+        sent.append(str(statement.parameters["texts"]))
+        return rows_of(statement)
+
+    monkeypatch.setattr("assembly.writing.rows_of", rows_sent)
+    made(luna, Asked(now=NOW))
+    made(luna, Asked(now=NOW, topic="acts"))
+    assert "You are Luna." in sent[-2]
+    assert sent[-1] == "[]"
+
+
+def test_numbers_of_any_size_are_recorded(luna: Agent) -> None:
+    wide = 10**30
+    assembly = made(luna, Asked(now=NOW, strategy={"budget": wide}))
+    assert Assembly.objects.get(id=assembly.id).request["strategy"] == {"budget": wide}

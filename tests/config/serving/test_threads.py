@@ -1,0 +1,108 @@
+"""Django behind ASGI: what a server sends in, and what it gets back."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.signals import request_finished
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.test import override_settings
+from django.urls import path
+
+from config.http.arrival import arrived
+from config.serving.threads import ThreadedHandler
+
+seen: list[str] = []
+BEGUN = time.monotonic()
+
+
+def told(request: HttpRequest) -> HttpResponse:
+    seen.append(threading.current_thread().name)
+    response = HttpResponse(request.body.upper(), headers={"X-Said": request.headers.get("X-Say", "")})
+    response.set_cookie("one", "1")
+    response.set_cookie("two", "2")
+    return response
+
+
+def told_when(_: HttpRequest) -> HttpResponse:
+    return HttpResponse(f"{arrived() - BEGUN} {time.monotonic() - BEGUN}")
+
+
+def streamed(_: HttpRequest) -> StreamingHttpResponse:
+    return StreamingHttpResponse(iter([b"first ", b"second"]))
+
+
+urlpatterns = [path("told", told), path("when", told_when), path("streamed", streamed)]
+
+
+@pytest.fixture(autouse=True)
+def handler() -> Iterator[ThreadedHandler]:
+    with override_settings(ROOT_URLCONF=__name__, MIDDLEWARE=[], ALLOWED_HOSTS=["*"]):
+        yield ThreadedHandler(threads=2)
+    seen.clear()
+
+
+def ask(handler: ThreadedHandler, where: str, *parts: dict[str, Any], headers: Any = ()) -> list[dict[str, Any]]:
+    """What the handler sends for a request that arrives in these parts."""
+    sent: list[dict[str, Any]] = []
+    arriving = iter(parts or [{"type": "http.request", "body": b""}])
+
+    async def receive() -> dict[str, Any]:
+        return next(arriving)
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": where, "query_string": b"", "headers": list(headers)}
+    asyncio.run(handler(scope, receive, send))
+    return sent
+
+
+def test_a_body_that_comes_in_parts_is_read_whole(handler: ThreadedHandler) -> None:
+    first: dict[str, Any] = {"type": "http.request", "body": b"he", "more_body": True}
+    parts = [first, {"type": "http.request", "body": b"llo"}]
+    start, body = ask(handler, "/told", *parts, headers=[(b"x-say", b"hi"), (b"content-length", b"5")])
+    assert start["status"] == 200
+    assert (b"X-Said", b"hi") in start["headers"]
+    assert [value.split(b";")[0] for name, value in start["headers"] if name == b"Set-Cookie"] == [b"one=1", b"two=2"]
+    assert body["body"] == b"HELLO"
+
+
+def test_a_response_in_pieces_is_sent_whole(handler: ThreadedHandler) -> None:
+    assert ask(handler, "/streamed")[1]["body"] == b"first second"
+
+
+def test_a_request_came_in_before_its_turn_came(handler: ThreadedHandler) -> None:
+    before = time.monotonic() - BEGUN
+    came, answered = map(float, ask(handler, "/when")[1]["body"].split())
+    assert before <= came < answered
+
+
+def test_its_threads_stay_and_end_each_request(handler: ThreadedHandler) -> None:
+    ended: list[str] = []
+
+    def note(**_: Any) -> None:
+        ended.append(threading.current_thread().name)
+
+    request_finished.connect(note)
+    for _ in range(3):
+        ask(handler, "/told")
+    request_finished.disconnect(note)
+    assert ended == seen
+    assert all(name.startswith("request") for name in seen)
+    assert len(set(seen)) <= 2
+
+
+def test_a_client_that_goes_before_all_is_said_gets_nothing(handler: ThreadedHandler) -> None:
+    half = {"type": "http.request", "body": b"he", "more_body": True}
+    assert ask(handler, "/told", half, {"type": "http.disconnect"}) == []
+    assert seen == []
+
+
+def test_what_cannot_be_read_is_refused(handler: ThreadedHandler) -> None:
+    assert ask(handler, "/told", headers=[(b"content-type", b"text/html; charset=\xff")])[0]["status"] in {200, 400}
+    with pytest.raises(ValueError, match="websocket"):
+        asyncio.run(handler({"type": "websocket"}, None, None))

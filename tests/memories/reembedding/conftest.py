@@ -1,0 +1,28 @@
+"""Changes of the embedder, each in a database of its own; afterwards, the process believes what it did before."""
+
+from collections.abc import Callable, Iterator
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+
+from memories.spaces import known_space, told_of
+
+
+@pytest.fixture(autouse=True)
+def belief(committed_database: str) -> Iterator[None]:
+    before = known_space()
+    yield
+    told_of([before.model, str(before.dimensions), before.slot])
+
+
+@pytest.fixture
+def reembed() -> Callable[..., str]:
+    """Runs the command; returns what it prints."""
+
+    def run(*arguments: str) -> str:
+        printed = StringIO()
+        call_command("reembed", *arguments, stdout=printed)
+        return printed.getvalue()
+
+    return run

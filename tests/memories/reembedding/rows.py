@@ -1,0 +1,55 @@
+"""Everything that is found by its meaning, and how it stands with its vectors."""
+
+from typing import Any
+
+import numpy as np
+
+from agents.models import Agent
+from memories.directions import embedded
+from memories.filling import DIRECTED
+from memories.indexing import document_split
+from memories.models import Document, Entity, Tool
+from memories.services import MemoryFacts, kept_create, memories_create
+from memories.spaces import Space, active_space
+from teams.models import Team
+from teams.principal import SYSTEM
+
+TEXTS = ("The ferry leaves at nine.", "Tea is ready in the kitchen.", "The invoice was paid late.", "")
+"""The last holds nothing that the bundled model knows."""
+
+
+def kept(agent: Agent, team: Team, memories: int = 40) -> None:
+    """Memories of both, entities, tools, and a document in pieces."""
+    for owner in (agent, team):
+        facts = [
+            MemoryFacts(kind="fact", text=f"{TEXTS[place % 4]}{f' {place}' if place % 4 < 3 else ''}")
+            for place in range(memories)
+        ]
+        memories_create(owner=owner, facts=facts, principal=SYSTEM)
+    names = [{"type": "thing", "name": name, "properties": {"colour": "red"}} for name in ("ferry", "kettle")]
+    kept_create(model=Entity, agent=agent, facts=names, principal=SYSTEM)
+    tools = [{"name": name, "description": "Finds what is asked for"} for name in ("search", "look_up")]
+    kept_create(model=Tool, agent=agent, facts=tools, principal=SYSTEM)
+    [document] = kept_create(
+        model=Document,
+        agent=agent,
+        facts=[{"path": "notes.md", "content": "\n\n".join(f"# Part {part}\n\n{TEXTS[part]}" for part in range(3))}],
+        principal=SYSTEM,
+    )
+    document_split(id_=document.id)
+
+
+def all_rows() -> list[Any]:
+    return [row for model in DIRECTED for row in model.objects.order_by("pk")]
+
+
+def assert_all_in(space: Space) -> None:
+    """The space is active, and every row has the vector in it that its text has."""
+    assert active_space() == space
+    rows = all_rows()
+    assert {getattr(row, space.model_column) for row in rows} == {space.model}
+    wanted = embedded(space, [row.said for row in rows])
+    for row, vector in zip(rows, wanted, strict=True):
+        has = getattr(row, space.slot)
+        assert (has is None) == (vector is None), row.said
+        assert vector is None or np.allclose(has, vector, atol=1e-5), row.said

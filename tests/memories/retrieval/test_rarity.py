@@ -1,0 +1,61 @@
+"""How rare terms are, by all rows and by a sample of them."""
+
+import math
+import random
+
+import numpy as np
+import pytest
+
+from memories.retrieval.question import Question
+from memories.retrieval.rarity import Rarity, rarity_by_sample, rarity_of
+from memories.retrieval.rows import LAYOUT, Columns, Search
+from memories.retrieval.terms import Terms
+from teams.models import Team
+
+SEARCH = Search("team_id", Team().pk, Question("", None), Terms(("'frequent'", "'rare'", "'unknown'")))
+FREQUENT, RARE = 1, 2
+
+
+def random_rows(count: int) -> Columns:
+    """Half of them have the frequent term, one in a hundred the rare one."""
+    chance = random.Random(count)
+    rows = np.zeros(count, dtype=LAYOUT)
+    rows["id_low"] = [chance.getrandbits(62) for _ in range(count)]
+    rows["terms"] = [FREQUENT * (number % 2) + RARE * (number % 100 == 0) for number in range(count)]
+    return rows
+
+
+def sample_of(rows: Columns, count: int) -> Columns:
+    return rows[np.argsort(rows["id_low"] % 2**32)[:count]]
+
+
+def test_the_rarer_tell_more() -> None:
+    rarity = rarity_of(random_rows(1_000), SEARCH)
+    assert rarity.having.tolist() == [500, 10, 0]
+    assert rarity.idf == pytest.approx([math.log(1 + (1_000 - n + 0.5) / (n + 0.5)) for n in (500, 10, 0)])
+
+
+def test_a_sample_tells_about_how_many_there_are() -> None:
+    rows = random_rows(100_000)
+    rarity = rarity_by_sample(sample_of(rows, 500), SEARCH)
+    assert rarity.rows == pytest.approx(len(rows), rel=0.2)
+    assert rarity.having[0] == pytest.approx(len(rows) / 2, rel=0.3)
+
+
+def test_what_is_counted_is_true_whatever_the_sample_says() -> None:
+    rows = random_rows(100_000)
+    rarity = rarity_by_sample(sample_of(rows, 500), SEARCH)
+    counted = rarity.counted(rows[(rows["terms"] & RARE) > 0], np.array([1, 2]))
+    assert counted.having.tolist() == [rarity.having[0], 1_000, 0]
+
+
+def test_all_that_fit_together_are_the_rarest() -> None:
+    rarity = Rarity(1_000, np.array([600.0, 20.0, 0.0, 90.0]), 0)
+    assert rarity.rarest(110).tolist() == [2, 1, 3]
+    assert rarity.rarest(109).tolist() == [2, 1]
+
+
+def test_no_rows_have_nothing() -> None:
+    rarity = rarity_of(np.zeros(0, dtype=LAYOUT), SEARCH)
+    assert rarity.dated == 0
+    assert np.isfinite(rarity.idf).all()
