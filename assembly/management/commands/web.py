@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from django.urls import resolve
 
+from config.serving.garbage import collect_seldom
 from config.serving.web_server import WebServer
 from config.tokens import DEFAULT_TOKENIZER, get_tokenizer
 from memories.embedding import warm_up
@@ -24,4 +25,5 @@ class Command(BaseCommand):
         warm_up()
         resolve("/")  # loads all pages and the API
         get_tokenizer(DEFAULT_TOKENIZER).count("warm")
+        collect_seldom()
         WebServer("config.asgi:application", socket.socket(fileno=line)).run()
