@@ -40,7 +40,7 @@ LEAST_FOR_RULES = 0.5
 class SourceReport:
     """How one source did: the candidates it returned, its limit in rows, and its times in milliseconds.
 
-    `started_ms` and its own `deadline_ms` count from the beginning of the assembly. With a code, it returned nothing,
+    `started_ms` and its own `deadline_ms` count from the arrival of the request. With a code, it returned nothing,
     and `fault` says why. `left_out` counts the results of an external source that could not be used.
     """
 
