@@ -140,6 +140,11 @@ class DailyLog(VersionedFile):
         ]
 
     @property
+    def about(self) -> str:
+        """The day of the agent: a log that is not begun yet may be drafted, too."""
+        return f"daily_log:{self.agent_id}/{self.date:%Y-%m-%d}"
+
+    @property
     def ref(self) -> str:
         return self.ref_of(self.id, self.version)
 

@@ -8,8 +8,11 @@ from django.core.validators import RegexValidator
 from django.db import models
 from uuid_utils.compat import uuid7
 
+from teams.drafts import Draft
 from teams.files import Version, VersionedFile
 from teams.principal import Principal
+
+__all__ = ["Draft", "Erasure", "Membership", "Role", "Team", "TeamFile", "TeamFileVersion", "User", "valid_slug"]
 
 valid_slug = RegexValidator(
     r"\A[a-z0-9]+(?:-[a-z0-9]+)*\Z",

@@ -19,7 +19,8 @@ from config.http.etags import PreconditionFailed
 from teams.access import Action
 from teams.files import StaleVersion, file_save
 from teams.markdown import rendered
-from teams.views import document
+from teams.views import editing
+from teams.views import history as document_history
 from teams.views.asking import asking
 from teams.views.document import Crumb, Document, Save, saving
 
@@ -45,24 +46,24 @@ def edit(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
     """The editor of the day's log; the first save makes it."""
     agent = agent_for(asking(request), slug, Action.WRITE)
     found = _document(agent, date, may_edit=True)
-    return document.edit(request, found, _save(request, agent, found))
+    return editing.edit(request, found, _save(request, agent, found))
 
 
 def history(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
     """All versions of the day's log."""
-    return document.history(request, _existing(request, slug, date, Action.READ))
+    return document_history.history(request, _existing(request, slug, date, Action.READ))
 
 
 def version(request: HttpRequest, slug: str, date: datetime.date, number: int) -> HttpResponse:
     """One version of the day's log."""
-    return document.version(request, _existing(request, slug, date, Action.READ), number)
+    return document_history.version(request, _existing(request, slug, date, Action.READ), number)
 
 
 @require_POST
 def restore(request: HttpRequest, slug: str, date: datetime.date, number: int) -> HttpResponse:
     """Bring back an old version of the day's log."""
     found = _existing(request, slug, date, Action.WRITE)
-    return document.restore(request, found, number, saving(request, file_save, found.file))
+    return document_history.restore(request, found, number, saving(request, file_save, found.file))
 
 
 def go_to(request: HttpRequest, slug: str) -> HttpResponse:

@@ -18,7 +18,7 @@ from config.http.errors import Invalid, NotFound
 from teams.access import require_admin
 from teams.files import StaleVersion
 from teams.forms import TextForm
-from teams.views import document
+from teams.views import history as document_history
 from teams.views.asking import asking
 from teams.views.document import Crumb, Document
 
@@ -47,7 +47,7 @@ def edit(request: HttpRequest, name: str) -> HttpResponse:
 
 def history(request: HttpRequest, name: str) -> HttpResponse:
     """All versions of a profile, newest first."""
-    return document.history(request, _document(request, _stored(name)))
+    return document_history.history(request, _document(request, _stored(name)))
 
 
 def version(request: HttpRequest, name: str, number: int) -> HttpResponse:
@@ -65,7 +65,9 @@ def restore(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """Bring back an old version of a profile, if it can still be read."""
     require_admin(asking(request))
     shown = _document(request, _stored(name))
-    return document.restore(request, shown, number, lambda content, expected: _save(request, name, content, expected))
+    return document_history.restore(
+        request, shown, number, lambda content, expected: _save(request, name, content, expected)
+    )
 
 
 def _save(request: HttpRequest, name: str, content: str, expected: int) -> StoredProfile:

@@ -12,14 +12,14 @@ from assembly.rules.services import rule_save
 from assembly.views.rule_words import RULE
 from config.http.errors import NotFound
 from teams.access import Action
-from teams.views import document
+from teams.views import history as document_history
 from teams.views.asking import asking
 from teams.views.document import Crumb, Document
 
 
 def history(request: HttpRequest, name: str) -> HttpResponse:
     """All versions of a rule, newest first."""
-    return document.history(request, _document(request, rule_for(asking(request), name)))
+    return document_history.history(request, _document(request, rule_for(asking(request), name)))
 
 
 def version(request: HttpRequest, name: str, number: int) -> HttpResponse:
@@ -37,7 +37,9 @@ def restore(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """Bring back an old version of a rule, if it can still be read; it stays on or off as it is."""
     rule = rule_for(asking(request), name, Action.EDIT)
     shown = _document(request, rule)
-    return document.restore(request, shown, number, lambda content, expected: _save(request, rule, content, expected))
+    return document_history.restore(
+        request, shown, number, lambda content, expected: _save(request, rule, content, expected)
+    )
 
 
 def _save(request: HttpRequest, rule: StoredRule, content: str, expected: int) -> StoredRule:
