@@ -1,55 +1,74 @@
-"""Statements that are known beforehand: sent to the database together, so that one journey serves them all.
+"""Statements that are known beforehand, several of them joined to one: one journey, one plan, one moment for all.
 
 Each is prepared once per connection: psycopg's own cursors bind on the server, which Django's default ones do not.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from time import perf_counter
 from typing import Any
 
+import orjson
 from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg import Connection, Cursor
 from psycopg.types.datetime import TimestamptzLoader
+from psycopg.types.json import set_json_loads
 
-Rows = list[tuple[Any, ...]]
+Rows = Sequence[Sequence[Any]]
+Loader = Callable[[str], Any]
 Binding = Cursor[tuple[Any, ...]]
+
+_PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """SQL with named placeholders, and what they stand for."""
+    """SQL with named placeholders, and what they stand for. Its columns have names, each another one."""
 
     sql: str
     parameters: Mapping[str, Any]
+    loaders: Mapping[str, Loader] = field(default_factory=dict)
+    """By column, what makes a value of the text of what JSON does not know: dates, moments. Ids stay texts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """A statement under way."""
-
-    cursor: Binding
-    statement: Statement
-
-    def rows(self) -> Rows:
-        """What it returned. Waits for it, and for those that were sent before. Raises Django's database errors."""
-        begun = perf_counter()
-        with connections[DEFAULT_DB_ALIAS].wrap_database_errors:
-            found = self.cursor.fetchall()
-        _log(self.statement, perf_counter() - begun)
-        return found
+def read_together(statements: Sequence[Statement], before: Sequence[Statement] = ()) -> list[Rows]:
+    """The rows of each, all as of one moment. `before` is sent ahead of them on the same journey, and returns nothing
+    that anybody asks for; without a transaction, what it sets for one holds for these alone. Raises Django's errors.
+    """
+    joined = Statement(_joined(tuple(one.sql for one in statements)), _parameters(statements))
+    begun = perf_counter()
+    with _cursors(1 + len(before)) as (cursor, *others), cursor.connection.pipeline():
+        for other, one in zip(others, before, strict=True):
+            _executed(other, one)
+        (found,) = _executed(cursor, joined).fetchall()
+    _log(joined, perf_counter() - begun)
+    return [_loaded(rows or [], one.loaders) for rows, one in zip(found, statements, strict=True)]
 
 
-@contextmanager
-def sent_together(statements: Sequence[Statement]) -> Iterator[list[Sent]]:
-    """The statements, sent in this order; ask each in this order for its rows. After one that failed, none is done."""
-    with _cursors(len(statements)) as cursors, cursors[0].connection.pipeline():
-        yield [Sent(_executed(cursor, one), one) for cursor, one in zip(cursors, statements, strict=True)]
+@lru_cache(maxsize=256)
+def _joined(texts: tuple[str, ...]) -> str:
+    """One row with a column per statement: its rows as a JSON array of objects."""
+    renamed = (_PLACEHOLDER.sub(rf"%({place}.\1)s", text) for place, text in enumerate(texts))
+    return "SELECT " + ", ".join(f"(SELECT json_agg(row) FROM ({text}) AS row)" for text in renamed)  # noqa: S608
+
+
+def _parameters(statements: Sequence[Statement]) -> dict[str, Any]:
+    return {f"{place}.{name}": value for place, one in enumerate(statements) for name, value in one.parameters.items()}
+
+
+def _loaded(rows: list[dict[str, Any]], loaders: Mapping[str, Loader]) -> Rows:
+    for name, load in loaders.items():
+        for row in rows:
+            if row[name] is not None:
+                row[name] = load(row[name])
+    return [[*row.values()] for row in rows]
 
 
 def rows_of(statement: Statement) -> Rows:
-    """What the statement returned, sent alone."""
+    """What the statement returned, sent alone: values of Python's types."""
     begun = perf_counter()
     with _cursors(1) as (cursor,):
         found = _executed(cursor, statement).fetchall()
@@ -75,8 +94,9 @@ def _cursors(count: int) -> Iterator[list[Binding]]:
 
 
 def _cursor(connection: "Connection[tuple[Any, ...]]") -> Binding:
-    """One that reads moments in UTC, as Django's cursors do, but not in Python."""
+    """One that reads moments in UTC, as Django's cursors do, and JSON, but not in Python."""
     cursor = Cursor(connection)
+    set_json_loads(orjson.loads, cursor)
     cursor.adapters.register_loader("timestamptz", TimestamptzLoader)
     return cursor
 

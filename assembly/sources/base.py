@@ -12,7 +12,7 @@ from assembly.engine.ranking import Ranker
 from assembly.engine.rules import Rule
 from assembly.engine.signals import Signals
 from assembly.engine.types import Candidate
-from assembly.statements import Rows, Statement, rows_of
+from assembly.statements import Rows, Statement, read_together
 from memories.directions import Direction
 from memories.models import Session, TaskFrame
 from teams.models import Team
@@ -110,7 +110,7 @@ class Reading:
 
     def alone(self) -> Gathered:
         """What the source returns, by a journey of its own."""
-        return self.gathered(rows_of(self.statement))
+        return self.gathered(*read_together([self.statement]))
 
 
 @dataclass(frozen=True, slots=True)

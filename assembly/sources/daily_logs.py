@@ -36,7 +36,8 @@ def daily_logs_reading(situation: Situation, sections: Sequence[Section]) -> Rea
         ]
         return Gathered(candidates, DAYS * len(sections))
 
-    return Reading(Statement(LOGS, {"agent": situation.agent.id, **days}), gathered)
+    loaders = {"date": datetime.date.fromisoformat}
+    return Reading(Statement(LOGS, {"agent": situation.agent.id, **days}, loaders), gathered)
 
 
 def _days_before(today: datetime.date, days: int) -> datetime.date:

@@ -1,5 +1,6 @@
 """What the agent keeps, and what its team keeps: what bears on the topic together with the most recent."""
 
+import datetime
 from collections.abc import Sequence
 
 from assembly.engine.profile import Section
@@ -48,7 +49,8 @@ def _recent(owner: Owner | None, situation: Situation, sections: Sequence[Sectio
     def gathered(rows: Rows) -> Gathered:
         return offered(sections, [FoundMemory(*row) for row in rows], limit, _candidate)
 
-    return Reading(Statement(recent_sql(owner), {"owner": owner.pk, "recent": limit}), gathered)
+    loaders = {"at": datetime.datetime.fromisoformat}
+    return Reading(Statement(recent_sql(owner), {"owner": owner.pk, "recent": limit}, loaders), gathered)
 
 
 def _memories(owner: Owner | None, situation: Situation, sections: Sequence[Section]) -> Gathered:
