@@ -28,9 +28,9 @@ from assembly.rules.firing import with_room, with_rules
 from assembly.sources import SOURCES, Reading, Situation
 from assembly.sources import Gathered as Returned
 from assembly.statement_time import StatementTime
-from assembly.statements import Rows, Statement
 from assembly.time_budget import TimeBudget
 from assembly.watching import code_of, source_failed, source_watched, told_watched
+from config.http.statements import Rows, Statement
 
 logger = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from agents.models import Agent, AgentFile
 from assembly.changes import COUNTS
-from assembly.statements import Rows, Statement, read_together
+from config.http.statements import Rows, Statement, read_together
 from teams.database import ORGANISATION
 from teams.models import Team
 

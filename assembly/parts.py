@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from assembly.engine.profile import Section
-from assembly.statements import Rows, Statement
+from config.http.statements import Rows, Statement
 
 LEAST_FOR_REQUIRED = 0.1
 """Seconds, for a source of what is never cut: a busy machine is no reason to be silent about who the agent is."""

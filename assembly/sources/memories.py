@@ -7,7 +7,7 @@ from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Reading, Situation, offered
 from assembly.sources.labels import memory_labels
-from assembly.statements import Rows, Statement
+from config.http.statements import Rows, Statement
 from memories.retrieval import memories_search, question_read
 from memories.search import FoundMemory, memories_find, recent_sql
 from memories.services import Owner
@@ -36,13 +36,14 @@ def agent_memories_reading(situation: Situation, sections: Sequence[Section]) ->
 
 
 def team_memories_reading(situation: Situation, sections: Sequence[Section]) -> Reading | None:
-    """Where nothing is searched for and there is a team: the statement that reads the team's most recent."""
+    """Where nothing is searched for: the statement that reads the team's most recent."""
     return _recent(situation.team, situation, sections)
 
 
 def _recent(owner: Owner | None, situation: Situation, sections: Sequence[Section]) -> Reading | None:
-    searches = situation.vector is not None or (situation.ranker is not None and situation.topic.strip())
-    if owner is None or searches:
+    if owner is None:
+        return Reading.of_nothing(LIMIT)
+    if situation.vector is not None or (situation.ranker is not None and situation.topic.strip()):
         return None
     limit = situation.raised(max(section.top_k + CLOSE if section.top_k else LIMIT for section in sections))
 
@@ -54,10 +55,9 @@ def _recent(owner: Owner | None, situation: Situation, sections: Sequence[Sectio
 
 
 def _memories(owner: Owner | None, situation: Situation, sections: Sequence[Section]) -> Gathered:
-    if owner is None:
-        return Gathered((), LIMIT)
     if reading := _recent(owner, situation, sections):
         return reading.alone()
+    assert owner  # noqa: S101 - without one, the reading is of nothing
     # Whether the search found anything is for the engine to say, so the most recent must be at hand as well.
     wanted = max(section.top_k or MOST for section in sections) if situation.ranker else LIMIT
     best = situation.raised(max(LIMIT, wanted))
