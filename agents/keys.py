@@ -13,10 +13,10 @@ from typing import NamedTuple
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection
 from django.utils import timezone
 
 from agents.models import Agent, ApiKey
+from config.http.statements import Statement, rows_of
 from teams.principal import Principal
 
 PREFIX = "dsr"
@@ -64,15 +64,13 @@ class _Found(NamedTuple):
 FIND = """
 SELECT api_keys.id, lookup, hash, api_keys.name, scopes, last_used, agent_id, agents.name,
     ARRAY(SELECT team_id FROM agent_teams WHERE agent_teams.agent_id = api_keys.agent_id)
-FROM api_keys LEFT JOIN agents ON agents.id = agent_id WHERE lookup = %s AND revoked IS NULL
+FROM api_keys LEFT JOIN agents ON agents.id = agent_id WHERE lookup = %(lookup)s AND revoked IS NULL
 """
 
 
 def _found(lookup: str) -> _Found | None:
-    with connection.cursor() as cursor:
-        cursor.execute(FIND, [lookup])
-        row = cursor.fetchone()
-        return _Found(*row) if row else None
+    rows = rows_of(Statement(FIND, {"lookup": lookup}))
+    return _Found(*rows[0]) if rows else None
 
 
 def _principal(found: _Found) -> Principal:

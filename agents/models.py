@@ -111,7 +111,7 @@ class AgentFile(VersionedFile):
         return self.ref_of(self.id, self.version)
 
     @staticmethod
-    def ref_of(file_id: UUID, version: int) -> str:
+    def ref_of(file_id: UUID | str, version: int) -> str:
         """The ref of one version of one file."""
         return f"agent_file:{file_id}@{version}"
 
@@ -149,7 +149,7 @@ class DailyLog(VersionedFile):
         return self.ref_of(self.id, self.version)
 
     @staticmethod
-    def ref_of(file_id: UUID, version: int) -> str:
+    def ref_of(file_id: UUID | str, version: int) -> str:
         """The ref of one version of one file."""
         return f"daily_log:{file_id}@{version}"
 

@@ -10,7 +10,7 @@ from assembly.cache import Answer, cache, question
 from assembly.engine.profile import Profile
 from assembly.engine.signals import parse_signals
 from assembly.engine.types import Request
-from assembly.gather import gather
+from assembly.gather import Gathered, gather
 from assembly.metrics import cache_lookups
 from assembly.opening import opening
 from assembly.profiles import profile_named
@@ -41,22 +41,16 @@ def assemble(*, agent: Agent, team: Team | None = None, asked: Asked, principal:
     agent's. Whether the principal may do this is for the caller to decide.
     """
     time = TimeBudget.running(asked.budgets.time_ms)
-    opened = opening(agent, team)
-    wanted = question(agent=agent, team=team, changes=opened.changes, now=asked.now, asked=asked.facts())
-    if known := cache.recall(wanted):
-        again = record_again(of=known.assembly, principal=principal, assembly_ms=time.elapsed_ms)
-        if again:
-            cache_lookups.count(hit=True)
-            return Answer(again, known.content, known.decisions)
+    wanted = question(agent=agent, team=team, now=asked.now, asked=asked.facts())
+    known = cache.recall(wanted, opening(agent, team).changes) if cache.knows(wanted) else None
+    if known and (again := record_again(of=known.assembly, principal=principal, assembly_ms=time.elapsed_ms)):
+        cache_lookups.count(hit=True)
+        return Answer(again, known.content, known.decisions)
     cache_lookups.count(hit=False)
-    if team is not None and not opened.in_team:
-        raise Invalid("team", f"{agent.name} does not work in {team.name}. Choose one of its teams.", "not_in_team")
-    if not opened.has_files:
-        agent_files_provision([agent])
     profile, counter = _profile(asked), tokenizer_named(asked.tokenizer)
     request = _request(asked, profile, wanted.now)
     with span("query"):
-        gathered = gather(profile, _situation(agent, team, asked, profile, request), time)
+        gathered = _gathered(profile, _situation(agent, team, asked, profile, request), time)
     situation = gathered.situation
     profile, request = with_room(profile, situation.rules), replace(request, rules=situation.rules)
     with span("rank") as ranking:
@@ -83,8 +77,20 @@ def assemble(*, agent: Agent, team: Team | None = None, asked: Asked, principal:
         )
     answer = Answer(assembly, assembled.content, assembled.decisions)
     if gathered.may_be_kept and not settled.report and not time.is_over:
-        cache.remember(wanted, answer)
+        cache.remember(wanted, gathered.opening.changes, answer)
     return answer
+
+
+def _gathered(profile: Profile, situation: Situation, time: TimeBudget) -> Gathered:
+    """What the sources have, once the agent has its files. Raises Invalid for a team that it does not work in."""
+    agent, team = situation.agent, situation.team
+    gathered = gather(profile, situation, time)
+    if team is not None and not gathered.opening.in_team:
+        raise Invalid("team", f"{agent.name} does not work in {team.name}. Choose one of its teams.", "not_in_team")
+    if gathered.opening.has_files:
+        return gathered
+    agent_files_provision([agent])
+    return gather(profile, situation, time)
 
 
 def _request(asked: Asked, profile: Profile, now: datetime.datetime) -> Request:

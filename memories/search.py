@@ -40,7 +40,8 @@ WITH owned AS NOT MATERIALIZED (
     (SELECT * FROM owned WHERE superseded_by_id IS NOT NULL ORDER BY at DESC, id
         LIMIT greatest(0, %(recent)s - (SELECT count(*) FROM standing)))
 )
-SELECT id, version, kind, text, at, NULL::float8, superseded_by_id FROM found ORDER BY {STANDING_FIRST}, at DESC, id
+SELECT id, version, kind, text, at, NULL::float8 AS similarity, superseded_by_id
+FROM found ORDER BY {STANDING_FIRST}, at DESC, id
 """  # noqa: S608 - only the constant names above are put in
 
 SIMILAR = f"""
@@ -67,13 +68,13 @@ class FoundMemory:
     `measures` are the features that a ranker weighs, by name: see `memories.retrieval`.
     """
 
-    id: UUID
+    id: UUID | str
     version: int
     kind: str
     text: str
     occurred_at: datetime.datetime
     similarity: float | None
-    superseded_by: UUID | None
+    superseded_by: UUID | str | None
     measures: Mapping[str, float] = field(default_factory=dict)
 
     @property

@@ -135,7 +135,7 @@ class TeamFile(VersionedFile):
         return self.ref_of(self.id, self.version)
 
     @staticmethod
-    def ref_of(file_id: UUID, version: int) -> str:
+    def ref_of(file_id: UUID | str, version: int) -> str:
         """The ref of one version of one file."""
         return f"team_file:{file_id}@{version}"
 

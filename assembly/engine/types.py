@@ -157,6 +157,8 @@ class Request:
 
     def excludes(self, ref: str) -> bool:
         """Whether the request asks not to have what the ref names."""
+        if not self.exclude:
+            return False
         unversioned = ref.partition("@")[0]
         return bool({ref, unversioned, unversioned.rpartition(":")[2]} & set(self.exclude))
 
