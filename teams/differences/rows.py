@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 from teams.differences.texts import Difference, Part, lines_of
@@ -11,6 +12,9 @@ CONTEXT = 3
 """Lines that are shown before and after a change."""
 LONGEST = 600
 """Characters of an unchanged run in one line, beyond which its middle is left out."""
+MOST_CHANGES = 500
+MOST_ROWS = 500
+"""Of one change: what is longer was rewritten, and its first lines tell so."""
 SHOWN = 200
 """Characters of such a run that are left on both sides."""
 
@@ -27,23 +31,37 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What is shown together: a change (numbered from 1) or its surroundings (0), after lines that are not shown."""
+    """What is shown together: a change (numbered from 1) or its surroundings (0).
+
+    `skipped` unchanged lines before it are not shown, nor `cut` lines of the change itself, after its rows.
+    """
 
     number: int
     skipped: int
     rows: tuple[Row, ...]
+    cut: int = 0
 
 
 def places_of(difference: Difference) -> list[Place]:
-    """The changes with a few lines around them."""
+    """The first MOST_CHANGES changes with a few lines around them."""
     parts, places, number = difference.parts, list[Place](), 0
     for index, part in enumerate(parts):
+        if part.changed and number == MOST_CHANGES:
+            break
         if part.changed:
             number += 1
-            places.append(Place(number, 0, tuple(_changed_rows(part))))
+            places.append(_change(part, number))
         else:
             places.extend(_surroundings(part, is_first=index == 0, is_last=index == len(parts) - 1))
     return places
+
+
+def _change(part: Part, number: int) -> Place:
+    rows = tuple(islice(_changed_rows(part), MOST_ROWS + 1))
+    if len(rows) <= MOST_ROWS:
+        return Place(number, 0, rows)
+    lines = sum(run.text.count("\n") for run in part.runs if run.changed)
+    return Place(number, 0, rows[:MOST_ROWS], cut=max(lines - MOST_ROWS, 1))
 
 
 def _surroundings(part: Part, *, is_first: bool, is_last: bool) -> Iterator[Place]:
