@@ -45,16 +45,16 @@ def compared(old: str, new: str, *, source: bool = False) -> Comparison:
         hidden = len(found.changes) - shown
         return Comparison(summary_of(found), old == new, may_be_read, SafeString(""), places_of(found), shown, hidden)
     read = rendered_comparison(old, new)
-    return Comparison(summary_of(found), old == new, True, read.html, [], read.changes)
+    return Comparison(summary_of(found, read.changes), old == new, True, read.html, [], read.changes)
 
 
-def summary_of(found: Difference) -> str:
-    """What changed, in one sentence."""
+def summary_of(found: Difference, places_shown: int = 0) -> str:
+    """What changed, in one sentence. A view that shows other places than the lines that changed says how many."""
     if not found.changes:
         return _("Both are the same, to the letter.")
     if found.only_white_space:
         return _("Nothing but white space changed.")
-    count = len(found.changes)
+    count = places_shown or len(found.changes)
     places = ngettext("%(count)s place changed", "%(count)s places changed", count) % {"count": f"{count:,}"}
     added, removed = found.words_added, found.words_removed
     if not added and not removed:

@@ -8,7 +8,8 @@ from teams.differences.blocks import Block
 
 LEAST_SHARED = 0.4
 """Of the letters of the shorter of two leaves: with less in common, one went and another came."""
-_ALIKE = ({"paragraph", "heading"}, {"bullet_list", "ordered_list"}, {"th", "td"})
+_CELLS = {"th", "td"}
+_ALIKE = ({"paragraph", "heading"}, {"bullet_list", "ordered_list"}, _CELLS)
 _CONTAINERS = {"bullet_list", "ordered_list", "blockquote", "table", "thead", "tbody"}
 
 Pair = tuple[Block | None, Block | None]
@@ -18,6 +19,8 @@ Pair = tuple[Block | None, Block | None]
 def paired(old: Sequence[Block], new: Sequence[Block]) -> list[Pair]:
     """All blocks of both in the order in which to read them."""
     pairs: list[Pair] = []
+    if len(old) == len(new) and all(block.kind in _CELLS for block in (*old, *new)):
+        return list(zip(old, new, strict=True))  # a cell that moved would stand in another's column
     for span in aligned([block.signature for block in old], [block.signature for block in new]):
         before, after = old[span.old_from : span.old_to], new[span.new_from : span.new_to]
         pairs.extend(zip(before, after, strict=True) if span.same else _matched(before, after))
