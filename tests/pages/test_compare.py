@@ -116,7 +116,7 @@ def test_who_may_only_read_compares_but_is_offered_no_restoring(
 
 def test_comparing_takes_few_queries(browser: Client, django_assert_num_queries: DjangoAssertNumQueries) -> None:
     browser.get(f"{COMPARE}?from=1&to=3")
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(9):
         browser.get(f"{COMPARE}?from=1&to=3")
 
 
