@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Dialog, Page, Request, expect
 
 from agents.models import Agent
 from agents.services import daily_log_append, daily_log_replace
@@ -47,8 +47,17 @@ def watched(page: Page, server: str) -> Iterator[Page]:
     """A page whose dialogs and requests to elsewhere fail the test."""
     seen: list[str] = []
     page.add_init_script(TRIPWIRE)
-    page.on("dialog", lambda dialog: (seen.append(f"dialog {dialog.message}"), dialog.dismiss()))
-    page.on("request", lambda request: None if request.url.startswith(server) else seen.append(request.url))
+
+    def close(dialog: Dialog) -> None:
+        seen.append(f"dialog {dialog.message}")
+        dialog.dismiss()
+
+    def note(request: Request) -> None:
+        if not request.url.startswith(server):
+            seen.append(request.url)
+
+    page.on("dialog", close)
+    page.on("request", note)
     yield page
     assert seen == []
 
