@@ -7,10 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teams.differences.alignment import Span, aligned
+from tests.teams.differences.texts import calm
 
 UNITS = st.lists(st.integers(0, 6), max_size=25)
 
 
+@calm
 @given(UNITS, UNITS, st.sampled_from([1, 4, 30, 10_000]))
 def test_spans_lead_from_the_one_to_the_other(old: list[int], new: list[int], max_cells: int) -> None:
     spans = aligned(old, new, max_cells)

@@ -5,12 +5,13 @@ from hypothesis import given
 
 from teams.differences import Run, difference
 from teams.differences.comparison import compared, summary_of
-from tests.teams.differences.texts import any_texts, prose
+from tests.teams.differences.texts import any_texts, calm, prose
 
 SIZE = 200_000
 WORDS = prose(SIZE, 1)
 
 
+@calm
 @given(any_texts, any_texts)
 def test_both_texts_can_be_rebuilt(old: str, new: str) -> None:
     runs = [run for part in difference(old, new).parts for run in part.runs]
@@ -19,6 +20,7 @@ def test_both_texts_can_be_rebuilt(old: str, new: str) -> None:
     assert bool(difference(old, new).changes) == (old != new)
 
 
+@calm
 @given(any_texts, any_texts)
 def test_parts_know_their_lines(old: str, new: str) -> None:
     for part in difference(old, new).parts:

@@ -4,7 +4,7 @@ from hypothesis import given
 
 from teams.differences import difference
 from teams.differences.rows import LONGEST, places_of
-from tests.teams.differences.texts import any_texts
+from tests.teams.differences.texts import any_texts, calm
 
 
 def drawn(old: str, new: str) -> list[str]:
@@ -41,6 +41,7 @@ def test_lines_between_changes_are_counted_where_they_are_not_shown() -> None:
     ]  # fmt: skip
 
 
+@calm
 @given(any_texts, any_texts)
 def test_lines_that_changed_are_all_there(old: str, new: str) -> None:
     rows = [row for place in places_of(difference(old, new)) for row in place.rows]

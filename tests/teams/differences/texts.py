@@ -2,7 +2,11 @@
 
 import random
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+
+calm = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""On a busy machine all takes longer: no test here is about time."""
 
 LETTERS = "ab \n\t,.*#-|`[]()éß漢👍🏽\u202e\r"
 
