@@ -38,6 +38,7 @@ register_converter(Date, "date")
 file_urls = [
     path("", files.edit, name="agent_file"),
     path("history/", files.history, name="agent_file_history"),
+    path("history/compare/", files.compare, name="agent_file_compare"),
     path("history/<int:number>/", files.version, name="agent_file_version"),
     path("history/<int:number>/restore/", files.restore, name="agent_file_restore"),
 ]
@@ -45,6 +46,7 @@ log_urls = [
     path("", logs.read, name="daily_log"),
     path("edit/", logs.edit, name="daily_log_edit"),
     path("history/", logs.history, name="daily_log_history"),
+    path("history/compare/", logs.compare, name="daily_log_compare"),
     path("history/<int:number>/", logs.version, name="daily_log_version"),
     path("history/<int:number>/restore/", logs.restore, name="daily_log_restore"),
 ]

@@ -23,6 +23,7 @@ register_converter(TeamFileKey, "team_file_key")
 file_urls = [
     path("", files.edit, name="team_file"),
     path("history/", files.history, name="team_file_history"),
+    path("history/compare/", files.compare, name="team_file_compare"),
     path("history/<int:number>/", files.version, name="team_file_version"),
     path("history/<int:number>/restore/", files.restore, name="team_file_restore"),
 ]

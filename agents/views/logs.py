@@ -19,7 +19,7 @@ from config.http.etags import PreconditionFailed
 from teams.access import Action
 from teams.files import StaleVersion, file_save
 from teams.markdown import rendered
-from teams.views import editing
+from teams.views import comparing, editing, restoring
 from teams.views import history as document_history
 from teams.views.asking import asking
 from teams.views.document import Crumb, Document, Save, saving
@@ -59,11 +59,16 @@ def version(request: HttpRequest, slug: str, date: datetime.date, number: int) -
     return document_history.version(request, _existing(request, slug, date, Action.READ), number)
 
 
+def compare(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
+    """Two versions of the day's log, or one and the draft."""
+    return comparing.compare(request, _existing(request, slug, date, Action.READ))
+
+
 @require_POST
 def restore(request: HttpRequest, slug: str, date: datetime.date, number: int) -> HttpResponse:
     """Bring back an old version of the day's log."""
     found = _existing(request, slug, date, Action.WRITE)
-    return document_history.restore(request, found, number, saving(request, file_save, found.file))
+    return restoring.restore(request, found, number, saving(request, file_save, found.file))
 
 
 def go_to(request: HttpRequest, slug: str) -> HttpResponse:
@@ -80,10 +85,10 @@ def _save(request: HttpRequest, agent: Agent, found: Document) -> Save:
     if found.exists:
         return saving(request, file_save, found.file)
 
-    def create(content: str, expected: int) -> DailyLog:
+    def create(content: str, expected: int, note: str) -> DailyLog:
         date = found.file.date  # type: ignore[attr-defined]
         try:
-            return daily_log_create(agent=agent, date=date, content=content, principal=asking(request))
+            return daily_log_create(agent=agent, date=date, content=content, principal=asking(request), note=note)
         except PreconditionFailed:  # an agent or a colleague began the day's log meanwhile
             raise StaleVersion(DailyLog.objects.get(agent=agent, date=date), expected) from None
 

@@ -34,7 +34,9 @@ def profile_create(*, name: str, content: str, principal: Principal) -> StoredPr
 
 
 @transaction.atomic
-def profile_save(*, name: str, content: str, expected_version: int, principal: Principal) -> StoredProfile:
+def profile_save(
+    *, name: str, content: str, expected_version: int, principal: Principal, note: str = ""
+) -> StoredProfile:
     """Save the next version of a profile; the same text again makes none.
 
     The first change of a shipped profile keeps its text as version 1, by Dossier. Raises Forbidden, NotFound, Conflict,
@@ -49,7 +51,7 @@ def profile_save(*, name: str, content: str, expected_version: int, principal: P
         if content == row.content:
             return row
         row = _stored(row)
-    return file_save(file=row, content=content, expected_version=expected_version, author=principal.author)
+    return file_save(file=row, content=content, expected_version=expected_version, author=principal.author, note=note)
 
 
 def profile_delete(*, name: str, principal: Principal) -> None:

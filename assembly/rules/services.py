@@ -43,7 +43,7 @@ def rule_create(*, name: str, content: str, owner: Owner, enabled: bool = True, 
 
 @transaction.atomic
 def rule_save(
-    *, rule: StoredRule, content: str, enabled: bool, expected_version: int, principal: Principal
+    *, rule: StoredRule, content: str, enabled: bool, expected_version: int, principal: Principal, note: str = ""
 ) -> StoredRule:
     """Save the next version of a rule, also where it is only switched on or off; the same again makes none.
 
@@ -60,7 +60,7 @@ def rule_save(
     current.version += 1
     current.signed_by(principal.author)
     current.save(force_update=True)
-    current.as_version().save(force_insert=True)
+    current.as_version(note).save(force_insert=True)
     return current
 
 

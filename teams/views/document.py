@@ -11,8 +11,8 @@ from teams.files import VersionedFile
 from teams.guidance import Guidance, Text
 from teams.views.asking import asking
 
-Save = Callable[[str, int], VersionedFile]
-"""Stores a text made from a version; returns the text as stored. Raises StaleVersion."""
+Save = Callable[[str, int, str], VersionedFile]
+"""Stores a text made from a version, with a note; returns the text as stored. Raises StaleVersion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,7 @@ class Document:
     edit_address: str
     history_address: str
     may_edit: bool
+    is_markdown: bool = True
 
     @property
     def exists(self) -> bool:
@@ -50,7 +51,9 @@ class Document:
 def saving(request: HttpRequest, save: Callable[..., VersionedFile], file: VersionedFile) -> Save:
     """How the signed-in person saves this file, by `teams.files.file_save` or what takes the same arguments."""
     author = asking(request).author
-    return lambda content, expected: save(file=file, content=content, expected_version=expected, author=author)
+    return lambda content, expected, note: save(
+        file=file, content=content, expected_version=expected, author=author, note=note
+    )
 
 
 def tell(request: HttpRequest, saved: VersionedFile, based_on: int) -> None:

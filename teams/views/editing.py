@@ -24,7 +24,7 @@ def edit(request: HttpRequest, document: Document, save: Save) -> HttpResponse:
     if "preview" in request.POST:
         return _preview(request, document, content, based_on)
     try:
-        saved = save(content, based_on)
+        saved = save(content, based_on, "")
     except StaleVersion as stale:
         newest = stale.current
         return _editor(request, document, text=content, based_on=newest.version, theirs=newest, status=stale.status)

@@ -53,6 +53,10 @@ PRIVATE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "agents/<slug:slug>/daily-logs/<slug:date>/versions": (DAY, {"GET": None}),
     "agents/<slug:slug>/daily-logs/<slug:date>/versions/<int:version>": ({**DAY, "version": 1}, {"GET": None}),
+    "agents/<slug:slug>/daily-logs/<slug:date>/versions/<int:version>/compare": (
+        {**DAY, "version": 1},
+        {"GET": None},
+    ),
 }
 for owners, one, key in (("teams", TEAM, "GOALS"), ("agents", AGENT, "IDENTITY")):
     named = {**one, "key": key}
@@ -61,6 +65,10 @@ for owners, one, key in (("teams", TEAM, "GOALS"), ("agents", AGENT, "IDENTITY")
         f"{owners}/<slug:slug>/files/<slug:key>": (named, {"GET": None, "PUT": CONTENT}),
         f"{owners}/<slug:slug>/files/<slug:key>/versions": (named, {"GET": None}),
         f"{owners}/<slug:slug>/files/<slug:key>/versions/<int:version>": ({**named, "version": 1}, {"GET": None}),
+        f"{owners}/<slug:slug>/files/<slug:key>/versions/<int:version>/compare": (
+            {**named, "version": 1},
+            {"GET": None},
+        ),
         f"{owners}/<slug:slug>/memories": (one, {"GET": None, "POST": MEMORY}),
         f"{owners}/<slug:slug>/memories/batch": (one, {"POST": {"items": [MEMORY]}}),
         f"{owners}/<slug:slug>/memories/search": (one, {"GET": None}),

@@ -26,6 +26,8 @@ PAGES = (
     "/agents/luna/files/KNOWLEDGE/history/",
     "/agents/luna/files/KNOWLEDGE/history/2/",
     "/agents/luna/files/KNOWLEDGE/history/2/?as=source",
+    "/agents/luna/files/KNOWLEDGE/history/compare/",
+    "/agents/luna/files/KNOWLEDGE/history/compare/?as=source",
     "/agents/luna/logs/{today}/",
     "/agents/luna/logs/{today}/edit/",
     "/agents/luna/logs/2020-01-01/",

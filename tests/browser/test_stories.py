@@ -158,3 +158,47 @@ def test_copying_gives_the_exact_text(browser: Browser, server: str, team: Team)
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == content_of(assembly)
     context.close()
+
+
+def test_comparing_and_restoring(page: Page, server: str, team: Team, complaints: list[str]) -> None:
+    file = TeamFile.objects.get(team=team, file_key="GOALS")
+    people = [User.objects.get(username=name).principal for name in ("olga", "tim")]
+    texts = ("Ship by March.\n\nTell all.\n\n- One\n", "Ship by May.\n\nTell all.\n\n- Two\n")
+    for number, (text, person) in enumerate(zip(texts, people, strict=True), 1):
+        file = file_save(file=file, content=text, expected_version=number, author=person.author)
+    sign_in(page, server)
+    page.goto(f"{server}/teams/demo/files/GOALS/history/")
+    page.get_by_role("radio", name="from version 2").check()
+    page.get_by_role("radio", name="to version 3").check()
+    page.get_by_role("button", name="Compare the two").click()
+    expect(page.get_by_role("heading", name="2 places changed")).to_be_visible()
+    page.wait_for_load_state()
+    page.keyboard.press("n")
+    expect(page.locator("#change-1")).to_be_focused()
+    page.keyboard.press("n")
+    expect(page.locator("#change-2")).to_be_focused()
+    expect(page.get_by_text("Change 2 of 2")).to_be_visible()
+    page.keyboard.press("p")
+    expect(page.locator("#change-1")).to_be_focused()
+
+    page.get_by_label("Why?").fill("March it is.")
+    page.get_by_role("button", name="Restore version 2").click()
+    expect(page.locator("#live")).to_have_text("Version 2 is back, as version 4.")
+    expect(page.get_by_text("Restored version 2: March it is.")).to_be_visible()
+    page.get_by_role("button", name="Undo: bring back version 3").click()
+    expect(page.locator("#live")).to_have_text("Version 3 is back, as version 5.")
+    assert TeamFile.objects.get(team=team, file_key="GOALS").content == texts[1]
+
+
+def test_comparing_and_restoring_without_javascript(plain_page: Page, server: str, team: Team) -> None:
+    page = plain_page
+    file = TeamFile.objects.get(team=team, file_key="GOALS")
+    olga = User.objects.get(username="olga").principal
+    file_save(file=file, content="One.\n\nTwo.\n", expected_version=1, author=olga.author)
+    sign_in(page, server)
+    page.goto(f"{server}/teams/demo/files/GOALS/history/")
+    page.get_by_role("link", name="What changed in version 2").click()
+    page.get_by_role("link", name="As it is written").click()
+    expect(page.locator("#change-1")).to_contain_text("Two.")
+    page.get_by_role("button", name="Restore version 1").click()
+    expect(page.get_by_text("Version 1 is back, as version 3.")).to_be_visible()
