@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from time import monotonic
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 from django.db import models
 from django.utils import timezone
@@ -91,22 +91,33 @@ def _values(row: models.Model) -> dict[str, Any]:
     return {column.attname: getattr(row, column.attname) for column in row._meta.concrete_fields}  # noqa: SLF001
 
 
-class AssemblyCache:
+class Kept(Protocol):
+    """What can be kept here."""
+
+    @property
+    def characters(self) -> int:
+        """About how much room it takes."""
+
+
+Given = TypeVar("Given", bound=Kept)
+
+
+class AssemblyCache(Generic[Given]):
     """Answers of this process by their questions, for all its threads. The oldest make room for new ones."""
 
     def __init__(self, max_characters: int = MAX_CHARACTERS) -> None:
         self._max_characters = max_characters
         self._characters = 0
-        self._answers: OrderedDict[bytes, tuple[float, Answer]] = OrderedDict()
+        self._answers: OrderedDict[bytes, tuple[float, Given | None]] = OrderedDict()
         self._lock = Lock()
 
-    def recall(self, question: Question) -> Answer | None:
+    def recall(self, question: Question) -> Given | None:
         """The answer that was given to this question within the last 30 seconds."""
         with self._lock:
             asked_at, answer = self._answers.get(question.key, (0.0, None))
         return answer if answer and question.asked_at - asked_at < LIFETIME_SECONDS else None
 
-    def remember(self, question: Question, answer: Answer) -> None:
+    def remember(self, question: Question, answer: Given) -> None:
         """Keep the answer for those who ask the same."""
         with self._lock:
             self._forget(question.key)
@@ -124,4 +135,4 @@ class AssemblyCache:
         self._characters -= answer.characters if answer else 0
 
 
-cache = AssemblyCache()
+cache = AssemblyCache[Answer]()

@@ -207,7 +207,7 @@ def asked(key: bytes, at: float = 0.0) -> Question:
 
 
 def test_the_oldest_make_room_for_the_new() -> None:
-    cache = AssemblyCache(max_characters=100)
+    cache = AssemblyCache[Answer](max_characters=100)
     for key in (b"a", b"b", b"c"):
         cache.remember(asked(key), answer(40))
     assert [cache.recall(asked(key)) is None for key in (b"a", b"b", b"c")] == [True, False, False]
@@ -220,7 +220,7 @@ def test_the_oldest_make_room_for_the_new() -> None:
 
 
 def test_what_is_too_old_is_let_go_of() -> None:
-    cache = AssemblyCache()
+    cache = AssemblyCache[Answer]()
     cache.remember(asked(b"old", at=0), answer(10))
     cache.remember(asked(b"new", at=31), answer(10))
     assert cache.recall(asked(b"old", at=1)) is None
