@@ -58,6 +58,13 @@ class Change:
         # Of one text, what is told tells; of two, what is not.
         return _length(after) < _length(before) if before.ref == after.ref else _missing(after) > _missing(before)
 
+    @property
+    def is_whole_again(self) -> bool:
+        """Whether it was shortened, and would be in with all its words."""
+        before, after = self.before, self.after
+        shortened = before is not None and before.code in SHORTENED
+        return shortened and after is not None and after.included and after.code not in SHORTENED
+
 
 @dataclass(frozen=True, slots=True)
 class SectionChange:
@@ -87,8 +94,8 @@ class SectionChange:
 
     @property
     def is_same(self) -> bool:
-        """Whether a reader would see no difference in it."""
-        return not self.changes and self.tokens_before == self.tokens_after and _as_whole(self.before, self.after)
+        """Whether a reader would see no difference in it. What stands before it may still change its count by a few."""
+        return not self.changes and _as_whole(self.before, self.after)
 
 
 @dataclass(frozen=True, slots=True)

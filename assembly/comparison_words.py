@@ -24,7 +24,7 @@ def summary(comparison: Comparison, *, overflows: bool = False) -> str:
     return " ".join(told[:MOST_SENTENCES])
 
 
-def missing_part(change: Change) -> str:
+def _missing_part(change: Change) -> str:
     """How much of a text that is cut does not fit."""
     detail = change.decision.detail
     kept, paragraphs = detail.get("kept_paragraphs"), detail.get("of_paragraphs")
@@ -45,7 +45,7 @@ def _losses(section: SectionChange) -> Iterator[str]:
     label = {"section": section.section.label}
     for change in section.changes:
         if change.is_cut and change.decision.code is Code.TRUNCATED:
-            yield _cut(change, section) % {**label, "part": missing_part(change)}
+            yield _cut(change, section) % {**label, "part": _missing_part(change)}
     shorter = sum(change.is_cut and change.decision.code is not Code.TRUNCATED for change in section.changes)
     if shorter:
         yield ngettext(
@@ -103,3 +103,5 @@ def _gains(section: SectionChange) -> Iterator[str]:
         ) % {"count": f"{came:,}", "section": section.section.label}
     elif came:
         yield _("%(section)s would be in.") % {"section": section.section.label}
+    if any(change.is_whole_again for change in section.changes):
+        yield _("%(section)s would no longer be cut.") % {"section": section.section.label}

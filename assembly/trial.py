@@ -13,6 +13,7 @@ from agents.models import Agent, DailyLog
 from assembly.asked import Asked
 from assembly.cache import AssemblyCache, question
 from assembly.comparing import Comparison, compare, named
+from assembly.engine.codes import WarningCode
 from assembly.engine.profile import Profile
 from assembly.engine.types import Assembled, Candidate, Request
 from assembly.gather import Gathered, SourceReport, gather
@@ -45,6 +46,11 @@ class Trial:
     comparison: Comparison
     extracted: int
     """Summaries that a model would be asked for; here they are extracts."""
+
+    @property
+    def new_warnings(self) -> list[WarningCode]:
+        """What the reader would have to know besides."""
+        return [code for code in self.after.warnings if code not in self.before.warnings]
 
     @property
     def characters(self) -> int:

@@ -56,7 +56,7 @@ def sight_form(request: HttpRequest, subject: Subject) -> SightForm:
         sent if "topic" in sent else None,
         agents=subject.agents if subject.is_of_team else None,
         teams=None if subject.is_of_team else subject.teams,
-        initial={"topic": topic_chosen_last(request)},
+        initial={"topic": topic_chosen_last(request), "team": next((team.slug for team in subject.teams), "")},
     )
 
 

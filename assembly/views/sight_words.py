@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from assembly.comparing import Change, SectionChange
-from assembly.comparison_words import missing_part, summary
+from assembly.comparison_words import summary
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.reasons import warning_sentence
 from assembly.trial import Trial
@@ -29,6 +29,8 @@ class SightRow:
     was_wide: int
     is_wide: int
     tag: Tag
+    kept: str
+    """How much of a text that is cut is in; empty for others."""
     is_same: bool
 
 
@@ -53,7 +55,7 @@ class SightList:
 
 def headline(trial: Trial) -> str:
     """What the draft changes, in a sentence or a few."""
-    return summary(trial.comparison, overflows=WarningCode.BUDGET_EXCEEDED in _new_warnings(trial))
+    return summary(trial.comparison, overflows=WarningCode.BUDGET_EXCEEDED in trial.new_warnings)
 
 
 def tone(trial: Trial) -> str:
@@ -61,7 +63,7 @@ def tone(trial: Trial) -> str:
     found = trial.comparison
     if found.is_same:
         return "plain"
-    return "warn" if found.pushed_out or found.newly_cut or _new_warnings(trial) else "good"
+    return "warn" if found.pushed_out or found.newly_cut or trial.new_warnings else "good"
 
 
 def sight_rows(trial: Trial) -> list[SightRow]:
@@ -77,6 +79,7 @@ def sight_rows(trial: Trial) -> list[SightRow]:
             was_wide=round(one.tokens_before * WIDTH / widest),
             is_wide=round(one.tokens_after * WIDTH / widest),
             tag=_tag(one),
+            kept=_kept(one),
             is_same=one.is_same,
         )
         for one in sections
@@ -108,14 +111,10 @@ def troubles(trial: Trial) -> list[str]:
             _("%(sources)s could not be read just now and is missing on both sides. Try again.")
             % {"sources": ", ".join(late)}
         )
-    told += [warning_sentence(code) for code in _new_warnings(trial) if code is not WarningCode.BUDGET_EXCEEDED]
+    told += [warning_sentence(code) for code in trial.new_warnings if code is not WarningCode.BUDGET_EXCEEDED]
     if trial.extracted:
         told.append(_("Where a model would be asked for a summary, a shorter extract stands in for it here."))
     return told
-
-
-def _new_warnings(trial: Trial) -> list[WarningCode]:
-    return [code for code in trial.after.warnings if code not in trial.before.warnings]
 
 
 def _tag(section: SectionChange) -> Tag:
@@ -128,7 +127,7 @@ def _tag(section: SectionChange) -> Tag:
     if after.status == "empty":
         return Tag(_("empty"), "plain")
     if after.status == "cut":
-        return Tag(_cut_label(section), "warn")
+        return Tag(_("cut"), "warn")
     return _tag_of_items(section)
 
 
@@ -138,20 +137,17 @@ def _tag_of_items(section: SectionChange) -> Tag:
         return Tag(ngettext("%(count)s left out", "%(count)s left out", out) % {"count": f"{out:,}"}, "bad")
     if any(change.is_cut for change in section.changes):
         return Tag(_("told shorter"), "warn")
-    if came:
+    if came and section.section.considered > 1:
         return Tag(ngettext("%(count)s more", "%(count)s more", came) % {"count": f"{came:,}"}, "good")
     return Tag(_("whole"), "good") if section.section.status == "whole" else Tag(_("some left out, as now"), "plain")
 
 
-def _cut_label(section: SectionChange) -> str:
+def _kept(section: SectionChange) -> str:
     cut = next((change.decision for change in section.changes if change.decision.code is Code.TRUNCATED), None)
     whole = cut.detail.get("kept_paragraphs") if cut else None
     if not cut or not whole:
-        return _("cut")
-    return _("cut: %(kept)s of %(all)s paragraphs") % {
-        "kept": f"{whole:,}",
-        "all": f"{cut.detail['of_paragraphs']:,}",
-    }
+        return ""
+    return _("%(kept)s of %(all)s paragraphs") % {"kept": f"{whole:,}", "all": f"{cut.detail['of_paragraphs']:,}"}
 
 
 def _item(change: Change, trial: Trial, titles: Mapping[str, str]) -> SightItem:
@@ -169,7 +165,4 @@ def _item(change: Change, trial: Trial, titles: Mapping[str, str]) -> SightItem:
 def _why(change: Change, label: str, titles: Mapping[str, str]) -> str:
     if change.after is None:
         return _("It would not be considered any more.")
-    said = reason(change.after, label, titles)
-    if change.is_cut and change.after.code is Code.TRUNCATED:
-        return _("%(reason)s Missing: %(part)s.") % {"reason": said, "part": missing_part(change)}
-    return said
+    return reason(change.after, label, titles)

@@ -1,4 +1,4 @@
-"""Trying a text shows exactly the context that publishing it makes; nothing is recorded, and nothing else is different."""
+"""Trying a text shows exactly the context that publishing it makes; nothing is recorded, nothing else is different."""
 
 import datetime
 from collections.abc import Callable
