@@ -4,7 +4,9 @@ Things are recognised by what their refs name, whichever version it is of: a fil
 file, with another text.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, get_args
 
@@ -17,6 +19,7 @@ with another text, rank, or cut at another place."""
 
 EFFECTS: tuple[Effect, ...] = get_args(Effect)
 SHORTENED = frozenset({Code.TRUNCATED, Code.COMPACTED, Code.SUMMARISED})
+_VERSION = re.compile(r"@(?:[0-9]+|[a-z]+)\Z")
 Place = tuple[str, str]
 """A section, and what a ref names there."""
 
@@ -73,7 +76,9 @@ class SectionChange:
     before: SectionResult | None
     after: SectionResult | None
     changes: tuple[Change, ...] = ()
-    """Of its items, those that moved to another section not among them."""
+    """Of its items, and of those that moved here."""
+    moved_away: int = 0
+    """How many of its items would stand in another section."""
 
     @property
     def section(self) -> SectionResult:
@@ -95,7 +100,7 @@ class SectionChange:
     @property
     def is_same(self) -> bool:
         """Whether a reader would see no difference in it. What stands before it may still change its count by a few."""
-        return not self.changes and _as_whole(self.before, self.after)
+        return not self.changes and not self.moved_away and _as_whole(self.before, self.after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,29 +142,25 @@ def compare(before: Context, after: Context) -> Comparison:
     return Comparison(_sections(before, after, changes), changes, before.tokens, after.tokens)
 
 
-def changes_between(before: Iterable[Decision], after: Iterable[Decision]) -> tuple[Change, ...]:
+def changes_between(before: Sequence[Decision], after: Sequence[Decision]) -> tuple[Change, ...]:
     """What comes in, what goes, what moves and what else changes, in this order, each in the order of its context."""
-    old, new = _by_place(before), _by_place(after)
-    came = {place[1]: place for place in new if _is_in(new, place) and not _is_in(old, place)}
-    went = {place[1]: place for place in old if _is_in(old, place) and not _is_in(new, place)}
-    found = [_coming(old, new, place, went) for place in came.values()]
-    found += [Change("out", old[place], new.get(place)) for name, place in went.items() if name not in came]
+    twice = _twice(before) | _twice(after)
+    old, new = _by_place(before, twice), _by_place(after, twice)
+    went = [place for place in old if _is_in(old, place) and not _is_in(new, place)]
+    found: list[Change] = []
+    for place in (place for place in new if _is_in(new, place) and not _is_in(old, place)):
+        left = next((other for other in went if other[1] == place[1]), None)
+        if left:  # it stood elsewhere
+            went.remove(left)
+        found.append(Change("moved", old[left], new[place]) if left else Change("in", old.get(place), new[place]))
+    found += [Change("out", old[place], new.get(place)) for place in went]
     found += [Change("changed", old[place], new[place]) for place in new if _differs(old.get(place), new[place])]
     return tuple(sorted(found, key=lambda change: EFFECTS.index(change.effect)))
 
 
 def named(ref: str) -> str:
-    """What the ref names, without the version."""
-    return ref.partition("@")[0]
-
-
-def _coming(
-    old: Mapping[Place, Decision], new: Mapping[Place, Decision], place: Place, went: Mapping[str, Place]
-) -> Change:
-    """Of what comes in: it may have stood elsewhere."""
-    if place[1] in went:
-        return Change("moved", old[went[place[1]]], new[place])
-    return Change("in", old.get(place), new[place])
+    """What the ref names, without the version: a number, or a word for one that is not saved yet."""
+    return _VERSION.sub("", ref)
 
 
 def _differs(old: Decision | None, new: Decision) -> bool:
@@ -188,8 +189,16 @@ def _is_in(decisions: Mapping[Place, Decision], place: Place) -> bool:
     return place in decisions and decisions[place].included
 
 
-def _by_place(decisions: Iterable[Decision]) -> dict[Place, Decision]:
-    return {(decision.section, named(decision.ref)): decision for decision in decisions}
+def _twice(decisions: Sequence[Decision]) -> set[Place]:
+    """Things of which two versions stand in one section."""
+    times = Counter((decision.section, named(decision.ref)) for decision in decisions)
+    return {place for place, count in times.items() if count > 1}
+
+
+def _by_place(decisions: Sequence[Decision], twice: set[Place]) -> dict[Place, Decision]:
+    """Of what stands somewhere twice, each version is a thing of its own."""
+    places = ((one.section, named(one.ref)) for one in decisions)
+    return {(place[0], one.ref) if place in twice else place: one for place, one in zip(places, decisions, strict=True)}
 
 
 def _sections(before: Context, after: Context, changes: Sequence[Change]) -> tuple[SectionChange, ...]:
@@ -197,8 +206,10 @@ def _sections(before: Context, after: Context, changes: Sequence[Change]) -> tup
     of_section: dict[str, list[Change]] = {}
     for change in changes:
         of_section.setdefault(change.decision.section, []).append(change)
+    moved = Counter(change.before.section for change in changes if change.effect == "moved" and change.before)
     return tuple(
-        SectionChange(old.get(key), new.get(key), tuple(of_section.get(key, ()))) for key in _merged([*old], [*new])
+        SectionChange(old.get(key), new.get(key), tuple(of_section.get(key, ())), moved[key])
+        for key in _merged([*old], [*new])
     )
 
 
