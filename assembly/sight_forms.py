@@ -27,9 +27,9 @@ class SightForm(WishesForm):
     ) -> None:
         super().__init__(*args, **kwargs)
         if agents is not None:
-            every = [(EVERY_AGENT, _("All agents of this team"))] if len(agents) > 1 else []
-            choices = [(agent.slug, agent.name) for agent in agents]
-            self.fields["agent"] = forms.ChoiceField(label=_("Agent"), choices=[*choices, *every])
+            one = [(agent.slug, agent.name) for agent in agents]
+            every = (EVERY_AGENT, _("All agents of this team"))
+            self.fields["agent"] = forms.ChoiceField(label=_("Agent"), choices=[*one, every])
         if teams is not None:
             choices = [(team.slug, team.name) for team in teams]
             self.fields["team"] = forms.ChoiceField(

@@ -35,8 +35,6 @@ MOST_AGENTS = 20
 SECONDS = 3.0
 """After this time no further agent is begun."""
 
-__all__ = ["agent_file", "daily_log", "team_file"]
-
 
 @dataclass(frozen=True, slots=True)
 class AgentRow:
@@ -71,8 +69,9 @@ def _sight(request: HttpRequest, subject: Subject) -> HttpResponse:
     if request.method == "GET" and request.headers.get("HX-Request"):
         return panel(request, subject, written)
     form = sight_form(request, subject)
-    if written.fault or not subject.agents or not (form.is_valid() or not form.is_bound):
-        return _page(request, subject, written, form, status=422 if written.fault or form.errors else 200)
+    faulty = bool(written.fault or (subject.agents and form.errors))
+    if faulty or not subject.agents:
+        return _page(request, subject, written, form, status=422 if faulty else 200)
     wish = wished(form, subject) if form.is_bound else default_wish(request, subject)
     remember_topic(request, wish.asked.topic)
     try:
