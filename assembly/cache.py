@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Lock
 from time import monotonic
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 from django.db import models
 from django.utils import timezone
@@ -89,39 +89,50 @@ def _values(row: models.Model) -> dict[str, Any]:
     return {column.attname: getattr(row, column.attname) for column in row._meta.concrete_fields}  # noqa: SLF001
 
 
+class Keepable(Protocol):
+    """What can be kept here."""
+
+    @property
+    def characters(self) -> int:
+        """About how much room it takes."""
+
+
+Given = TypeVar("Given", bound=Keepable)
+
+
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _Kept(Generic[Given]):
     """An answer, when it was asked for, and the counts of changes that it holds for."""
 
     asked_at: float
     changes: Changes
-    answer: Answer
+    answer: Given
 
 
-class AssemblyCache:
+class AssemblyCache(Generic[Given]):
     """The last answers of this process by their questions, for all its threads. The oldest make room for new ones."""
 
     def __init__(self, max_characters: int = MAX_CHARACTERS) -> None:
         self._max_characters = max_characters
         self._characters = 0
-        self._answers: OrderedDict[bytes, _Kept] = OrderedDict()
+        self._answers: OrderedDict[bytes, _Kept[Given]] = OrderedDict()
         self._lock = Lock()
 
     def knows(self, question: Question) -> bool:
         """Whether it is worth while to read the counts of changes."""
         return self._young(question) is not None
 
-    def recall(self, question: Question, changes: Changes) -> Answer | None:
+    def recall(self, question: Question, changes: Changes) -> Given | None:
         """The answer that was given to this question within the last 30 seconds, if nothing has changed since."""
         kept = self._young(question)
         return kept.answer if kept and kept.changes == changes else None
 
-    def _young(self, question: Question) -> _Kept | None:
+    def _young(self, question: Question) -> _Kept[Given] | None:
         with self._lock:
             kept = self._answers.get(question.key)
         return kept if kept and question.asked_at - kept.asked_at < LIFETIME_SECONDS else None
 
-    def remember(self, question: Question, changes: Changes, answer: Answer) -> None:
+    def remember(self, question: Question, changes: Changes, answer: Given) -> None:
         """Keep the answer for those who ask the same."""
         with self._lock:
             self._forget(question.key)
@@ -139,4 +150,4 @@ class AssemblyCache:
         self._characters -= gone.answer.characters if gone else 0
 
 
-cache = AssemblyCache()
+cache = AssemblyCache[Answer]()

@@ -14,6 +14,7 @@ from assembly.views import (
     rule_versions,
     rule_writing,
     rules,
+    sight,
     size,
 )
 
@@ -52,5 +53,8 @@ urlpatterns = [
     path("external-sources/<slug:name>/ask/", external.ask, name="external_ask"),
     path("external-sources/<slug:name>/switch/", external.switch, name="external_switch"),
     path("external-sources/<slug:name>/delete/", external.delete, name="external_delete"),
+    path("teams/<slug:slug>/files/<team_file_key:key>/sight/", sight.team_file, name="team_file_sight"),
+    path("agents/<slug:slug>/files/<agent_file_key:key>/sight/", sight.agent_file, name="agent_file_sight"),
+    path("agents/<slug:slug>/logs/<date:date>/sight/", sight.daily_log, name="daily_log_sight"),
     path("size/<slug:key>/", size.size, name="size"),
 ]

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from assembly.api import external, profiles, rule_trying, rules, views
+from assembly.api import external, profiles, rule_trying, rules, trials, views
 
 urlpatterns = [
     path("assemblies", views.AssemblyList.as_view()),
@@ -10,6 +10,7 @@ urlpatterns = [
     path("assemblies/<uuid:id_>/decisions", views.AssemblyDecisions.as_view()),
     path("assemblies/<uuid:id_>/replay", views.AssemblyReplay.as_view()),
     path("assemblies/<uuid:id_>/append", views.AssemblyAppend.as_view()),
+    path("trials", trials.TrialCreate.as_view()),
     path("tokens", views.Tokens.as_view()),
     path("compress", views.Compress.as_view()),
     path("profiles", profiles.ProfileList.as_view()),

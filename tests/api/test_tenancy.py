@@ -114,6 +114,7 @@ EXTERNAL_SOURCES = {  # of the organisation; tried in tests/api/test_external.py
     "external-sources/<slug:name>",
     "external-sources/<slug:name>/ask",
 }
+TRIALS = {"trials"}  # tried in tests/api/test_trials.py
 JOBS = {"jobs", "jobs/<uuid:id_>", "jobs/<uuid:id_>/retry"}  # tried in tests/api/test_jobs.py
 ASSEMBLIES = {  # tried in tests/api/test_assemblies.py
     "assemblies",
@@ -177,7 +178,7 @@ def anonymised(content: bytes, *names: object) -> dict[str, Any]:
 
 
 def test_every_address_has_a_row() -> None:
-    tried_elsewhere = LISTS | PUBLIC | NOBODYS | JOBS | ASSEMBLIES | PROFILES | RULES | EXTERNAL_SOURCES
+    tried_elsewhere = LISTS | PUBLIC | NOBODYS | JOBS | ASSEMBLIES | PROFILES | RULES | TRIALS | EXTERNAL_SOURCES
     assert ROUTES.keys() == PRIVATE.keys() | tried_elsewhere
 
 

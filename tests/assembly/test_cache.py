@@ -210,7 +210,7 @@ def asked(key: bytes, at: float = 0.0) -> Question:
 
 
 def test_the_oldest_make_room_for_the_new() -> None:
-    cache = AssemblyCache(max_characters=100)
+    cache = AssemblyCache[Answer](max_characters=100)
     for key in (b"a", b"b", b"c"):
         cache.remember(asked(key), SEEN, answer(40))
     assert [cache.recall(asked(key), SEEN) is None for key in (b"a", b"b", b"c")] == [True, False, False]
@@ -223,7 +223,7 @@ def test_the_oldest_make_room_for_the_new() -> None:
 
 
 def test_what_is_too_old_is_let_go_of() -> None:
-    cache = AssemblyCache()
+    cache = AssemblyCache[Answer]()
     cache.remember(asked(b"old", at=0), SEEN, answer(10))
     cache.remember(asked(b"new", at=31), SEEN, answer(10))
     assert cache.recall(asked(b"old", at=1), SEEN) is None
@@ -231,7 +231,7 @@ def test_what_is_too_old_is_let_go_of() -> None:
 
 
 def test_an_answer_holds_for_the_changes_that_it_saw() -> None:
-    cache = AssemblyCache()
+    cache = AssemblyCache[Answer]()
     cache.remember(asked(b"a"), (1, 2), answer(10))
     assert cache.knows(asked(b"a"))
     assert not cache.knows(asked(b"b"))
