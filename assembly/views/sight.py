@@ -14,7 +14,6 @@ from django.views.decorators.vary import vary_on_headers
 from agents.models import Agent
 from assembly.sight_forms import SightForm
 from assembly.trial import Trial, trial
-from assembly.views.line_difference import line_difference
 from assembly.views.sight_panel import panel
 from assembly.views.sight_subject import Subject, agent_file_subject, daily_log_subject, team_file_subject
 from assembly.views.sight_wishes import (
@@ -28,6 +27,7 @@ from assembly.views.sight_wishes import (
 )
 from assembly.views.sight_words import headline, sight_lists, sight_rows, tone, troubles
 from config.http.errors import Invalid
+from teams.differences.comparison import compared
 from teams.views.asking import asking
 
 MOST_AGENTS = 20
@@ -105,7 +105,7 @@ def _seen(found: Trial) -> dict[str, Any]:
         "rows": sight_rows(found),
         "lists": sight_lists(found),
         "troubles": troubles(found),
-        "difference": line_difference(found.before.content, found.after.content),
+        "difference": compared(found.before.content, found.after.content, source=True),
     }
 
 

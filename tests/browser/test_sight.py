@@ -28,7 +28,7 @@ def test_what_is_written_shows_what_it_would_cut(page: Page, server: str, team: 
     look(page, server, LONG)
     expect(page.get_by_role("heading", level=1)).to_have_text("What will Luna see?")
     expect(page.locator(".told")).to_contain_text(COSTS)
-    expect(page.locator("ins").first).to_contain_text("Goal 0: ship the demo")
+    expect(page.locator("tr.added").filter(has_text="Goal 0: ship the demo")).to_be_visible()
     assert violations_in_both_schemes(page) == []
 
     page.get_by_label("Budget in tokens").fill("20000")
