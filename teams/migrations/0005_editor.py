@@ -9,8 +9,6 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("teams", "0004_drafts"),
-        # Who is there is told anew within seconds: not worth a line in the write-ahead log.
-        migrations.RunSQL("ALTER TABLE presences SET UNLOGGED", "ALTER TABLE presences SET LOGGED"),
     ]
 
     operations = [

@@ -104,8 +104,8 @@ form.addEventListener("submit", async (event) => {
     return void form.requestSubmit(event.submitter);
   }
   over = true;
-  // What is sent now is on the server from now on; where it is not, it is offered on the next visit.
-  local.keep();
+  // What is sent now is on the server from now on; where it did not get there, it is offered on the next visit.
+  if (dirty()) local.keep(); else local.forget();
 });
 window.addEventListener("pageshow", (event) => { if (event.persisted) { over = false; save(); } });
 window.addEventListener("online", save);
@@ -127,7 +127,8 @@ for (const link of document.querySelectorAll("a[data-flush]")) {
 }
 
 // What the browser kept and the server does not have is offered; what it has is kept no longer.
-const kept_here = local.found().filter((one) => one.text !== text.value && one.text.trim());
+const shown = [text.value, ...[...document.querySelectorAll("#yours, #set-aside")].map((part) => part.textContent)];
+const kept_here = local.found().filter((one) => one.text.trim() && !shown.includes(one.text));
 if (kept_here.length) {
   otherText.offer("local", kept_here[0], () => { local.forget(); save(); });
 } else {

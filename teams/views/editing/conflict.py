@@ -30,8 +30,8 @@ class Conflict:
         base, yours, theirs = map(with_line_feeds, (base, yours, theirs))
         pieces = merged(base, yours, theirs)
         marks = Marks(
-            yours=_("[Both texts differ here. Yours says:]"),
-            theirs=_("[%(name)s:]") % {"name": name},
+            yours=_("[Here both texts changed. Yours says:]"),
+            theirs=_("[%(name)s says:]") % {"name": name},
             end=_("[Keep what is right, and take out these lines in brackets.]"),
         )
         return cls(yours, theirs, as_text(pieces, marks), sum(piece.is_overlap for piece in pieces))
