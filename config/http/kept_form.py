@@ -3,6 +3,9 @@
 Django's own answers to both drop what was sent. Here it comes back in a form that can be sent again.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
@@ -28,7 +31,12 @@ def _from_here(request: HttpRequest) -> bool:
 class SignInMiddleware(LoginRequiredMiddleware):
     """Sends who is not signed in to the sign-in page; scripts are told so, and texts are given back."""
 
-    def handle_no_permission(self, request: HttpRequest, view_func: object) -> HttpResponseBase:
+    def process_view(
+        self, request: HttpRequest, view_func: Callable[..., HttpResponseBase], view_args: Any, view_kwargs: Any
+    ) -> HttpResponseBase | None:
+        refused = super().process_view(request, view_func, view_args, view_kwargs)
+        if refused is None:
+            return None
         if "application/json" in request.headers.get("Accept", ""):
             return JsonResponse({"code": "signed_out"}, status=401)
-        return kept_form(request, signed_out=True, status=401) or super().handle_no_permission(request, view_func)
+        return kept_form(request, signed_out=True, status=401) or refused

@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from teams.models import Membership, Role, Team
 from tests.browser.conftest import PASSWORD, sign_in
+from tests.browser.test_every_page import violations_in_both_schemes
 from tests.browser.writing import (
     GOALS,
     draft_of,
@@ -78,13 +79,13 @@ def test_two_people_at_once_lose_nothing(page: Page, other: Page, server: str, t
     published_by("olga", team, "one\ntwo\nthree")
     mine = open_goals(page, server)
     theirs = open_goals(other, server, "tim")
-    expect(other.get_by_text("Olga Owner is editing this text, too.")).to_be_visible()
+    expect(other.locator("#others")).to_have_text("Olga Owner is editing this text, too.")
     theirs.fill("one\ntwo\nTHREE")
     publish_from_here(other)
     expect(other.locator("[data-message]")).to_contain_text("Published as version 3.")
 
     mine.fill("ONE\ntwo\nthree")
-    expect(page.get_by_text("Tim published version 3 while you were writing.")).to_be_visible()
+    expect(page.locator("#newer")).to_contain_text("Tim published version 3 while you were writing.")
     page.get_by_role("button", name="Publish …").click()
     expect(page.get_by_role("alert").filter(has_text="Tim published version 3")).to_be_visible()
     field = page.get_by_label("Your text, not published yet")
@@ -271,3 +272,36 @@ def test_the_line_of_a_cut_is_drawn(page: Page, server: str, team: Team, complai
     page.get_by_role("button", name="Preview").click()
     expect(page.locator(".cut-line")).to_have_count(1)
     expect(page.locator("p", has=page.locator(".cut-line"))).to_contain_text("Paragraph 15:")
+
+
+def test_axe_finds_nothing_in_any_state(page: Page, server: str, team: Team) -> None:
+    text = open_goals(page, server)
+    text.fill("Precious")
+    is_saved(page)
+    page.get_by_role("button", name="Discard the draft").click()
+    page.get_by_role("button", name="Shortcuts").click()
+    found = violations_in_both_schemes(page)
+    page.keyboard.press("Escape")
+    text.fill("Mine")
+    is_saved(page)
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator("#preview .prose")).to_be_focused()
+    found += violations_in_both_schemes(page)
+    page.goto(f"{server}{GOALS}?step=publish")
+    found += violations_in_both_schemes(page)
+    published_by("tim", team, "Theirs")
+    page.goto(f"{server}{GOALS}?step=merge")
+    found += violations_in_both_schemes(page)
+    assert found == []
+
+
+def test_no_state_is_wider_than_a_small_phone(browser: Browser, server: str, team: Team) -> None:
+    context = browser.new_context(viewport={"width": 320, "height": 640})
+    page = context.new_page()
+    open_goals(page, server).fill("Mine")
+    is_saved(page)
+    published_by("tim", team, "Theirs" * 60)
+    for step in ("", "?step=merge"):
+        page.goto(f"{server}{GOALS}{step}")
+        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), step
+    context.close()

@@ -7,7 +7,7 @@ from django.test import Client
 
 from teams.models import Draft, Membership, Team, User
 from tests.pages.conftest import SignedIn, text_of
-from tests.pages.writing import AS_SCRIPT, GOALS, draft_in, goals, keep, publish_as
+from tests.pages.writing import AS_SCRIPT, GOALS, draft_in, goals, keep, write
 
 
 def test_a_draft_is_kept_and_nobody_else_sees_it(signed_in: SignedIn, owner: User, editor: User, team: Team) -> None:
@@ -54,7 +54,7 @@ def test_two_windows_of_one_person_are_told_and_lose_nothing(signed_in: SignedIn
 def test_two_windows_without_scripts_get_both_texts_and_a_proposal(
     signed_in: SignedIn, owner: User, team: Team
 ) -> None:
-    publish_as(owner, team, "one\ntwo\nthree")
+    write(team, "one\ntwo\nthree", owner)
     browser = signed_in(owner)
     keep(browser, "ONE\ntwo\nthree", version=2)
     data = {"deed": "keep", "content": "one\ntwo\nTHREE", "version": 2, "revision": 0}
@@ -197,7 +197,7 @@ def test_others_see_who_is_there(signed_in: SignedIn, owner: User, editor: User,
 
 def test_an_open_editor_hears_of_a_newer_version(signed_in: SignedIn, owner: User, editor: User, team: Team) -> None:
     browser = signed_in(owner)
-    publish_as(editor, team, "Theirs")
+    write(team, "Theirs", editor)
     news = keep(browser, "Mine").json()
     assert news["published"] == 2
     assert news["newer"] == "Edda published version 2 while you were writing."

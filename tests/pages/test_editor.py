@@ -10,11 +10,11 @@ from teams.files import MAX_FILE_CHARACTERS
 from teams.forms import TextForm, with_line_ends_of
 from teams.models import Team, User
 from tests.pages.conftest import SignedIn, text_of
-from tests.pages.writing import GOALS, draft_in, goals, publish, publish_as
+from tests.pages.writing import GOALS, draft_in, goals, publish, write
 
 
 def test_a_text_that_begins_with_line_breaks_survives_the_form(signed_in: SignedIn, owner: User, team: Team) -> None:
-    publish_as(owner, team, "\n\n  Ship it.  \n\n")
+    write(team, "\n\n  Ship it.  \n\n", owner)
     page = text_of(signed_in(owner).get(GOALS))
     # A browser drops exactly one line break after the tag.
     assert ">\n\n\n  Ship it.  \n\n</textarea>" in page

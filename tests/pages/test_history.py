@@ -6,7 +6,7 @@ from django.test import Client
 
 from teams.models import Team, TeamFile, User
 from tests.pages.conftest import SignedIn, text_of
-from tests.pages.test_editor import goals, write
+from tests.pages.writing import goals, write
 
 HISTORY = "/teams/demo/files/GOALS/history/"
 

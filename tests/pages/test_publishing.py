@@ -5,7 +5,7 @@ import pytest
 from agents.models import Agent
 from teams.models import Team, User
 from tests.pages.conftest import SignedIn, text_of
-from tests.pages.writing import GOALS, LOOK, draft_in, goals, keep, publish, publish_as
+from tests.pages.writing import GOALS, LOOK, draft_in, goals, keep, publish, write
 
 
 def test_publishing_makes_a_version_with_a_note(signed_in: SignedIn, owner: User, team: Team) -> None:
@@ -34,7 +34,7 @@ def test_an_unchanged_text_makes_no_version(signed_in: SignedIn, owner: User, te
 
 
 def test_line_ends_are_published_as_they_were_stored(signed_in: SignedIn, owner: User, team: Team) -> None:
-    publish_as(owner, team, "---\r\ntitle: x\r\n---\r\n\r\none")
+    write(team, "---\r\ntitle: x\r\n---\r\n\r\none", owner)
     publish(signed_in(owner), "---\r\ntitle: x\r\n---\r\n\r\none\r\ntwo", version=2)
     assert goals(team).content == "---\r\ntitle: x\r\n---\r\n\r\none\r\ntwo"
 
@@ -77,9 +77,9 @@ def test_only_what_was_looked_at_is_published(revision: str, signed_in: SignedIn
 def test_changes_in_different_places_are_brought_together(
     signed_in: SignedIn, owner: User, editor: User, team: Team
 ) -> None:
-    publish_as(owner, team, "one\ntwo\nthree")
+    write(team, "one\ntwo\nthree", owner)
     browser = signed_in(owner)
-    publish_as(editor, team, "one\ntwo\nthree\nfour")
+    write(team, "one\ntwo\nthree\nfour", editor)
     stale = browser.post(GOALS, {"deed": "review", "version": 2, "content": "ONE\ntwo\nthree"})
     page = text_of(stale)
     assert stale.status_code == 412
@@ -101,7 +101,7 @@ def test_changes_of_one_place_are_both_kept_in_plain_words(
     signed_in: SignedIn, owner: User, editor: User, team: Team
 ) -> None:
     browser = signed_in(owner)
-    publish_as(editor, team, "Theirs & more")
+    write(team, "Theirs & more", editor)
     page = text_of(browser.post(GOALS, {"deed": "review", "version": 1, "content": "Mine <b>"}))
     assert "In one place both texts changed the same lines" in page
     marked = (
@@ -118,7 +118,7 @@ def test_a_version_between_looking_and_publishing_is_told(
 ) -> None:
     browser = signed_in(owner)
     revision = keep(browser, "Mine").json()["revision"]
-    publish_as(editor, team, "Theirs")
+    write(team, "Theirs", editor)
     response = browser.post(GOALS, {"deed": "publish", "revision": revision, "note": "x"})
     assert response.status_code == 412
     assert "Edda published version 2" in text_of(response)
@@ -130,7 +130,7 @@ def test_a_version_between_looking_and_publishing_is_told(
 
 def test_either_text_can_be_gone_on_with(signed_in: SignedIn, owner: User, editor: User, team: Team) -> None:
     browser = signed_in(owner)
-    publish_as(editor, team, "Theirs")
+    write(team, "Theirs", editor)
     browser.post(GOALS, {"deed": "review", "version": 1, "content": "Mine"})
     draft = draft_in(team, owner)
     assert draft

@@ -18,10 +18,10 @@ def goals(team: Team) -> TeamFile:
     return TeamFile.objects.get(team=team, file_key="GOALS")
 
 
-def publish_as(person: User, team: Team, content: str) -> TeamFile:
+def write(team: Team, content: str, by: User) -> TeamFile:
     """Somebody publishes a text from elsewhere."""
     file = goals(team)
-    return file_save(file=file, content=content, expected_version=file.version, author=person.principal.author)
+    return file_save(file=file, content=content, expected_version=file.version, author=by.principal.author)
 
 
 def draft_in(team: Team, person: User) -> Draft | None:
