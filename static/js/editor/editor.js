@@ -1,5 +1,5 @@
 // The editor: its parts, and the small things that belong to none of them.
-import { form, replaceText, text } from "./page.js";
+import { form, replaceText, text, token } from "./page.js";
 import "./saving.js";
 import "./shortcuts.js";
 
@@ -20,3 +20,4 @@ for (const button of document.querySelectorAll("[data-take]")) {
 for (const failure of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
   form.parentElement.addEventListener(failure, (event) => { if (event.target.id === "size") event.stopPropagation(); });
 }
+document.addEventListener("htmx:configRequest", (event) => { event.detail.headers["x-csrftoken"] = token(); });

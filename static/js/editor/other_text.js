@@ -6,6 +6,7 @@ const panel = document.getElementById("other-text");
 const title = panel.querySelector("h2");
 const shown = panel.querySelector("[data-other]");
 let other = null;
+let fromAWindow = false;
 let decided = () => {};
 
 function draw() {
@@ -14,10 +15,11 @@ function draw() {
   local.keepOther(other);
 }
 
-export const isOpen = () => other !== null;
+// The draft is the other window's until it is decided which text to go on with. What the browser kept can wait.
+export const holds = () => other !== null && fromAWindow;
 
 export function offer(kind, found, then) {
-  [other, decided] = [found, then];
+  [other, decided, fromAWindow] = [found, then, kind === "window"];
   title.textContent = kind === "window" ? title.dataset.wordsWindow : title.dataset.wordsLocal;
   draw();
   announce(title.textContent);

@@ -21,7 +21,7 @@ export function replaceText(value) {
 
 export const plain = (value) => value.replace(/\r\n?/g, "\n");
 
-function token() {
+export function token() {
   // Signing in again, in another tab, changes the token: the cookie always has the newest.
   const cookie = document.cookie.split("; ").find((one) => one.startsWith("csrftoken="));
   return cookie?.slice("csrftoken=".length) ?? form.elements.csrfmiddlewaretoken.value;

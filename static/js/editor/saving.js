@@ -26,11 +26,11 @@ function later(delay) {
 export async function save() {
   clearTimeout(timer);
   if (running) await running;
-  if (over || otherText.isOpen() || !dirty()) return;
+  if (over || otherText.holds() || !dirty()) return;
   running = attempt();
   await running;
   running = null;
-  if (dirty() && !over && !failures && !otherText.isOpen()) later(QUIET);
+  if (dirty() && !over && !failures && !otherText.holds()) later(QUIET);
 }
 
 async function attempt() {
@@ -112,7 +112,7 @@ window.addEventListener("online", save);
 document.addEventListener("visibilitychange", () => {
   if (over || !dirty()) return;
   local.keep();
-  if (document.visibilityState === "visible") save(); else if (!running && !otherText.isOpen()) save();
+  save();
 });
 window.addEventListener("beforeunload", (event) => {
   if (!over && dirty() && !local.works) event.preventDefault();
@@ -128,11 +128,12 @@ for (const link of document.querySelectorAll("a[data-flush]")) {
 
 // What the browser kept and the server does not have is offered; what it has is kept no longer.
 const shown = [text.value, ...[...document.querySelectorAll("#yours, #set-aside")].map((part) => part.textContent)];
-const kept_here = local.found().filter((one) => one.text.trim() && !shown.includes(one.text));
-if (kept_here.length) {
-  otherText.offer("local", kept_here[0], () => { local.forget(); save(); });
-} else {
+const unsaved = local.found().filter((one) => one.text.trim() && !shown.includes(one.text));
+const hasTwo = document.getElementById("yours") !== null; // then the own text may be nowhere but here
+if (unsaved.length) {
+  otherText.offer("local", unsaved[0], () => { local.forget(); save(); });
+} else if (!hasTwo) {
   local.forget();
   local.keepOther(null);
 }
-if (words.kept === "no" || form.elements.keeping.value) later(0);
+if (words.kept === "no") later(0);
