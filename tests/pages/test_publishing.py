@@ -125,7 +125,7 @@ def test_a_version_between_looking_and_publishing_is_told(
     draft = draft_in(team, owner)
     assert draft
     assert draft.content == "Mine"
-    assert text_of(browser.get(LOOK)).count("Use this") == 2
+    assert text_of(browser.get(LOOK)).count('value="take"') == 2
 
 
 def test_either_text_can_be_gone_on_with(signed_in: SignedIn, owner: User, editor: User, team: Team) -> None:
