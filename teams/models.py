@@ -10,9 +10,23 @@ from uuid_utils.compat import uuid7
 
 from teams.drafts import Draft
 from teams.files import Version, VersionedFile
+from teams.presence import Presence
 from teams.principal import Principal
+from teams.set_aside import TextSetAside
 
-__all__ = ["Draft", "Erasure", "Membership", "Role", "Team", "TeamFile", "TeamFileVersion", "User", "valid_slug"]
+__all__ = [
+    "Draft",
+    "Erasure",
+    "Membership",
+    "Presence",
+    "Role",
+    "Team",
+    "TeamFile",
+    "TeamFileVersion",
+    "TextSetAside",
+    "User",
+    "valid_slug",
+]
 
 valid_slug = RegexValidator(
     r"\A[a-z0-9]+(?:-[a-z0-9]+)*\Z",

@@ -22,7 +22,7 @@ from teams.markdown import rendered
 from teams.views import comparing, editing, restoring
 from teams.views import history as document_history
 from teams.views.asking import asking
-from teams.views.document import Crumb, Document, Save, saving
+from teams.views.document import Crumb, Document, saving
 
 
 def read(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
@@ -43,10 +43,10 @@ def read(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
 
 
 def edit(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
-    """The editor of the day's log; the first save makes it."""
+    """The editor of the day's log; publishing the first text makes it."""
     agent = agent_for(asking(request), slug, Action.WRITE)
     found = _document(agent, date, may_edit=True)
-    return editing.edit(request, found, _save(request, agent, found))
+    return editing.edit(request, found, _publisher(request, agent, found))
 
 
 def history(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
@@ -81,9 +81,9 @@ def go_to(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("daily_log", slug=slug, date=date)
 
 
-def _save(request: HttpRequest, agent: Agent, found: Document) -> Save:
+def _publisher(request: HttpRequest, agent: Agent, found: Document) -> editing.Publish:
     if found.exists:
-        return saving(request, file_save, found.file)
+        return editing.publisher(request, file_save, found.file)
 
     def create(content: str, expected: int, note: str) -> DailyLog:
         date = found.file.date  # type: ignore[attr-defined]

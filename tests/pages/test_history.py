@@ -11,7 +11,7 @@ from teams.files import MAX_NOTE_CHARACTERS, file_save
 from teams.history_forms import MAX_OWN_CHARACTERS
 from teams.models import Team, TeamFile, TeamFileVersion, User
 from tests.pages.conftest import SignedIn, text_of
-from tests.pages.test_editor import goals, write
+from tests.pages.writing import goals, write
 
 HISTORY = "/teams/demo/files/GOALS/history/"
 

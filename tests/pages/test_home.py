@@ -9,7 +9,7 @@ from assembly.service import assemble
 from teams.models import Team, User
 from teams.services import team_create
 from tests.pages.conftest import SignedIn, text_of
-from tests.pages.test_editor import write
+from tests.pages.writing import write
 
 
 def test_somebody_without_a_team_is_told_the_first_step(signed_in: SignedIn, outsider: User, team: Team) -> None:
