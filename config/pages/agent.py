@@ -21,7 +21,7 @@ from teams.access import Action
 from teams.models import Team
 from teams.views.asking import asking
 
-DAYS, MEMORIES, CONTEXTS = 14, 10, 5
+DAYS, MEMORIES, CONTEXTS = 14, 6, 6
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from agents.models import Agent, AgentFile, AgentFileVersion, DailyLogVersion
 from teams.models import Team, TeamFile, TeamFileVersion
 from teams.principal import Principal
 
-LOOKED_AT, SHOWN = 60, 8
+LOOKED_AT, SHOWN, PER_DAY = 60, 6, 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,16 @@ class PersonsDay:
     editor: str
     date: datetime.date
     changes: tuple[Change, ...]
+
+    @property
+    def shown(self) -> tuple[Change, ...]:
+        """Those that are shown, the newest first."""
+        return self.changes[:PER_DAY]
+
+    @property
+    def more(self) -> int:
+        """How many are not shown."""
+        return len(self.changes) - len(self.shown)
 
 
 def changes_lately(principal: Principal) -> list[PersonsDay]:

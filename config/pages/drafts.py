@@ -1,7 +1,7 @@
 """A person's drafts, with what they are of; also those of texts that are gone or that the person may no longer edit."""
 
 import datetime
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -46,7 +46,7 @@ class KeptDraft:
 
 def kept_drafts(principal: Principal, drafts: QuerySet[Draft]) -> list[KeptDraft]:
     """The drafts with their texts, in at most four more queries."""
-    rows: Sequence[Any] = drafts.defer("content").annotate(beginning=Left("content", BEGINNING))
+    rows = list(drafts.defer("content").annotate(beginning=Left("content", BEGINNING)))
     places = places_of(principal, [row.about for row in rows])
     return [KeptDraft(row, " ".join(row.beginning.split()), places.get(row.about)) for row in rows]
 

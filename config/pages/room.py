@@ -66,13 +66,13 @@ def files_over_room(principal: Principal) -> list[FullFile]:
     return sorted(over, key=lambda file: file.room.tokens / file.room.most, reverse=True)
 
 
-def _likely(files: QuerySet[Any], keys: list[str]) -> QuerySet[Any]:
+def _likely(files: QuerySet[Any], keys: list[str]) -> list[Any]:
     """The files that may be over their room. A token has a byte at least; PostgreSQL knows the bytes of a text
     without reading it."""
     most = Case(*(When(file_key=key, then=Value(_most(key))) for key in keys))
     size = Func(F("content"), function="octet_length", output_field=IntegerField())
     measured = files.alias(size=size, most=most).filter(size__gt=F("most"))
-    return measured.alias(fullness=F("size") * 100 / F("most")).order_by("-fullness", "id")[:COUNTED]
+    return list(measured.alias(fullness=F("size") * 100 / F("most")).order_by("-fullness", "id")[:COUNTED])
 
 
 def _full(file: Any, owner: Agent | Team, route: str) -> FullFile:

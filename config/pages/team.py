@@ -13,7 +13,7 @@ from teams.access import Action, may, team_for
 from teams.guidance import TEAM_FILES
 from teams.views.asking import asking
 
-MEMORIES, CONTEXTS = 10, 5
+MEMORIES, CONTEXTS = 6, 6
 
 
 def team_page(request: HttpRequest, slug: str) -> HttpResponse:

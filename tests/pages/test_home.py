@@ -54,7 +54,8 @@ def test_what_one_person_did_to_one_text_on_one_day_is_one_line(
         write(team, text, owner, note=note)
     write(team, "D", editor)
     page = text_of(signed_in(owner).get("/"))
-    assert "versions 2 to 4 · “Shorter” · “Begun”" in page
+    assert "versions 2 to 4," in page
+    assert "“Shorter” · “Begun”" in page
     assert "history/compare/?from=1&amp;to=4" in page
     assert "history/compare/?from=4&amp;to=5" in page
 
