@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
@@ -28,8 +28,7 @@ def agent_settings(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             agent_update(agent=agent, **_wishes(form.cleaned_data, agent, principal))
         except StaleVersion as stale:
-            form.data = form.data.copy()
-            form.data["version"] = stale.current.version
+            form.data = _with_version(request, stale.current.version)
             form.add_error(
                 None,
                 _(
@@ -64,6 +63,13 @@ def delete(request: HttpRequest, slug: str) -> HttpResponse:
         )
         return redirect("agent_list")
     return render(request, "agents/delete.html", {"agent": agent, "form": form}, status=422 if form.errors else 200)
+
+
+def _with_version(request: HttpRequest, version: int) -> QueryDict:
+    """What was sent, now made from the newest version."""
+    sent = request.POST.copy()
+    sent["version"] = str(version)
+    return sent
 
 
 def _facts(agent: Agent) -> dict[str, Any]:
