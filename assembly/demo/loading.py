@@ -92,7 +92,7 @@ def _team(entry: Entry, people: Mapping[str, User], now: datetime.datetime) -> T
     for earlier in ("earlier", ""):
         if author := _author(entry, earlier, people):
             texts = workspace_of(folder / earlier, now.date()).team_files
-            files_store(TeamFile.objects.filter(team=team), texts, author, _uncounted, _note(entry, earlier))
+            files_store(TeamFile.objects.filter(team=team), texts, author, _uncounted, _notes(entry, earlier))
     facts = aged(workspace_of(folder, now.date()).lines.memories, now)
     memories_store(owner=team, facts=facts, principal=SYSTEM, advance=_uncounted)
     return team
@@ -105,7 +105,7 @@ def _agent(entry: Entry, people: Mapping[str, User], teams: Mapping[str, Team], 
     for earlier in ("earlier", ""):
         if author := _author(entry, earlier, people):
             texts = workspace_of(folder / earlier, today).agent_files
-            files_store(AgentFile.objects.filter(agent=agent), texts, author, _uncounted, _note(entry, earlier))
+            files_store(AgentFile.objects.filter(agent=agent), texts, author, _uncounted, _notes(entry, earlier))
     workspace = workspace_of(folder, today)
     logs_store(agent, workspace.logs, SYSTEM, _uncounted)
     memories_store(owner=agent, facts=aged(workspace.lines.memories, now), principal=SYSTEM, advance=_uncounted)
@@ -119,9 +119,10 @@ def _author(entry: Entry, earlier: str, people: Mapping[str, User]) -> Author | 
     return people[username].principal.author if username else None
 
 
-def _note(entry: Entry, earlier: str) -> str:
-    note: str = entry.get("earlier_note" if earlier else "note", "")
-    return note
+def _notes(entry: Entry, earlier: str) -> Mapping[str, str]:
+    """What their author says of them, by file."""
+    notes: Mapping[str, str] = entry.get("earlier_notes" if earlier else "notes", {})
+    return notes
 
 
 def _draft(entry: Entry, people: Mapping[str, User], teams: Mapping[str, Team], agents: Mapping[str, Agent]) -> None:

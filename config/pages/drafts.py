@@ -1,6 +1,7 @@
 """A person's drafts, with what they are of; also those of texts that are gone or that the person may no longer edit."""
 
 import datetime
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from teams.models import Team, TeamFile
 from teams.principal import Principal
 
 BEGINNING = 160  # characters
+MARKS = re.compile(r"[#*_`>]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,12 @@ def kept_drafts(principal: Principal, drafts: QuerySet[Draft]) -> list[KeptDraft
     """The drafts with their texts, in at most four more queries."""
     rows = list(drafts.defer("content").annotate(beginning=Left("content", BEGINNING)))
     places = places_of(principal, [row.about for row in rows])
-    return [KeptDraft(row, " ".join(row.beginning.split()), places.get(row.about)) for row in rows]
+    return [KeptDraft(row, _in_plain_words(row.beginning), places.get(row.about)) for row in rows]
+
+
+def _in_plain_words(beginning: str) -> str:
+    """The beginning of a text in one line, without the marks of Markdown."""
+    return " ".join(MARKS.sub("", beginning).split())
 
 
 def places_of(principal: Principal, abouts: Iterable[str]) -> dict[str, Place]:

@@ -12,7 +12,7 @@ from teams.models import Membership, Role, Team, User
 from tests.pages.conftest import SignedIn, text_of
 
 
-def draft(person: User, about: str, content: str = "Half a thought", based_on: int = 1) -> Draft:
+def draft(person: User, about: str, content: str = "# Half *a*\n\nthought", based_on: int = 1) -> Draft:
     return draft_save(person_id=person.id, about=about, content=content, based_on=based_on, expected_revision=0)
 
 
