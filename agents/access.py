@@ -6,6 +6,7 @@ from agents.models import Agent, AgentTeam, ApiKey
 from config.http.errors import Forbidden, NotFound
 from config.http.statements import Statement, rows_of
 from teams.access import ROLES_FOR, Action
+from teams.models import Membership
 from teams.principal import Principal
 
 # In SQL, as keys are found: nearly every request of a key asks for its agent.
@@ -34,6 +35,16 @@ def _visible(principal: Principal, slug: str) -> Agent | None:
 def _named(slug: str) -> Agent | None:
     rows = rows_of(Statement(NAMED, {"slug": slug}))
     return Agent.from_db(connection.alias, COLUMNS, rows[0]) if rows else None
+
+
+def may_manage_keys(principal: Principal, agent: Agent) -> bool:
+    """Whether somebody may make and revoke the agent's keys: a key reads all that the agent reads, so this takes an
+    admin of every one of its teams."""
+    if principal.is_admin:
+        return True
+    own = Membership.objects.filter(user_id=principal.id, role__in=ROLES_FOR[Action.MANAGE]).values("team_id")
+    links = AgentTeam.objects.filter(agent=agent)
+    return principal.kind == "person" and links.exists() and not links.exclude(team_id__in=own).exists()
 
 
 def may(principal: Principal, agent: Agent, action: Action) -> bool:

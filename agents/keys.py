@@ -33,6 +33,11 @@ def api_key_create(*, agent: Agent | None, name: str = "", scopes: Sequence[str]
     return row, key
 
 
+def api_key_revoke(*, key: ApiKey) -> bool:
+    """The key is of no use from now on. Returns whether it was of any until now."""
+    return bool(ApiKey.objects.filter(pk=key.pk, revoked=None).update(revoked=timezone.now()))
+
+
 def principal_of_key(key: str) -> Principal | None:
     """Whom the key speaks for; None for a key that is unknown, revoked or altered."""
     prefix, _, rest = key.partition("_")

@@ -5,7 +5,7 @@ import datetime
 from django.urls import include, path, register_converter
 
 from agents.models import AgentFile
-from agents.views import agents, files, logs
+from agents.views import agents, files, keys, logs, settings
 
 
 class AgentFileKey:
@@ -54,6 +54,10 @@ log_urls = [
 urlpatterns = [
     path("agents/", agents.agent_list, name="agent_list"),
     path("agents/new/", agents.agent_new, name="agent_new"),
+    path("agents/<slug:slug>/settings/", settings.agent_settings, name="agent_settings"),
+    path("agents/<slug:slug>/delete/", settings.delete, name="agent_delete"),
+    path("agents/<slug:slug>/keys/", keys.keys, name="agent_keys"),
+    path("agents/<slug:slug>/keys/<uuid:key_id>/revoke/", keys.revoke, name="agent_key_revoke"),
     path("agents/<slug:slug>/files/<agent_file_key:key>/", include(file_urls)),
     path("agents/<slug:slug>/logs/", logs.go_to, name="daily_logs"),
     path("agents/<slug:slug>/logs/<date:date>/", include(log_urls)),

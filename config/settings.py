@@ -44,6 +44,7 @@ MIDDLEWARE = [
     "config.http.request_id.RequestIDMiddleware",
     "config.http.watching.WatchingMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "config.http.compression.PageCompressionMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.http.limits.BodyLimitMiddleware",

@@ -50,14 +50,22 @@ def workspace_import(
 
 
 def files_store(
-    files: QuerySet[AgentFile] | QuerySet[TeamFile], contents: Mapping[str, str], author: Author, advance: Advance
+    files: QuerySet[AgentFile] | QuerySet[TeamFile],
+    contents: Mapping[str, str],
+    author: Author,
+    advance: Advance,
+    notes: Mapping[str, str] | None = None,
 ) -> int:
-    """Save the contents, by key, into one owner's files. Returns how many got a new version."""
+    """Save the contents, by key, into one owner's files. Returns how many got a new version.
+
+    The notes, by key, say what changed.
+    """
     changed = 0
     for file in files.filter(file_key__in=contents):
         current = locked(file)
         before, content = current.version, contents[file.file_key]
-        saved = file_save(file=current, content=content, expected_version=before, author=author)
+        note = (notes or {}).get(file.file_key, "")
+        saved = file_save(file=current, content=content, expected_version=before, author=author, note=note)
         changed += saved.version > before
         advance(1)
     return changed

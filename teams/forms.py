@@ -124,6 +124,31 @@ class TeamForm(NamedForm):
     """A new team."""
 
 
+class TeamSettingsForm(forms.Form):
+    """A team's name, as it was at a version."""
+
+    version = forms.IntegerField(min_value=1, max_value=2**31 - 1, widget=forms.HiddenInput)
+    name = forms.CharField(label=_("Name"), max_length=120)
+
+
+class DeletionForm(forms.Form):
+    """Says by typing its short name that something shall go for good."""
+
+    typed = forms.CharField(max_length=60)
+
+    def __init__(self, *args: Any, slug: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.slug = slug
+        self.fields["typed"].label = _("To delete it, type its short name: %(slug)s") % {"slug": slug}
+        self.fields["typed"].widget.attrs["autocomplete"] = "off"
+
+    def clean_typed(self) -> str:
+        typed: str = self.cleaned_data["typed"]
+        if typed != self.slug:
+            raise ValidationError(_("This is not its short name. Nothing was deleted."), code="other")
+        return typed
+
+
 class MemberForm(forms.Form):
     """Somebody to be added to a team."""
 

@@ -82,6 +82,15 @@ class TeamQuerySet(models.QuerySet["Team"]):
             return self.filter(memberships__user_id=principal.id)
         return self.filter(id__in=principal.team_ids)
 
+    def editable_by(self, principal: Principal) -> "TeamQuerySet":
+        """The teams whose files and memories a person may edit."""
+        if principal.is_admin:
+            return self
+        if principal.kind != "person":
+            return self.none()
+        roles = [Role.EDITOR, Role.ADMIN]
+        return self.filter(memberships__user_id=principal.id, memberships__role__in=roles)
+
 
 class Team(models.Model):
     """A group of people and agents with shared goals, context and rules."""

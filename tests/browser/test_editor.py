@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from teams.models import Membership, Role, Team
 from tests.browser.conftest import PASSWORD, sign_in
-from tests.browser.test_every_page import violations_in_both_schemes
+from tests.browser.looking import violations_in_both_schemes
 from tests.browser.writing import (
     GOALS,
     draft_of,

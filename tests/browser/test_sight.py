@@ -6,7 +6,7 @@ from playwright.sync_api import Browser, Page, expect
 from teams.drafts import Draft, draft_save
 from teams.models import Team, User
 from tests.browser.conftest import sign_in
-from tests.browser.test_every_page import violations_in_both_schemes
+from tests.browser.looking import violations_in_both_schemes
 
 pytestmark = pytest.mark.browser
 

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from teams.models import Team, TeamFile
+from teams.files import file_save
+from teams.models import Team, TeamFile, User
 from tests.browser.conftest import PASSWORD, sign_in
 from tests.browser.writing import publish_from_here
 

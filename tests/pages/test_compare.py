@@ -16,7 +16,7 @@ from teams.files import file_create
 from teams.models import Team, User
 from teams.principal import SYSTEM
 from tests.pages.conftest import SignedIn, text_of
-from tests.pages.test_editor import goals, write
+from tests.pages.writing import goals, write
 
 COMPARE = "/teams/demo/files/GOALS/history/compare/"
 

@@ -18,10 +18,10 @@ def goals(team: Team) -> TeamFile:
     return TeamFile.objects.get(team=team, file_key="GOALS")
 
 
-def write(team: Team, content: str, by: User) -> TeamFile:
+def write(team: Team, content: str, by: User, note: str = "") -> TeamFile:
     """Somebody publishes a text from elsewhere."""
-    file = goals(team)
-    return file_save(file=file, content=content, expected_version=file.version, author=by.principal.author)
+    file, author = goals(team), by.principal.author
+    return file_save(file=file, content=content, expected_version=file.version, author=author, note=note)
 
 
 def draft_in(team: Team, person: User) -> Draft | None:
