@@ -37,7 +37,7 @@ LAYOUT = np.dtype(
         ("marks", ">i2"),
     ]
 )
-SUPERSEDED, LABELLED, SAYS_A_TIME, ASKS = 1, 2, 4, 8
+GONE, LABELLED, SAYS_A_TIME, ASKS, PINNED = 1, 2, 4, 8, 16
 """What `marks` is made of."""
 
 TIME_WORDS = (
@@ -52,8 +52,9 @@ READ = """
 WITH found AS (
     SELECT id, {occurred} AS at, {similarity} AS similarity, {terms} AS terms, salience,
         credibility, octet_length(text) AS length,
-        (superseded_by_id IS NOT NULL)::int | ((search @@ %(label)s::tsquery)::int << 1)
-            | ((%(asks_when)s AND search @@ %(time_words)s::tsquery)::int << 2) | ((text LIKE '%%?')::int << 3) AS marks
+        (superseded_by_id IS NOT NULL OR retired_because <> '')::int | ((search @@ %(label)s::tsquery)::int << 1)
+            | ((%(asks_when)s AND search @@ %(time_words)s::tsquery)::int << 2) | ((text LIKE '%%?')::int << 3)
+            | (pinned::int << 4) AS marks
     FROM ({which}) AS chosen
 )
 SELECT string_agg(uuid_send(id) || timestamptz_send(at) || float8send(coalesce(similarity, 'NaN'))
