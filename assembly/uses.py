@@ -31,7 +31,8 @@ class Counts:
 def uses_of(memory: Memory, principal: Principal) -> QuerySet[Assembly]:
     """The contexts that considered any version of the memory and that the principal may see.
 
-    Each with `told`, whether the memory is in it, and `code`, what was decided: where it is in, of the place where it is.
+    Each says whether the memory is in it (`told`), and what was decided (`code`) about which version (`told_ref`): of the
+    place where it is in, if there are several.
     """
     refs = refs_of(memory)
     decided = (

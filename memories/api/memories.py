@@ -102,7 +102,7 @@ class MemoryDetail(VersionedView):
 
     @extend_schema(parameters=[ETAG, IF_MATCH], request=MemoryUpdateSerializer, responses=MemorySerializer)
     def patch(self, request: Request, slug: str, id_: UUID) -> Response:
-        """Save a new version of a memory, say which memory takes its place, pin it, retire it. The external id stays."""
+        """Save a new version of a memory: what it says, what takes its place, whether it is pinned or retired."""
         self.query()
         owner = self.find(self.principal, slug, Action.WRITE)
         memory = memory_for(owner, id_)

@@ -8,9 +8,9 @@ from rest_framework import serializers
 from config.http.api import StrictSerializer
 from config.http.fields import ExactText, Fraction, Line, Moment, VisibleText
 from memories.api.fields import Count, Flag, ThingId
+from memories.models import Memory, MemoryVersion
 from memories.models.memory import MAX_REASON_CHARACTERS, MAX_TEXT_CHARACTERS
 from memories.services import MOST_MERGED
-from memories.models import Memory, MemoryVersion
 from teams.api.serializers import VersionSerializer
 from teams.files import MAX_NOTE_CHARACTERS
 
