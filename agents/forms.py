@@ -1,4 +1,4 @@
-"""The form of a new agent."""
+"""The forms of agents: a new one, and a search over the logs of one."""
 
 from typing import Any
 from zoneinfo import available_timezones
@@ -43,3 +43,15 @@ class AgentForm(NamedForm):
     def clean_instructions(self) -> str:
         text: str = self.cleaned_data["instructions"]
         return text.replace("\r\n", "\n")
+
+
+class LogSearch(forms.Form):
+    """A search over all daily logs of an agent."""
+
+    q = forms.CharField(
+        label=_("Search all its logs"),
+        max_length=200,
+        required=False,
+        validators=[storable],
+        widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}),
+    )

@@ -31,8 +31,8 @@ class Counts:
 def uses_of(memory: Memory, principal: Principal) -> QuerySet[Assembly]:
     """The contexts that considered any version of the memory and that the principal may see.
 
-    Each says whether the memory is in it (`told`), and what was decided (`code`) about which version (`told_ref`): of the
-    place where it is in, if there are several.
+    Each says whether the memory is in it (`told`), and what was decided (`code`) about which version (`told_ref`): of
+    several places, that of one where it is in.
     """
     refs = refs_of(memory)
     decided = (

@@ -144,7 +144,7 @@ def _retired_because(memory: Memory, changes: dict[str, Any]) -> str | None:
         raise Invalid("reason", "Say why it is retired.", "required")
     if retired is None and not memory.retired_because:
         raise Invalid("retired", "A reason is for a memory that is retired. Send `retired` as well.", "required")
-    return reason
+    return None if reason is None else str(reason)
 
 
 class MemoryMerge(VersionedView):
