@@ -1,5 +1,6 @@
 """The daily logs of an agent: a month as a calendar, the newest below, and a search over all of them."""
 
+import re
 from typing import Any
 
 from django.db.models import QuerySet
@@ -20,6 +21,7 @@ from teams.views.asking import asking
 
 LINES, CHARACTERS = 3, 600
 PAGE = "14"
+SIGNS = re.compile(r"^\s*(#{1,6}|[-*+>])\s+")
 
 
 def logs(request: HttpRequest, slug: str) -> HttpResponse:
@@ -49,7 +51,7 @@ def _listed(request: HttpRequest, agent: Agent, shown: Month | None, words: str)
         rows = rows.filter(date__range=(shown.first, shown.last))
     found, cursor = page_of(rows, {"limit": PAGE, **request.GET.dict()}, keys=("date",))
     for log in found:
-        log.excerpt = highlighted(log.passages) if words else _first_lines(log.beginning)
+        log.excerpt = highlighted("\n".join(_lines(log.passages))) if words else _first_lines(log.beginning)
     return {"logs": found, "next": next_address(request.path, request.GET.dict(), cursor)}
 
 
@@ -61,5 +63,10 @@ def _beginnings(agent: Agent) -> QuerySet[Any]:
 
 
 def _first_lines(beginning: str) -> str:
-    lines = [line for line in beginning.splitlines() if line.strip()]
-    return "\n".join(lines[:LINES])[:CHARACTERS]
+    return "\n".join(_lines(beginning)[:LINES])[:CHARACTERS]
+
+
+def _lines(text: str) -> list[str]:
+    """The lines in which something is said, without the signs of headings, lists and quotes before them."""
+    plain = (SIGNS.sub("", line).strip() for line in text.splitlines())
+    return [line for line in plain if line]

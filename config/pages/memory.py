@@ -29,7 +29,7 @@ def memory_page(request: HttpRequest, id_: UUID) -> HttpResponse:
         "successor": Memory.objects.filter(supersedes=memory).defer(*SLOTS, "search").first(),
         "predecessors": memory.supersedes.defer(*SLOTS, "search").order_by("id")[:PREDECESSORS],
         "merging": merging_into(memory),
-        "versions": MemoryVersion.objects.filter(file=memory)[:VERSIONS],
+        "versions": list(MemoryVersion.objects.filter(file=memory)[:VERSIONS]),
         "more_versions": memory.version > VERSIONS,
         "counts": counts_of(uses),
         "uses": found,

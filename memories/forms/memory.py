@@ -11,6 +11,7 @@ from memories.forms.kept import StoredForm, VersionForm
 from memories.models.memory import MAX_REASON_CHARACTERS, MAX_TEXT_CHARACTERS
 from memories.services import MemoryFacts
 from teams.files import MAX_NOTE_CHARACTERS
+from teams.forms import with_line_ends_of
 
 valid_kind = RegexValidator(
     r"\A[a-z0-9_-]{1,40}\Z", _("Use 1 to 40 lower-case letters, digits, - and _, as in decision.")
@@ -69,6 +70,11 @@ class MemoryEditForm(MemoryForm):
         max_length=MAX_NOTE_CHARACTERS,
         required=False,
     )
+
+    def clean_text(self) -> str:
+        """The stored text where nothing but white space around it and line ends differ: a browser changes these."""
+        text, stored = self.cleaned_data["text"], self.stored.text
+        return stored if text == with_line_ends_of(stored, "").strip() else with_line_ends_of(text, stored)
 
     def clean_occurred_at(self) -> Any:
         """The stored moment where the field shows it: it has no room for fractions of a second."""

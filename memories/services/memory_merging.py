@@ -61,9 +61,10 @@ def memories_separate(*, memory: Memory, expected_version: int, principal: Princ
         raise Conflict("Nothing was merged into this memory, or it was separated already.")
     for row in Memory.objects.filter(id__in=merging.merged, superseded_by=current).order_by("id"):
         other = locked(row)
-        other.superseded_by = None
+        other.superseded_by, other.pinned = None, _before(other, other.version).pinned
         next_version(other, principal)
-    before = MemoryVersion.objects.get(file=current, version=merging.version - 1)
+    before = _before(current, merging.version)
+    current.pinned = current.pinned and before.pinned
     goes_back = current.text == merging.content
     changed = goes_back and before.content != current.text
     current.text = before.content if goes_back else current.text
@@ -77,6 +78,11 @@ def merging_into(memory: Memory) -> MemoryVersion | None:
     if merged is None or not Memory.objects.filter(id__in=merged.merged, superseded_by=memory).exists():
         return None
     return merged
+
+
+def _before(memory: Memory, version: int) -> MemoryVersion:
+    """The memory's version before that one."""
+    return MemoryVersion.objects.get(file=memory, version=version - 1)
 
 
 def _standing(owner: Owner, versions: Mapping[UUID, int]) -> dict[UUID, Memory]:

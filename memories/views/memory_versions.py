@@ -1,11 +1,13 @@
 """The versions of a memory: all of them, one beside the one before, and restoring one."""
 
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
@@ -46,6 +48,7 @@ def version(request: HttpRequest, id_: UUID, number: int) -> HttpResponse:
         "before": before,
         "later": near.get(number + 1),
         "says_something_else": before is not None and before.content != found.content,
+        "facts": [fact for fact in _facts(found, before) if before is None or fact.before != fact.now],
         "is_current": found.version == memory.version,
     }
     return render(request, "memories/memory_version.html", context)
@@ -62,6 +65,34 @@ def restore(request: HttpRequest, id_: UUID, number: int) -> HttpResponse:
         saved = changed(request, memory, form.cleaned_data["version"], facts=_facts_of(found), note=note)
         tell(request, saved, form.cleaned_data["version"])
     return redirect("memory", id_=id_)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What a version holds beside its text, in words, and what the one before it held."""
+
+    label: str
+    before: str
+    now: str
+
+
+def _facts(version: MemoryVersion, before: MemoryVersion | None) -> list[Fact]:
+    held = _held(before) if before else {}
+    return [Fact(label, held.get(label, ""), now) for label, now in _held(version).items()]
+
+
+def _held(version: MemoryVersion) -> dict[str, str]:
+    """What the version holds beside its text, by what people call it."""
+    happened = version.occurred_at
+    return {
+        _("Kind"): version.kind,
+        _("Importance"): f"{version.salience:g}",
+        _("Trust"): f"{version.credibility:g}",
+        _("Happened"): date_format(happened, "j F Y, H:i") if happened else "",
+        _("Pinned"): _("yes") if version.pinned else _("no"),
+        _("Retired"): version.retired_because or _("no"),
+        _("Replaced"): _("yes") if version.superseded_by else _("no"),
+    }
 
 
 def _facts_of(version: MemoryVersion) -> MemoryFacts:
