@@ -3,16 +3,14 @@
 import re
 from typing import Any
 
-from django.contrib.postgres.search import SearchHeadline, SearchQuery, SearchVector
+from django.contrib.postgres.search import SearchHeadline, SearchQuery
 from django.db.models import QuerySet
 from django.db.models.functions import Left
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from agents.models import Agent, DailyLog
+from agents.models import SEARCHED_CHARACTERS, WORDS_OF_LOG, Agent, DailyLog
 
-SEARCHED_CHARACTERS = 100_000
-"""Of one log: PostgreSQL holds no more of the words of a text than a megabyte."""
 OPENS, CLOSES = "\ue000", "\ue001"
 """Around each hit. Nobody types them; they belong to no script."""
 
@@ -32,7 +30,7 @@ def logs_found(agent: Agent, words: str) -> QuerySet[Any]:
         min_words=12,
         fragment_delimiter=" … ",
     )
-    logs = DailyLog.objects.filter(agent=agent).annotate(searched=SearchVector(text, config="english"))
+    logs = DailyLog.objects.filter(agent=agent).annotate(searched=WORDS_OF_LOG)
     return logs.filter(searched=query).annotate(passages=passages).defer("content")
 
 

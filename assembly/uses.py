@@ -1,15 +1,18 @@
 """Which contexts considered a memory: told in some, left out of others. Decisions are rows, found by their ref."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
-from django.db.models import BooleanField, Count, OuterRef, Q, QuerySet, Subquery, UUIDField
+from django.db.models import QuerySet, UUIDField
 from django.db.models.expressions import RawSQL
-from django.db.models.functions import Coalesce
 
 from assembly.models import Assembly, Decision
 from memories.models import Memory
 from teams.principal import Principal
+
+MOST = 1_000
+"""So many of the newest are listed and counted: what is pinned is in every context."""
 
 # Those that repeat another one have their decisions there.
 USERS = """
@@ -21,44 +24,55 @@ SELECT assemblies.id FROM decided JOIN assemblies ON decided_in = assembly_id
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """In how many contexts a memory was told, and of how many it was left out."""
+class Use:
+    """What a context decided about a memory: of several places, about one where it is told."""
 
-    told: int
-    left_out: int
+    told: bool
+    code: str
+    ref: str
+    """With the version that was considered."""
 
 
-def uses_of(memory: Memory, principal: Principal) -> QuerySet[Assembly]:
-    """The contexts that considered any version of the memory and that the principal may see.
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """Of the contexts that considered a memory and that somebody may see, the newest."""
 
-    Each says whether the memory is in it (`told`), and what was decided (`code`) about which version (`told_ref`): of
-    several places, that of one where it is in.
-    """
-    refs = refs_of(memory)
-    decided = (
-        Decision.objects.filter(assembly=Coalesce(OuterRef("decided_in"), OuterRef("id")), ref__in=refs)
-        .order_by("-included", "position")
-        .values("included", "code", "ref")
-    )
+    contexts: QuerySet[Assembly]
+    decided: Mapping[UUID, Use]
+    """By the id of the context."""
+
+    @property
+    def told(self) -> int:
+        """In so many it was told."""
+        return sum(use.told for use in self.decided.values())
+
+    @property
+    def left_out(self) -> int:
+        """Of so many it was left out."""
+        return len(self.decided) - self.told
+
+    @property
+    def may_be_more(self) -> bool:
+        """Whether there may be older ones that are not counted."""
+        return len(self.decided) >= MOST
+
+
+def uses_of(memory: Memory, principal: Principal) -> Uses:
+    """The contexts that considered any version of the memory and that the principal may see; two queries."""
+    refs = [f"memory:{memory.id}@{version}" for version in range(1, memory.version + 1)]
     users = RawSQL(USERS, [refs], output_field=UUIDField())  # noqa: S611 - a constant
-    return (
-        Assembly.objects.visible_to(principal)
-        .filter(id__in=users)
-        .annotate(
-            told=Subquery(decided.values("included")[:1], output_field=BooleanField()),
-            code=Subquery(decided.values("code")[:1]),
-            told_ref=Subquery(decided.values("ref")[:1]),
-        )
-        .defer("profile", "sections", "sources", "request")
-    )
+    newest = Assembly.objects.visible_to(principal).filter(id__in=users).order_by("-id").values_list("id", "decided_in")
+    decided_in = {id_: elsewhere or id_ for id_, elsewhere in newest[:MOST]}
+    decided = _decided(refs, set(decided_in.values()))
+    contexts = Assembly.objects.filter(id__in=decided_in).defer("profile", "sections", "sources", "request")
+    return Uses(contexts, {id_: decided[where] for id_, where in decided_in.items() if where in decided})
 
 
-def counts_of(uses: QuerySet[Assembly]) -> Counts:
-    """How many of the contexts have it."""
-    found = uses.order_by().aggregate(told_in=Count("id", filter=Q(told=True)), all=Count("id"))
-    return Counts(found["told_in"], found["all"] - found["told_in"])
-
-
-def refs_of(memory: Memory) -> Sequence[str]:
-    """The refs of all versions that the memory ever had: decisions name one of them."""
-    return [f"memory:{memory.id}@{version}" for version in range(1, memory.version + 1)]
+def _decided(refs: Sequence[str], assemblies: set[UUID]) -> dict[UUID, Use]:
+    """What was decided about the refs, by assembly."""
+    rows = Decision.objects.filter(assembly__in=assemblies, ref__in=refs).order_by("included", "-position")
+    # The last of an assembly stays: one that is told, where there is one.
+    return {
+        assembly: Use(included, code, ref)
+        for assembly, included, code, ref in rows.values_list("assembly_id", "included", "code", "ref")
+    }

@@ -9,7 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assembly.engine.codes import Code
-from assembly.uses import counts_of, uses_of
+from assembly.models import Assembly
+from assembly.uses import Uses, uses_of
 from config.http.openapi import PAGE
 from memories.api.memories import Find, memory_for
 from teams.access import Action, team_for
@@ -39,25 +40,25 @@ class MemoryUses(ApiView):
 
     @extend_schema(parameters=PAGE, responses=UsesSerializer)
     def get(self, request: Request, slug: str, id_: UUID) -> Response:
-        """The assemblies that you may see which considered any version of the memory, newest first."""
+        """The assemblies that you may see which considered any version of the memory, the newest 1,000."""
         query = self.query("cursor", "limit")
         memory = memory_for(self.find(self.principal, slug, Action.READ), id_)
         uses = uses_of(memory, self.principal)
-        answer = self.page(uses, use_document, query=query)
-        counts = counts_of(uses)
-        answer.data = {"told": counts.told, "left_out": counts.left_out, **answer.data}
+        answer = self.page(uses.contexts, lambda context: use_document(context, uses), query=query)
+        answer.data = {"told": uses.told, "left_out": uses.left_out, **answer.data}
         return answer
 
 
-def use_document(use: Any) -> dict[str, Any]:
+def use_document(context: Assembly, uses: Uses) -> dict[str, Any]:
     """One context, and what was decided about the memory there."""
+    use = uses.decided[context.id]
     return {
-        "assembly": use.id,
-        "created": use.created,
-        "agent": use.agent_slug,
-        "team": use.team_slug or None,
-        "topic": use.topic,
+        "assembly": context.id,
+        "created": context.created,
+        "agent": context.agent_slug,
+        "team": context.team_slug or None,
+        "topic": context.topic,
         "told": use.told,
-        "ref": use.told_ref,
+        "ref": use.ref,
         "code": use.code,
     }

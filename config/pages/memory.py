@@ -5,7 +5,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from assembly.uses import counts_of, uses_of
+from assembly.uses import uses_of
 from config.http.cursors import next_address, page_of
 from memories.access import memory_for
 from memories.models import Memory, MemoryVersion
@@ -22,7 +22,7 @@ def memory_page(request: HttpRequest, id_: UUID) -> HttpResponse:
     principal = asking(request)
     memory = memory_for(principal, id_)
     uses = uses_of(memory, principal)
-    found, cursor = page_of(uses, {"limit": USES, **request.GET.dict()})
+    found, cursor = page_of(uses.contexts, {"limit": USES, **request.GET.dict()})
     context = {
         **frame(request, owner_of(memory)),
         "memory": memory,
@@ -31,8 +31,8 @@ def memory_page(request: HttpRequest, id_: UUID) -> HttpResponse:
         "merging": merging_into(memory),
         "versions": list(MemoryVersion.objects.filter(file=memory)[:VERSIONS]),
         "more_versions": memory.version > VERSIONS,
-        "counts": counts_of(uses),
-        "uses": found,
+        "uses": uses,
+        "contexts": [(context, uses.decided[context.id]) for context in found],
         "next": next_address(request.path, request.GET.dict(), cursor),
     }
     return render(request, "memories/memory.html", context)

@@ -1,6 +1,7 @@
 """Every page for everybody: axe finds nothing, the browser complains about nothing, nothing is too wide for a phone."""
 
 import datetime
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ from playwright.sync_api import Browser, Page
 
 from assembly.models import Assembly, ExternalSource, StoredProfile, StoredRule
 from assembly.profiles import SHIPPED
+from memories.models import Memory
+from memories.services import facts_of, memory_update
 from teams.files import file_create
 from teams.models import Team, User
 from teams.principal import SYSTEM
@@ -26,11 +29,25 @@ PAGES = (
     "/agents/luna/files/KNOWLEDGE/history/",
     "/agents/luna/files/KNOWLEDGE/history/2/",
     "/agents/luna/files/KNOWLEDGE/history/2/?as=source",
+    "/agents/luna/logs/",
+    "/agents/luna/logs/?q=rehearsed",
+    "/agents/luna/logs/?month=2020-01",
     "/agents/luna/logs/{today}/",
     "/agents/luna/logs/{today}/edit/",
     "/agents/luna/logs/2020-01-01/",
     "/agents/luna/memories/",
     "/agents/luna/memories/?q=stage",
+    "/agents/luna/memories/?q=nothing&by=words&which=pinned",
+    "/agents/luna/memories/new/",
+    "/teams/demo/memories/merge/",
+    "/teams/demo/memories/merge/?memory={one}&memory={other}",
+    "/memories/{one}/",
+    "/memories/{one}/edit/",
+    "/memories/{one}/retire/",
+    "/memories/{one}/versions/",
+    "/memories/{one}/versions/1/",
+    "/memories/{one}/versions/2/",
+    "/memories/{other}/",
     "/teams/",
     "/teams/new/",
     "/teams/demo/",
@@ -77,7 +94,10 @@ MISSING = ("/nope/", "/agents/nope/")
 
 
 def addresses(server: str) -> list[str]:
+    one, other = Memory.objects.filter(team__isnull=False).order_by("id")[:2]
     facts = {
+        "one": one.id,
+        "other": other.id,
         "today": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}",
         "context": Assembly.objects.get(topic="the stage").id,
         "over": Assembly.objects.get(budget=1).id,
@@ -112,6 +132,19 @@ def _rules(team: Team) -> None:
 def _external_sources(team: Team) -> None:
     url = "https://weather.example.org/"
     ExternalSource.objects.create(name="weather", label="Weather", url=url, sealed_secret="x")
+
+
+@pytest.fixture(autouse=True)
+def _memories(team: Team) -> None:
+    """One that was changed and is pinned, and one that was retired."""
+    for memory, text, change in zip(
+        Memory.objects.filter(team=team).order_by("id")[:2],
+        ("The first stage is free", "No stage is free"),
+        ({"pinned": True}, {"retired_because": "It was sold."}),
+        strict=True,
+    ):
+        facts = replace(facts_of(memory), text=text)
+        memory_update(memory=memory, expected_version=1, facts=facts, superseded_by=None, principal=SYSTEM, **change)  # type: ignore[arg-type]
 
 
 def violations(page: Page, **options: Any) -> list[str]:
