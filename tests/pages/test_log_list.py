@@ -62,7 +62,7 @@ def test_words_are_found_and_marked_and_nothing_else_is_html(
     assert [log.date.day for log in response.context["logs"]] == [1]
     assert "<mark>ferry</mark>" in page
     assert "<script>alert" not in page
-    assert "&amp; a <mark>" in page
+    assert "<mark>ferry</mark> x left" in page
 
 
 @pytest.mark.parametrize("words", ["%00", "&|!():*", "'", "x" * 900, "-", "%F0%9F%A6%84", '"open'])
@@ -91,7 +91,7 @@ def test_the_list_takes_as_many_queries_for_many_as_for_few(
     for days in (("2026-01-01",), tuple(f"2026-01-{day:02}" for day in range(2, 20))):
         write(agent, owner, *days)
         for query in ("", "?q=Mara"):
-            with django_assert_num_queries(5):
+            with django_assert_num_queries(6):
                 browser.get(LOGS + query)
 
 
