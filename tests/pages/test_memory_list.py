@@ -27,7 +27,7 @@ def memories(agent: Agent, owner: User) -> dict[str, Memory]:
         memory_update(
             memory=made[kind], expected_version=1, facts=facts_of(made[kind]), superseded_by=None,
             principal=owner.principal, **change,
-        )  # type: ignore[arg-type]  # fmt: skip
+        )  # fmt: skip
     return made
 
 

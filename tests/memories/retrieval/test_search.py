@@ -95,7 +95,7 @@ def test_the_retired_come_last_and_the_pinned_come_always(agent: Agent) -> None:
     for memory, change in ((old, {"retired_because": "It is black now."}), (pin, {"pinned": True})):
         memory_update(
             memory=memory, expected_version=1, facts=facts_of(memory), superseded_by=None, principal=SYSTEM, **change
-        )  # type: ignore[arg-type]
+        )
     found = find(agent, "Which tea is green?", limit=2)
     assert [memory.pinned for memory in found] == [False, False, True]
     last = find(agent, "Which tea is green?")[-1]
