@@ -1,4 +1,4 @@
-"""The forms of agents: new ones, their settings, their keys."""
+"""The forms of agents: new ones, their settings, their keys; a search over the logs of one."""
 
 from typing import Any
 from zoneinfo import available_timezones
@@ -82,6 +82,18 @@ class ApiKeyForm(forms.Form):
         choices=ApiKey.Scope.choices,
         widget=forms.CheckboxSelectMultiple,
         required=False,
+    )
+
+
+class LogSearch(forms.Form):
+    """A search over all daily logs of an agent."""
+
+    q = forms.CharField(
+        label=_("Search all its logs"),
+        max_length=200,
+        required=False,
+        validators=[storable],
+        widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}),
     )
 
 

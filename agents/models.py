@@ -6,14 +6,21 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVector
 from django.core.exceptions import ValidationError
 from django.db import models
+from django.db.models.functions import Left
 from uuid_utils.compat import uuid7
 
 from teams.access import EDIT_TEAM_FILES
 from teams.files import Version, VersionedFile
 from teams.models import Role, Team, valid_slug
 from teams.principal import Principal
+
+SEARCHED_CHARACTERS = 100_000
+"""Of a daily log: PostgreSQL indexes no more of the words of a text than a megabyte."""
+WORDS_OF_LOG = SearchVector(Left("content", SEARCHED_CHARACTERS), config="english")
 
 
 def valid_timezone(name: str) -> None:
@@ -138,6 +145,7 @@ class DailyLog(VersionedFile):
             models.UniqueConstraint(fields=["agent", "date"], name="daily_log_once"),
             models.CheckConstraint(condition=models.Q(version__gte=1), name="daily_log_version_from_1"),
         ]
+        indexes = [GinIndex(WORDS_OF_LOG, name="daily_log_words")]
 
     @property
     def about(self) -> str:

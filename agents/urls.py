@@ -5,7 +5,8 @@ import datetime
 from django.urls import include, path, register_converter
 
 from agents.models import AgentFile
-from agents.views import agents, files, keys, logs, settings
+from agents.views import agents, files, keys, log_list, logs, settings
+from config.http.fields import date_of
 
 
 class AgentFileKey:
@@ -26,7 +27,10 @@ class Date:
     regex = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 
     def to_python(self, value: str) -> datetime.date:
-        return datetime.date.fromisoformat(value)
+        date = date_of(value)
+        if date is None:
+            raise ValueError(value)  # so that there is no such address
+        return date
 
     def to_url(self, value: datetime.date) -> str:
         return value.isoformat()
@@ -59,6 +63,6 @@ urlpatterns = [
     path("agents/<slug:slug>/keys/", keys.keys, name="agent_keys"),
     path("agents/<slug:slug>/keys/<uuid:key_id>/revoke/", keys.revoke, name="agent_key_revoke"),
     path("agents/<slug:slug>/files/<agent_file_key:key>/", include(file_urls)),
-    path("agents/<slug:slug>/logs/", logs.go_to, name="daily_logs"),
+    path("agents/<slug:slug>/logs/", log_list.logs, name="daily_logs"),
     path("agents/<slug:slug>/logs/<date:date>/", include(log_urls)),
 ]

@@ -5,8 +5,25 @@ from typing import Any
 
 from django.urls import URLPattern, include, path
 
-from memories.views import documents, entities, events, graph, jobs, kept, memories, relations, tasks, threads
+from agents.access import agent_for
+from memories.views import (
+    documents,
+    entities,
+    events,
+    graph,
+    jobs,
+    kept,
+    memories,
+    memory,
+    memory_merging,
+    memory_versions,
+    relations,
+    tasks,
+    threads,
+)
+from memories.views.memories import Find
 from memories.views.nouns import DOCUMENT, ENTITY, PATTERN, THREAD, TOOL, Noun
+from teams.access import team_for
 
 
 def pages_of(noun: Noun, read: Callable[..., Any] = kept.read) -> list[URLPattern]:
@@ -21,8 +38,29 @@ def pages_of(noun: Noun, read: Callable[..., Any] = kept.read) -> list[URLPatter
     ]
 
 
+def memories_of(owner: str, find: Find) -> list[URLPattern]:
+    """The addresses of the memories of an agent or a team, which `find` finds."""
+    given = {"find": find}
+    return [
+        path("memories/", memories.listed, given, name=f"{owner}_memories"),
+        path("memories/new/", memories.new, given, name=f"{owner}_memory_new"),
+        path("memories/merge/", memory_merging.merge, given, name=f"{owner}_memory_merge"),
+    ]
+
+
+memory_urls = [
+    path("edit/", memory.edit, name="memory_edit"),
+    path("pin/", memory.pin, name="memory_pin"),
+    path("retire/", memory.retire, name="memory_retire"),
+    path("bring-back/", memory.bring_back, name="memory_bring_back"),
+    path("separate/", memory_merging.separate, name="memory_separate"),
+    path("versions/", memory_versions.versions, name="memory_versions"),
+    path("versions/<int:number>/", memory_versions.version, name="memory_version"),
+    path("versions/<int:number>/restore/", memory_versions.restore, name="memory_restore"),
+]
+
 agent_urls = [
-    path("memories/", memories.agent_memories, name="agent_memories"),
+    *memories_of("agent", agent_for),
     path("events/", events.timeline, name="events"),
     path("events/<uuid:event_id>/", events.event, name="event"),
     path("sessions/", events.sessions, name="sessions"),
@@ -47,5 +85,6 @@ urlpatterns = [
     path("jobs/<uuid:id_>/", jobs.job, name="job"),
     path("jobs/<uuid:id_>/retry/", jobs.retry, name="job_retry"),
     path("agents/<slug:slug>/", include(agent_urls)),
-    path("teams/<slug:slug>/memories/", memories.team_memories, name="team_memories"),
+    path("teams/<slug:slug>/", include(memories_of("team", team_for))),
+    path("memories/<uuid:id_>/", include(memory_urls)),
 ]

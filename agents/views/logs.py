@@ -3,7 +3,7 @@
 import datetime
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from agents.access import agent_for, may
+from agents.calendar import days_beside, week
 from agents.guidance import DAILY_LOG
 from agents.models import Agent, DailyLog
 from agents.services import daily_log_create
@@ -29,15 +30,17 @@ def read(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
     """What the day's log says."""
     agent = agent_for(asking(request), slug)
     found = _document(agent, date, may_edit=may(asking(request), agent, Action.WRITE))
-    dates = DailyLog.objects.filter(agent=agent).order_by("date").values_list("date", flat=True)
+    today = agent.today(timezone.now())
+    before, after = days_beside(date, today)
     context = {
         "document": found,
         "agent": agent,
         "date": date,
         "html": rendered(found.file.content),
-        "earlier": dates.filter(date__lt=date).last(),
-        "later": dates.filter(date__gt=date).first(),
-        "is_today": date == agent.today(timezone.now()),
+        "week": week(agent, date),
+        "before": before,
+        "after": after,
+        "is_today": date == today,
     }
     return render(request, "agents/log.html", context)
 
@@ -69,16 +72,6 @@ def restore(request: HttpRequest, slug: str, date: datetime.date, number: int) -
     """Bring back an old version of the day's log."""
     found = _existing(request, slug, date, Action.WRITE)
     return restoring.restore(request, found, number, saving(request, file_save, found.file))
-
-
-def go_to(request: HttpRequest, slug: str) -> HttpResponse:
-    """From the field that asks for a date to that day's page."""
-    agent_for(asking(request), slug)
-    try:
-        date = datetime.date.fromisoformat(request.GET.get("date", ""))
-    except ValueError:
-        return redirect("agent_page", slug=slug)
-    return redirect("daily_log", slug=slug, date=date)
 
 
 def _publisher(request: HttpRequest, agent: Agent, found: Document) -> editing.Publish:

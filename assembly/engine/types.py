@@ -71,6 +71,10 @@ class Candidate:
     """To the topic, by the source's own search; None: not searched. NaN and infinity count as None."""
     superseded_by: str | None = None
     """The ref of what replaced it."""
+    retired: str | None = None
+    """Why it holds no more, in the words of who retired it."""
+    pinned: bool = False
+    """It comes before all others of a section of lines, however near it is to the topic."""
     score: float | None = None
     """By which the source itself ranks it: blocks compete by it for their section's room."""
     measures: Mapping[str, float] = field(default_factory=dict)
@@ -101,6 +105,8 @@ class Candidate:
             "occurred_at": self.occurred_at.astimezone(dt.UTC).isoformat() if self.occurred_at else None,
             "similarity": None if self.similarity is None else float(self.similarity),
             "superseded_by": self.superseded_by,
+            **({} if self.retired is None else {"retired": self.retired}),
+            **({"pinned": True} if self.pinned else {}),
             **({} if self.score is None else {"score": float(self.score)}),
             **({"measures": {name: float(value) for name, value in self.measures.items()}} if self.measures else {}),
             **({} if self.position is None else {"position": self.position}),

@@ -1,4 +1,4 @@
-"""What the agent keeps, and what its team keeps: what bears on the topic together with the most recent."""
+"""What the agent keeps, and what its team keeps: what bears on the topic, the most recent, and what is pinned."""
 
 import datetime
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from assembly.sources.labels import memory_labels
 from config.http.statements import Rows, Statement
 from memories.retrieval import memories_search, question_read
 from memories.search import FoundMemory, memories_find, recent_sql
-from memories.services import Owner
+from memories.services import MAX_PINNED, Owner
 
 LIMIT = 20
 """More than most sections take, so that the record can show what came close."""
@@ -48,7 +48,7 @@ def _recent(owner: Owner | None, situation: Situation, sections: Sequence[Sectio
     limit = situation.raised(max(section.top_k + CLOSE if section.top_k else LIMIT for section in sections))
 
     def gathered(rows: Rows) -> Gathered:
-        return offered(sections, [FoundMemory(*row) for row in rows], limit, _candidate)
+        return offered(sections, [FoundMemory(*row) for row in rows], limit + MAX_PINNED, _candidate)
 
     loaders = {"at": datetime.datetime.fromisoformat}
     return Reading(Statement(recent_sql(owner), {"owner": owner.pk, "recent": limit}, loaders), gathered)
@@ -62,7 +62,7 @@ def _memories(owner: Owner | None, situation: Situation, sections: Sequence[Sect
     wanted = max(section.top_k or MOST for section in sections) if situation.ranker else LIMIT
     best = situation.raised(max(LIMIT, wanted))
     recent = situation.raised(max(section.top_k or LIMIT for section in sections))
-    return offered(sections, _found(owner, situation, best, recent), best + recent, _candidate)
+    return offered(sections, _found(owner, situation, best, recent), best + recent + MAX_PINNED, _candidate)
 
 
 def _found(owner: Owner, situation: Situation, best: int, recent: int) -> list[FoundMemory]:
@@ -83,6 +83,8 @@ def _candidate(section: Section, memory: FoundMemory) -> Candidate:
         occurred_at=memory.occurred_at,
         similarity=memory.similarity,
         superseded_by=f"memory:{memory.superseded_by}" if memory.superseded_by else None,
+        retired=memory.retired_because or None,
+        pinned=memory.pinned,
         measures=memory.measures,
         labels=memory_labels(memory.kind),
     )

@@ -5,6 +5,7 @@ from django.urls import path
 from config.pages.agent import agent_page
 from config.pages.draft_pages import draft_forget, draft_list, draft_page
 from config.pages.home import home
+from config.pages.memory import memory_page
 from config.pages.team import team_page
 
 urlpatterns = [
@@ -14,4 +15,5 @@ urlpatterns = [
     path("drafts/<uuid:id_>/forget/", draft_forget, name="draft_forget"),
     path("agents/<slug:slug>/", agent_page, name="agent_page"),
     path("teams/<slug:slug>/", team_page, name="team_page"),
+    path("memories/<uuid:id_>/", memory_page, name="memory"),
 ]

@@ -11,7 +11,7 @@ from memories.api.events import EVENTS
 from memories.api.graph import GraphView
 from memories.api.jobs import JobDetail, JobList, JobRetry
 from memories.api.kept import KeptBatch, KeptDetail, KeptList
-from memories.api.memories import MemoryBatch, MemoryDetail, MemoryList, MemoryVersionList
+from memories.api.memories import MemoryBatch, MemoryDetail, MemoryList, MemoryMerge, MemoryVersionList
 from memories.api.noun import Noun
 from memories.api.patterns import PATTERNS
 from memories.api.relations import RELATIONS
@@ -31,6 +31,7 @@ def addresses(owners: str, find: Any) -> list[URLPattern]:
         path(root, MemoryList.as_view(find=find)),
         path(f"{root}/batch", MemoryBatch.as_view(find=find)),
         path(f"{root}/search", MemorySearch.as_view(find=find)),
+        path(f"{root}/merge", MemoryMerge.as_view(find=find)),
         path(f"{root}/<uuid:id_>", MemoryDetail.as_view(find=find)),
         path(f"{root}/<uuid:id_>/versions", MemoryVersionList.as_view(find=find)),
     ]

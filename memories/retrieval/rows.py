@@ -37,7 +37,7 @@ LAYOUT = np.dtype(
         ("marks", ">i2"),
     ]
 )
-SUPERSEDED, LABELLED, SAYS_A_TIME, ASKS = 1, 2, 4, 8
+GONE, LABELLED, SAYS_A_TIME, ASKS, PINNED = 1, 2, 4, 8, 16
 """What `marks` is made of."""
 
 TIME_WORDS = (
@@ -53,8 +53,10 @@ READ = """
 WITH found AS (
     SELECT id, {occurred} AS at, {similarity} AS similarity, CASE WHEN worded THEN {terms} ELSE 0 END AS terms,
         salience, credibility, octet_length(text) AS length,
-        (superseded_by_id IS NOT NULL)::int | ((worded AND search @@ %(label)s::tsquery)::int << 1)
-            | ((%(asks_when)s AND search @@ %(time_words)s::tsquery)::int << 2) | ((text LIKE '%%?')::int << 3) AS marks
+        (superseded_by_id IS NOT NULL OR retired_because <> '')::int
+            | ((worded AND search @@ %(label)s::tsquery)::int << 1)
+            | ((%(asks_when)s AND search @@ %(time_words)s::tsquery)::int << 2) | ((text LIKE '%%?')::int << 3)
+            | (pinned::int << 4) AS marks
     FROM ({which}) AS chosen, LATERAL (SELECT search @@ %(any)s::tsquery AS worded OFFSET 0) AS looked
 )
 SELECT string_agg(uuid_send(id) || timestamptz_send(at) || float8send(coalesce(similarity, 'NaN'))

@@ -36,6 +36,8 @@ AGENT = {"slug": "ada"}
 DAY = {"slug": "ada", "date": "2026-01-05"}
 CONTENT = {"content": "stolen"}
 MEMORY = {"kind": "fact", "text": "stolen"}
+SEEN = [{"id": str(uuid.UUID(int=number)), "version": 1} for number in (1, 2)]
+MERGE = {"keep": SEEN[0]["id"], "memories": SEEN}
 
 # address → (path arguments, {method: body}) of what belongs to the team “care” and the agent “ada”
 PRIVATE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -77,6 +79,8 @@ for owners, one, key in (("teams", TEAM, "GOALS"), ("agents", AGENT, "IDENTITY")
             {"GET": None, "PATCH": {"text": "stolen"}, "DELETE": None},
         ),
         f"{owners}/<slug:slug>/memories/<uuid:id_>/versions": (one, {"GET": None}),
+        f"{owners}/<slug:slug>/memories/<uuid:id_>/uses": (one, {"GET": None}),
+        f"{owners}/<slug:slug>/memories/merge": (one, {"POST": MERGE}),
     }
 for noun in (noun.name for noun in NOUNS):
     PRIVATE |= {

@@ -1,6 +1,7 @@
 """Every page for everybody: axe and the browser find nothing; it is light, stands still, fits, and needs no script."""
 
 import datetime
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,7 +17,8 @@ from agents.keys import api_key_create
 from agents.models import Agent
 from assembly.models import Assembly, ExternalSource, StoredProfile, StoredRule
 from assembly.profiles import SHIPPED
-from memories.models import Job
+from memories.models import Job, Memory
+from memories.services import facts_of, memory_update
 from teams.drafts import draft_save
 from teams.files import file_create
 from teams.models import Team, User
@@ -58,6 +60,8 @@ PAGES = (
     "/agents/luna/files/KNOWLEDGE/history/compare/",
     "/agents/luna/files/KNOWLEDGE/history/compare/?as=source",
     "/agents/luna/logs/",
+    "/agents/luna/logs/?q=rehearsed",
+    "/agents/luna/logs/?month=2020-01",
     "/agents/luna/logs/{today}/",
     "/agents/luna/logs/{today}/history/",
     "/agents/luna/logs/{today}/history/1/",
@@ -105,6 +109,17 @@ PAGES = (
     "/agents/luna/tasks/",
     "/agents/luna/tasks/push/",
     "/agents/luna/tasks/pop/",
+    "/agents/luna/memories/?q=nothing&by=words&which=pinned",
+    "/agents/luna/memories/new/",
+    "/teams/demo/memories/merge/",
+    "/teams/demo/memories/merge/?memory={one}&memory={other}",
+    "/memories/{one}/",
+    "/memories/{one}/edit/",
+    "/memories/{one}/retire/",
+    "/memories/{one}/versions/",
+    "/memories/{one}/versions/1/",
+    "/memories/{one}/versions/2/",
+    "/memories/{other}/",
     "/teams/",
     "/teams/new/",
     "/teams/demo/",
@@ -218,16 +233,33 @@ def facts(olga: User, team: Team) -> Facts:
     about = team.files.get(file_key="GOALS").about
     draft = draft_save(person_id=olga.id, about=about, content="Half a thought", based_on=1, expected_revision=0)
     kept = keep(agent, olga.principal, entities=60, relations=90, events=60)
+    one, other = _memories(team)
     return Facts(
         {name: getattr(kept, name).pk for name in kept.__slots__},
         today=f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}",
         context=Assembly.objects.get(topic="the stage").id,
         over=Assembly.objects.get(budget=1).id,
         draft=draft.id,
+        one=one.id,
+        other=other.id,
         person=olga.id,
         key=api_key_create(agent=agent, name="Chat", scopes=["files:write"])[0].id,
         job=Job.objects.create(agent=agent, kind="split_documents", status="running", attempts=1, steps=9).id,
     )
+
+
+def _memories(team: Team) -> list[Memory]:
+    """One that was changed and is pinned, and one that was retired."""
+    kept = list(Memory.objects.filter(team=team).order_by("id")[:2])
+    for memory, text, change in zip(
+        kept,
+        ("The first stage is free", "No stage is free"),
+        ({"pinned": True}, {"retired_because": "It was sold."}),
+        strict=True,
+    ):
+        facts = replace(facts_of(memory), text=text)
+        memory_update(memory=memory, expected_version=1, facts=facts, superseded_by=None, principal=SYSTEM, **change)  # type: ignore[arg-type]
+    return kept
 
 
 def test_every_page_is_in_the_list() -> None:

@@ -9,9 +9,9 @@ from assembly.engine.profile import STEPS
 from tests.engine.situations import Situation, situations
 
 CODES = {
-    "required", "rule_included", "fits", "truncated", "compacted", "summarised",
+    "required", "pinned", "rule_included", "fits", "truncated", "compacted", "summarised",
     "over_section_budget", "over_total_budget", "outranked", "below_relevance", "duplicate", "rule_excluded",
-    "filtered", "superseded", "empty",
+    "filtered", "superseded", "expired", "empty",
 }  # fmt: skip
 """All that the engine gives."""
 

@@ -46,4 +46,4 @@ def test_days_lead_to_each_other(signed_in: SignedIn, teammate: User, editor: Us
 def test_the_field_for_a_date_leads_to_the_day(signed_in: SignedIn, teammate: User, agent: Agent) -> None:
     browser = signed_in(teammate)
     assert browser.get("/agents/luna/logs/?date=2026-03-01")["Location"] == LOG
-    assert browser.get("/agents/luna/logs/?date=nonsense")["Location"] == "/agents/luna/"
+    assert browser.get("/agents/luna/logs/?date=nonsense").status_code == 200
