@@ -86,11 +86,14 @@ def daily_log_append(*, agent: Agent, date: datetime.date, text: str, principal:
 
 
 @transaction.atomic
-def daily_log_create(*, agent: Agent, date: datetime.date, content: str, principal: Principal) -> DailyLog:
+def daily_log_create(
+    *, agent: Agent, date: datetime.date, content: str, principal: Principal, note: str = ""
+) -> DailyLog:
     """Start a day's log. Raises PreconditionFailed when it is there already."""
     try:
         with transaction.atomic():
-            return file_create(file=DailyLog(agent=agent, date=date, content=content), author=principal.author)
+            log = DailyLog(agent=agent, date=date, content=content)
+            return file_create(file=log, author=principal.author, note=note)
     except IntegrityError:
         if not DailyLog.objects.filter(agent=agent, date=date).exists():
             raise  # the agent itself was deleted meanwhile

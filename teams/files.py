@@ -124,11 +124,11 @@ class Version(Signed):
 
 
 @transaction.atomic
-def file_create(*, file: File, author: Author) -> File:
-    """Store a new file as its version 1. Raises IntegrityError if its owner has it already."""
+def file_create(*, file: File, author: Author, note: str = "") -> File:
+    """Store a new file as its version 1, with what its author says of it. Raises IntegrityError if its owner has it already."""
     file.signed_by(author)
     file.save(force_insert=True)
-    file.as_version().save(force_insert=True)
+    file.as_version(note).save(force_insert=True)
     file_saved.send(sender=type(file), file=file)
     return file
 
