@@ -5,7 +5,20 @@ from typing import Any
 
 from django.urls import URLPattern, include, path
 
-from memories.views import documents, entities, events, graph, jobs, kept, memories, relations, tasks, threads
+from memories.views import (
+    documents,
+    entities,
+    events,
+    export,
+    graph,
+    importing,
+    jobs,
+    kept,
+    memories,
+    relations,
+    tasks,
+    threads,
+)
 from memories.views.nouns import DOCUMENT, ENTITY, PATTERN, THREAD, TOOL, Noun
 
 
@@ -22,6 +35,8 @@ def pages_of(noun: Noun, read: Callable[..., Any] = kept.read) -> list[URLPatter
 
 
 agent_urls = [
+    path("export/", export.agent_export, name="agent_export"),
+    path("export/download/", export.agent_export_download, name="agent_export_download"),
     path("memories/", memories.agent_memories, name="agent_memories"),
     path("events/", events.timeline, name="events"),
     path("events/<uuid:event_id>/", events.event, name="event"),
@@ -43,9 +58,16 @@ agent_urls = [
 ]
 
 urlpatterns = [
+    path("export/", export.organisation_export, name="organisation_export"),
+    path("export/download/", export.organisation_export_download, name="organisation_export_download"),
+    path("import/", importing.import_new, name="import_new"),
+    path("import/<uuid:id_>/", importing.import_plan, name="import_plan"),
+    path("import/<uuid:id_>/apply/", importing.import_apply, name="import_apply"),
     path("jobs/", jobs.jobs, name="job_list"),
     path("jobs/<uuid:id_>/", jobs.job, name="job"),
     path("jobs/<uuid:id_>/retry/", jobs.retry, name="job_retry"),
     path("agents/<slug:slug>/", include(agent_urls)),
+    path("teams/<slug:slug>/export/", export.team_export, name="team_export"),
+    path("teams/<slug:slug>/export/download/", export.team_export_download, name="team_export_download"),
     path("teams/<slug:slug>/memories/", memories.team_memories, name="team_memories"),
 ]

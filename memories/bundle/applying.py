@@ -36,7 +36,7 @@ def _unit_apply(unit: Unit, steps: Sequence[Step], storing: Storing) -> list[Lef
         if change and _as_shown(change, step):
             ready.append(change)
         elif change is None or change.state is not State.SAME:
-            left.append(Left(step.name, change.reason if change and change.reason else CHANGED_SINCE))
+            left.append(Left(step.name, change.reason if change and change.state is State.REFUSED else CHANGED_SINCE))
     storing.advance(len(steps) - len(ready))
     return left + unit.room.store(unit, ready, storing)
 

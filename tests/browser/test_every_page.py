@@ -9,9 +9,12 @@ from playwright.sync_api import Browser, Page
 
 from assembly.models import Assembly, ExternalSource, StoredProfile, StoredRule
 from assembly.profiles import SHIPPED
+from memories.bundle.imports import import_begin, import_show
+from memories.models import ImportPlan
 from teams.files import file_create
 from teams.models import Team, User
 from teams.principal import SYSTEM
+from tests.archives import packed
 from tests.browser.conftest import sign_in
 
 pytestmark = pytest.mark.browser
@@ -31,6 +34,12 @@ PAGES = (
     "/agents/luna/logs/2020-01-01/",
     "/agents/luna/memories/",
     "/agents/luna/memories/?q=stage",
+    "/agents/luna/export/",
+    "/teams/demo/export/",
+    "/export/",
+    "/import/",
+    "/import/{plan}/",
+    "/import/{imported}/",
     "/teams/",
     "/teams/new/",
     "/teams/demo/",
@@ -81,6 +90,8 @@ def addresses(server: str) -> list[str]:
         "today": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}",
         "context": Assembly.objects.get(topic="the stage").id,
         "over": Assembly.objects.get(budget=1).id,
+        "plan": ImportPlan.objects.get(status="shown").id,
+        "imported": ImportPlan.objects.get(status="done").id,
     }
     return [server + address.format(**facts) for address in PAGES]
 
@@ -112,6 +123,16 @@ def _rules(team: Team) -> None:
 def _external_sources(team: Team) -> None:
     url = "https://weather.example.org/"
     ExternalSource.objects.create(name="weather", label="Weather", url=url, sealed_secret="x")
+
+
+@pytest.fixture(autouse=True)
+def _imports(team: Team) -> None:
+    """One that is only shown, and one that was done."""
+    olga = User.objects.get(username="olga").principal
+    for content in ("# New goals", "# Other goals"):
+        archive = packed({"teams/demo/GOALS.md": content, "teams/demo/RULES.md": b"\xff", "notes.txt": ""})
+        plan = import_show(archive=archive, file_name="demo.zip", principal=olga)
+    import_begin(plan=plan, chosen=(), principal=olga)
 
 
 def violations(page: Page, **options: Any) -> list[str]:

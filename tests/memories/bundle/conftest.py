@@ -1,17 +1,11 @@
 """An organisation with everything that is hard to write down exactly."""
 
 import datetime
-from collections.abc import Callable
-from io import BytesIO
-from typing import Any
-from zipfile import ZipFile
 
 import pytest
 
 from agents.models import Agent
 from agents.services import agent_create, daily_log_create
-from memories.bundle.rooms import Scope, entries_of
-from memories.bundle.zip_writing import zip_of
 from memories.services import MemoryFacts, facts_of, memories_create, memory_update
 from teams.files import file_save
 from teams.models import Team
@@ -23,8 +17,10 @@ MEMORIES = (
     MemoryFacts(kind="decision", text="Ship on Tuesdays."),
     MemoryFacts(kind="fact", text="Two lines\n  - and a list\n\n- [fact] that looks like a memory\n", salience=0.9),
     MemoryFacts(kind="fact", text="  leading, trailing  \r\n\r\n\x0b\u00a0\n", external_id="mail:17 --> “x”"),
-    MemoryFacts(kind="fact", text="<!-- {\"id\":1} -->", credibility=0.125),
-    MemoryFacts(kind="learning", text="When it rains", occurred_at=datetime.datetime(2026, 3, 1, 9, 0, 1, 5, datetime.UTC)),
+    MemoryFacts(kind="fact", text='<!-- {"id":1} -->', credibility=0.125),
+    MemoryFacts(
+        kind="learning", text="When it rains", occurred_at=datetime.datetime(2026, 3, 1, 9, 0, 1, 5, datetime.UTC)
+    ),
     MemoryFacts(kind="learning", text="When it rains"),
 )
 
@@ -45,31 +41,3 @@ def agent(team: Team) -> Agent:
     first, *_, last = memories_create(owner=agent, facts=MEMORIES, principal=SYSTEM)
     memory_update(memory=first, expected_version=1, facts=facts_of(first), superseded_by=last, principal=SYSTEM)
     return agent
-
-
-def zipped(scope: Scope) -> bytes:
-    """The zip of the scope."""
-    with zip_of(entries_of(scope)) as file:
-        return file.read()
-
-
-def texts_in(archive: bytes) -> dict[str, bytes]:
-    """What the zip holds, by names."""
-    with ZipFile(BytesIO(archive)) as opened:
-        return {name: opened.read(name) for name in opened.namelist()}
-
-
-def packed(texts: dict[str, Any]) -> bytes:
-    """A zip of these texts, as any program makes one."""
-    file = BytesIO()
-    with ZipFile(file, "w") as archive:
-        for name, text in texts.items():
-            archive.writestr(name, text)
-    return file.getvalue()
-
-
-def edited(archive: bytes, name: str, edit: Callable[[str], str]) -> bytes:
-    """The zip with one of its texts changed."""
-    texts: dict[str, Any] = texts_in(archive)
-    texts[name] = edit(texts[name].decode())
-    return packed(texts)
