@@ -66,5 +66,5 @@ def readable(kind: str, text: str) -> str:
 
 def memory_said(memory: Memory) -> str:
     """The memory as people read it: its kind and text, and what else is unusual about it."""
-    beside = "".join(f"\n{name}: {value}" for name, value in _said(memory).items())
+    beside = "".join(f"\n{name}: {value}" for name, value in _said(memory).items() if name != "external_id")
     return f"[{memory.kind}] {memory.text}{beside}"

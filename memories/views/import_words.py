@@ -29,6 +29,7 @@ SENTENCES = {
     "both": gettext_lazy("It was changed here since the export, and in the file as well. It stays as it is here."),
 }
 SETTINGS = gettext_lazy("Name and settings")
+ITSELF = {"agent": gettext_lazy("The agent itself"), "team": gettext_lazy("The team itself")}
 ROOMS = {"profiles": gettext_lazy("Profiles"), "rules": gettext_lazy("Rules")}
 
 
@@ -103,7 +104,8 @@ def _shown(step: Step) -> ShownStep:
     tone, tag = TAGS[step.state]
     within = step.name.removeprefix(step.unit).removeprefix("/")
     sentence = step.reason or SENTENCES.get(step.state, "")
-    return ShownStep(step, _label(within), tone, tag, sentence, step.state in TO_CHOOSE, _sizes(step))
+    label = _label(within) if within else str(ITSELF[step.what])
+    return ShownStep(step, label, tone, tag, sentence, step.state in TO_CHOOSE, _sizes(step))
 
 
 def _sizes(step: Step) -> str:
@@ -117,8 +119,6 @@ def _sizes(step: Step) -> str:
 
 def _label(within: str) -> str:
     """What a file of an agent or a team is called."""
-    if not within:
-        return _("The whole folder is new")
     folder, _slash, rest = within.partition("/")
     if date := date_of(rest.removesuffix(".md")) if folder == "memory" else None:
         return _("Log of %(day)s") % {"day": date_format(date, "l, j F Y")}

@@ -19,9 +19,9 @@ from teams.views.asking import asking
 
 def import_new(request: HttpRequest) -> HttpResponse:
     """Choose an archive; it is read, checked and shown, and nothing is written."""
-    form = ArchiveForm(request.POST or None, request.FILES or None)
     if request.method != "POST":
         return render(request, "memories/import_new.html", {"form": ArchiveForm()})
+    form = ArchiveForm(request.POST, request.FILES)
     if form.is_valid():
         archive = form.cleaned_data["archive"]
         try:
