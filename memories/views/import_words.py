@@ -10,10 +10,13 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from agents.models import Agent
 from config.http.fields import date_of
 from memories.bundle.planning import TO_CHOOSE, Step, steps_read, taken
 from memories.models import ImportPlan
 from memories.workspace_folder import MEMORY_FILE
+from teams.models import Team
+from teams.principal import Principal
 
 MOST_SHOWN = 100
 """Of one owner; the rest is counted."""
@@ -65,20 +68,19 @@ class Outcome:
     places: list[tuple[str, str]]
 
 
-def shown_units(plan: ImportPlan) -> list[ShownUnit]:
+def shown_units(plan: ImportPlan, principal: Principal) -> list[ShownUnit]:
     """What would change, by agents and teams in the order in which they are imported."""
-    grouped = groupby(steps_read(plan.steps), key=lambda step: step.unit)
-    return [_unit(name, list(steps)) for name, steps in grouped]
+    grouped = [(name, list(steps)) for name, steps in groupby(steps_read(plan.steps), key=lambda step: step.unit)]
+    headings = _headings([name for name, _steps in grouped], principal)
+    return [_unit(name, headings[name], steps) for name, steps in grouped]
 
 
-def outcome_of(plan: ImportPlan) -> Outcome:
+def outcome_of(plan: ImportPlan, principal: Principal) -> Outcome:
     """What came of it until now."""
-    parts = plan.outcome.values()
-    left = [(name_of(name), reason) for part in parts for name, reason in part["left"]]
-    stored = sum(part["stored"] for part in parts)
-    places = [
-        (heading, address) for unit in plan.outcome if (address := _address(unit)) and (heading := _heading(unit))
-    ]
+    parts, headings = plan.outcome.items(), _headings(list(plan.outcome), principal)
+    left = [(_name_in(headings[unit], unit, name), why) for unit, part in parts for name, why in part["left"]]
+    stored = sum(part["stored"] for part in plan.outcome.values())
+    places = [(headings[unit], address) for unit in plan.outcome if (address := _address(unit))]
     return Outcome(stored, left, places)
 
 
@@ -87,17 +89,17 @@ def ready_count(plan: ImportPlan) -> int:
     return sum(taken(step, set()) for step in steps_read(plan.steps))
 
 
-def name_of(name: str) -> str:
-    """What something in an archive is called on pages."""
-    unit, _slash, within = _parts(name)
-    return f"{_heading(unit)}: {_label(within)}" if within else _heading(unit)
+def _name_in(heading: str, unit: str, name: str) -> str:
+    """What something of a unit is called."""
+    within = name.removeprefix(unit).removeprefix("/")
+    return f"{heading}: {_label(within)}" if within else heading
 
 
-def _unit(name: str, steps: list[Step]) -> ShownUnit:
+def _unit(name: str, heading: str, steps: list[Step]) -> ShownUnit:
     # What needs somebody to look comes first, whatever is cut off.
     ordered = sorted(steps, key=lambda step: step.state not in {*TO_CHOOSE, "refused"})
     shown = [_shown(step) for step in ordered[:MOST_SHOWN]]
-    return ShownUnit(name, _heading(name), shown, len(steps) - len(shown))
+    return ShownUnit(name, heading, shown, len(steps) - len(shown))
 
 
 def _shown(step: Step) -> ShownStep:
@@ -127,22 +129,23 @@ def _label(within: str) -> str:
     return str(SETTINGS) if within.endswith(".json") else capfirst(within.rpartition(".")[0].lower())
 
 
-def _heading(unit: str) -> str:
-    folder, _slash, slug = unit.partition("/")
+def _headings(units: list[str], principal: Principal) -> dict[str, str]:
+    """What units are called: by their names as far as the person sees them, else as in the archive."""
+    slugs = {unit.partition("/")[2] for unit in units}
+    agents = Agent.objects.visible_to(principal).filter(slug__in=slugs).values_list("slug", "name")
+    teams = Team.objects.visible_to(principal).filter(slug__in=slugs).values_list("slug", "name")
+    names = {f"agents/{slug}": name for slug, name in agents} | {f"teams/{slug}": name for slug, name in teams}
+    return {unit: _heading(unit, names.get(unit, unit.partition("/")[2])) for unit in units}
+
+
+def _heading(unit: str, name: str) -> str:
+    folder = unit.partition("/")[0]
     if folder in ROOMS:
         return str(ROOMS[folder])
-    return _("Agent %(slug)s") % {"slug": slug} if folder == "agents" else _("Team %(slug)s") % {"slug": slug}
+    return _("Agent %(name)s") % {"name": name} if folder == "agents" else _("Team %(name)s") % {"name": name}
 
 
 def _address(unit: str) -> str:
     folder, _slash, slug = unit.partition("/")
     page = {"agents": "agent_page", "teams": "team_page"}.get(folder)
     return reverse(page, args=[slug]) if page else ""
-
-
-def _parts(name: str) -> tuple[str, str, str]:
-    folder, _slash, rest = name.partition("/")
-    if folder in ROOMS:
-        return folder, "/", rest
-    slug, slash, within = rest.partition("/")
-    return f"{folder}/{slug}", slash, within

@@ -35,16 +35,17 @@ def import_new(request: HttpRequest) -> HttpResponse:
 
 def import_plan(request: HttpRequest, id_: UUID) -> HttpResponse:
     """What would change, and once it was begun, how far it is or what came of it; htmx asks again while it is done."""
-    plan = import_for(asking(request), id_)
+    principal = asking(request)
+    plan = import_for(principal, id_)
     context = {
         "plan": plan,
         "is_shown": plan.status == ImportStatus.SHOWN,
         "is_done": plan.status == ImportStatus.DONE,
         "is_running": plan.status == ImportStatus.RUNNING and plan.job is not None and plan.job.status in UNFINISHED,
-        "units": (units := shown_units(plan) if plan.status == ImportStatus.SHOWN else []),
+        "units": (units := shown_units(plan, principal) if plan.status == ImportStatus.SHOWN else []),
         "ready": ready_count(plan),
         "choices": any(step.to_choose for unit in units for step in unit.steps),
-        "outcome": outcome_of(plan),
+        "outcome": outcome_of(plan, principal),
     }
     return render(request, "memories/import_plan.html", context)
 

@@ -29,7 +29,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_folder_and_a_zip_hold_the_same(agent: Agent, tmp_path: Path) -> None:
-    assert run("export", tmp_path / "folder").endswith("folder: 12 files.\n")
+    assert run("export", tmp_path / "folder").endswith("folder: 13 files.\n")
     run("export", tmp_path / "all.zip")
     archive = (tmp_path / "all.zip").read_bytes()
     assert archive == zipped(scope_of_everything(SYSTEM))
@@ -38,9 +38,8 @@ def test_a_folder_and_a_zip_hold_the_same(agent: Agent, tmp_path: Path) -> None:
 
 def test_one_team_or_one_agent(agent: Agent, tmp_path: Path) -> None:
     run("export", tmp_path / "team", "--team", "care")
-    assert set(tree(tmp_path / "team")) == {
-        "teams/care/CONTEXT.md", "teams/care/GOALS.md", "teams/care/MEMORY.md", "teams/care/RULES.md", "teams/care/team.json",
-    }  # fmt: skip
+    files = ("CONTEXT.md", "GOALS.md", "MEMORY.md", "RULES.md", "team.json")
+    assert set(tree(tmp_path / "team")) == {f"teams/care/{file}" for file in files}
     run("export", tmp_path / "agent", "--agent", "ada")
     assert {name.split("/")[0] for name in tree(tmp_path / "agent")} == {"agents"}
     with pytest.raises(CommandError, match="The agent “eve” was not found"):
