@@ -25,7 +25,7 @@ def units_apply(contents: Contents, steps: Sequence[Step], storing: Storing) -> 
         if unit.name in by_unit:
             with transaction.atomic():
                 left = _unit_apply(unit, by_unit[unit.name], storing)
-                yield unit.name, len(by_unit[unit.name]) - len(left), left
+                yield unit.name, len(by_unit[unit.name]) - sum(one.count for one in left), left
 
 
 def _unit_apply(unit: Unit, steps: Sequence[Step], storing: Storing) -> list[Left]:

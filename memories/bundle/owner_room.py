@@ -154,7 +154,8 @@ class OwnerRoom(Generic[Owned]):
         name = f"{self.folder}/{owner.slug}/{MEMORY_FILE}"
         if not new:
             return []
-        return attempted({name: partial(memories_take, owner=owner, changes=new, storing=storing)})
+        left = attempted({name: partial(memories_take, owner=owner, changes=new, storing=storing)})
+        return [replace(one, count=len(new)) for one in left]
 
     def _step(self, owner: Owned, change: Change, storing: Storing) -> Callable[[], object]:
         if change.what == "settings":

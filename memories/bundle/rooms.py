@@ -51,10 +51,11 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What was to be imported and was not, and why."""
+    """What was to be imported and was not, and why. `count` are the changes that this says of."""
 
     name: str
     reason: str
+    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from teams.principal import Principal
 
 MOST_SHOWN = 100
 """Of one owner; the rest is counted."""
+MOST_SHOWN_IN_ALL = 600
 TAGS = {
     "new": ("good", gettext_lazy("new")),
     "changed": ("plain", gettext_lazy("changed")),
@@ -72,7 +73,11 @@ def shown_units(plan: ImportPlan, principal: Principal) -> list[ShownUnit]:
     """What would change, by agents and teams in the order in which they are imported."""
     grouped = [(name, list(steps)) for name, steps in groupby(steps_read(plan.steps), key=lambda step: step.unit)]
     headings = _headings([name for name, _steps in grouped], principal)
-    return [_unit(name, headings[name], steps) for name, steps in grouped]
+    units, room = list[ShownUnit](), MOST_SHOWN_IN_ALL
+    for name, steps in grouped:
+        units.append(_unit(name, headings[name], steps, min(room, MOST_SHOWN)))
+        room -= len(units[-1].steps)
+    return units
 
 
 def outcome_of(plan: ImportPlan, principal: Principal) -> Outcome:
@@ -95,10 +100,10 @@ def _name_in(heading: str, unit: str, name: str) -> str:
     return f"{heading}: {_label(within)}" if within else heading
 
 
-def _unit(name: str, heading: str, steps: list[Step]) -> ShownUnit:
+def _unit(name: str, heading: str, steps: list[Step], most: int) -> ShownUnit:
     # What needs somebody to look comes first, whatever is cut off.
     ordered = sorted(steps, key=lambda step: step.state not in {*TO_CHOOSE, "refused"})
-    shown = [_shown(step) for step in ordered[:MOST_SHOWN]]
+    shown = [_shown(step) for step in ordered[:most]]
     return ShownUnit(name, heading, shown, len(steps) - len(shown))
 
 

@@ -38,7 +38,7 @@ def test_export_change_look_import(page: Page, server: str, team: Team, complain
     page.goto(f"{server}/agents/luna/files/INSTRUCTIONS/history/2/")
     expect(page.get_by_text("Ask back.")).to_be_visible()
     instructions.refresh_from_db()
-    assert instructions.versions.first().note == "Imported from luna.zip"
+    assert instructions.versions.get(version=2).note == "Imported from luna.zip"
 
 
 def test_without_javascript_and_by_keyboard(browser: Browser, server: str, team: Team, tmp_path: Path) -> None:

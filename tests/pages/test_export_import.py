@@ -134,3 +134,12 @@ def test_a_large_import_shows_how_far_it_is(
     job = Job.objects.create(kind="import_archive", steps=9, steps_done=3, status=status)
     ImportPlan.objects.update(status=ImportStatus.RUNNING, job=job)
     assert said in text_of(browser.get(f"/import/{ImportPlan.objects.get().id}/"))
+
+
+def test_a_page_stays_short_however_much_would_change(signed_in: SignedIn, admin: User) -> None:
+    lines = "\n".join(f"- [fact] number {number}" for number in range(250))
+    page = text_of(upload(signed_in(admin), packed({f"agents/a{number}/MEMORY.md": lines for number in range(8)})))
+    assert page.count('class="differs"') == 600 - 6  # the agents themselves have nothing to compare
+    assert "151 more changes are not listed." in page
+    assert "251 more changes are not listed." in page
+    assert "2,008 changes, each as a version of its own" in page

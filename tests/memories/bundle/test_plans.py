@@ -8,6 +8,7 @@ from agents.models import Agent, AgentFile, DailyLog
 from config.http.errors import Conflict, NotFound
 from memories.bundle.applying import CHANGED_SINCE
 from memories.bundle.imports import KEPT, MOST_AT_ONCE, import_begin, import_for, import_show
+from memories.bundle.memory_values import memory_written
 from memories.bundle.scopes import scope_of_agent
 from memories.importing import ImportRefused
 from memories.models import ImportPlan, ImportStatus, Job, Memory, MemoryVersion
@@ -52,7 +53,7 @@ def test_a_new_file_and_a_changed_log_and_what_stays(agent: Agent) -> None:
     assert identity(agent).content == ""  # nothing is written yet
     assert done(plan) == []
     assert identity(agent).content == "I am Ada.\n"
-    assert identity(agent).versions.first().note == "Imported from notes.zip"
+    assert identity(agent).versions.get(version=2).note == "Imported from notes.zip"
     assert DailyLog.objects.get(content="Rain.").version == 2
 
 
@@ -117,6 +118,20 @@ def test_memories_changed_on_both_sides_stay(agent: Agent) -> None:
     facts = MemoryFacts(kind="learning", text="When it pours")
     memory_update(memory=memory, expected_version=1, facts=facts, superseded_by=None, principal=SYSTEM)
     assert states(shown(archive)) == {f"agents/ada/MEMORY.md/{memory.id}": "newer"}
+
+
+def test_a_bullet_that_was_copied_with_its_comment_is_told(agent: Agent) -> None:
+    memory = Memory.objects.filter(agent=agent, superseded_by=None).earliest("id")
+    copied = "\n" + memory_written(memory).replace(memory.text.split("\n")[0], "Something new")
+    archive = edited(zipped(scope_of_agent(agent, SYSTEM)), "agents/ada/MEMORY.md", lambda text: text + copied)
+    [step] = shown(archive).steps
+    assert step["state"] == "refused"
+    assert "names a memory that stands further up. Remove the comment" in step["reason"]
+
+
+def test_bullets_without_their_comments_are_the_same_memories(agent: Agent) -> None:
+    plan = shown(packed({"agents/ada/MEMORY.md": "- [decision] Ship on Tuesdays.\n- [learning] When it rains\n"}))
+    assert (plan.steps, plan.same) == ([], 2)
 
 
 def test_an_agent_under_another_name_gets_memories_of_its_own(agent: Agent) -> None:
