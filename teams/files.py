@@ -125,10 +125,7 @@ class Version(Signed):
 
 @transaction.atomic
 def file_create(*, file: File, author: Author, note: str = "") -> File:
-    """Store a new file as its version 1, with what its author says of it.
-
-    Raises IntegrityError if its owner has it already.
-    """
+    """Store a new file as its version 1. Raises IntegrityError if its owner has it already."""
     file.signed_by(author)
     file.save(force_insert=True)
     file.as_version(note).save(force_insert=True)
