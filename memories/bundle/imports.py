@@ -5,6 +5,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from agents.keys import principal_behind
@@ -40,10 +41,15 @@ def import_show(*, archive: bytes, file_name: str, principal: Principal) -> Impo
     )
 
 
+def imports_of(principal: Principal) -> QuerySet[ImportPlan]:
+    """The imports that somebody began and that are still kept, the newest first, without what is in them."""
+    plans = ImportPlan.objects.defer("archive", "steps", "aside").select_related("job")
+    return plans.filter(requested_by=principal.ref, created__gte=timezone.now() - KEPT).order_by("-created", "-id")
+
+
 def import_for(principal: Principal, id_: UUID) -> ImportPlan:
     """The import with that id, for the one who began it, while it is kept. Raises NotFound."""
-    plans = ImportPlan.objects.defer("archive").select_related("job")
-    plan = plans.filter(id=id_, requested_by=principal.ref, created__gte=timezone.now() - KEPT).first()
+    plan = imports_of(principal).defer(None).defer("archive").filter(id=id_).first()
     if plan is None:
         raise NotFound(f"The import “{id_}”")
     return plan

@@ -1,6 +1,7 @@
 """What somebody is about to import: the archive, and what was shown of it before anything is written."""
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 from uuid_utils.compat import uuid7
 
 from memories.models.job import Job
@@ -9,9 +10,9 @@ from memories.models.job import Job
 class ImportStatus(models.TextChoices):
     """Of an import. shown: nothing is written yet."""
 
-    SHOWN = "shown", "Not imported yet"
-    RUNNING = "running", "Being imported"
-    DONE = "done", "Imported"
+    SHOWN = "shown", _("Not imported yet")
+    RUNNING = "running", _("Being imported")
+    DONE = "done", _("Imported")
 
 
 class ImportPlan(models.Model):

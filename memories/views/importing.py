@@ -8,29 +8,38 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from config.http.errors import Conflict
-from memories.bundle.imports import import_begin, import_for, import_show
+from memories.bundle.imports import import_begin, import_for, import_show, imports_of
 from memories.forms.importing import ArchiveForm
 from memories.importing import ImportRefused
 from memories.jobs import UNFINISHED
 from memories.models import ImportStatus
 from memories.views.import_words import outcome_of, ready_count, shown_units
+from teams.principal import Principal
 from teams.views.asking import asking
+
+MOST_LISTED = 10
 
 
 def import_new(request: HttpRequest) -> HttpResponse:
     """Choose an archive; it is read, checked and shown, and nothing is written."""
+    principal = asking(request)
     if request.method != "POST":
-        return render(request, "memories/import_new.html", {"form": ArchiveForm()})
+        return _choosing(request, principal, ArchiveForm())
     form = ArchiveForm(request.POST, request.FILES)
     if form.is_valid():
         archive = form.cleaned_data["archive"]
         try:
-            plan = import_show(archive=archive.read(), file_name=archive.name, principal=asking(request))
+            plan = import_show(archive=archive.read(), file_name=archive.name, principal=principal)
         except ImportRefused as refused:
             form.add_error("archive", refused.detail)
         else:
             return redirect("import_plan", id_=plan.id)
-    return render(request, "memories/import_new.html", {"form": form}, status=422)
+    return _choosing(request, principal, form, status=422)
+
+
+def _choosing(request: HttpRequest, principal: Principal, form: ArchiveForm, status: int = 200) -> HttpResponse:
+    context = {"form": form, "imports": imports_of(principal)[:MOST_LISTED]}
+    return render(request, "memories/import_new.html", context, status=status)
 
 
 def import_plan(request: HttpRequest, id_: UUID) -> HttpResponse:

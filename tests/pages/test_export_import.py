@@ -143,3 +143,12 @@ def test_a_page_stays_short_however_much_would_change(signed_in: SignedIn, admin
     assert "151 more changes are not listed." in page
     assert "251 more changes are not listed." in page
     assert "2,008 changes, each as a version of its own" in page
+
+
+def test_an_import_is_found_again(signed_in: SignedIn, editor: User, owner: User, agent: Agent) -> None:
+    upload(signed_in(editor), packed({NAME: "x"}), "spring.zip")
+    page = text_of(signed_in(editor).get("/import/"))
+    assert f"/import/{ImportPlan.objects.get().id}/" in page
+    assert "spring.zip" in page
+    assert "Not imported yet" in page
+    assert "spring.zip" not in text_of(signed_in(owner).get("/import/"))
