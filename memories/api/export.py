@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import FileResponse
+from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -31,7 +31,7 @@ class ExportView(ApiView):
 
 class TeamExport(ExportView):
     @extend_schema(operation_id="teams_export", responses=ANSWER)
-    def get(self, request: Request, slug: str) -> FileResponse:
+    def get(self, request: Request, slug: str) -> HttpResponseBase:
         """A team's files and memories as a zip of Markdown. The same data gives the same bytes."""
         self.query()
         return download_of(scope_of_team(team_for(self.principal, slug), self.principal))
@@ -39,7 +39,7 @@ class TeamExport(ExportView):
 
 class AgentExport(ExportView):
     @extend_schema(operation_id="agents_export", responses=ANSWER)
-    def get(self, request: Request, slug: str) -> FileResponse:
+    def get(self, request: Request, slug: str) -> HttpResponseBase:
         """An agent's files, daily logs and memories as a zip of Markdown. The same data gives the same bytes."""
         self.query()
         return download_of(scope_of_agent(agent_for(self.principal, slug), self.principal))
@@ -47,7 +47,7 @@ class AgentExport(ExportView):
 
 class Export(ExportView):
     @extend_schema(operation_id="export", responses=ANSWER)
-    def get(self, request: Request) -> FileResponse:
+    def get(self, request: Request) -> HttpResponseBase:
         """Everything as a zip of Markdown. For organisation admins and admin keys."""
         self.query()
         return download_of(scope_of_everything(self.principal))

@@ -1,6 +1,7 @@
 """Exports: the page that says what is in one, and the download."""
 
-from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -22,7 +23,7 @@ def agent_export(request: HttpRequest, slug: str) -> HttpResponse:
     return _page(request, scope, kind="agent", name=name, address=f"{request.path}download/", crumbs=crumbs)
 
 
-def agent_export_download(request: HttpRequest, slug: str) -> FileResponse:
+def agent_export_download(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The archive of an agent."""
     return download_of(_of_agent(request, slug))
 
@@ -35,7 +36,7 @@ def team_export(request: HttpRequest, slug: str) -> HttpResponse:
     return _page(request, scope, kind="team", name=name, address=f"{request.path}download/", crumbs=crumbs)
 
 
-def team_export_download(request: HttpRequest, slug: str) -> FileResponse:
+def team_export_download(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The archive of a team."""
     return download_of(_of_team(request, slug))
 
@@ -46,7 +47,7 @@ def organisation_export(request: HttpRequest) -> HttpResponse:
     return _page(request, scope, kind="organisation", name=_("everything"), address=f"{request.path}download/")
 
 
-def organisation_export_download(request: HttpRequest) -> FileResponse:
+def organisation_export_download(request: HttpRequest) -> HttpResponseBase:
     """The archive of everything, for admins of the organisation."""
     return download_of(scope_of_everything(asking(request)))
 
