@@ -17,7 +17,8 @@ from django.utils import timezone
 
 from agents.models import Agent, ApiKey
 from config.http.statements import Statement, rows_of
-from teams.principal import Principal
+from teams.models import User
+from teams.principal import SYSTEM, Principal
 
 PREFIX = "dsr"
 ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"  # no 0/o, 1/l
@@ -49,6 +50,19 @@ def principal_of_key(key: str) -> Principal | None:
         return None
     _note_use(found)
     return _principal(found)
+
+
+def principal_behind(ref: str) -> Principal | None:
+    """Who bears that ref, with the rights of now: for work that goes on after the request. None: nobody any more."""
+    if ref == SYSTEM.ref:
+        return SYSTEM
+    kind, _, id_ = ref.partition(":")
+    if kind == "person":
+        person = User.objects.filter(id=id_, is_active=True).first()
+        return person.principal if person else None
+    key = ApiKey.objects.filter(id=id_, revoked=None).first()
+    found = _found(key.lookup) if key else None
+    return _principal(found) if found else None
 
 
 class _Found(NamedTuple):

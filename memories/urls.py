@@ -10,7 +10,9 @@ from memories.views import (
     documents,
     entities,
     events,
+    export,
     graph,
+    importing,
     jobs,
     kept,
     memories,
@@ -60,6 +62,8 @@ memory_urls = [
 ]
 
 agent_urls = [
+    path("export/", export.agent_export, name="agent_export"),
+    path("export/download/", export.agent_export_download, name="agent_export_download"),
     *memories_of("agent", agent_for),
     path("events/", events.timeline, name="events"),
     path("events/<uuid:event_id>/", events.event, name="event"),
@@ -81,10 +85,17 @@ agent_urls = [
 ]
 
 urlpatterns = [
+    path("export/", export.organisation_export, name="organisation_export"),
+    path("export/download/", export.organisation_export_download, name="organisation_export_download"),
+    path("import/", importing.import_new, name="import_new"),
+    path("import/<uuid:id_>/", importing.import_plan, name="import_plan"),
+    path("import/<uuid:id_>/apply/", importing.import_apply, name="import_apply"),
     path("jobs/", jobs.jobs, name="job_list"),
     path("jobs/<uuid:id_>/", jobs.job, name="job"),
     path("jobs/<uuid:id_>/retry/", jobs.retry, name="job_retry"),
     path("agents/<slug:slug>/", include(agent_urls)),
+    path("teams/<slug:slug>/export/", export.team_export, name="team_export"),
+    path("teams/<slug:slug>/export/download/", export.team_export_download, name="team_export_download"),
     path("teams/<slug:slug>/", include(memories_of("team", team_for))),
     path("memories/<uuid:id_>/", include(memory_urls)),
 ]

@@ -19,7 +19,7 @@ ADDRESSES = {"new", "check"}
 
 
 @transaction.atomic
-def profile_create(*, name: str, content: str, principal: Principal) -> StoredProfile:
+def profile_create(*, name: str, content: str, principal: Principal, note: str = "") -> StoredProfile:
     """A new profile of the organisation. Raises Forbidden, Conflict, and Invalid, which names the line."""
     require_admin(principal)
     _refuse_name(name)
@@ -28,7 +28,7 @@ def profile_create(*, name: str, content: str, principal: Principal) -> StoredPr
         raise Conflict(f"There are {MAX_PROFILES} profiles already. Delete one that nobody uses.")
     try:
         with transaction.atomic():
-            return file_create(file=StoredProfile(name=name, content=content), author=principal.author)
+            return file_create(file=StoredProfile(name=name, content=content), author=principal.author, note=note)
     except IntegrityError:
         raise _taken(name) from None
 

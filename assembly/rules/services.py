@@ -22,7 +22,9 @@ ADDRESSES = {"new", "check", "try"}
 
 
 @transaction.atomic
-def rule_create(*, name: str, content: str, owner: Owner, enabled: bool = True, principal: Principal) -> StoredRule:
+def rule_create(
+    *, name: str, content: str, owner: Owner, enabled: bool = True, principal: Principal, note: str = ""
+) -> StoredRule:
     """A new rule for an agent, a team or everybody (None). Raises Conflict, and Invalid, which names the line.
 
     Whether the principal may do this is for the caller to decide.
@@ -36,7 +38,7 @@ def rule_create(*, name: str, content: str, owner: Owner, enabled: bool = True, 
         raise Conflict(f"There are {MAX_RULES} rules here already. Delete one that nobody needs.")
     try:
         with transaction.atomic():
-            return file_create(file=row, author=principal.author)
+            return file_create(file=row, author=principal.author, note=note)
     except IntegrityError:
         raise Conflict(f"There is a rule “{name}” already. Choose another name.") from None
 

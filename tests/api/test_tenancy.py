@@ -95,6 +95,11 @@ PRIVATE |= {
     "agents/<slug:slug>/task-stack/push": (AGENT, {"POST": {"goal": "stolen"}}),
     "agents/<slug:slug>/task-stack/pop": (AGENT, {"POST": {"result": "stolen"}}),
 }
+PRIVATE |= {
+    "agents/<slug:slug>/export": (AGENT, {"GET": None}),
+    "teams/<slug:slug>/export": (TEAM, {"GET": None}),
+}
+IMPORTS = {"export", "import", "import/<uuid:id_>", "import/<uuid:id_>/apply"}  # tried in tests/api/test_import.py
 LISTS = {"teams", "agents"}  # everyone may ask; they show what one may see
 PUBLIC = {"schema", "docs"}
 NOBODYS = {"tokens", "compress"}  # nothing of anybody's is read; tried in tests/api/test_librarian.py
@@ -182,7 +187,9 @@ def anonymised(content: bytes, *names: object) -> dict[str, Any]:
 
 
 def test_every_address_has_a_row() -> None:
-    tried_elsewhere = LISTS | PUBLIC | NOBODYS | JOBS | ASSEMBLIES | PROFILES | RULES | TRIALS | EXTERNAL_SOURCES
+    tried_elsewhere = (
+        LISTS | PUBLIC | NOBODYS | JOBS | ASSEMBLIES | PROFILES | RULES | TRIALS | EXTERNAL_SOURCES | IMPORTS
+    )
     assert ROUTES.keys() == PRIVATE.keys() | tried_elsewhere
 
 

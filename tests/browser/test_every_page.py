@@ -17,12 +17,14 @@ from agents.keys import api_key_create
 from agents.models import Agent
 from assembly.models import Assembly, ExternalSource, StoredProfile, StoredRule
 from assembly.profiles import SHIPPED
-from memories.models import Job, Memory
+from memories.bundle.imports import import_begin, import_show
+from memories.models import ImportPlan, Job, Memory
 from memories.services import facts_of, memory_update
 from teams.drafts import draft_save
 from teams.files import file_create
 from teams.models import Team, User
 from teams.principal import SYSTEM
+from tests.archives import packed
 from tests.browser.conftest import PASSWORD, sign_in
 from tests.browser.looking import (
     MOST_BYTES,
@@ -120,6 +122,12 @@ PAGES = (
     "/memories/{one}/versions/1/",
     "/memories/{one}/versions/2/",
     "/memories/{other}/",
+    "/agents/luna/export/",
+    "/teams/demo/export/",
+    "/export/",
+    "/import/",
+    "/import/{plan}/",
+    "/import/{imported}/",
     "/teams/",
     "/teams/new/",
     "/teams/demo/",
@@ -234,18 +242,35 @@ def facts(olga: User, team: Team) -> Facts:
     draft = draft_save(person_id=olga.id, about=about, content="Half a thought", based_on=1, expected_revision=0)
     kept = keep(agent, olga.principal, entities=60, relations=90, events=60)
     one, other = _memories(team)
+    shown, done = _imports(olga)
     return Facts(
         {name: getattr(kept, name).pk for name in kept.__slots__},
         today=f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}",
         context=Assembly.objects.get(topic="the stage").id,
         over=Assembly.objects.get(budget=1).id,
         draft=draft.id,
+        plan=shown.id,
+        imported=done.id,
         one=one.id,
         other=other.id,
         person=olga.id,
         key=api_key_create(agent=agent, name="Chat", scopes=["files:write"])[0].id,
         job=Job.objects.create(agent=agent, kind="split_documents", status="running", attempts=1, steps=9).id,
     )
+
+
+def _imports(olga: User) -> list[ImportPlan]:
+    """One that is only shown, and one that was done."""
+    plans = [
+        import_show(
+            archive=packed({"teams/demo/GOALS.md": content, "teams/demo/RULES.md": b"\xff", "notes.txt": ""}),
+            file_name="demo.zip",
+            principal=olga.principal,
+        )
+        for content in ("# New goals", "# Other goals")
+    ]
+    import_begin(plan=plans[1], chosen=(), principal=olga.principal)
+    return plans
 
 
 def _memories(team: Team) -> list[Memory]:
