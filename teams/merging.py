@@ -8,7 +8,7 @@ Investigation of Diff3, 2007) on the longest common subsequences.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rapidfuzz.distance import LCSseq
+from teams.differences.alignment import aligned
 
 Lines = tuple[str, ...]
 
@@ -119,7 +119,7 @@ def _end(same: _Same) -> int:
 def _kept(base: Lines, changed: Lines) -> list[_Same]:
     """The stretches of the base that stand in the changed text, too; `mine` is where."""
     return [
-        _Same(step.src_start, step.dest_start, 0, step.src_end - step.src_start)
-        for step in LCSseq.opcodes(base, changed)
-        if step.tag == "equal"
+        _Same(span.old_from, span.new_from, 0, span.old_to - span.old_from)
+        for span in aligned(base, changed)
+        if span.same
     ]
