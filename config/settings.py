@@ -162,6 +162,8 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {
+        "DecisionCodeEnum": "assembly.engine.codes.Code",
+        "SectionStatusEnum": "assembly.engine.types.STATUSES",
         "SourceCodeEnum": "assembly.engine.codes.SourceCode",
         "IntentEnum": "memories.api.patterns.INTENTS",
         "TaskStatusEnum": "memories.models.TaskStatus.values",

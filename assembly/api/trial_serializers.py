@@ -10,6 +10,7 @@ from assembly.api.rule_trial_serializers import FateSerializer
 from assembly.api.serializers import WarningSerializer
 from assembly.asked import DEFAULT_PROFILE, DEFAULT_TOKENIZER, MAX_TOKENS, MAX_TOPIC_CHARACTERS
 from assembly.comparing import EFFECTS
+from assembly.engine.types import STATUSES
 from assembly.profiles import SHIPPED
 from config.http.api import StrictSerializer
 from config.http.fields import NO_DATE, ExactText, Moment, date_of
@@ -93,7 +94,7 @@ class TriedContextSerializer(serializers.Serializer[Any]):
 
 class SectionStateSerializer(serializers.Serializer[Any]):
     tokens = serializers.IntegerField()
-    status = serializers.ChoiceField(choices=["whole", "cut", "partial", "left_out", "empty"])
+    status = serializers.ChoiceField(choices=STATUSES)
     included = serializers.IntegerField(help_text="Items that are in.")
     considered = serializers.IntegerField()
 

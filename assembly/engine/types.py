@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.rules import Rule
@@ -20,6 +20,7 @@ ENGINE_VERSION = 3
 
 Status = Literal["whole", "cut", "partial", "left_out", "empty"]
 """Of a section. partial: items were left out for want of room; left_out: all of them; empty: had none."""
+STATUSES: tuple[Status, ...] = get_args(Status)
 
 Scalar = str | int | float | bool | None
 

@@ -205,5 +205,5 @@ def test_both_contexts_come_of_one_gathering(
 ) -> None:
     goals = demo_team.files.get(file_key="GOALS")
     tried(luna, demo_team, {})
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(4):
         tried(luna, demo_team, {goals.about: "Another goal."})

@@ -70,6 +70,6 @@ def too_wide(page: Page, *widths: int) -> list[str]:
 def unreadable(page: Page) -> list[str]:
     """What is missing on a page whose scripts do not run."""
     said = page.locator("main").inner_text()
-    missing = [] if page.locator("main h1").is_visible() else ["its heading"]
+    missing = [] if page.locator("main h1").first.is_visible() else ["its heading"]
     missing += [] if len(said.split()) > 3 else ["its words"]
     return [f"{page.url}: without scripts {what} is missing" for what in missing]

@@ -30,11 +30,12 @@ LOOK = """() => {
     for (const kind of ["mouseover", "pointerenter"]) part.dispatchEvent(new Event(kind, { bubbles: true }));
     part.focus?.();
   }
+  const ours = "svg.share, svg.share *";
   const harmful = "script, iframe, frame, object, embed, svg, math, img, video, audio, style, link, meta, base";
   const links = [...document.querySelectorAll("main a[href]")];
   return [
     ...window.tripped,
-    ...parts.filter((part) => part.matches(harmful)).map((part) => part.outerHTML),
+    ...parts.filter((part) => part.matches(harmful) && !part.matches(ours)).map((part) => part.outerHTML),
     ...parts.flatMap((part) => [...part.attributes].filter((one) => /^(on|style|hx-|data-hx)/i.test(one.name))
       .map((one) => `${part.tagName} ${one.name}`)),
     ...links.filter((link) => !["http:", "https:", "mailto:"].includes(link.protocol)).map((link) => link.href),

@@ -1,6 +1,5 @@
 """Every page for everybody: axe and the browser find nothing; it is light, stands still, fits, and needs no script."""
 
-import datetime
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,12 @@ from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.core.management import call_command
 from django.test import override_settings
+from django.utils import timezone
 from playwright.sync_api import Browser, Page
 
 from agents.keys import api_key_create
 from agents.models import Agent
+from agents.services import daily_log_append
 from assembly.models import Assembly, ExternalSource, StoredProfile, StoredRule
 from assembly.profiles import SHIPPED
 from memories.bundle.imports import import_begin, import_show
@@ -246,6 +247,8 @@ def facts(olga: User, team: Team) -> Facts:
         file_create(file=StoredRule(name=name, content=content, team=team), author=SYSTEM.author)
     url = "https://weather.example.org/"
     ExternalSource.objects.create(name="weather", label="Weather", url=url, sealed_secret="x")
+    today = agent.today(timezone.now())
+    daily_log_append(agent=agent, date=today, text="Went on.", principal=olga.principal)
     about = team.files.get(file_key="GOALS").about
     draft = draft_save(person_id=olga.id, about=about, content="Half a thought", based_on=1, expected_revision=0)
     kept = keep(agent, olga.principal, entities=60, relations=90, events=60)
@@ -253,7 +256,7 @@ def facts(olga: User, team: Team) -> Facts:
     shown, done = _imports(olga)
     return Facts(
         {name: getattr(kept, name).pk for name in kept.__slots__},
-        today=f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}",
+        today=today.isoformat(),
         context=Assembly.objects.get(topic="the stage").id,
         over=Assembly.objects.get(budget=1).id,
         draft=draft.id,

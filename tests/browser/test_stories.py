@@ -33,7 +33,7 @@ def test_from_signing_in_to_why_something_was_left_out(
     expect(page.locator("[data-message]")).to_contain_text("Published as version 2.")
 
     page.get_by_role("link", name="History").click()
-    page.get_by_role("link", name="Version 1").click()
+    page.get_by_role("link", name="Version 1", exact=True).click()
     expect(page.get_by_text("This version is empty.")).to_be_visible()
 
     page.get_by_role("navigation", name="Main").get_by_role("link", name="Preview context").click()

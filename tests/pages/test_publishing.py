@@ -45,7 +45,7 @@ def test_the_changes_are_looked_at_before(signed_in: SignedIn, owner: User, team
     page = text_of(browser.get(LOOK))
     assert "Publish Goals of Demo" in page
     assert "<strong>it</strong>" in page
-    assert f'href="{GOALS}history/compare/?from=1&amp;to=draft"' in page
+    assert f'href="{GOALS}history/compare/?from=1&amp;to=draft&amp;as=source"' in page
     assert "What did you change?" in page
 
 
