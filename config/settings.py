@@ -162,7 +162,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {
-        "DecisionCodeEnum": "assembly.engine.codes.Code",
+        "DecisionCodeEnum": "assembly.engine.codes.DECISION_CODES",
         "SectionStatusEnum": "assembly.engine.types.STATUSES",
         "SourceCodeEnum": "assembly.engine.codes.SourceCode",
         "IntentEnum": "memories.api.patterns.INTENTS",

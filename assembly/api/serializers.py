@@ -21,7 +21,7 @@ from assembly.asked import (
     Budgets,
 )
 from assembly.compressing import Method
-from assembly.engine.codes import Code, SourceCode
+from assembly.engine.codes import DECISION_CODES, SourceCode
 from assembly.engine.signals import Intent
 from assembly.engine.types import STATUSES
 from assembly.profiles import SHIPPED
@@ -307,7 +307,7 @@ class DecisionSerializer(serializers.Serializer[Any]):
     ref = serializers.CharField()
     section = serializers.CharField()
     source = serializers.CharField()  # type: ignore[assignment]  # of the candidate; DRF has an attribute of this name
-    code = serializers.ChoiceField(choices=[code.value for code in Code])
+    code = serializers.ChoiceField(choices=DECISION_CODES)
     included = serializers.BooleanField()
     reason = serializers.CharField(help_text="The code as a plain sentence.")
     rank = serializers.IntegerField(allow_null=True)

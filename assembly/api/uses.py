@@ -8,7 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from assembly.engine.codes import Code
+from assembly.engine.codes import DECISION_CODES
 from assembly.models import Assembly
 from assembly.uses import Uses, uses_of
 from config.http.openapi import PAGE
@@ -25,7 +25,7 @@ class UseSerializer(serializers.Serializer[Any]):
     topic = serializers.CharField()
     told = serializers.BooleanField(help_text="Whether the memory is in its content.")
     ref = serializers.CharField(help_text="With the version that was considered.")
-    code = serializers.ChoiceField(choices=[code.value for code in Code])
+    code = serializers.ChoiceField(choices=DECISION_CODES)
 
 
 class UsesSerializer(serializers.Serializer[Any]):

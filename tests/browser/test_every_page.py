@@ -22,7 +22,7 @@ from memories.bundle.imports import import_begin, import_show
 from memories.models import ImportPlan, Job, Memory
 from memories.services import facts_of, memory_update
 from teams.drafts import draft_save
-from teams.files import file_create
+from teams.files import file_create, file_save
 from teams.models import Team, User
 from teams.principal import SYSTEM
 from tests.archives import packed
@@ -239,12 +239,14 @@ def facts(olga: User, team: Team) -> Facts:
     agent = Agent.objects.get(slug="luna")
     for name, content in (("house", SHIPPED["conversation"]), ("broken", "sections: 1")):
         text = content.replace("name: conversation", f"name: {name}")
-        file_create(file=StoredProfile(name=name, content=text), author=SYSTEM.author)
+        profile = file_create(file=StoredProfile(name=name, content=text), author=SYSTEM.author)
+        file_save(file=profile, content=f"{text}\n", expected_version=1, author=SYSTEM.author)
     for name, content in (
         ("hush", "then: {exclude: [{source: daily_logs}], boost: [{tag: a, weight: 2}]}"),
         ("lost", ""),
     ):
-        file_create(file=StoredRule(name=name, content=content, team=team), author=SYSTEM.author)
+        rule = file_create(file=StoredRule(name=name, content=content, team=team), author=SYSTEM.author)
+        file_save(file=rule, content=f"{content}\n", expected_version=1, author=SYSTEM.author)
     url = "https://weather.example.org/"
     ExternalSource.objects.create(name="weather", label="Weather", url=url, sealed_secret="x")
     today = agent.today(timezone.now())
