@@ -352,7 +352,9 @@ def look_at_one(page: Page, plain: Page, scales: Scales, address: str) -> list[s
     response = page.goto(address)
     found = [] if response and response.status == 200 else [f"{address}: answered {response and response.status}"]
     found += [] if scales.bytes < MOST_BYTES else [f"{address}: {scales.bytes:,} bytes"]
-    found += shifts(page) + violations_in_both_schemes(page)
+    found += shifts(page)
+    page.wait_for_function("!document.querySelector('.htmx-request')")  # buttons are pale while something is fetched
+    found += violations_in_both_schemes(page)
     page.set_viewport_size({"width": 390, "height": 800})
     page.goto(address)
     found += shifts(page) + too_wide(page, 320, 2560)
