@@ -9,7 +9,8 @@ from assembly.asked import Asked, session_named
 from assembly.engine.profile import Profile
 from assembly.engine.signals import parse_signals
 from assembly.engine.types import Request
-from assembly.gather import Gathered, gather
+from assembly.gather import gather
+from assembly.gathered import Gathered
 from assembly.profiles import profile_named
 from assembly.profiles.strategy import strategy_applied
 from assembly.rules.firing import with_room

@@ -7,7 +7,7 @@ from typing import Any
 from assembly.engine import pipeline
 from assembly.engine.profile import Profile
 from assembly.engine.types import Assembled, Candidate, Request, Summary
-from assembly.gather import SourceReport
+from assembly.gathered import SourceReport
 from assembly.summarising import Summaries, summarise
 from assembly.time_budget import TimeBudget
 from assembly.warnings import SUMMARISER

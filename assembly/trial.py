@@ -16,7 +16,7 @@ from assembly.comparing import Comparison, compare, named
 from assembly.engine.codes import WarningCode
 from assembly.engine.profile import Profile
 from assembly.engine.types import Assembled, Candidate, Request
-from assembly.gather import Gathered, SourceReport
+from assembly.gathered import Gathered, SourceReport
 from assembly.opening import opening
 from assembly.preparation import Prepared, gather_for, prepare
 from assembly.settling import Settled, settle
