@@ -11,7 +11,7 @@ from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.core.management import call_command
 from django.test import override_settings
 from django.utils import timezone
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from agents.keys import api_key_create
 from agents.models import Agent
@@ -353,7 +353,7 @@ def look_at_one(page: Page, plain: Page, scales: Scales, address: str) -> list[s
     found = [] if response and response.status == 200 else [f"{address}: answered {response and response.status}"]
     found += [] if scales.bytes < MOST_BYTES else [f"{address}: {scales.bytes:,} bytes"]
     found += shifts(page)
-    page.wait_for_function("!document.querySelector('.htmx-request')")  # buttons are pale while something is fetched
+    expect(page.locator(".htmx-request")).to_have_count(0)  # buttons are pale while something is fetched
     found += violations_in_both_schemes(page)
     page.set_viewport_size({"width": 390, "height": 800})
     page.goto(address)
