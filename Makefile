@@ -7,8 +7,9 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check --quiet
 WORKERS ?= 2
 ONLY ?= all
+DIR ?= var/sheet
 
-.PHONY: run test test-deep lint bench clean
+.PHONY: run test test-deep lint bench sheet clean
 
 run: $(VENV)/.runtime
 	exec $(BIN)/python manage.py serve --demo --port $(PORT)
@@ -17,7 +18,8 @@ test: $(VENV)/.development
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
 
 test-deep: $(VENV)/.development
-	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n $(WORKERS) tests/engine $(PYTEST_ARGS)
+	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n $(WORKERS) tests/engine tests/teams/test_merging.py \
+		tests/teams/test_many_editors.py $(PYTEST_ARGS)
 
 lint: $(VENV)/.development
 	$(BIN)/ruff check .
@@ -27,6 +29,9 @@ lint: $(VENV)/.development
 
 bench: $(VENV)/.development
 	$(BIN)/python -m tests.benchmarks $(ONLY)
+
+sheet: $(VENV)/.development
+	$(BIN)/python -m tests.browser.contact_sheet $(DIR)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -4,12 +4,14 @@ from django.db import connection
 
 from agents.models import Agent, AgentTeam, ApiKey
 from config.http.errors import Forbidden, NotFound
+from config.http.statements import Statement, rows_of
 from teams.access import ROLES_FOR, Action
+from teams.models import Membership
 from teams.principal import Principal
 
 # In SQL, as keys are found: nearly every request of a key asks for its agent.
 COLUMNS = [field.attname for field in Agent._meta.concrete_fields]  # noqa: SLF001 - Django's documented introspection
-NAMED = f"SELECT {', '.join(COLUMNS)} FROM agents WHERE slug = %s"  # noqa: S608 - names of columns alone
+NAMED = f"SELECT {', '.join(COLUMNS)} FROM agents WHERE slug = %(slug)s"  # noqa: S608 - names of columns alone
 
 
 def agent_for(principal: Principal, slug: str, action: Action = Action.READ) -> Agent:
@@ -31,10 +33,18 @@ def _visible(principal: Principal, slug: str) -> Agent | None:
 
 
 def _named(slug: str) -> Agent | None:
-    with connection.cursor() as cursor:
-        cursor.execute(NAMED, [slug])
-        row = cursor.fetchone()
-    return Agent.from_db(connection.alias, COLUMNS, row) if row else None
+    rows = rows_of(Statement(NAMED, {"slug": slug}))
+    return Agent.from_db(connection.alias, COLUMNS, rows[0]) if rows else None
+
+
+def may_manage_keys(principal: Principal, agent: Agent) -> bool:
+    """Whether somebody may make and revoke the agent's keys: a key reads all that the agent reads, so this takes an
+    admin of every one of its teams."""
+    if principal.is_admin:
+        return True
+    own = Membership.objects.filter(user_id=principal.id, role__in=ROLES_FOR[Action.MANAGE]).values("team_id")
+    links = AgentTeam.objects.filter(agent=agent)
+    return principal.kind == "person" and links.exists() and not links.exclude(team_id__in=own).exists()
 
 
 def may(principal: Principal, agent: Agent, action: Action) -> bool:

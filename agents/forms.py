@@ -1,15 +1,19 @@
-"""The form of a new agent."""
+"""The forms of agents: new ones, their settings, their keys; a search over the logs of one."""
 
 from typing import Any
 from zoneinfo import available_timezones
 
 from django import forms
+from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from agents.models import ApiKey
 from teams.files import MAX_FILE_CHARACTERS
 from teams.forms import NamedForm, storable
-from teams.models import Team
+from teams.models import Role, Team
 from teams.principal import Principal
+
+IN_NO_TEAM = _("An agent in no team is seen by admins of the organisation alone.")
 
 
 class AgentForm(NamedForm):
@@ -38,8 +42,66 @@ class AgentForm(NamedForm):
     def __init__(self, *args: Any, principal: Principal, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["teams"].queryset = Team.objects.visible_to(principal).order_by("name")  # type: ignore[attr-defined]
-        self.fields["timezone"].choices = [(name, name) for name in sorted(available_timezones())]  # type: ignore[attr-defined]
+        self.fields["timezone"].choices = _timezones()  # type: ignore[attr-defined]
 
     def clean_instructions(self) -> str:
         text: str = self.cleaned_data["instructions"]
         return text.replace("\r\n", "\n")
+
+
+class AgentSettingsForm(forms.Form):
+    """An agent's name, time zone and teams, as they were at a version. A person puts the agent into, and takes it out
+    of, the teams of which they are an admin."""
+
+    version = forms.IntegerField(min_value=1, max_value=2**31 - 1, widget=forms.HiddenInput)
+    name = forms.CharField(label=_("Name"), max_length=120)
+    timezone = forms.ChoiceField(label=_("Time zone"), help_text=_("Decides when a new day begins in its daily log."))
+    teams = forms.ModelMultipleChoiceField(
+        Team.objects.none(),
+        label=_("Teams"),
+        help_text=IN_NO_TEAM,
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
+    )
+
+    def __init__(self, *args: Any, principal: Principal, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["teams"].queryset = managed_teams(principal).order_by("name")  # type: ignore[attr-defined]
+        self.fields["timezone"].choices = _timezones()  # type: ignore[attr-defined]
+
+
+class ApiKeyForm(forms.Form):
+    """A new key of an agent."""
+
+    name = forms.CharField(
+        label=_("What the key is for"), help_text=_("Shown as the author of what it writes."), max_length=120
+    )
+    scopes = forms.MultipleChoiceField(
+        label=_("What it may do besides"),
+        help_text=_("Every key reads the files, and writes daily logs, memories and events."),
+        choices=ApiKey.Scope.choices,
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
+    )
+
+
+class LogSearch(forms.Form):
+    """A search over all daily logs of an agent."""
+
+    q = forms.CharField(
+        label=_("Search all its logs"),
+        max_length=200,
+        required=False,
+        validators=[storable],
+        widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}),
+    )
+
+
+def managed_teams(principal: Principal) -> "models.QuerySet[Team]":
+    """The teams of which the person is an admin; an admin of the organisation is one of all."""
+    teams = Team.objects.visible_to(principal)
+    return teams if principal.is_admin else teams.filter(memberships__role=Role.ADMIN)
+
+
+def _timezones() -> list[tuple[str, str]]:
+    return [(name, name) for name in sorted(available_timezones())]

@@ -13,11 +13,12 @@ from typing import NamedTuple
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection
 from django.utils import timezone
 
 from agents.models import Agent, ApiKey
-from teams.principal import Principal
+from config.http.statements import Statement, rows_of
+from teams.models import User
+from teams.principal import SYSTEM, Principal
 
 PREFIX = "dsr"
 ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"  # no 0/o, 1/l
@@ -33,6 +34,11 @@ def api_key_create(*, agent: Agent | None, name: str = "", scopes: Sequence[str]
     return row, key
 
 
+def api_key_revoke(*, key: ApiKey) -> bool:
+    """The key is of no use from now on. Returns whether it was of any until now."""
+    return bool(ApiKey.objects.filter(pk=key.pk, revoked=None).update(revoked=timezone.now()))
+
+
 def principal_of_key(key: str) -> Principal | None:
     """Whom the key speaks for; None for a key that is unknown, revoked or altered."""
     prefix, _, rest = key.partition("_")
@@ -44,6 +50,19 @@ def principal_of_key(key: str) -> Principal | None:
         return None
     _note_use(found)
     return _principal(found)
+
+
+def principal_behind(ref: str) -> Principal | None:
+    """Who bears that ref, with the rights of now: for work that goes on after the request. None: nobody any more."""
+    if ref == SYSTEM.ref:
+        return SYSTEM
+    kind, _, id_ = ref.partition(":")
+    if kind == "person":
+        person = User.objects.filter(id=id_, is_active=True).first()
+        return person.principal if person else None
+    key = ApiKey.objects.filter(id=id_, revoked=None).first()
+    found = _found(key.lookup) if key else None
+    return _principal(found) if found else None
 
 
 class _Found(NamedTuple):
@@ -64,15 +83,13 @@ class _Found(NamedTuple):
 FIND = """
 SELECT api_keys.id, lookup, hash, api_keys.name, scopes, last_used, agent_id, agents.name,
     ARRAY(SELECT team_id FROM agent_teams WHERE agent_teams.agent_id = api_keys.agent_id)
-FROM api_keys LEFT JOIN agents ON agents.id = agent_id WHERE lookup = %s AND revoked IS NULL
+FROM api_keys LEFT JOIN agents ON agents.id = agent_id WHERE lookup = %(lookup)s AND revoked IS NULL
 """
 
 
 def _found(lookup: str) -> _Found | None:
-    with connection.cursor() as cursor:
-        cursor.execute(FIND, [lookup])
-        row = cursor.fetchone()
-        return _Found(*row) if row else None
+    rows = rows_of(Statement(FIND, {"lookup": lookup}))
+    return _Found(*rows[0]) if rows else None
 
 
 def _principal(found: _Found) -> Principal:

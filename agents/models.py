@@ -6,14 +6,21 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVector
 from django.core.exceptions import ValidationError
 from django.db import models
+from django.db.models.functions import Left
 from uuid_utils.compat import uuid7
 
 from teams.access import EDIT_TEAM_FILES
 from teams.files import Version, VersionedFile
 from teams.models import Role, Team, valid_slug
 from teams.principal import Principal
+
+SEARCHED_CHARACTERS = 100_000
+"""Of a daily log: PostgreSQL indexes no more of the words of a text than a megabyte."""
+WORDS_OF_LOG = SearchVector(Left("content", SEARCHED_CHARACTERS), config="english")
 
 
 def valid_timezone(name: str) -> None:
@@ -111,7 +118,7 @@ class AgentFile(VersionedFile):
         return self.ref_of(self.id, self.version)
 
     @staticmethod
-    def ref_of(file_id: UUID, version: int) -> str:
+    def ref_of(file_id: UUID | str, version: int) -> str:
         """The ref of one version of one file."""
         return f"agent_file:{file_id}@{version}"
 
@@ -138,13 +145,19 @@ class DailyLog(VersionedFile):
             models.UniqueConstraint(fields=["agent", "date"], name="daily_log_once"),
             models.CheckConstraint(condition=models.Q(version__gte=1), name="daily_log_version_from_1"),
         ]
+        indexes = [GinIndex(WORDS_OF_LOG, name="daily_log_words")]
+
+    @property
+    def about(self) -> str:
+        """The day of the agent: a log that is not begun yet may be drafted, too."""
+        return f"daily_log:{self.agent_id}/{self.date:%Y-%m-%d}"
 
     @property
     def ref(self) -> str:
         return self.ref_of(self.id, self.version)
 
     @staticmethod
-    def ref_of(file_id: UUID, version: int) -> str:
+    def ref_of(file_id: UUID | str, version: int) -> str:
         """The ref of one version of one file."""
         return f"daily_log:{file_id}@{version}"
 

@@ -86,20 +86,25 @@ def daily_log_append(*, agent: Agent, date: datetime.date, text: str, principal:
 
 
 @transaction.atomic
-def daily_log_create(*, agent: Agent, date: datetime.date, content: str, principal: Principal) -> DailyLog:
+def daily_log_create(
+    *, agent: Agent, date: datetime.date, content: str, principal: Principal, note: str = ""
+) -> DailyLog:
     """Start a day's log. Raises PreconditionFailed when it is there already."""
     try:
         with transaction.atomic():
-            return file_create(file=DailyLog(agent=agent, date=date, content=content), author=principal.author)
+            log = DailyLog(agent=agent, date=date, content=content)
+            return file_create(file=log, author=principal.author, note=note)
     except IntegrityError:
         if not DailyLog.objects.filter(agent=agent, date=date).exists():
             raise  # the agent itself was deleted meanwhile
         raise PreconditionFailed("This day has a log already. Read it and send its ETag as If-Match.") from None
 
 
-def daily_log_replace(*, log: DailyLog, content: str, expected_version: int, principal: Principal) -> DailyLog:
+def daily_log_replace(
+    *, log: DailyLog, content: str, expected_version: int, principal: Principal, note: str = ""
+) -> DailyLog:
     """Save a new version of a day's whole log. Raises StaleVersion."""
-    return file_save(file=log, content=content, expected_version=expected_version, author=principal.author)
+    return file_save(file=log, content=content, expected_version=expected_version, author=principal.author, note=note)
 
 
 def daily_log_delete(*, log: DailyLog, principal: Principal) -> None:

@@ -5,7 +5,8 @@ import datetime
 from django.urls import include, path, register_converter
 
 from agents.models import AgentFile
-from agents.views import agents, files, logs
+from agents.views import agents, files, keys, log_list, logs, settings
+from config.http.fields import date_of
 
 
 class AgentFileKey:
@@ -26,7 +27,10 @@ class Date:
     regex = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 
     def to_python(self, value: str) -> datetime.date:
-        return datetime.date.fromisoformat(value)
+        date = date_of(value)
+        if date is None:
+            raise ValueError(value)  # so that there is no such address
+        return date
 
     def to_url(self, value: datetime.date) -> str:
         return value.isoformat()
@@ -38,6 +42,7 @@ register_converter(Date, "date")
 file_urls = [
     path("", files.edit, name="agent_file"),
     path("history/", files.history, name="agent_file_history"),
+    path("history/compare/", files.compare, name="agent_file_compare"),
     path("history/<int:number>/", files.version, name="agent_file_version"),
     path("history/<int:number>/restore/", files.restore, name="agent_file_restore"),
 ]
@@ -45,6 +50,7 @@ log_urls = [
     path("", logs.read, name="daily_log"),
     path("edit/", logs.edit, name="daily_log_edit"),
     path("history/", logs.history, name="daily_log_history"),
+    path("history/compare/", logs.compare, name="daily_log_compare"),
     path("history/<int:number>/", logs.version, name="daily_log_version"),
     path("history/<int:number>/restore/", logs.restore, name="daily_log_restore"),
 ]
@@ -52,7 +58,11 @@ log_urls = [
 urlpatterns = [
     path("agents/", agents.agent_list, name="agent_list"),
     path("agents/new/", agents.agent_new, name="agent_new"),
+    path("agents/<slug:slug>/settings/", settings.agent_settings, name="agent_settings"),
+    path("agents/<slug:slug>/delete/", settings.delete, name="agent_delete"),
+    path("agents/<slug:slug>/keys/", keys.keys, name="agent_keys"),
+    path("agents/<slug:slug>/keys/<uuid:key_id>/revoke/", keys.revoke, name="agent_key_revoke"),
     path("agents/<slug:slug>/files/<agent_file_key:key>/", include(file_urls)),
-    path("agents/<slug:slug>/logs/", logs.go_to, name="daily_logs"),
+    path("agents/<slug:slug>/logs/", log_list.logs, name="daily_logs"),
     path("agents/<slug:slug>/logs/<date:date>/", include(log_urls)),
 ]

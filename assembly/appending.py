@@ -16,7 +16,7 @@ from assembly.engine.formatting import format_event
 from assembly.engine.profile import Profile
 from assembly.engine.rendering import render
 from assembly.engine.types import Candidate, Request
-from assembly.gather import SourceReport
+from assembly.gathered import SourceReport
 from assembly.models import Assembly, Decision
 from assembly.record import Owners, record
 from assembly.replay import candidate_of, content_of, texts_of

@@ -1,8 +1,14 @@
 """The assembly app: choosing, budgeting, recording and replaying contexts."""
 
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
 class AssemblyConfig(AppConfig):
     name = "assembly"
     verbose_name = "Contexts"
+
+    def ready(self) -> None:
+        for room in ("profile_room", "rule_room"):
+            import_module(f"assembly.bundle.{room}")

@@ -1,13 +1,13 @@
 """The cache of assemblies: whoever asks the same again within half a minute, with nothing changed, gets the same.
 
-Why an answer from here is never stale. The key of an answer holds the counts of changes of the agent, its team and the
-organisation, read *before* anything else was read for it. Counts only grow, and they grow in the very commit that
-changes something. So where a later question has the same key, its counts are the same, and nothing was committed
-between the two readings: what it would gather now is what was gathered then. If something was committed after the
-counts were read and before the sources were, the answer is newer than its key says; then every later question has
-higher counts and never finds it. What was read before the counts, the rows of the agent and the team, is in the key by
-value. What an answer saw in a transaction that was rolled back is not found either: its record is gone with it, and
-recording it again (`assembly.repetition`) finds nothing to repeat.
+Why an answer from here is never stale. An answer is kept with the counts of changes of the agent, its team and the
+organisation, read before anything else was read for it, or in the same snapshot. Counts only grow, and they grow in the
+very commit that changes something. So where a later question finds the same counts, nothing was committed between the
+two readings: what it would gather now is what was gathered then. If something was committed after the counts were read
+and before the sources were, the answer is newer than its counts say; then every later question has higher ones and does
+not get it. What was read before the counts, the rows of the agent and the team, is in the key by value. What an answer
+saw in a transaction that was rolled back is not found either: its record is gone with it, and recording it again
+(`assembly.repetition`) finds nothing to repeat.
 
 Who asks is not in the key, because no source knows it: what a context holds depends on the agent, the team and the
 wishes alone, and whether somebody may ask for this agent in this team is decided before this is.
@@ -17,11 +17,11 @@ import datetime
 import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Lock
 from time import monotonic
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 from django.db import models
 from django.utils import timezone
@@ -31,6 +31,9 @@ from assembly.engine.types import Decision
 from assembly.models import Assembly
 from teams.models import Team
 
+Changes = tuple[int, ...]
+"""How often what an answer is made of has changed: see `assembly.opening`."""
+
 LIFETIME_SECONDS = 30
 MAX_CHARACTERS = 32_000_000
 DECISION_CHARACTERS = 1_000
@@ -39,7 +42,7 @@ DECISION_CHARACTERS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked for, and of which state of things. `now` is the moment to assemble for."""
+    """What is asked for. `now` is the moment to assemble for."""
 
     key: bytes
     now: datetime.datetime
@@ -65,14 +68,10 @@ def question(
     *,
     agent: Agent,
     team: Team | None,
-    changes: Sequence[int],
     now: datetime.datetime | None,
     asked: Mapping[str, Any],
 ) -> Question:
-    """The question as the cache knows it; `asked` is all that was asked for besides.
-
-    `changes` are the counts of the agent, the team and the organisation, read before anything else.
-    """
+    """The question as the cache knows it; `asked` is all that was asked for besides."""
     asked_at, moment = monotonic(), now or timezone.now()
     facts = {
         "asked": asked,
@@ -80,7 +79,6 @@ def question(
         "today": agent.today(moment),
         "agent": _values(agent),
         "team": _values(team) if team else None,
-        "changes": changes,
     }
     # Not Django's encoder, which drops the microseconds of a moment.
     canonical = json.dumps(facts, sort_keys=True, separators=(",", ":"), default=str)
@@ -91,37 +89,65 @@ def _values(row: models.Model) -> dict[str, Any]:
     return {column.attname: getattr(row, column.attname) for column in row._meta.concrete_fields}  # noqa: SLF001
 
 
-class AssemblyCache:
-    """Answers of this process by their questions, for all its threads. The oldest make room for new ones."""
+class Keepable(Protocol):
+    """What can be kept here."""
+
+    @property
+    def characters(self) -> int:
+        """About how much room it takes."""
+
+
+Given = TypeVar("Given", bound=Keepable)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept(Generic[Given]):
+    """An answer, when it was asked for, and the counts of changes that it holds for."""
+
+    asked_at: float
+    changes: Changes
+    answer: Given
+
+
+class AssemblyCache(Generic[Given]):
+    """The last answers of this process by their questions, for all its threads. The oldest make room for new ones."""
 
     def __init__(self, max_characters: int = MAX_CHARACTERS) -> None:
         self._max_characters = max_characters
         self._characters = 0
-        self._answers: OrderedDict[bytes, tuple[float, Answer]] = OrderedDict()
+        self._answers: OrderedDict[bytes, _Kept[Given]] = OrderedDict()
         self._lock = Lock()
 
-    def recall(self, question: Question) -> Answer | None:
-        """The answer that was given to this question within the last 30 seconds."""
-        with self._lock:
-            asked_at, answer = self._answers.get(question.key, (0.0, None))
-        return answer if answer and question.asked_at - asked_at < LIFETIME_SECONDS else None
+    def knows(self, question: Question) -> bool:
+        """Whether it is worth while to read the counts of changes."""
+        return self._young(question) is not None
 
-    def remember(self, question: Question, answer: Answer) -> None:
+    def recall(self, question: Question, changes: Changes) -> Given | None:
+        """The answer that was given to this question within the last 30 seconds, if nothing has changed since."""
+        kept = self._young(question)
+        return kept.answer if kept and kept.changes == changes else None
+
+    def _young(self, question: Question) -> _Kept[Given] | None:
+        with self._lock:
+            kept = self._answers.get(question.key)
+        return kept if kept and question.asked_at - kept.asked_at < LIFETIME_SECONDS else None
+
+    def remember(self, question: Question, changes: Changes, answer: Given) -> None:
         """Keep the answer for those who ask the same."""
         with self._lock:
             self._forget(question.key)
-            self._answers[question.key] = question.asked_at, answer
+            self._answers[question.key] = _Kept(question.asked_at, changes, answer)
             self._characters += answer.characters
             while self._answers and self._oldest_must_go(question.asked_at):
                 self._forget(next(iter(self._answers)))
 
     def _oldest_must_go(self, moment: float) -> bool:
-        asked_at, _ = next(iter(self._answers.values()))
-        return self._characters > self._max_characters or moment - asked_at >= LIFETIME_SECONDS
+        oldest = next(iter(self._answers.values()))
+        return self._characters > self._max_characters or moment - oldest.asked_at >= LIFETIME_SECONDS
 
     def _forget(self, key: bytes) -> None:
-        _, answer = self._answers.pop(key, (0.0, None))
-        self._characters -= answer.characters if answer else 0
+        gone = self._answers.pop(key, None)
+        self._characters -= gone.answer.characters if gone else 0
 
 
-cache = AssemblyCache()
+cache = AssemblyCache[Answer]()

@@ -14,20 +14,9 @@ from teams.models import Team
 from teams.principal import Principal
 
 
-class PreviewForm(forms.Form):
-    """What an agent would be told. `chosen` narrows the teams to those of one agent."""
+class WishesForm(forms.Form):
+    """How a context is to be put together, and for which topic."""
 
-    agent = forms.ModelChoiceField(
-        Agent.objects.none(), to_field_name="slug", label=_("Agent"), empty_label=_("Choose an agent")
-    )
-    team = forms.ModelChoiceField(
-        Team.objects.none(),
-        to_field_name="slug",
-        label=_("Team"),
-        required=False,
-        empty_label=_("No team: the agent alone"),
-        help_text=_("In which of its teams the agent works in this conversation."),
-    )
     profile = forms.ChoiceField(
         label=_("Profile"),
         help_text=_("By which strategy the context is put together."),
@@ -50,6 +39,33 @@ class PreviewForm(forms.Form):
         required=False,
     )
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        usable = [entry.name for entry in profiles_all() if entry.described]
+        self.fields["profile"].choices = [(name, name) for name in usable]  # type: ignore[attr-defined]
+
+    def clean_profile(self) -> str:
+        """The conversation's where none is named."""
+        return self.cleaned_data["profile"] or CONVERSATION.name
+
+
+class PreviewForm(WishesForm):
+    """What an agent would be told. `chosen` narrows the teams to those of one agent."""
+
+    field_order = ("agent", "team", "profile", "topic", "max_tokens")
+
+    agent = forms.ModelChoiceField(
+        Agent.objects.none(), to_field_name="slug", label=_("Agent"), empty_label=_("Choose an agent")
+    )
+    team = forms.ModelChoiceField(
+        Team.objects.none(),
+        to_field_name="slug",
+        label=_("Team"),
+        required=False,
+        empty_label=_("No team: the agent alone"),
+        help_text=_("In which of its teams the agent works in this conversation."),
+    )
+
     def __init__(self, *args: Any, principal: Principal, chosen: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         teams = Team.objects.visible_to(principal).order_by("name")
@@ -59,11 +75,9 @@ class PreviewForm(forms.Form):
                 self.initial.setdefault("team", teams[0])
         self.fields["agent"].queryset = Agent.objects.visible_to(principal).order_by("name")  # type: ignore[attr-defined]
         self.fields["team"].queryset = teams  # type: ignore[attr-defined]
-        usable = [entry.name for entry in profiles_all() if entry.described]
-        self.fields["profile"].choices = [(name, name) for name in usable]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
-        values = {**self.cleaned_data, "profile": self.cleaned_data.get("profile") or CONVERSATION.name}
+        values = {**self.cleaned_data}
         agent, team = values.get("agent"), values.get("team")
         if agent and team and not team.agent_links.filter(agent=agent).exists():
             message = _("%(agent)s does not work in %(team)s. Choose one of its teams, or none.")

@@ -1,8 +1,9 @@
 """Gathering: every source of a profile is asked, within its deadline. One that is late or fails costs itself alone.
 
 The sources of the database share one connection and one snapshot, each under a deadline that PostgreSQL keeps. The
-rules, and the sources that one statement is enough for, go there on one journey. After a source that failed, the rest
-is read in a new snapshot. External sources are asked beside them, in a thread.
+rules, and the sources that one statement is enough for, are read by one statement; where that is all there is to read,
+no transaction is needed around it. After a source that failed, the rest is read in a new snapshot. External sources are
+asked beside them, in a thread.
 """
 
 import logging
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from django.db import OperationalError, connection
+from django.db import DatabaseError, OperationalError, connection
 
 from assembly.elsewhere import Elsewhere
 from assembly.engine.codes import SourceCode
@@ -19,54 +20,25 @@ from assembly.engine.profile import Profile, Section
 from assembly.engine.types import Candidate
 from assembly.external import SOURCE as EXTERNAL
 from assembly.external import askings
+from assembly.gathered import Gathered, SourceReport
 from assembly.needs import NEEDS
+from assembly.opening import Opening, opening_read, opening_statement
 from assembly.parts import Part, Sendable, least_for, sendable_first, too_late
 from assembly.rules.catalogue import in_force
 from assembly.rules.firing import with_room, with_rules
 from assembly.sources import SOURCES, Reading, Situation
 from assembly.sources import Gathered as Returned
 from assembly.statement_time import StatementTime
-from assembly.statements import Sent
 from assembly.time_budget import TimeBudget
 from assembly.watching import code_of, source_failed, source_watched, told_watched
+from config.http.statements import Rows, Statement
 
 logger = logging.getLogger(__name__)
 
 LEAST_FOR_RULES = 0.5
 """Seconds. They are read however little time there is: without them, nothing may be told."""
-
-
-@dataclass(frozen=True, slots=True)
-class SourceReport:
-    """How one source did: the candidates it returned, its limit in rows, and its times in milliseconds.
-
-    `started_ms` and its own `deadline_ms` count from the arrival of the request. With a code, it returned nothing,
-    and `fault` says why. `left_out` counts the results of an external source that could not be used.
-    """
-
-    name: str
-    count: int
-    limit: int
-    ms: int
-    started_ms: int = 0
-    deadline_ms: int | None = None
-    code: SourceCode | None = None
-    fault: str = ""
-    left_out: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Gathered:
-    """The candidates of all sources, a report on each, and the situation as the sources saw it."""
-
-    candidates: Sequence[Candidate]
-    reports: Sequence[SourceReport]
-    situation: Situation
-
-    @property
-    def may_be_kept(self) -> bool:
-        """Whether it is whole, and of nothing but what the database counts the changes of."""
-        return not any(report.code or report.name.startswith(EXTERNAL) for report in self.reports)
+SHARE_AT_ONCE = 0.25
+"""Of the time for sources, what they have together. Where it is not enough, the rest is for reading them in turn."""
 
 
 def gather(profile: Profile, situation: Situation, time: TimeBudget) -> Gathered:
@@ -82,8 +54,8 @@ class _NewSnapshot(Exception):
     """The transaction cannot go on after what happened."""
 
 
-def _of_rules(error: Exception) -> Exception:
-    """What is told of an error while reading the rules: of a late one, that the database did not answer."""
+def _of_first(error: Exception) -> Exception:
+    """What is told of an error while reading what comes first: of a late one, that the database did not answer."""
     return OperationalError("no time was left for the rules") if isinstance(error, TimeoutError) else error
 
 
@@ -94,6 +66,7 @@ class _Gathering:
     profile: Profile
     situation: Situation
     time: TimeBudget
+    opening: Opening | None = None
     candidates: list[Candidate] = field(default_factory=list)
     reports: dict[str, SourceReport] = field(default_factory=dict)
     parts: deque[Part | Sendable] = field(default_factory=deque)
@@ -104,6 +77,35 @@ class _Gathering:
     statements: StatementTime = field(default_factory=StatementTime)
 
     def done(self) -> Gathered:
+        if not self._read_at_once():
+            self._read_in_turn()
+        self._collect()
+        self._note_late()
+        assert self.opening  # noqa: S101 - nothing comes before it, and nothing is done without it
+        return Gathered(self.candidates, list(self.reports.values()), self.situation, self.opening)
+
+    def _read_at_once(self) -> bool:
+        """Whether all was read by one statement, which sees one moment by itself.
+
+        What is in the way of that, and whatever goes wrong with it, shows again where the parts are read in turn.
+        """
+        parts = [*self._first(), *self._sendable()]
+        if connection.in_atomic_block or {name for part in parts for name in part.sources} != {*self._sources()}:
+            return False
+        asked, situation, profile = self.time.elapsed_ms, self.situation, self.profile
+        try:
+            seconds = self.time.left_for_sources * SHARE_AT_ONCE
+            for part, rows in zip(parts, self.statements.together(_statements_of(parts), seconds), strict=True):
+                part.take(rows, asked)
+        except Exception:  # noqa: BLE001 - see above
+            self.one_by_one = True
+        else:
+            if self.reports.keys() == self._sources().keys():  # no rule asks for more
+                return True
+        self.candidates, self.reports, self.situation, self.profile = [], {}, situation, profile
+        return False
+
+    def _read_in_turn(self) -> None:
         self.parts += [*self._needs(), Part((), self._plan)]
         while self.parts:
             try:
@@ -116,9 +118,6 @@ class _Gathering:
                 # Where all was read, it was the end of the transaction that was late, and nothing is lost with it.
                 if self.parts or connection.needs_rollback:
                     raise
-        self._collect()
-        self._note_late()
-        return Gathered(self.candidates, list(self.reports.values()), self.situation)
 
     def _read_on(self) -> None:
         """Read part after part. Raises _NewSnapshot after one that failed, and what went wrong with the rules."""
@@ -131,21 +130,31 @@ class _Gathering:
                 self._send([*sendable_first(self.parts)])
 
     def _send(self, parts: Sequence[Sendable]) -> None:
-        """Read these, which come next: on one journey, unless one of them was late there, which did not count yet."""
+        """Read these, which come next: together, unless something went wrong there, which did not count yet."""
         if self.one_by_one or len(parts) == 1:
             self._send_alone(parts[0])
             return
-        seconds = self.time.left_for_sources / len(parts)
-        with self.statements.together([part.statement for part in parts], seconds) as sent:
-            for part, answer in zip(parts, sent, strict=True):
-                self._try(part, partial(part.take, answer))
+        asked, seconds = self.time.elapsed_ms, self.time.left_for_sources * SHARE_AT_ONCE
+        try:
+            found = self.statements.together(_statements_of(parts), seconds)
+        except DatabaseError as error:  # of which, is found out one by one
+            self.one_by_one = True
+            raise _NewSnapshot from error
+        for part, rows in zip(parts, found, strict=True):
+            self._try(part, partial(part.take, rows, asked))
 
     def _send_alone(self, part: Sendable) -> None:
-        if not self._seconds_for(part):
+        seconds = self._seconds_for(part)
+        if not seconds:
             self._try(part, too_late)
             return
-        with self.statements.together([part.statement], self._seconds_for(part)) as sent:
-            self._try(part, partial(part.take, sent[0]))
+        asked = self.time.elapsed_ms
+
+        def read() -> None:
+            (rows,) = self.statements.together([part.statement], seconds)
+            part.take(rows, asked)
+
+        self._try(part, read)
 
     def _try(self, part: Part | Sendable, read: Callable[[], None]) -> None:
         """Read the next part, and be done with it, however it went."""
@@ -156,7 +165,7 @@ class _Gathering:
         except Exception as error:
             if not self._may_try_again(part, error):
                 if not part.sources:
-                    raise _of_rules(error) from error.__cause__
+                    raise _of_first(error) from error.__cause__
                 self.parts.remove(part)
                 self._fail(part, error, begun, deadline)
             # Where no time was left, the database was not even asked. Anything else may come of a failed statement.
@@ -167,11 +176,7 @@ class _Gathering:
         return max(part.least, self.time.left_for_one_source)
 
     def _may_try_again(self, part: Part | Sendable, error: Exception) -> bool:
-        """Alone, where it was on a journey with others. Else once, and not for want of time: a connection that was lost
-        may be there again."""
-        if isinstance(part, Sendable) and not self.one_by_one and len([*sendable_first(self.parts)]) > 1:
-            self.one_by_one = True
-            return True
+        """Once, and not for want of time: a connection that was lost may be there again."""
         lost = isinstance(error, OperationalError) and code_of(error) is SourceCode.SOURCE_FAILED
         if not lost or part in self.tried_again or not self.time.left_for_one_source:
             return False
@@ -211,9 +216,16 @@ class _Gathering:
         self.situation = found(self.situation)
 
     def _plan(self) -> None:
-        """What is to be read is known, once it is known what the sources build on: the rules, and the sources."""
-        rules = Sendable((), in_force(self.situation.agent, self.situation.team), self._take_rules, LEAST_FOR_RULES)
-        self.parts += [rules, *self._sendable(), Part((), self._plan_others)]
+        """What is to be read is known, once it is known what the sources build on."""
+        self.parts += [*self._first(), *self._sendable(), Part((), self._plan_others)]
+
+    def _first(self) -> list[Sendable]:
+        """What no context can do without: the state of things, and the rules."""
+        agent, team = self.situation.agent, self.situation.team
+        return [
+            Sendable((), opening_statement(agent, team), self._take_opening, LEAST_FOR_RULES),
+            Sendable((), in_force(agent, team), self._take_rules, LEAST_FOR_RULES),
+        ]
 
     def _sendable(self) -> Iterator[Sendable]:
         for name, sections in self._sources().items():
@@ -222,12 +234,15 @@ class _Gathering:
                 take = partial(self._take, name, reading)
                 yield Sendable((name,), reading.statement, take, least_for(sections))
 
-    def _take_rules(self, sent: Sent) -> None:
-        self.situation = with_rules(self.profile, self.situation, sent.rows())
+    def _take_opening(self, rows: Rows, _: int) -> None:
+        self.opening = opening_read(rows)
+
+    def _take_rules(self, rows: Rows, _: int) -> None:
+        self.situation = with_rules(self.profile, self.situation, rows)
         self.profile = with_room(self.profile, self.situation.rules)
 
-    def _take(self, name: str, reading: Reading, sent: Sent) -> None:
-        self._watched(name, lambda: reading.gathered(sent.rows()))
+    def _take(self, name: str, reading: Reading, rows: Rows, asked: int) -> None:
+        self._watched(name, lambda: reading.gathered(rows), asked)
 
     def _plan_others(self) -> None:
         """The sources that were not read yet; some may be those of the rules."""
@@ -245,9 +260,10 @@ class _Gathering:
             grouped.setdefault(section.source, []).append(section)
         return grouped
 
-    def _watched(self, name: str, read: Callable[[], Returned]) -> None:
-        begun, deadline = self.time.elapsed_ms, self._deadline_ms
-        with source_watched(name) as returned:
+    def _watched(self, name: str, read: Callable[[], Returned], asked: int | None = None) -> None:
+        """Read a source, and report on it; `asked` is when the database was, if that was before."""
+        begun, deadline = self.time.elapsed_ms if asked is None else asked, self._deadline_ms
+        with source_watched(name, (self.time.elapsed_ms - begun) / 1000) as returned:
             found = read()
             returned(found)
         self.candidates += found.candidates
@@ -269,3 +285,7 @@ class _Gathering:
             times = one.ms, asked.asked_ms, asked.until_ms
             went = one.code, one.fault, one.left_out
             self.reports[one.name] = SourceReport(one.name, len(one.candidates), one.limit, *times, *went)
+
+
+def _statements_of(parts: Sequence[Sendable]) -> list[Statement]:
+    return [part.statement for part in parts]

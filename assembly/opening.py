@@ -1,17 +1,17 @@
-"""What is looked up before anything is read for a context, by one statement."""
+"""What an assembly has to know beside its sources: whose it is, and how often what it may be made of has changed."""
 
 from dataclasses import dataclass
 
 from agents.models import Agent, AgentFile
 from assembly.changes import COUNTS
-from assembly.statements import Statement, rows_of
+from config.http.statements import Rows, Statement, read_together
 from teams.database import ORGANISATION
 from teams.models import Team
 
 OPENING = f"""
-SELECT array({COUNTS}),
-    EXISTS (SELECT FROM agent_teams WHERE agent_id = %(agent)s AND team_id = %(team)s),
-    (SELECT count(*) FROM agent_md_files WHERE agent_id = %(agent)s)
+SELECT array({COUNTS}) AS changes,
+    EXISTS (SELECT FROM agent_teams WHERE agent_id = %(agent)s AND team_id = %(team)s) AS in_team,
+    (SELECT count(*) FROM agent_md_files WHERE agent_id = %(agent)s) AS files
 """  # noqa: S608 - only the constant statement is put in
 
 
@@ -26,10 +26,20 @@ class Opening:
     """Whether all its files are provisioned."""
 
 
-def opening(agent: Agent, team: Team | None) -> Opening:
-    """As of now: before anything else is read."""
+def opening_statement(agent: Agent, team: Team | None) -> Statement:
+    """What looks it up, for `opening_read`: before anything else is read, or together with it."""
     owners = [agent.id, *([team.id] if team else []), ORGANISATION]
     # Spelled as PostgreSQL does: to make an array of ids takes longer than to look them up.
     facts = {"owners": f"{{{','.join(map(str, owners))}}}", "agent": agent.id, "team": team.id if team else None}
-    ((changes, in_team, files),) = rows_of(Statement(OPENING, facts))
+    return Statement(OPENING, facts)
+
+
+def opening_read(rows: Rows) -> Opening:
+    """What the statement found."""
+    ((changes, in_team, files),) = rows
     return Opening(tuple(changes), in_team, files >= len(AgentFile.Key))
+
+
+def opening(agent: Agent, team: Team | None) -> Opening:
+    """As of now."""
+    return opening_read(*read_together([opening_statement(agent, team)]))

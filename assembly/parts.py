@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from assembly.engine.profile import Section
-from assembly.statements import Sent, Statement
+from config.http.statements import Rows, Statement
 
 LEAST_FOR_REQUIRED = 0.1
 """Seconds, for a source of what is never cut: a busy machine is no reason to be silent about who the agent is."""
@@ -23,11 +23,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sendable:
-    """What one statement reads, which may be sent together with others; `take` waits for its rows."""
+    """What one statement reads, which may be sent together with others; `take` gets its rows, and when it was sent."""
 
     sources: tuple[str, ...]
     statement: Statement
-    take: Callable[[Sent], None]
+    take: Callable[[Rows, int], None]
     least: float = 0.0
 
 

@@ -13,7 +13,7 @@ from agents.models import Agent
 from assembly.engine.flat import flat
 from assembly.engine.profile import Profile
 from assembly.engine.types import Assembled, Candidate, Request
-from assembly.gather import SourceReport
+from assembly.gathered import SourceReport
 from assembly.models import Assembly, text_hash
 from assembly.summarising import EXTRACTIVE, store_summaries
 from assembly.writing import write

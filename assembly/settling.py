@@ -7,7 +7,7 @@ from typing import Any
 from assembly.engine import pipeline
 from assembly.engine.profile import Profile
 from assembly.engine.types import Assembled, Candidate, Request, Summary
-from assembly.gather import SourceReport
+from assembly.gathered import SourceReport
 from assembly.summarising import Summaries, summarise
 from assembly.time_budget import TimeBudget
 from assembly.warnings import SUMMARISER
@@ -30,11 +30,18 @@ class Settled:
 
 
 def settle(
-    request: Request, profile: Profile, candidates: Sequence[Candidate], tokenizer: Tokenizer, time: TimeBudget
+    request: Request,
+    profile: Profile,
+    candidates: Sequence[Candidate],
+    tokenizer: Tokenizer,
+    time: TimeBudget,
+    *,
+    ask_model: bool = True,
 ) -> Settled:
     """The context of the candidates, with summaries where its profile wants them.
 
     A summary makes room that others may use, so that more are wanted; after three rounds, none is made any more.
+    Where no model is to be asked, what it has not said before is extracted.
     """
     rounds: list[Summaries] = []
     report = None
@@ -43,7 +50,8 @@ def settle(
         if len(rounds) < MOST_ROUNDS:
             # A server that failed once is not asked again: what is still wanted is extracted.
             begun, seconds = time.elapsed_ms, 0.0 if report else time.left_for_sources
-            rounds.append(summarise(assembled.wanted, tokenizer=tokenizer, seconds=seconds))
+            allowed = seconds if ask_model else None
+            rounds.append(summarise(assembled.wanted, tokenizer=tokenizer, seconds=allowed))
             report = report or _report_on(rounds[-1], begun, begun + round(seconds * 1000))
             made = rounds[-1].by_want
             candidates = [_with(item, made.get((item.section, item.ref))) for item in candidates]

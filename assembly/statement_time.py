@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from assembly.statements import Sent, Statement, sent_together
+from config.http.statements import Rows, Statement, read_together
 
 ONE_SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 SLACK = 1.25
@@ -46,14 +46,12 @@ class StatementTime:
             self._begin = ()
         return execute(sql, params, many, context)
 
-    @contextmanager
-    def together(self, statements: Sequence[Statement], seconds: float) -> Iterator[list[Sent]]:
-        """The statements, sent on one journey; each may take so many seconds."""
+    def together(self, statements: Sequence[Statement], seconds: float) -> list[Rows]:
+        """The rows of each statement. All of them together may take so many seconds."""
         limit = Statement(LIMIT, {"milliseconds": _milliseconds(seconds)})
         before = [*(Statement(sql, {}) for sql in self._begin), limit]
         self._begin, self._limit = (), 0.0
-        with sent_together([*before, *statements]) as sent:
-            yield sent[len(before) :]
+        return read_together(statements, before)
 
     @contextmanager
     def one_snapshot(self) -> Iterator[Any]:

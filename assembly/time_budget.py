@@ -3,7 +3,7 @@
 Source: "Time Budget Management" of the seed "Memory Layer": a fifth is kept for the finish.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 
 from django.conf import settings
@@ -27,6 +27,11 @@ class TimeBudget:
     def running(cls, time_ms: int | None) -> "TimeBudget":
         """One of so many milliseconds, or of as many as the installation gives everybody, since the request came in."""
         return cls(arrived(), (settings.ASSEMBLY_TIME_MS if time_ms is None else time_ms) / 1000)
+
+    @classmethod
+    def begun_now(cls, time_ms: int | None = None) -> "TimeBudget":
+        """The same, since now: for one of several runs of a request."""
+        return replace(cls.running(time_ms), begun=monotonic())
 
     @property
     def elapsed_ms(self) -> int:

@@ -14,6 +14,7 @@ from assembly.views import (
     rule_versions,
     rule_writing,
     rules,
+    sight,
     size,
 )
 
@@ -30,6 +31,7 @@ urlpatterns = [
     path("profiles/<slug:name>/edit/", profile_versions.edit, name="profile_edit"),
     path("profiles/<slug:name>/delete/", profiles.delete, name="profile_delete"),
     path("profiles/<slug:name>/history/", profile_versions.history, name="profile_history"),
+    path("profiles/<slug:name>/history/compare/", profile_versions.compare, name="profile_compare"),
     path("profiles/<slug:name>/history/<int:number>/", profile_versions.version, name="profile_version"),
     path("profiles/<slug:name>/history/<int:number>/restore/", profile_versions.restore, name="profile_restore"),
     path("rules/", rules.rule_list, name="rule_list"),
@@ -41,6 +43,7 @@ urlpatterns = [
     path("rules/<slug:name>/switch/", rules.switch, name="rule_switch"),
     path("rules/<slug:name>/delete/", rules.delete, name="rule_delete"),
     path("rules/<slug:name>/history/", rule_versions.history, name="rule_history"),
+    path("rules/<slug:name>/history/compare/", rule_versions.compare, name="rule_compare"),
     path("rules/<slug:name>/history/<int:number>/", rule_versions.version, name="rule_version"),
     path("rules/<slug:name>/history/<int:number>/restore/", rule_versions.restore, name="rule_restore"),
     path("external-sources/", external.external_list, name="external_list"),
@@ -50,5 +53,8 @@ urlpatterns = [
     path("external-sources/<slug:name>/ask/", external.ask, name="external_ask"),
     path("external-sources/<slug:name>/switch/", external.switch, name="external_switch"),
     path("external-sources/<slug:name>/delete/", external.delete, name="external_delete"),
+    path("teams/<slug:slug>/files/<team_file_key:key>/sight/", sight.team_file, name="team_file_sight"),
+    path("agents/<slug:slug>/files/<agent_file_key:key>/sight/", sight.agent_file, name="agent_file_sight"),
+    path("agents/<slug:slug>/logs/<date:date>/sight/", sight.daily_log, name="daily_log_sight"),
     path("size/<slug:key>/", size.size, name="size"),
 ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from assembly.engine.codes import SourceCode, WarningCode
 from assembly.engine.reasons import source_sentence, summariser_sentence, warning_sentence
 from assembly.engine.types import Assembled
-from assembly.gather import SourceReport
+from assembly.gathered import SourceReport
 from assembly.models import Assembly
 from assembly.sources import SOURCES
 from assembly.time_budget import TimeBudget

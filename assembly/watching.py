@@ -64,9 +64,12 @@ def ranked(assembled: Assembled) -> Attributes:
 
 
 @contextmanager
-def source_watched(name: str) -> Iterator[Callable[[Gathered], None]]:
-    """A span and the latency of one source. Tell what is yielded what came of it."""
-    layer, started = SOURCES[name].scope, perf_counter()
+def source_watched(name: str, waited: float = 0.0) -> Iterator[Callable[[Gathered], None]]:
+    """A span and the latency of one source, which `waited` so many seconds for the database before.
+
+    Tell what is yielded what came of it.
+    """
+    layer, started = SOURCES[name].scope, perf_counter() - waited
     with span(f"source {name}", {"source": name, "layer": layer}) as current:
         try:
             yield lambda gathered: current.set_attributes({"rows": len(gathered.candidates), "limit": gathered.limit})

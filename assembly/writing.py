@@ -15,7 +15,7 @@ import orjson
 from django.db import connection, models
 
 from assembly.models import Assembly, Decision
-from assembly.statements import Statement, rows_of
+from config.http.statements import Statement, rows_of
 
 # A text that this process stored before is not sent again. Where it is gone after all, nothing is written.
 # Texts in one order for everybody, so that two assemblies that share some cannot wait for each other in a circle.

@@ -21,6 +21,8 @@ from teams.services import team_create, team_files_provision
 MAX_SLUG_CHARACTERS = 60
 MAX_BYTES_PER_CHARACTER = 4
 NAMED_AT_MOST = 5
+MAX_LINES_CHARACTERS = 50_000_000
+"""Of a file of lines: it is held in memory."""
 BYTE_ORDER_MARK = "\ufeff"
 
 Advance = Callable[[int], object]
@@ -60,7 +62,11 @@ def text_of(path: Path, name: str, most: int = MAX_FILE_CHARACTERS) -> str:
 
     `name` is what messages call it. Raises NoText, and ImportRefused for what cannot be read.
     """
-    data = _bytes_of(path, name, most)
+    return decoded(_bytes_of(path, name, most), name, most)
+
+
+def decoded(data: bytes, name: str, most: int = MAX_FILE_CHARACTERS) -> str:
+    """The bytes as text, without a byte order mark; at most so many characters. Raises NoText."""
     try:
         text = data.decode().removeprefix(BYTE_ORDER_MARK)
     except UnicodeDecodeError as error:

@@ -1,109 +1,57 @@
 """MEMORY.md: one memory per bullet `- [kind] text`, its further lines indented below it."""
 
 import hashlib
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from textwrap import dedent
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from uuid import UUID
 
-from memories.importing import ImportRefused
-from memories.models.memory import MAX_TEXT_CHARACTERS
+from memories.bundle.memory_reading import KeptMemory, memory_read
+from memories.memory_bullets import bullets_read
 from memories.services import MemoryFacts
-
-BULLET = re.compile(r"- \[([^\]]*)\](?:[ \t]+(.*))?")
-KIND = re.compile(r"[a-z0-9_-]{1,40}")
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryLines:
-    """The memories of a MEMORY.md, and what was passed over: `repeated` bullets, and the numbers of other lines."""
+    """The memories of a MEMORY.md, and what was passed over: `repeated` bullets, and the numbers of other lines.
+
+    `ids` are those that an export wrote above the bullets, by the external ids.
+    """
 
     memories: tuple[MemoryFacts, ...] = ()
     repeated: int = 0
     blank: tuple[int, ...] = ()
     headings: tuple[int, ...] = ()
     other: tuple[int, ...] = ()
-
-
-@dataclass(slots=True)
-class _Bullet:
-    line: int
-    kind: str
-    first: str
-    further: list[str] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class _Reading:
-    bullets: list[_Bullet] = field(default_factory=list)
-    is_open: bool = False
-    waiting: list[int] = field(default_factory=list)  # blank lines that belong to the bullet if it goes on after them
-    blank: list[int] = field(default_factory=list)
-    headings: list[int] = field(default_factory=list)
-    other: list[int] = field(default_factory=list)
+    ids: Mapping[str, UUID] = field(default_factory=dict)
 
 
 def memory_lines(text: str, name: str) -> MemoryLines:
     """The memories in the text. `name` is what messages call the file. Raises ImportRefused."""
-    reading = _Reading()
-    for number, line in enumerate(text.split("\n"), 1):
-        _read(reading, number, line.removesuffix("\r"))
-    reading.blank += reading.waiting
-    if text.endswith("\n") or not text:
-        reading.blank.pop()  # what follows the last line end is no line
-    facts = [_facts(bullet, name) for bullet in reading.bullets]
-    once = {fact.external_id: fact for fact in facts}
+    reading = bullets_read(text)
+    kept = [memory_read(bullet, f"{name}, line {bullet.line}") for bullet in reading.bullets]
+    once = {external_id_of(memory): memory for memory in kept}
     return MemoryLines(
-        memories=tuple(once.values()),
-        repeated=len(facts) - len(once),
+        memories=tuple(_facts(memory, external_id) for external_id, memory in once.items()),
+        repeated=len(kept) - len(once),
         blank=tuple(reading.blank),
         headings=tuple(reading.headings),
         other=tuple(reading.other),
+        ids={external_id: memory.id for external_id, memory in once.items() if memory.id},
     )
 
 
-def _read(reading: _Reading, number: int, line: str) -> None:
-    if not line.strip():
-        reading.waiting.append(number)
-    elif reading.is_open and line[0] in " \t":
-        reading.bullets[-1].further += [""] * len(reading.waiting) + [line]
-        reading.waiting.clear()
-    else:
-        reading.blank += reading.waiting
-        reading.waiting.clear()
-        _read_outside(reading, number, line)
-
-
-def _read_outside(reading: _Reading, number: int, line: str) -> None:
-    match = BULLET.fullmatch(line)
-    reading.is_open = match is not None
-    if match:
-        reading.bullets.append(_Bullet(number, match[1], match[2] or ""))
-    elif line.startswith("#"):
-        reading.headings.append(number)
-    else:
-        reading.other.append(number)
-
-
-def _facts(bullet: _Bullet, name: str) -> MemoryFacts:
-    where = f"{name}, line {bullet.line}"
-    kind = bullet.kind.strip().lower()
-    text = "\n".join(_text_lines(bullet)).strip()
-    if not KIND.fullmatch(kind):
-        raise ImportRefused(
-            f"{where}: “{bullet.kind}” cannot be a kind; use 1 to 40 of the characters a-z, 0-9, _ and -."
-        )
-    if not text:
-        raise ImportRefused(f"{where}: there is no text after [{bullet.kind}]; write one or remove the line.")
-    if len(text) > MAX_TEXT_CHARACTERS:
-        raise ImportRefused(
-            f"{where}: this memory has {len(text):,} characters of at most {MAX_TEXT_CHARACTERS:,}; split it in two."
-        )
+def external_id_of(memory: KeptMemory) -> str:
+    """By what a memory is known again when it comes in once more: its id elsewhere, or what it says."""
+    if memory.values.get("external_id"):
+        return str(memory.values["external_id"])
+    if memory.id:
+        return f"memory:{memory.id}"
     # The same statement gets the same id wherever it stands in the file, so importing again adds only what is new.
-    digest = hashlib.sha256(f"{kind}\n{text}".encode()).hexdigest()[:32]
-    return MemoryFacts(kind=kind, text=text, external_id=f"workspace:{digest}")
+    digest = hashlib.sha256(f"{memory.values['kind']}\n{memory.values['text']}".encode()).hexdigest()[:32]
+    return f"workspace:{digest}"
 
 
-def _text_lines(bullet: _Bullet) -> Iterator[str]:
-    yield bullet.first.rstrip()
-    yield from dedent("\n".join(bullet.further)).split("\n") if bullet.further else ()
+def _facts(memory: KeptMemory, external_id: str) -> MemoryFacts:
+    known = {field.name for field in fields(MemoryFacts)}
+    values = {name: value for name, value in memory.values.items() if name in known}
+    return MemoryFacts(**{**values, "external_id": external_id})

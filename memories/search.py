@@ -22,30 +22,34 @@ from memories.spaces import ACTIVE
 
 logger = logging.getLogger(__name__)
 
-# The superseded come last, so that they never take the place of a memory that stands.
-STANDING_FIRST = "superseded_by_id IS NOT NULL"
-COLUMNS = "m.id, m.version, m.kind, m.text, at, similarity, m.superseded_by_id"
+STANDS = "(superseded_by_id IS NULL AND retired_because = '')"
+# The superseded and the retired come last, so that they never take the place of a memory that stands.
+STANDING_FIRST = f"NOT {STANDS}"
+COLUMNS = "m.id, m.version, m.kind, m.text, at, similarity, m.superseded_by_id, m.pinned, m.retired_because"
 
 # The index has each owner's newest first: as many as are wanted are read, not all. Where as many stand, nobody looks
-# for those that were superseded.
+# for the others. Those that are pinned come along, however old they are: they are few and have an index of their own.
 RECENT = f"""
 WITH owned AS NOT MATERIALIZED (
-    SELECT id, version, kind, text, coalesce(occurred_at, created) AS at, superseded_by_id
+    SELECT id, version, kind, text, coalesce(occurred_at, created) AS at, superseded_by_id, pinned, retired_because
     FROM memories WHERE {{owner}} = %(owner)s
 ), standing AS MATERIALIZED (
-    SELECT * FROM owned WHERE superseded_by_id IS NULL ORDER BY at DESC, id LIMIT %(recent)s
+    SELECT * FROM owned WHERE {STANDS} ORDER BY at DESC, id LIMIT %(recent)s
 ), found AS (
     SELECT * FROM standing
     UNION ALL
-    (SELECT * FROM owned WHERE superseded_by_id IS NOT NULL ORDER BY at DESC, id
+    SELECT * FROM owned WHERE pinned AND id NOT IN (SELECT id FROM standing)
+    UNION ALL
+    (SELECT * FROM owned WHERE NOT {STANDS} ORDER BY at DESC, id
         LIMIT greatest(0, %(recent)s - (SELECT count(*) FROM standing)))
 )
-SELECT id, version, kind, text, at, NULL::float8, superseded_by_id FROM found ORDER BY {STANDING_FIRST}, at DESC, id
+SELECT id, version, kind, text, at, NULL::float8 AS similarity, superseded_by_id, pinned, retired_because
+FROM found ORDER BY {STANDING_FIRST}, at DESC, id
 """  # noqa: S608 - only the constant names above are put in
 
 SIMILAR = f"""
 WITH owned AS MATERIALIZED (
-    SELECT id, coalesce(occurred_at, created) AS at, superseded_by_id,
+    SELECT id, coalesce(occurred_at, created) AS at, superseded_by_id, pinned, retired_because,
         CASE WHEN {{here}} THEN 1 - ({{slot}} <=> %(vector)s::vector) END AS similarity
     FROM memories WHERE {{owner}} = %(owner)s
 ), found AS (
@@ -54,6 +58,8 @@ WITH owned AS MATERIALIZED (
     UNION
     (SELECT id, at, similarity FROM owned
         ORDER BY {STANDING_FIRST}, at DESC, id LIMIT %(recent)s)
+    UNION
+    SELECT id, at, similarity FROM owned WHERE pinned AND %(recent)s > 0
 )
 SELECT {COLUMNS}, {ACTIVE} FROM found JOIN memories m USING (id)
 ORDER BY {STANDING_FIRST}, similarity DESC NULLS LAST, m.id
@@ -67,13 +73,15 @@ class FoundMemory:
     `measures` are the features that a ranker weighs, by name: see `memories.retrieval`.
     """
 
-    id: UUID
+    id: UUID | str
     version: int
     kind: str
     text: str
     occurred_at: datetime.datetime
     similarity: float | None
-    superseded_by: UUID | None
+    superseded_by: UUID | str | None
+    pinned: bool = False
+    retired_because: str = ""
     measures: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -91,12 +99,18 @@ def topic_vector(topic: str) -> Direction | None:
 
 
 def recent_sql(owner: Owner) -> str:
-    """Of the owner's memories the newest: it takes `owner`, an id, and `recent`, how many; rows are FoundMemory's."""
+    """Of the owner's memories the newest and the pinned; rows are FoundMemory's.
+
+    It takes `owner`, an id, and `recent`, how many of the newest.
+    """
     return RECENT.format(owner="agent_id" if isinstance(owner, Agent) else "team_id")
 
 
 def memories_find(*, owner: Owner, vector: Direction | None, similar: int, recent: int) -> list[FoundMemory]:
-    """The `similar` nearest to the vector together with the `recent` newest; without a vector, the newest alone."""
+    """The `similar` nearest to the vector together with the `recent` newest; without a vector, the newest alone.
+
+    Where any of the newest are asked for, the pinned ones come along.
+    """
     return in_active_space(vector, partial(_found, owner, similar, recent))
 
 

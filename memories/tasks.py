@@ -7,7 +7,8 @@ from uuid import UUID
 from celery import shared_task
 from celery.signals import worker_shutting_down
 
-import memories.indexing  # noqa: F401 - registers its kinds of jobs
+import memories.bundle.imports
+import memories.indexing  # noqa: F401 - as above
 from memories.jobs import RUN_JOB
 from memories.running import job_run
 

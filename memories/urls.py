@@ -5,8 +5,27 @@ from typing import Any
 
 from django.urls import URLPattern, include, path
 
-from memories.views import documents, entities, events, graph, jobs, kept, memories, relations, tasks, threads
+from agents.access import agent_for
+from memories.views import (
+    documents,
+    entities,
+    events,
+    export,
+    graph,
+    importing,
+    jobs,
+    kept,
+    memories,
+    memory,
+    memory_merging,
+    memory_versions,
+    relations,
+    tasks,
+    threads,
+)
+from memories.views.memories import Find
 from memories.views.nouns import DOCUMENT, ENTITY, PATTERN, THREAD, TOOL, Noun
+from teams.access import team_for
 
 
 def pages_of(noun: Noun, read: Callable[..., Any] = kept.read) -> list[URLPattern]:
@@ -21,8 +40,31 @@ def pages_of(noun: Noun, read: Callable[..., Any] = kept.read) -> list[URLPatter
     ]
 
 
+def memories_of(owner: str, find: Find) -> list[URLPattern]:
+    """The addresses of the memories of an agent or a team, which `find` finds."""
+    given = {"find": find}
+    return [
+        path("memories/", memories.listed, given, name=f"{owner}_memories"),
+        path("memories/new/", memories.new, given, name=f"{owner}_memory_new"),
+        path("memories/merge/", memory_merging.merge, given, name=f"{owner}_memory_merge"),
+    ]
+
+
+memory_urls = [
+    path("edit/", memory.edit, name="memory_edit"),
+    path("pin/", memory.pin, name="memory_pin"),
+    path("retire/", memory.retire, name="memory_retire"),
+    path("bring-back/", memory.bring_back, name="memory_bring_back"),
+    path("separate/", memory_merging.separate, name="memory_separate"),
+    path("versions/", memory_versions.versions, name="memory_versions"),
+    path("versions/<int:number>/", memory_versions.version, name="memory_version"),
+    path("versions/<int:number>/restore/", memory_versions.restore, name="memory_restore"),
+]
+
 agent_urls = [
-    path("memories/", memories.agent_memories, name="agent_memories"),
+    path("export/", export.agent_export, name="agent_export"),
+    path("export/download/", export.agent_export_download, name="agent_export_download"),
+    *memories_of("agent", agent_for),
     path("events/", events.timeline, name="events"),
     path("events/<uuid:event_id>/", events.event, name="event"),
     path("sessions/", events.sessions, name="sessions"),
@@ -43,9 +85,17 @@ agent_urls = [
 ]
 
 urlpatterns = [
+    path("export/", export.organisation_export, name="organisation_export"),
+    path("export/download/", export.organisation_export_download, name="organisation_export_download"),
+    path("import/", importing.import_new, name="import_new"),
+    path("import/<uuid:id_>/", importing.import_plan, name="import_plan"),
+    path("import/<uuid:id_>/apply/", importing.import_apply, name="import_apply"),
     path("jobs/", jobs.jobs, name="job_list"),
     path("jobs/<uuid:id_>/", jobs.job, name="job"),
     path("jobs/<uuid:id_>/retry/", jobs.retry, name="job_retry"),
     path("agents/<slug:slug>/", include(agent_urls)),
-    path("teams/<slug:slug>/memories/", memories.team_memories, name="team_memories"),
+    path("teams/<slug:slug>/export/", export.team_export, name="team_export"),
+    path("teams/<slug:slug>/export/download/", export.team_export_download, name="team_export_download"),
+    path("teams/<slug:slug>/", include(memories_of("team", team_for))),
+    path("memories/<uuid:id_>/", include(memory_urls)),
 ]

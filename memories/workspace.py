@@ -10,6 +10,8 @@ from django.db.models import QuerySet
 from agents.models import Agent, AgentFile, DailyLog
 from agents.services import daily_log_create, daily_log_replace
 from memories.importing import Advance, ImportRefused, agent_to_fill, memories_store, team_to_fill
+from memories.memory_lines import MemoryLines
+from memories.services import MemoryFacts, Owner, memories_of
 from memories.workspace_folder import Workspace
 from teams.files import file_save, locked
 from teams.models import TeamFile
@@ -44,20 +46,35 @@ def workspace_import(
         team_files = TeamFile.objects.filter(team=joined)
         files += files_store(team_files, workspace.team_files, principal.author, advance)
     logs = logs_store(owner, workspace.logs, principal, advance)
-    facts = workspace.lines.memories
+    facts = facts_unknown(owner, workspace.lines)
+    advance(len(workspace.lines.memories) - len(facts))
     memories = memories_store(owner=owner, facts=facts, principal=principal, advance=advance)
     return Imported(files=files, logs=logs, memories=memories)
 
 
+def facts_unknown(owner: Owner, lines: MemoryLines) -> list[MemoryFacts]:
+    """The memories without those that the owner has under the ids of their export."""
+    there = set(memories_of(owner).filter(id__in=set(lines.ids.values())).values_list("id", flat=True))
+    return [facts for facts in lines.memories if lines.ids.get(facts.external_id) not in there]
+
+
 def files_store(
-    files: QuerySet[AgentFile] | QuerySet[TeamFile], contents: Mapping[str, str], author: Author, advance: Advance
+    files: QuerySet[AgentFile] | QuerySet[TeamFile],
+    contents: Mapping[str, str],
+    author: Author,
+    advance: Advance,
+    notes: Mapping[str, str] | None = None,
 ) -> int:
-    """Save the contents, by key, into one owner's files. Returns how many got a new version."""
+    """Save the contents, by key, into one owner's files. Returns how many got a new version.
+
+    The notes, by key, say what changed.
+    """
     changed = 0
     for file in files.filter(file_key__in=contents):
         current = locked(file)
         before, content = current.version, contents[file.file_key]
-        saved = file_save(file=current, content=content, expected_version=before, author=author)
+        note = (notes or {}).get(file.file_key, "")
+        saved = file_save(file=current, content=content, expected_version=before, author=author, note=note)
         changed += saved.version > before
         advance(1)
     return changed

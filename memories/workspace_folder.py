@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.models import AgentFile
-from memories.importing import ImportRefused, text_within
+from memories.importing import MAX_LINES_CHARACTERS, ImportRefused, text_within
 from memories.memory_lines import MemoryLines, memory_lines
 from teams.models import TeamFile
 
@@ -52,7 +52,7 @@ def workspace_read(folder: Path) -> Workspace:
         elif name in TEAM_FILES:
             team_files[TEAM_FILES[name]] = text_within(folder, path, name)
         elif name == MEMORY_FILE:
-            lines = memory_lines(text_within(folder, path, name), name)
+            lines = memory_lines(text_within(folder, path, name, MAX_LINES_CHARACTERS), name)
         elif path.parent != folder and LOG_FILE.fullmatch(path.name):
             logs[_date(path, name)] = text_within(folder, path, name)
         else:

@@ -15,6 +15,7 @@ from config.http.errors import DossierError, NotFound
 from teams.principal import Author
 
 MAX_FILE_CHARACTERS = 1_000_000
+MAX_NOTE_CHARACTERS = 200
 
 File = TypeVar("File", bound="VersionedFile")
 Row = TypeVar("Row", bound=models.Model)
@@ -80,8 +81,18 @@ class VersionedFile(Signed):
     class Meta:
         abstract = True
 
-    def as_version(self) -> "Version":
-        """The current state as an unsaved row of the version table."""
+    @property
+    def ref(self) -> str:
+        """What names its current version: `team_file:<uuid>@7`."""
+        raise NotImplementedError
+
+    @property
+    def about(self) -> str:
+        """What names the text, whichever version it is of: `team_file:<uuid>`."""
+        return self.ref.partition("@")[0]
+
+    def as_version(self, note: str = "") -> "Version":
+        """The current state as an unsaved row of the version table, with what its author says of it."""
         version: Version = self.versions.model(
             file_id=self.id,
             version=self.version,
@@ -90,6 +101,7 @@ class VersionedFile(Signed):
             updated_by=self.updated_by,
             editor_ref=self.editor_ref,
             editor_name=self.editor_name,
+            note=note,
         )
         return version
 
@@ -103,6 +115,7 @@ class Version(Signed):
     version = models.PositiveIntegerField()
     content = models.TextField()
     sha256 = models.CharField(max_length=64)
+    note = models.CharField(max_length=MAX_NOTE_CHARACTERS, blank=True, default="", db_default="")
     created = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -111,25 +124,27 @@ class Version(Signed):
 
 
 @transaction.atomic
-def file_create(*, file: File, author: Author) -> File:
+def file_create(*, file: File, author: Author, note: str = "") -> File:
     """Store a new file as its version 1. Raises IntegrityError if its owner has it already."""
     file.signed_by(author)
     file.save(force_insert=True)
-    file.as_version().save(force_insert=True)
+    file.as_version(note).save(force_insert=True)
     file_saved.send(sender=type(file), file=file)
     return file
 
 
 @transaction.atomic
-def file_save(*, file: File, content: str, expected_version: int, author: Author) -> File:
+def file_save(*, file: File, content: str, expected_version: int, author: Author, note: str = "") -> File:
     """Save a new version of a file, made from `expected_version`; identical text makes none.
+
+    The note says in the author's words what changed.
 
     Returns the file as it is stored now. Raises StaleVersion when somebody saved in between.
     """
     current = locked(file)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
-    return _write(current, content, author)
+    return _write(current, content, author, note)
 
 
 @transaction.atomic
@@ -149,7 +164,7 @@ def locked(row: Row) -> Row:
     return current
 
 
-def _write(file: File, content: str, author: Author) -> File:
+def _write(file: File, content: str, author: Author, note: str = "") -> File:
     if content == file.content:
         return file
     if len(content) > MAX_FILE_CHARACTERS:
@@ -158,6 +173,6 @@ def _write(file: File, content: str, author: Author) -> File:
     file.version += 1
     file.signed_by(author)
     file.save(force_update=True)
-    file.as_version().save(force_insert=True)
+    file.as_version(note).save(force_insert=True)
     file_saved.send(sender=type(file), file=file)
     return file

@@ -2,13 +2,14 @@
 
 import re
 from typing import Any
+from uuid import UUID
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
-from teams.files import MAX_FILE_CHARACTERS, VersionedFile
+from teams.files import MAX_FILE_CHARACTERS, MAX_NOTE_CHARACTERS, VersionedFile
 from teams.models import Role, User, valid_slug
 
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -26,13 +27,14 @@ def with_line_ends_of(text: str, stored: str) -> str:
     Browsers send CRLF, whatever was in the page. Where nothing but line ends differs, the stored text itself is given
     back, so that opening and saving changes no byte.
     """
-    plain = _with_line_feeds(text)
-    if plain == _with_line_feeds(stored):
+    plain = with_line_feeds(text)
+    if plain == with_line_feeds(stored):
         return stored
     return plain.replace("\n", "\r\n") if "\r\n" in stored else plain
 
 
-def _with_line_feeds(text: str) -> str:
+def with_line_feeds(text: str) -> str:
+    """The text with every line end as a line feed."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -55,6 +57,46 @@ class TextForm(forms.Form):
                 params={"has": f"{len(content):,}", "most": f"{MAX_FILE_CHARACTERS:,}"},
             )
         return content
+
+
+class DraftForm(TextForm):
+    """A text in the making: the revision of the draft that it goes on from, and who wrote it.
+
+    The page names its person, because somebody else may sign in in the same browser while it is open.
+    """
+
+    revision = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1)
+    keeping = forms.BooleanField(required=False)
+    person = forms.UUIDField(required=False)
+
+    def __init__(self, *args: Any, person: UUID, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.signed_in = person
+
+    def clean_revision(self) -> int:
+        return self.cleaned_data["revision"] or 0
+
+    def clean_person(self) -> UUID | None:
+        person: UUID | None = self.cleaned_data["person"]
+        if person and person != self.signed_in:
+            raise ValidationError(
+                _("Somebody else has signed in in this browser. Sign in as yourself to keep your text."),
+                code="other_person",
+            )
+        return person
+
+
+class PublishForm(forms.Form):
+    """A draft as it was looked at, and what its author says of the change."""
+
+    revision = forms.IntegerField(min_value=0, max_value=2**31 - 1)
+    note = forms.CharField(
+        label=_("What did you change?"),
+        help_text=_("One line for the history, as “New date for the demo”."),
+        required=False,
+        max_length=MAX_NOTE_CHARACTERS,
+        validators=[storable],
+    )
 
 
 class NamedForm(forms.Form):
@@ -80,6 +122,31 @@ class NamedForm(forms.Form):
 
 class TeamForm(NamedForm):
     """A new team."""
+
+
+class TeamSettingsForm(forms.Form):
+    """A team's name, as it was at a version."""
+
+    version = forms.IntegerField(min_value=1, max_value=2**31 - 1, widget=forms.HiddenInput)
+    name = forms.CharField(label=_("Name"), max_length=120)
+
+
+class DeletionForm(forms.Form):
+    """Says by typing its short name that something shall go for good."""
+
+    typed = forms.CharField(max_length=60)
+
+    def __init__(self, *args: Any, slug: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.slug = slug
+        self.fields["typed"].label = _("To delete it, type its short name: %(slug)s") % {"slug": slug}
+        self.fields["typed"].widget.attrs["autocomplete"] = "off"
+
+    def clean_typed(self) -> str:
+        typed: str = self.cleaned_data["typed"]
+        if typed != self.slug:
+            raise ValidationError(_("This is not its short name. Nothing was deleted."), code="other")
+        return typed
 
 
 class MemberForm(forms.Form):

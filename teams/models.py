@@ -8,8 +8,25 @@ from django.core.validators import RegexValidator
 from django.db import models
 from uuid_utils.compat import uuid7
 
+from teams.drafts import Draft
 from teams.files import Version, VersionedFile
+from teams.presence import Presence
 from teams.principal import Principal
+from teams.set_aside import TextSetAside
+
+__all__ = [
+    "Draft",
+    "Erasure",
+    "Membership",
+    "Presence",
+    "Role",
+    "Team",
+    "TeamFile",
+    "TeamFileVersion",
+    "TextSetAside",
+    "User",
+    "valid_slug",
+]
 
 valid_slug = RegexValidator(
     r"\A[a-z0-9]+(?:-[a-z0-9]+)*\Z",
@@ -64,6 +81,15 @@ class TeamQuerySet(models.QuerySet["Team"]):
         if principal.kind == "person":
             return self.filter(memberships__user_id=principal.id)
         return self.filter(id__in=principal.team_ids)
+
+    def editable_by(self, principal: Principal) -> "TeamQuerySet":
+        """The teams whose files and memories a person may edit."""
+        if principal.is_admin:
+            return self
+        if principal.kind != "person":
+            return self.none()
+        roles = [Role.EDITOR, Role.ADMIN]
+        return self.filter(memberships__user_id=principal.id, memberships__role__in=roles)
 
 
 class Team(models.Model):
@@ -132,7 +158,7 @@ class TeamFile(VersionedFile):
         return self.ref_of(self.id, self.version)
 
     @staticmethod
-    def ref_of(file_id: UUID, version: int) -> str:
+    def ref_of(file_id: UUID | str, version: int) -> str:
         """The ref of one version of one file."""
         return f"team_file:{file_id}@{version}"
 

@@ -3,7 +3,7 @@
 from django.urls import include, path, register_converter
 
 from teams.models import TeamFile
-from teams.views import files, members, teams
+from teams.views import files, members, people, settings, teams
 
 
 class TeamFileKey:
@@ -23,6 +23,7 @@ register_converter(TeamFileKey, "team_file_key")
 file_urls = [
     path("", files.edit, name="team_file"),
     path("history/", files.history, name="team_file_history"),
+    path("history/compare/", files.compare, name="team_file_compare"),
     path("history/<int:number>/", files.version, name="team_file_version"),
     path("history/<int:number>/restore/", files.restore, name="team_file_restore"),
 ]
@@ -30,6 +31,11 @@ file_urls = [
 urlpatterns = [
     path("teams/", teams.team_list, name="team_list"),
     path("teams/new/", teams.team_new, name="team_new"),
+    path("people/", people.people, name="people"),
+    path("people/<uuid:id_>/", people.person, name="person"),
+    path("people/<uuid:id_>/password/", people.password, name="person_password"),
+    path("teams/<slug:slug>/settings/", settings.team_settings, name="team_settings"),
+    path("teams/<slug:slug>/delete/", settings.delete, name="team_delete"),
     path("teams/<slug:slug>/members/", members.members, name="team_members"),
     path("teams/<slug:slug>/members/<uuid:user_id>/role/", members.member_role, name="team_member_role"),
     path("teams/<slug:slug>/members/<uuid:user_id>/remove/", members.member_remove, name="team_member_remove"),

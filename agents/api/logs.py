@@ -17,6 +17,7 @@ from config.http.fields import NO_DATE, date_of
 from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, ONLY_CREATE, PAGE
 from teams.access import Action
+from teams.api.comparing import WITH, ComparisonSerializer, comparison_document
 from teams.api.serializers import ContentSerializer, VersionContentSerializer, VersionSerializer, page_serializer
 from teams.api.versioned import VersionedView, VersionList
 from teams.api.view import ApiView
@@ -100,15 +101,15 @@ class DailyLogDetail(VersionedView):
         if log is None:
             raise NotFound(f"The daily log of {day}")
         expected = self.expected(log)
-        content = self.validated(ContentSerializer)["content"]
-        saved = daily_log_replace(log=log, content=content, expected_version=expected, principal=self.principal)
+        facts = self.validated(ContentSerializer)
+        saved = daily_log_replace(log=log, **facts, expected_version=expected, principal=self.principal)
         return self.answer(saved)
 
     def _create(self, agent: Agent, day: datetime.date, log: DailyLog | None) -> Response:
         if log is not None:
             raise PreconditionFailed("This day has a log already. Read it and send its ETag as If-Match.")
-        content = self.validated(ContentSerializer)["content"]
-        return self._made(daily_log_create(agent=agent, date=day, content=content, principal=self.principal))
+        facts = self.validated(ContentSerializer)
+        return self._made(daily_log_create(agent=agent, date=day, **facts, principal=self.principal))
 
     def _made(self, log: DailyLog) -> Response:
         return self.answer(log, status.HTTP_201_CREATED, Location=self.request.path)
@@ -142,3 +143,12 @@ class DailyLogVersionDetail(ApiView):
         if found is None:
             raise NotFound(f"Version {version}")
         return Response(VersionContentSerializer(found).data)
+
+
+class DailyLogVersionCompare(ApiView):
+    @extend_schema(parameters=[DATE, WITH], responses=ComparisonSerializer)
+    def get(self, request: Request, slug: str, date: str, version: int) -> Response:
+        """What changed in the log from one version to another, word by word."""
+        query = self.query("with")
+        log = log_of(agent_for(self.principal, slug), named_date(date))
+        return Response(comparison_document(log, version, query.get("with", "")))

@@ -4,10 +4,16 @@ from django.urls import path
 
 from agents.access import agent_for
 from agents.api.agents import AgentDetail, AgentList
-from agents.api.logs import DailyLogDetail, DailyLogList, DailyLogVersionDetail, DailyLogVersionList
+from agents.api.logs import (
+    DailyLogDetail,
+    DailyLogList,
+    DailyLogVersionCompare,
+    DailyLogVersionDetail,
+    DailyLogVersionList,
+)
 from agents.models import AgentFile
 from agents.services import agent_files_provision
-from teams.api.files import FileDetail, FileList, FileOwners, FileVersionDetail, FileVersionList
+from teams.api.files import FileDetail, FileList, FileOwners, FileVersionCompare, FileVersionDetail, FileVersionList
 
 AGENTS = FileOwners(agent_for, tuple(AgentFile.Key.values), agent_files_provision)
 
@@ -18,8 +24,13 @@ urlpatterns = [
     path("agents/<slug:slug>/files/<slug:key>", FileDetail.as_view(owners=AGENTS)),
     path("agents/<slug:slug>/files/<slug:key>/versions", FileVersionList.as_view(owners=AGENTS)),
     path("agents/<slug:slug>/files/<slug:key>/versions/<int:version>", FileVersionDetail.as_view(owners=AGENTS)),
+    path(
+        "agents/<slug:slug>/files/<slug:key>/versions/<int:version>/compare",
+        FileVersionCompare.as_view(owners=AGENTS),
+    ),
     path("agents/<slug:slug>/daily-logs", DailyLogList.as_view()),
     path("agents/<slug:slug>/daily-logs/<slug:date>", DailyLogDetail.as_view()),
     path("agents/<slug:slug>/daily-logs/<slug:date>/versions", DailyLogVersionList.as_view()),
     path("agents/<slug:slug>/daily-logs/<slug:date>/versions/<int:version>", DailyLogVersionDetail.as_view()),
+    path("agents/<slug:slug>/daily-logs/<slug:date>/versions/<int:version>/compare", DailyLogVersionCompare.as_view()),
 ]

@@ -11,7 +11,8 @@ from agents.guidance import AGENT_FILES
 from agents.models import AgentFile
 from teams.access import Action
 from teams.files import file_save
-from teams.views import document
+from teams.views import comparing, editing, restoring
+from teams.views import history as document_history
 from teams.views.asking import asking
 from teams.views.document import Crumb, Document, saving
 
@@ -19,24 +20,29 @@ from teams.views.document import Crumb, Document, saving
 def edit(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     """The editor of an agent's file."""
     found = _document(request, slug, key, Action.EDIT)
-    return document.edit(request, found, saving(request, file_save, found.file))
+    return editing.edit(request, found, editing.publisher(request, file_save, found.file))
 
 
 def history(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     """All versions of an agent's file."""
-    return document.history(request, _document(request, slug, key))
+    return document_history.history(request, _document(request, slug, key))
 
 
 def version(request: HttpRequest, slug: str, key: str, number: int) -> HttpResponse:
     """One version of an agent's file."""
-    return document.version(request, _document(request, slug, key), number)
+    return document_history.version(request, _document(request, slug, key), number)
+
+
+def compare(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+    """Two versions of an agent's file, or one and the draft."""
+    return comparing.compare(request, _document(request, slug, key))
 
 
 @require_POST
 def restore(request: HttpRequest, slug: str, key: str, number: int) -> HttpResponse:
     """Bring back an old version of an agent's file."""
     found = _document(request, slug, key, Action.EDIT)
-    return document.restore(request, found, number, saving(request, file_save, found.file))
+    return restoring.restore(request, found, number, saving(request, file_save, found.file))
 
 
 def _document(request: HttpRequest, slug: str, key: str, action: Action = Action.READ) -> Document:

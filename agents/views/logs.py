@@ -3,7 +3,7 @@
 import datetime
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from agents.access import agent_for, may
+from agents.calendar import days_beside, week
 from agents.guidance import DAILY_LOG
 from agents.models import Agent, DailyLog
 from agents.services import daily_log_create
@@ -19,70 +20,68 @@ from config.http.etags import PreconditionFailed
 from teams.access import Action
 from teams.files import StaleVersion, file_save
 from teams.markdown import rendered
-from teams.views import document
+from teams.views import comparing, editing, restoring
+from teams.views import history as document_history
 from teams.views.asking import asking
-from teams.views.document import Crumb, Document, Save, saving
+from teams.views.document import Crumb, Document, saving
 
 
 def read(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
     """What the day's log says."""
     agent = agent_for(asking(request), slug)
     found = _document(agent, date, may_edit=may(asking(request), agent, Action.WRITE))
-    dates = DailyLog.objects.filter(agent=agent).order_by("date").values_list("date", flat=True)
+    today = agent.today(timezone.now())
+    before, after = days_beside(date, today)
     context = {
         "document": found,
         "agent": agent,
         "date": date,
         "html": rendered(found.file.content),
-        "earlier": dates.filter(date__lt=date).last(),
-        "later": dates.filter(date__gt=date).first(),
-        "is_today": date == agent.today(timezone.now()),
+        "week": week(agent, date),
+        "before": before,
+        "after": after,
+        "is_today": date == today,
     }
     return render(request, "agents/log.html", context)
 
 
 def edit(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
-    """The editor of the day's log; the first save makes it."""
+    """The editor of the day's log; publishing the first text makes it."""
     agent = agent_for(asking(request), slug, Action.WRITE)
     found = _document(agent, date, may_edit=True)
-    return document.edit(request, found, _save(request, agent, found))
+    return editing.edit(request, found, _publisher(request, agent, found))
 
 
 def history(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
     """All versions of the day's log."""
-    return document.history(request, _existing(request, slug, date, Action.READ))
+    return document_history.history(request, _existing(request, slug, date, Action.READ))
 
 
 def version(request: HttpRequest, slug: str, date: datetime.date, number: int) -> HttpResponse:
     """One version of the day's log."""
-    return document.version(request, _existing(request, slug, date, Action.READ), number)
+    return document_history.version(request, _existing(request, slug, date, Action.READ), number)
+
+
+def compare(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
+    """Two versions of the day's log, or one and the draft."""
+    return comparing.compare(request, _existing(request, slug, date, Action.READ))
 
 
 @require_POST
 def restore(request: HttpRequest, slug: str, date: datetime.date, number: int) -> HttpResponse:
     """Bring back an old version of the day's log."""
     found = _existing(request, slug, date, Action.WRITE)
-    return document.restore(request, found, number, saving(request, file_save, found.file))
+    return restoring.restore(request, found, number, saving(request, file_save, found.file))
 
 
-def go_to(request: HttpRequest, slug: str) -> HttpResponse:
-    """From the field that asks for a date to that day's page."""
-    agent_for(asking(request), slug)
-    try:
-        date = datetime.date.fromisoformat(request.GET.get("date", ""))
-    except ValueError:
-        return redirect("agent_page", slug=slug)
-    return redirect("daily_log", slug=slug, date=date)
-
-
-def _save(request: HttpRequest, agent: Agent, found: Document) -> Save:
+def _publisher(request: HttpRequest, agent: Agent, found: Document) -> editing.Publish:
     if found.exists:
-        return saving(request, file_save, found.file)
+        return editing.publisher(request, file_save, found.file)
 
-    def create(content: str, expected: int) -> DailyLog:
+    def create(content: str, expected: int, note: str) -> DailyLog:
         date = found.file.date  # type: ignore[attr-defined]
         try:
-            return daily_log_create(agent=agent, date=date, content=content, principal=asking(request))
+            return daily_log_create(agent=agent, date=date, content=content, principal=asking(request), note=note)
         except PreconditionFailed:  # an agent or a colleague began the day's log meanwhile
             raise StaleVersion(DailyLog.objects.get(agent=agent, date=date), expected) from None
 

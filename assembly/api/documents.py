@@ -96,3 +96,10 @@ def decision_document(decision: Decision, labels: dict[str, str]) -> dict[str, A
         "tokens_full": decision.tokens_full,
         "detail": decision.detail,
     }
+
+
+def fate_document(decision: Decided | None) -> dict[str, Any] | None:
+    """What became of a candidate in one of two contexts; None where it was not considered."""
+    if decision is None:
+        return None
+    return {name: getattr(decision, name) for name in ("section", "code", "included", "rank", "score", "tokens")}

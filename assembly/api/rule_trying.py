@@ -6,9 +6,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from assembly.api.documents import fate_document
 from assembly.api.rule_trial_serializers import RuleTrialsSerializer, RuleTrySerializer
 from assembly.engine.reasons import warning_sentence
-from assembly.engine.types import Decision
 from assembly.rules.access import Owner, owner_for, rule_for, scope_of
 from assembly.rules.catalogue import rule_drafted
 from assembly.rules.comparing import Change
@@ -71,11 +71,5 @@ def _trial_document(trial: Trial) -> dict[str, Any]:
 
 
 def _change_document(change: Change) -> dict[str, Any]:
-    before, after = _fate_document(change.before), _fate_document(change.after)
+    before, after = fate_document(change.before), fate_document(change.after)
     return {"ref": change.ref, "effect": change.effect, "before": before, "after": after}
-
-
-def _fate_document(decision: Decision | None) -> dict[str, Any] | None:
-    if decision is None:
-        return None
-    return {name: getattr(decision, name) for name in ("section", "code", "included", "rank", "score", "tokens")}

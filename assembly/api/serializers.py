@@ -21,8 +21,9 @@ from assembly.asked import (
     Budgets,
 )
 from assembly.compressing import Method
-from assembly.engine.codes import Code, SourceCode
+from assembly.engine.codes import DECISION_CODES, SourceCode
 from assembly.engine.signals import Intent
+from assembly.engine.types import STATUSES
 from assembly.profiles import SHIPPED
 from assembly.sources import Filters, Turn
 from assembly.sources.base import Component
@@ -209,7 +210,7 @@ class SectionSerializer(serializers.Serializer[Any]):
     label = serializers.CharField()  # type: ignore[assignment]  # the heading; DRF has an attribute of this name
     tokens = serializers.IntegerField()
     cap = serializers.IntegerField(allow_null=True, help_text="null: no cap of its own.")
-    status = serializers.ChoiceField(choices=["whole", "cut", "partial", "left_out", "empty"])
+    status = serializers.ChoiceField(choices=STATUSES)
     items = SectionItemSerializer(many=True, help_text="What is in, in order.")
 
 
@@ -306,7 +307,7 @@ class DecisionSerializer(serializers.Serializer[Any]):
     ref = serializers.CharField()
     section = serializers.CharField()
     source = serializers.CharField()  # type: ignore[assignment]  # of the candidate; DRF has an attribute of this name
-    code = serializers.ChoiceField(choices=[code.value for code in Code])
+    code = serializers.ChoiceField(choices=DECISION_CODES)
     included = serializers.BooleanField()
     reason = serializers.CharField(help_text="The code as a plain sentence.")
     rank = serializers.IntegerField(allow_null=True)

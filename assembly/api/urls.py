@@ -1,8 +1,10 @@
-"""The addresses of assemblies, profiles, rules and external sources under /api/v1/."""
+"""The addresses of assemblies, what they used, profiles, rules and external sources under /api/v1/."""
 
 from django.urls import path
 
-from assembly.api import external, profiles, rule_trying, rules, views
+from agents.access import agent_for
+from assembly.api import external, profiles, rule_trying, rules, trials, uses, views
+from teams.access import team_for
 
 urlpatterns = [
     path("assemblies", views.AssemblyList.as_view()),
@@ -10,6 +12,9 @@ urlpatterns = [
     path("assemblies/<uuid:id_>/decisions", views.AssemblyDecisions.as_view()),
     path("assemblies/<uuid:id_>/replay", views.AssemblyReplay.as_view()),
     path("assemblies/<uuid:id_>/append", views.AssemblyAppend.as_view()),
+    path("trials", trials.TrialCreate.as_view()),
+    path("agents/<slug:slug>/memories/<uuid:id_>/uses", uses.MemoryUses.as_view(find=agent_for)),
+    path("teams/<slug:slug>/memories/<uuid:id_>/uses", uses.MemoryUses.as_view(find=team_for)),
     path("tokens", views.Tokens.as_view()),
     path("compress", views.Compress.as_view()),
     path("profiles", profiles.ProfileList.as_view()),

@@ -31,8 +31,9 @@ from assembly.appending import append
 from assembly.cache import Answer
 from assembly.compressing import compress
 from assembly.models import Assembly
+from assembly.preparation import tokenizer_named
 from assembly.replay import content_of, replay
-from assembly.service import assemble, tokenizer_named
+from assembly.service import assemble
 from config.http.errors import Conflict, NotFound
 from config.http.idempotency import idempotent
 from config.http.openapi import LOCATION, PAGE

@@ -20,8 +20,9 @@ from config.http.errors import Conflict
 from memories.importing import Advance, memories_store
 from memories.services import MemoryFacts, memories_of, memory_update
 from memories.workspace import files_store, logs_store
+from teams.drafts import draft_save
 from teams.models import Team, TeamFile, User
-from teams.principal import SYSTEM
+from teams.principal import SYSTEM, Author
 from teams.services import membership_set, team_create
 
 Entry = Mapping[str, Any]
@@ -35,6 +36,7 @@ class Plan:
     people: list[Entry]
     teams: list[Entry]
     agents: list[Entry]
+    drafts: list[Entry]
     superseded: list[Entry]
     rules: list[Entry]
     contexts: list[Entry]
@@ -61,6 +63,8 @@ def demo_load(*, plan: Plan, now: datetime.datetime, advance: Advance) -> None:
         for slug, role in entry["roles"].items():
             membership_set(team=teams[slug], user=people[entry["username"]], role=role)
     agents = {entry["slug"]: _agent(entry, people, teams, now) for entry in _counted(plan.agents, advance)}
+    for entry in plan.drafts:
+        _draft(entry, people, teams, agents)
     for entry in plan.superseded:
         _supersede(teams[entry["team"]], entry)
     for entry in plan.rules:
@@ -85,11 +89,10 @@ def _person(entry: Entry) -> User:
 def _team(entry: Entry, people: Mapping[str, User], now: datetime.datetime) -> Team:
     team = team_create(slug=entry["slug"], name=entry["name"])
     folder = FOLDER / "teams" / team.slug
-    for texts, by in ((folder / "earlier", "earlier_by"), (folder, "by")):
-        if by in entry:
-            files = TeamFile.objects.filter(team=team)
-            author = people[entry[by]].principal.author
-            files_store(files, workspace_of(texts, now.date()).team_files, author, _uncounted)
+    for earlier in ("earlier", ""):
+        if author := _author(entry, earlier, people):
+            texts = workspace_of(folder / earlier, now.date()).team_files
+            files_store(TeamFile.objects.filter(team=team), texts, author, _uncounted, _notes(entry, earlier))
     facts = aged(workspace_of(folder, now.date()).lines.memories, now)
     memories_store(owner=team, facts=facts, principal=SYSTEM, advance=_uncounted)
     return team
@@ -99,16 +102,39 @@ def _agent(entry: Entry, people: Mapping[str, User], teams: Mapping[str, Team], 
     works_in = [teams[slug] for slug in entry["teams"]]
     agent = agent_create(slug=entry["slug"], name=entry["name"], timezone=entry["timezone"], teams=works_in)
     today, folder = agent.today(now), FOLDER / "agents" / entry["slug"]
-    for texts, by in ((folder / "earlier", "earlier_by"), (folder, "by")):
-        if by in entry:
-            files = AgentFile.objects.filter(agent=agent)
-            author = people[entry[by]].principal.author
-            files_store(files, workspace_of(texts, today).agent_files, author, _uncounted)
+    for earlier in ("earlier", ""):
+        if author := _author(entry, earlier, people):
+            texts = workspace_of(folder / earlier, today).agent_files
+            files_store(AgentFile.objects.filter(agent=agent), texts, author, _uncounted, _notes(entry, earlier))
     workspace = workspace_of(folder, today)
     logs_store(agent, workspace.logs, SYSTEM, _uncounted)
     memories_store(owner=agent, facts=aged(workspace.lines.memories, now), principal=SYSTEM, advance=_uncounted)
     agent_records_load(agent=agent, folder=folder / "records", is_open=entry.get("open", []), now=now)
     return agent
+
+
+def _author(entry: Entry, earlier: str, people: Mapping[str, User]) -> Author | None:
+    """Who wrote the texts as they stand, or the earlier ones; None where there are none."""
+    username = entry.get("earlier_by" if earlier else "by")
+    return people[username].principal.author if username else None
+
+
+def _notes(entry: Entry, earlier: str) -> Mapping[str, str]:
+    """What their author says of them, by file."""
+    notes: Mapping[str, str] = entry.get("earlier_notes" if earlier else "notes", {})
+    return notes
+
+
+def _draft(entry: Entry, people: Mapping[str, User], teams: Mapping[str, Team], agents: Mapping[str, Agent]) -> None:
+    owner: Any = teams[entry["team"]] if "team" in entry else agents[entry["agent"]]
+    file = owner.files.get(file_key=entry["file"])
+    draft_save(
+        person_id=people[entry["by"]].id,
+        about=file.about,
+        content=file.content.replace(entry["says"], entry["becomes"]),
+        based_on=file.version,
+        expected_revision=0,
+    )
 
 
 def _uncounted(_steps: int) -> None:

@@ -50,6 +50,10 @@ _INCLUDED = frozenset(
 )
 
 
+DECISION_CODES = tuple(code.value for code in Code)
+"""As they are written."""
+
+
 class SourceCode(StrEnum):
     """What went wrong with one source."""
 

@@ -73,11 +73,18 @@ def _run(
 
 
 def quality_of(decisions: Iterable[Decision]) -> float:
-    """The mean relevance of what was searched for and is in: 0 where nothing of it is."""
-    signals = [dict(decision.signals) for decision in decisions if decision.included]
+    """The mean relevance of what was searched for and is in: 0 where nothing of it is.
+
+    What is pinned is in whatever the topic, so how near it is says nothing about the search.
+    """
+    signals = [dict(decision.signals) for decision in decisions if decision.included and not _is_pinned(decision)]
     found = [mine.get("similarity", mine.get("relevance")) for mine in signals]
     known = [min(1.0, max(0.0, relevance)) for relevance in found if relevance is not None]
     return fmean(known) if known else 0.0
+
+
+def _is_pinned(decision: Decision) -> bool:
+    return decision.code is Code.PINNED
 
 
 def _warnings(exceeded: bool, decisions: Iterable[Decision], *, weak: bool) -> tuple[WarningCode, ...]:

@@ -82,6 +82,12 @@ def _superseded(decision: Decision, _label: str) -> str:
     return f"A newer one took its place: {decision.detail.get('by')}."
 
 
+def _expired(decision: Decision, _label: str) -> str:
+    if reason := decision.detail.get("reason"):
+        return f"Left out, because it was retired: {str(reason).rstrip('.')}."
+    return "Left out: it was good until a date that has passed."
+
+
 def _duplicate(decision: Decision, _label: str) -> str:
     return f"Says the same as {decision.detail.get('by')}, which is in."
 
@@ -119,7 +125,7 @@ _SENTENCES: Mapping[Code, Callable[[Decision, str], str]] = {
     Code.RULE_EXCLUDED: _by_rule("Left out, because"),
     Code.FILTERED: _plain("Left out, because the request asked for other things."),
     Code.SUPERSEDED: _superseded,
-    Code.EXPIRED: _plain("Left out: it was good until a date that has passed."),
+    Code.EXPIRED: _expired,
     Code.EMPTY: _plain("There is no text in it."),
 }
 

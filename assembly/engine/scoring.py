@@ -81,7 +81,7 @@ def rank(
     nothing was measured, by similarity where any reaches the threshold; else the most recent come first ("Semantic vs.
     Recent Fallback" of the seed "Siestai: Context Assembly"). A sequence ranks by position, turns from the latest back.
     Ties go to the lower ref. Blocks are ranked in their contest. `ruled` says what request and rules want of a
-    candidate.
+    candidate. Of lines, those that are pinned come first, in the same order among themselves.
     """
     eligible, others = considered(section, candidates, ruled)
     measured = ranker if any(item.candidate.measures for item in eligible) else None
@@ -95,7 +95,18 @@ def rank(
         eligible.sort(key=lambda item: item.candidate.position or 0, reverse=section.shape == "turns")
     else:
         eligible = _by_time(section, eligible)
-    return numbered(section, eligible) + others
+    return numbered(section, _pinned_first(section, eligible)) + others
+
+
+def _pinned_first(section: Section, eligible: list[Ranked]) -> list[Ranked]:
+    """The items of lines with those at the head that are pinned, which then say so; other shapes have no pins."""
+    if section.shape != "lines" or not any(item.candidate.pinned for item in eligible):
+        return eligible
+    told = [
+        item._replace(ruling=replace(item.ruling, included_as=Code.PINNED)) if item.candidate.pinned else item
+        for item in eligible
+    ]
+    return sorted(told, key=lambda item: not item.candidate.pinned)
 
 
 def numbered(section: Section, eligible: list[Ranked]) -> list[Ranked]:
@@ -125,6 +136,8 @@ def _considered(candidate: Candidate, ruling: Ruling) -> Ranked:
         return Ranked(candidate, ruling.code, signals=signals, detail=dict(ruling.detail))
     if candidate.superseded_by is not None:
         return Ranked(candidate, Code.SUPERSEDED, signals=signals, detail={"by": candidate.superseded_by})
+    if candidate.retired is not None:
+        return Ranked(candidate, Code.EXPIRED, signals=signals, detail={"reason": candidate.retired})
     named = dict(ruling.detail) if ruling.included_as is Code.RULE_INCLUDED else {}
     return Ranked(candidate, signals=signals, ruling=ruling, detail=named)
 
@@ -137,7 +150,7 @@ def _reaches(item: Ranked, threshold: float) -> bool:
 def _by_similarity(items: list[Ranked], threshold: float) -> tuple[list[Ranked], list[Ranked]]:
     near, distant = [], []
     for item in (boosted(item, item.candidate.similarity) for item in items):
-        if _reaches(item, threshold):
+        if _reaches(item, threshold) or item.candidate.pinned:
             near.append(item)
         else:
             distant.append(item._replace(code=Code.BELOW_RELEVANCE, detail={"threshold": threshold}))
@@ -151,7 +164,8 @@ def _by_ranker(items: list[Ranked], ranker: Ranker, threshold: float) -> tuple[l
     own = {item.candidate.ref: score_of(ranker.shares(item.candidate)) for item in items}
     least = round(max(own.values()) - ranker.reach, DECIMALS)
     for item in (_scored(item, ranker) for item in items):
-        if own[item.candidate.ref] >= least or ranker.finds(item.candidate, threshold):
+        is_near = own[item.candidate.ref] >= least or ranker.finds(item.candidate, threshold)
+        if is_near or item.candidate.pinned:
             near.append(item)
         else:
             distant.append(item._replace(code=Code.BELOW_RELEVANCE, detail={"threshold": least}))

@@ -70,12 +70,13 @@ def may_be_cut(section: Section, decisions: list[Decision]) -> bool:
 def _offer(section: Section, item: Ranked, ledger: Ledger, limit: Limit, *, first: bool) -> tuple[Ledger, Decision]:
     if item.code is Code.EMPTY:
         return ledger, decision_on(item, Code.EMPTY)
-    tokens_full = tokens_whole(section, item, ledger.tokenizer)
+    whole = render(section, item.candidate).text
+    tokens_full = ledger.tokenizer.count(whole) if item.tokens_full is None else item.tokens_full
     if item.code is not None:
         return ledger, decision_on(item, item.code, tokens_full=tokens_full)
     opened = opening(section, first_section=not ledger.text, first_item=first)
-    tokens = tokens_full if item.tokens_short is None else item.tokens_short
-    grown = ledger.append_counted(opened, render(section, item.shown).text, tokens)
+    shown, tokens = (render(section, item.shown).text, item.tokens_short) if item.short else (whole, None)
+    grown = ledger.append_counted(opened, shown, tokens_full if tokens is None else tokens)
     if section.required or grown.tokens <= limit.tokens:
         code = Code.REQUIRED if section.required else item.included_as
         return grown, decision_on(item, code, tokens_full=tokens_full, place=Place.of(ledger, opened, grown))

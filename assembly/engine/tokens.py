@@ -2,9 +2,12 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from config.tokens import Tokenizer
 
+MOST_KNOWN_CHARACTERS = 2_000
+"""Of a piece whose seams are remembered: the same memories and events are told again and again."""
 _NEAR = (32, 512)  # characters from the end in which to look for a seam before looking at the whole text
 
 
@@ -33,12 +36,13 @@ class Ledger:
 
     def append_counted(self, opening: str, piece: str, tokens: int) -> "Ledger":
         """The ledger of text + opening + piece, where `tokens` is the piece's own count: it is not counted again."""
-        first = self.tokenizer.seam and self.tokenizer.seam.search(piece)
-        if not first:
+        first, last = _seams(self.tokenizer.seam, piece)
+        if last is None:
             return self.append(opening + piece)
-        beginning = piece[: first.start()]
-        rest = tokens - self.tokenizer.count(beginning)
-        return self._grown(opening + piece, self.tokens_with(opening + beginning) + rest)
+        beginning, end = piece[:first], piece[last:]
+        total = self.tokens_with(opening + beginning) + tokens - self.tokenizer.count(beginning)
+        text = self.text + opening + piece
+        return Ledger(self.tokenizer, text, total, len(text) - len(end), total - self.tokenizer.count(end))
 
     def _grown(self, piece: str, total: int) -> "Ledger":
         text = self.text + piece
@@ -56,3 +60,16 @@ def _last(seam: re.Pattern[str] | None, text: str, start: int) -> int:
         if found:
             return found[-1]
     return start
+
+
+def _seams(seam: re.Pattern[str] | None, piece: str) -> tuple[int, int | None]:
+    """Positions of the first and the last seam within the piece, which are seams wherever it stands; None: no seam."""
+    return (_known_seams if len(piece) <= MOST_KNOWN_CHARACTERS else _found_seams)(seam, piece)
+
+
+def _found_seams(seam: re.Pattern[str] | None, piece: str) -> tuple[int, int | None]:
+    first = seam.search(piece) if seam else None
+    return (first.start(), _last(seam, piece, first.start())) if first else (0, None)
+
+
+_known_seams = lru_cache(maxsize=8_192)(_found_seams)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.rules import Rule
@@ -20,6 +20,7 @@ ENGINE_VERSION = 3
 
 Status = Literal["whole", "cut", "partial", "left_out", "empty"]
 """Of a section. partial: items were left out for want of room; left_out: all of them; empty: had none."""
+STATUSES: tuple[Status, ...] = get_args(Status)
 
 Scalar = str | int | float | bool | None
 
@@ -71,6 +72,10 @@ class Candidate:
     """To the topic, by the source's own search; None: not searched. NaN and infinity count as None."""
     superseded_by: str | None = None
     """The ref of what replaced it."""
+    retired: str | None = None
+    """Why it holds no more, in the words of who retired it."""
+    pinned: bool = False
+    """It comes before all others of a section of lines, however near it is to the topic."""
     score: float | None = None
     """By which the source itself ranks it: blocks compete by it for their section's room."""
     measures: Mapping[str, float] = field(default_factory=dict)
@@ -101,6 +106,8 @@ class Candidate:
             "occurred_at": self.occurred_at.astimezone(dt.UTC).isoformat() if self.occurred_at else None,
             "similarity": None if self.similarity is None else float(self.similarity),
             "superseded_by": self.superseded_by,
+            **({} if self.retired is None else {"retired": self.retired}),
+            **({"pinned": True} if self.pinned else {}),
             **({} if self.score is None else {"score": float(self.score)}),
             **({"measures": {name: float(value) for name, value in self.measures.items()}} if self.measures else {}),
             **({} if self.position is None else {"position": self.position}),
@@ -157,6 +164,8 @@ class Request:
 
     def excludes(self, ref: str) -> bool:
         """Whether the request asks not to have what the ref names."""
+        if not self.exclude:
+            return False
         unversioned = ref.partition("@")[0]
         return bool({ref, unversioned, unversioned.rpartition(":")[2]} & set(self.exclude))
 

@@ -46,6 +46,10 @@ class StoredRule(VersionedFile):
         return self.name
 
     @property
+    def ref(self) -> str:
+        return f"rule:{self.name}@{self.version}"
+
+    @property
     def owner(self) -> Agent | Team | None:
         """Whom it is for; None: everybody."""
         return self.agent or self.team

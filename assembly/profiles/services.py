@@ -19,7 +19,7 @@ ADDRESSES = {"new", "check"}
 
 
 @transaction.atomic
-def profile_create(*, name: str, content: str, principal: Principal) -> StoredProfile:
+def profile_create(*, name: str, content: str, principal: Principal, note: str = "") -> StoredProfile:
     """A new profile of the organisation. Raises Forbidden, Conflict, and Invalid, which names the line."""
     require_admin(principal)
     _refuse_name(name)
@@ -28,13 +28,15 @@ def profile_create(*, name: str, content: str, principal: Principal) -> StoredPr
         raise Conflict(f"There are {MAX_PROFILES} profiles already. Delete one that nobody uses.")
     try:
         with transaction.atomic():
-            return file_create(file=StoredProfile(name=name, content=content), author=principal.author)
+            return file_create(file=StoredProfile(name=name, content=content), author=principal.author, note=note)
     except IntegrityError:
         raise _taken(name) from None
 
 
 @transaction.atomic
-def profile_save(*, name: str, content: str, expected_version: int, principal: Principal) -> StoredProfile:
+def profile_save(
+    *, name: str, content: str, expected_version: int, principal: Principal, note: str = ""
+) -> StoredProfile:
     """Save the next version of a profile; the same text again makes none.
 
     The first change of a shipped profile keeps its text as version 1, by Dossier. Raises Forbidden, NotFound, Conflict,
@@ -49,7 +51,7 @@ def profile_save(*, name: str, content: str, expected_version: int, principal: P
         if content == row.content:
             return row
         row = _stored(row)
-    return file_save(file=row, content=content, expected_version=expected_version, author=principal.author)
+    return file_save(file=row, content=content, expected_version=expected_version, author=principal.author, note=note)
 
 
 def profile_delete(*, name: str, principal: Principal) -> None:

@@ -9,7 +9,7 @@ from assembly.models import StoredRule
 from assembly.profiles.catalogue import known_sources
 from assembly.profiles.tree import UnreadableProfile
 from assembly.rules.reading import Described, rule_read
-from assembly.statements import Rows, Statement
+from config.http.statements import Rows, Statement
 from teams.models import Team
 
 

@@ -13,7 +13,7 @@ from assembly.engine.ruling import ALWAYS_INCLUDED
 from assembly.engine.types import Decision
 from assembly.rules.catalogue import rules_read
 from assembly.sources.base import Situation
-from assembly.statements import Rows
+from config.http.statements import Rows
 
 
 def with_rules(profile: Profile, situation: Situation, rows: Rows) -> Situation:

@@ -22,7 +22,9 @@ ADDRESSES = {"new", "check", "try"}
 
 
 @transaction.atomic
-def rule_create(*, name: str, content: str, owner: Owner, enabled: bool = True, principal: Principal) -> StoredRule:
+def rule_create(
+    *, name: str, content: str, owner: Owner, enabled: bool = True, principal: Principal, note: str = ""
+) -> StoredRule:
     """A new rule for an agent, a team or everybody (None). Raises Conflict, and Invalid, which names the line.
 
     Whether the principal may do this is for the caller to decide.
@@ -36,14 +38,14 @@ def rule_create(*, name: str, content: str, owner: Owner, enabled: bool = True, 
         raise Conflict(f"There are {MAX_RULES} rules here already. Delete one that nobody needs.")
     try:
         with transaction.atomic():
-            return file_create(file=row, author=principal.author)
+            return file_create(file=row, author=principal.author, note=note)
     except IntegrityError:
         raise Conflict(f"There is a rule “{name}” already. Choose another name.") from None
 
 
 @transaction.atomic
 def rule_save(
-    *, rule: StoredRule, content: str, enabled: bool, expected_version: int, principal: Principal
+    *, rule: StoredRule, content: str, enabled: bool, expected_version: int, principal: Principal, note: str = ""
 ) -> StoredRule:
     """Save the next version of a rule, also where it is only switched on or off; the same again makes none.
 
@@ -60,7 +62,7 @@ def rule_save(
     current.version += 1
     current.signed_by(principal.author)
     current.save(force_update=True)
-    current.as_version().save(force_insert=True)
+    current.as_version(note).save(force_insert=True)
     return current
 
 

@@ -18,7 +18,7 @@ from assembly.engine.types import Candidate
 from assembly.models import Assembly, AssemblyQuerySet
 from assembly.replay import Inputs, inputs_of
 from assembly.rules.access import Owner
-from assembly.rules.comparing import Change, changes_between
+from assembly.rules.comparing import Change, candidate_changes
 from assembly.rules.firing import rules_replayed, with_room
 from assembly.rules.today import Today
 from teams.models import Team
@@ -118,7 +118,7 @@ def _tried(rule: Rule, assembly: Assembly, today: Today) -> Trial:
     changed = with_rules(inputs, rules, lambda selector: today.found(assembly, selector))
     after = changed.assembled()
     return Trial(
-        assembly, applied, applies, after.tokens, after.warnings, changes_between(inputs, before, changed, after)
+        assembly, applied, applies, after.tokens, after.warnings, candidate_changes(inputs, before, changed, after)
     )
 
 

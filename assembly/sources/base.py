@@ -12,7 +12,7 @@ from assembly.engine.ranking import Ranker
 from assembly.engine.rules import Rule
 from assembly.engine.signals import Signals
 from assembly.engine.types import Candidate
-from assembly.statements import Rows, Statement, rows_of
+from config.http.statements import Rows, Statement, read_together
 from memories.directions import Direction
 from memories.models import Session, TaskFrame
 from teams.models import Team
@@ -108,9 +108,14 @@ class Reading:
     statement: Statement
     gathered: Callable[[Rows], Gathered]
 
+    @classmethod
+    def of_nothing(cls, limit: int) -> "Reading":
+        """Of a source that has nothing for the situation, whatever its limit: a team's, where there is no team."""
+        return cls(Statement("SELECT WHERE false", {}), lambda _: Gathered((), limit))
+
     def alone(self) -> Gathered:
         """What the source returns, by a journey of its own."""
-        return self.gathered(rows_of(self.statement))
+        return self.gathered(*read_together([self.statement]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from agents.models import DailyLog
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Reading, Situation
-from assembly.statements import Rows, Statement
+from config.http.statements import Rows, Statement
 
 DAYS = 7
 """Today and the six days before, in the agent's time zone (seed: Siestai, "Daily files (7 days)")."""
@@ -25,8 +25,8 @@ def daily_logs(situation: Situation, sections: Sequence[Section]) -> Gathered:
 
 def daily_logs_reading(situation: Situation, sections: Sequence[Section]) -> Reading:
     """The statement that reads them."""
-    today = situation.agent.today(situation.now)
-    days = {"first": _days_before(today, DAYS - 1), "last": today}
+    first, last = days_told(situation)
+    days = {"first": first, "last": last}
 
     def gathered(rows: Rows) -> Gathered:
         candidates = [
@@ -36,7 +36,14 @@ def daily_logs_reading(situation: Situation, sections: Sequence[Section]) -> Rea
         ]
         return Gathered(candidates, DAYS * len(sections))
 
-    return Reading(Statement(LOGS, {"agent": situation.agent.id, **days}), gathered)
+    loaders = {"date": datetime.date.fromisoformat}
+    return Reading(Statement(LOGS, {"agent": situation.agent.id, **days}, loaders), gathered)
+
+
+def days_told(situation: Situation) -> tuple[datetime.date, datetime.date]:
+    """The first and the last day of those whose logs are read."""
+    today = situation.agent.today(situation.now)
+    return _days_before(today, DAYS - 1), today
 
 
 def _days_before(today: datetime.date, days: int) -> datetime.date:

@@ -8,7 +8,7 @@ from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Reading
 from assembly.sources.labels import path_labels
-from assembly.statements import Rows, Statement
+from config.http.statements import Rows, Statement
 from teams.models import TeamFile
 
 FILES = """

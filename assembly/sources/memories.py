@@ -1,15 +1,16 @@
-"""What the agent keeps, and what its team keeps: what bears on the topic together with the most recent."""
+"""What the agent keeps, and what its team keeps: what bears on the topic, the most recent, and what is pinned."""
 
+import datetime
 from collections.abc import Sequence
 
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Reading, Situation, offered
 from assembly.sources.labels import memory_labels
-from assembly.statements import Rows, Statement
+from config.http.statements import Rows, Statement
 from memories.retrieval import memories_search, question_read
 from memories.search import FoundMemory, memories_find, recent_sql
-from memories.services import Owner
+from memories.services import MAX_PINNED, Owner
 
 LIMIT = 20
 """More than most sections take, so that the record can show what came close."""
@@ -35,32 +36,33 @@ def agent_memories_reading(situation: Situation, sections: Sequence[Section]) ->
 
 
 def team_memories_reading(situation: Situation, sections: Sequence[Section]) -> Reading | None:
-    """Where nothing is searched for and there is a team: the statement that reads the team's most recent."""
+    """Where nothing is searched for: the statement that reads the team's most recent."""
     return _recent(situation.team, situation, sections)
 
 
 def _recent(owner: Owner | None, situation: Situation, sections: Sequence[Section]) -> Reading | None:
-    searches = situation.vector is not None or (situation.ranker is not None and situation.topic.strip())
-    if owner is None or searches:
+    if owner is None:
+        return Reading.of_nothing(LIMIT)
+    if situation.vector is not None or (situation.ranker is not None and situation.topic.strip()):
         return None
     limit = situation.raised(max(section.top_k + CLOSE if section.top_k else LIMIT for section in sections))
 
     def gathered(rows: Rows) -> Gathered:
-        return offered(sections, [FoundMemory(*row) for row in rows], limit, _candidate)
+        return offered(sections, [FoundMemory(*row) for row in rows], limit + MAX_PINNED, _candidate)
 
-    return Reading(Statement(recent_sql(owner), {"owner": owner.pk, "recent": limit}), gathered)
+    loaders = {"at": datetime.datetime.fromisoformat}
+    return Reading(Statement(recent_sql(owner), {"owner": owner.pk, "recent": limit}, loaders), gathered)
 
 
 def _memories(owner: Owner | None, situation: Situation, sections: Sequence[Section]) -> Gathered:
-    if owner is None:
-        return Gathered((), LIMIT)
     if reading := _recent(owner, situation, sections):
         return reading.alone()
+    assert owner  # noqa: S101 - without one, the reading is of nothing
     # Whether the search found anything is for the engine to say, so the most recent must be at hand as well.
     wanted = max(section.top_k or MOST for section in sections) if situation.ranker else LIMIT
     best = situation.raised(max(LIMIT, wanted))
     recent = situation.raised(max(section.top_k or LIMIT for section in sections))
-    return offered(sections, _found(owner, situation, best, recent), best + recent, _candidate)
+    return offered(sections, _found(owner, situation, best, recent), best + recent + MAX_PINNED, _candidate)
 
 
 def _found(owner: Owner, situation: Situation, best: int, recent: int) -> list[FoundMemory]:
@@ -81,6 +83,8 @@ def _candidate(section: Section, memory: FoundMemory) -> Candidate:
         occurred_at=memory.occurred_at,
         similarity=memory.similarity,
         superseded_by=f"memory:{memory.superseded_by}" if memory.superseded_by else None,
+        retired=memory.retired_because or None,
+        pinned=memory.pinned,
         measures=memory.measures,
         labels=memory_labels(memory.kind),
     )

@@ -72,7 +72,7 @@ def _by_entity(situation: Situation, name: str) -> Iterator[Candidate]:
 def _by_kind(situation: Situation, kind: str) -> Iterator[Candidate]:
     """The newest memories of the agent and its team that still stand."""
     owned = Q(agent=situation.agent) | Q(team=situation.team) if situation.team else Q(agent=situation.agent)
-    memories = Memory.objects.filter(owned, kind__iexact=kind, superseded_by=None)
+    memories = Memory.objects.filter(owned, kind__iexact=kind, superseded_by=None, retired_because="")
     newest = memories.order_by(Coalesce("occurred_at", "created").desc(), "id").defer(*SLOTS, "search")
     for memory in newest[:LIMIT]:
         yield _candidate(memory.ref, memory.text, memory.kind, memory_labels(memory.kind))

@@ -10,10 +10,11 @@ from teams.models import TeamFile
 
 def team_files(situation: Situation, sections: Sequence[Section]) -> Gathered:
     """The files that the sections are named after; none without a team."""
-    reading = team_files_reading(situation, sections)
-    return reading.alone() if reading else Gathered((), len(sections))
+    return team_files_reading(situation, sections).alone()
 
 
-def team_files_reading(situation: Situation, sections: Sequence[Section]) -> Reading | None:
-    """The statement that reads them; None without a team."""
-    return files_reading(TeamFile, "team_id", situation.team.id, sections) if situation.team else None
+def team_files_reading(situation: Situation, sections: Sequence[Section]) -> Reading:
+    """The statement that reads them."""
+    if situation.team is None:
+        return Reading.of_nothing(len(sections))
+    return files_reading(TeamFile, "team_id", situation.team.id, sections)

@@ -43,8 +43,10 @@ class Summaries:
     """"extractive", or the configured model's name."""
 
 
-def summarise(wants: Sequence[Wanted], *, tokenizer: Tokenizer, seconds: float) -> Summaries:
+def summarise(wants: Sequence[Wanted], *, tokenizer: Tokenizer, seconds: float | None) -> Summaries:
     """A summary of at most `max_tokens` for every want; the server, if there is one, has so many seconds.
+
+    Without seconds it is not asked: what it has not said before is extracted.
 
     It reads the database and writes nothing: what is new, `store_summaries` keeps. For a thread without an event loop.
     """
@@ -52,7 +54,7 @@ def summarise(wants: Sequence[Wanted], *, tokenizer: Tokenizer, seconds: float) 
     with span("summarise", {"wanted": len(wants)}) as current:
         server = Server.configured()
         known = summaries_known({want.text for want in wants}, server.model) if server and wants else {}
-        told = ask(server, _questions(wants, known), seconds=seconds) if server else Told()
+        told = ask(server, _questions(wants, known), seconds=seconds) if server and seconds is not None else Told()
         by_want = _fitted(wants, {**told.summaries, **known}, server.model if server else EXTRACTIVE, tokenizer)
         summaries = Summaries(
             by_want=by_want,

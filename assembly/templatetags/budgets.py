@@ -3,10 +3,12 @@
 from typing import Any
 
 from django import template
+from django.utils.safestring import SafeString
 
-from assembly.engine.profile import Section
+from assembly.cut_line import rendered_with_cut
+from assembly.measuring import measure
 from assembly.profiles import CONVERSATION
-from config.tokens import DEFAULT_TOKENIZER, get_tokenizer
+from teams.markdown import rendered
 
 register = template.Library()
 WIDTH = 1000  # of a bar, in the units of its SVG
@@ -15,27 +17,25 @@ WIDTH = 1000  # of a bar, in the units of its SVG
 @register.inclusion_tag("assembly/_size.html")
 def size_of(text: str, key: str) -> dict[str, Any]:
     """A text measured against its section in the conversation profile."""
-    section = _section(key)
-    tokens = get_tokenizer(DEFAULT_TOKENIZER).count(text)
-    room = section.cap or CONVERSATION.budget
+    measured = measure(text, key)
     return {
         "key": key,
-        "section": section,
-        "words": len(text.split()),
-        "tokens": tokens,
-        "room": room,
-        "left": room - tokens,
-        "over": tokens - room,
-        "width": width(tokens, room),
+        "measure": measured,
+        "section": measured.section,
+        "left": measured.room - measured.tokens,
+        "width": width(measured.tokens, measured.room),
         "budget": CONVERSATION.budget,
     }
+
+
+@register.simple_tag
+def rendered_for(text: str, key: str) -> SafeString:
+    """A text as HTML, with a line where a context would cut it."""
+    kept = measure(text, key).kept_characters
+    return rendered(text) if kept is None else rendered_with_cut(text, kept)
 
 
 @register.simple_tag
 def width(part: int, whole: int) -> int:
     """A part of a bar, in the units of its SVG; never more than the bar."""
     return min(WIDTH, round(part * WIDTH / whole)) if whole else 0
-
-
-def _section(key: str) -> Section:
-    return next(section for section in CONVERSATION.sections if section.key.upper() == key)

@@ -38,6 +38,8 @@ CODES = {
     Code.TRUNCATED: ("cut", "warn"),
     Code.REQUIRED: ("whole", "good"),
     Code.FITS: ("whole", "good"),
+    Code.PINNED: ("pinned", "good"),
+    Code.EXPIRED: ("retired", "plain"),
     Code.SUMMARISED: ("as a summary", "good"),
     Code.COMPACTED: ("made shorter", "good"),
 }
@@ -242,6 +244,8 @@ def _address(decision: Decision, agent: str, team: str) -> str:
         return f"/teams/{team}/files/{key}/history/{version}/"
     if kind == "daily_log" and agent:
         return f"/agents/{agent}/logs/{decision.candidate['date']}/history/{version}/"
+    if kind == "memory":
+        return reverse("memory_version", args=[id_, version])
     if kind in PAGES and agent:
         return reverse(PAGES[kind], args=[agent, id_])
     return ""

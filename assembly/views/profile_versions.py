@@ -18,7 +18,8 @@ from config.http.errors import Invalid, NotFound
 from teams.access import require_admin
 from teams.files import StaleVersion
 from teams.forms import TextForm
-from teams.views import document
+from teams.views import comparing, restoring
+from teams.views import history as document_history
 from teams.views.asking import asking
 from teams.views.document import Crumb, Document
 
@@ -47,17 +48,17 @@ def edit(request: HttpRequest, name: str) -> HttpResponse:
 
 def history(request: HttpRequest, name: str) -> HttpResponse:
     """All versions of a profile, newest first."""
-    return document.history(request, _document(request, _stored(name)))
+    return document_history.history(request, _document(request, _stored(name)))
 
 
 def version(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """One version of a profile, as it was written."""
-    entry = _stored(name)
-    found = entry.version_numbered(number) if number < 2**31 else None
-    if found is None:
-        raise NotFound(_("Version %(number)s") % {"number": number})
-    context = {"document": _document(request, entry), "version": found, "is_current": number == entry.version}
-    return render(request, "assembly/profile_version.html", context)
+    return document_history.version(request, _document(request, _stored(name)), number)
+
+
+def compare(request: HttpRequest, name: str) -> HttpResponse:
+    """Two versions of a profile."""
+    return comparing.compare(request, _document(request, _stored(name)))
 
 
 @require_POST
@@ -65,11 +66,13 @@ def restore(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """Bring back an old version of a profile, if it can still be read."""
     require_admin(asking(request))
     shown = _document(request, _stored(name))
-    return document.restore(request, shown, number, lambda content, expected: _save(request, name, content, expected))
+    return restoring.restore(
+        request, shown, number, lambda content, expected, note: _save(request, name, content, expected, note)
+    )
 
 
-def _save(request: HttpRequest, name: str, content: str, expected: int) -> StoredProfile:
-    return profile_save(name=name, content=content, expected_version=expected, principal=asking(request))
+def _save(request: HttpRequest, name: str, content: str, expected: int, note: str = "") -> StoredProfile:
+    return profile_save(name=name, content=content, expected_version=expected, principal=asking(request), note=note)
 
 
 def _stored(name: str) -> Entry:
@@ -91,6 +94,7 @@ def _document(request: HttpRequest, entry: Entry) -> Document:
         edit_address=reverse("profile_edit", args=[entry.name]),
         history_address=reverse("profile_history", args=[entry.name]),
         may_edit=asking(request).is_admin,
+        is_markdown=False,
     )
 
 

@@ -1,7 +1,6 @@
 """The pages of a rule's versions: all of them, one of them, restore."""
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
@@ -10,26 +9,26 @@ from assembly.models import StoredRule
 from assembly.rules.access import may_edit, rule_for
 from assembly.rules.services import rule_save
 from assembly.views.rule_words import RULE
-from config.http.errors import NotFound
 from teams.access import Action
-from teams.views import document
+from teams.views import comparing, restoring
+from teams.views import history as document_history
 from teams.views.asking import asking
 from teams.views.document import Crumb, Document
 
 
 def history(request: HttpRequest, name: str) -> HttpResponse:
     """All versions of a rule, newest first."""
-    return document.history(request, _document(request, rule_for(asking(request), name)))
+    return document_history.history(request, _document(request, rule_for(asking(request), name)))
 
 
 def version(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """One version of a rule, as it was written."""
-    rule = rule_for(asking(request), name)
-    found = rule.versions.filter(version=number).first() if number < 2**31 else None
-    if found is None:
-        raise NotFound(_("Version %(number)s") % {"number": number})
-    context = {"document": _document(request, rule), "version": found, "is_current": number == rule.version}
-    return render(request, "assembly/profile_version.html", context)
+    return document_history.version(request, _document(request, rule_for(asking(request), name)), number)
+
+
+def compare(request: HttpRequest, name: str) -> HttpResponse:
+    """Two versions of a rule."""
+    return comparing.compare(request, _document(request, rule_for(asking(request), name)))
 
 
 @require_POST
@@ -37,12 +36,15 @@ def restore(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """Bring back an old version of a rule, if it can still be read; it stays on or off as it is."""
     rule = rule_for(asking(request), name, Action.EDIT)
     shown = _document(request, rule)
-    return document.restore(request, shown, number, lambda content, expected: _save(request, rule, content, expected))
+    return restoring.restore(
+        request, shown, number, lambda content, expected, note: _save(request, rule, content, expected, note)
+    )
 
 
-def _save(request: HttpRequest, rule: StoredRule, content: str, expected: int) -> StoredRule:
+def _save(request: HttpRequest, rule: StoredRule, content: str, expected: int, note: str) -> StoredRule:
+    principal = asking(request)
     return rule_save(
-        rule=rule, content=content, enabled=rule.enabled, expected_version=expected, principal=asking(request)
+        rule=rule, content=content, enabled=rule.enabled, expected_version=expected, principal=principal, note=note
     )
 
 
@@ -58,4 +60,5 @@ def _document(request: HttpRequest, rule: StoredRule) -> Document:
         edit_address=reverse("rule_edit", args=[rule.name]),
         history_address=reverse("rule_history", args=[rule.name]),
         may_edit=may_edit(asking(request), rule),
+        is_markdown=False,
     )

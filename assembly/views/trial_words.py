@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -13,7 +12,7 @@ from assembly.engine.types import Decision
 from assembly.models import Assembly
 from assembly.rules.comparing import Change, Effect
 from assembly.rules.trying import Trial, Trials
-from assembly.views.explanation import EXCERPT
+from assembly.views.titles import reason, title_of
 
 TAGS: Mapping[Effect, tuple[str, str]] = {
     "in": ("comes in", "good"),
@@ -98,20 +97,10 @@ def _headline(trial: Trial) -> str:
 def _change_rows(trial: Trial) -> tuple[ChangeRow, ...]:
     labels = {section["key"]: section["label"] for section in trial.assembly.sections}
     labels |= {ALWAYS_INCLUDED.key: ALWAYS_INCLUDED.label}
-    titles = {change.ref: _title(change) for change in trial.changes}
+    titles = {change.ref: title_of(change.candidate) for change in trial.changes}
     return tuple(
         ChangeRow(*TAGS[change.effect], titles[change.ref], _why(change, labels, titles)) for change in trial.changes
     )
-
-
-def _title(change: Change) -> str:
-    candidate = change.candidate
-    if candidate.date:
-        return date_format(candidate.date, "l, j F")
-    if change.ref.partition(":")[0] in {"agent_file", "team_file"}:
-        return candidate.kind.capitalize()
-    text = " ".join(candidate.text[: 2 * EXCERPT].split())
-    return f"“{text[: EXCERPT - 1]}…”" if len(text) >= EXCERPT else f"“{text}”"
 
 
 def _why(change: Change, labels: Mapping[str, str], titles: Mapping[str, str]) -> str:
@@ -120,13 +109,7 @@ def _why(change: Change, labels: Mapping[str, str], titles: Mapping[str, str]) -
     if change.after is None:
         return _("No rule would always include it any more.")
     label = labels[change.after.section]
-    by = change.after.detail.get("by")
-    told = (
-        change.after._replace(detail={**change.after.detail, "by": titles.get(str(by), str(by))})
-        if by
-        else change.after
-    )
-    return f"{label}: {sentence(told, label)}"
+    return f"{label}: {reason(change.after, label, titles)}"
 
 
 def _shift(before: Decision, after: Decision, labels: Mapping[str, str]) -> str:

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from django.core.exceptions import ValidationError
 from django.core.serializers.json import DjangoJSONEncoder
-from django.db.models import Model, Q, QuerySet
+from django.db.models import FloatField, Model, Q, QuerySet
 
 from config.http.errors import Invalid
 
@@ -70,12 +70,17 @@ def is_naive(value: Any) -> bool:
     return isinstance(value, datetime.datetime) and value.tzinfo is None
 
 
+def _is_misplaced(value: Any, field: Any) -> bool:
+    """Whether it is a number with a fraction that stands for something else."""
+    return isinstance(value, float) and not isinstance(field, FloatField)
+
+
 def _after(model: type[Model], keys: tuple[str, ...], cursor: str, beyond: str) -> Q:
     try:
         values = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
         fields = [model._meta.get_field(key) for key in keys]  # noqa: SLF001 - Django's documented introspection
         parsed = [field.to_python(value) for field, value in zip(fields, values, strict=True)]  # type: ignore[union-attr]
-        if any(isinstance(value, float) for value in values) or any(
+        if any(_is_misplaced(value, field) for value, field in zip(values, fields, strict=True)) or any(
             value is None or is_naive(value) for value in parsed
         ):
             raise ValueError(cursor)  # noqa: TRY301 - one sentence for every cursor that is not ours

@@ -14,6 +14,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 
 from config.http.errors import DossierError, Forbidden, NotFound
+from config.http.kept_form import kept_form
 
 logger = logging.getLogger(__name__)
 
@@ -176,8 +177,8 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # 
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001 - Django's signature
-    """A form that was open for too long, or came from elsewhere."""
-    return error_response(
-        request,
-        Forbidden("This page was open for too long, so nothing was saved. Go back, reload it and try again."),
-    )
+    """A form that was open for too long, or came from elsewhere. A text in it is given back."""
+    refused = Forbidden("This page was open for too long, so nothing was saved. Go back, reload it and try again.")
+    if "application/json" in request.headers.get("Accept", ""):
+        return JsonResponse({"code": "page_too_old", "detail": refused.detail}, status=refused.status)
+    return kept_form(request, signed_out=False, status=refused.status) or error_response(request, refused)

@@ -21,7 +21,7 @@ from teams.access import Action
 from teams.models import Team
 from teams.views.asking import asking
 
-DAYS, MEMORIES, CONTEXTS = 14, 10, 5
+DAYS, MEMORIES, CONTEXTS = 14, 6, 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,8 @@ def agent_page(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "agent": agent,
         "may_edit": may(principal, agent, Action.EDIT),
-        "cards": file_cards(agent.files.all(), AGENT_FILES, "agent_file", agent.slug),
+        "may_manage": may(principal, agent, Action.MANAGE),
+        "cards": file_cards(principal, agent.files.all(), AGENT_FILES, "agent_file", agent.slug),
         "teams": Team.objects.visible_to(principal).filter(agent_links__agent=agent).order_by("name"),
         "days": _days(agent),
         "kept": kept_counts(agent),

@@ -6,7 +6,7 @@ request changes once to a thread that is there already and once back, and waits 
 
 import asyncio
 import contextvars
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Barrier
@@ -27,13 +27,24 @@ ONLY=deadline`, `ONLY=http_assembly`); for more at once there are more processes
 COUNTED_SECONDS = 0.25
 """So long a request counts as under way. Few compute for as long; who waits for a server of others may take seconds."""
 
+WHOLE_BYTES = 1_000_000
+"""A file up to this size is sent in one piece."""
+
 
 class Answer(NamedTuple):
-    """A response as ASGI sends it."""
+    """A response as ASGI sends it: a body, or the `rest` that is read while it is sent."""
 
     status: int
     headers: list[tuple[bytes, bytes]]
     body: bytes
+    rest: "Rest | None" = None
+
+
+class Rest(NamedTuple):
+    """The pieces of a body that is sent as it is made, and what is to be closed after the last."""
+
+    pieces: Iterator[bytes]
+    response: HttpResponseBase
 
 
 class ThreadedHandler(ASGIHandler):
@@ -58,13 +69,29 @@ class ThreadedHandler(ASGIHandler):
         async with self._turns.one():
             answer = await asyncio.get_running_loop().run_in_executor(self._threads, answering)
         await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
-        await send({"type": "http.response.body", "body": answer.body})
+        await send({"type": "http.response.body", "body": answer.body, "more_body": answer.rest is not None})
+        if answer.rest:
+            await self._send_rest(answer.rest, send)
+
+    async def _send_rest(self, rest: Rest, send: Any) -> None:
+        """One piece after the other, so that no more of a large file is held than one; the threads read them."""
+        loop = asyncio.get_running_loop()
+        try:
+            while (piece := await loop.run_in_executor(self._threads, next, rest.pieces, b"")) != b"":
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            await loop.run_in_executor(self._threads, rest.response.close)
 
     def _answer(self, scope: Any, body: IO[bytes]) -> Answer:
         with body:
             set_script_prefix(get_script_prefix(scope))
             signals.request_started.send(sender=self.__class__, scope=scope)
             response = self._response(scope, body)
+            if _is_large(response):
+                # The connections of this thread are done with; what is sent later comes from a file.
+                signals.request_finished.send(sender=self.__class__)
+                return Answer(response.status_code, _headers(response), b"", Rest(iter(_chunks(response)), response))
             try:
                 return Answer(response.status_code, _headers(response), b"".join(_chunks(response)))
             finally:
@@ -94,3 +121,8 @@ def _headers(response: HttpResponseBase) -> list[tuple[bytes, bytes]]:
 
 def _chunks(response: HttpResponseBase) -> Iterable[bytes]:
     return response if not response.streaming else response.streaming_content  # type: ignore[attr-defined]
+
+
+def _is_large(response: HttpResponseBase) -> bool:
+    """Whether the response is a file that is better read while it is sent."""
+    return response.streaming and int(response.headers.get("Content-Length", 0)) > WHOLE_BYTES

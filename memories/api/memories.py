@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
@@ -9,7 +10,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.http.errors import NotFound
+from config.http.errors import Invalid, NotFound
 from config.http.etags import etag
 from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE
@@ -20,13 +21,16 @@ from memories.api.serializers import (
     MemorySerializer,
     MemoryUpdateSerializer,
     MemoryVersionSerializer,
+    MergeSerializer,
 )
 from memories.models import Memory
 from memories.services import (
     MemoryFacts,
+    Merging,
     Owner,
     facts_of,
     memories_create,
+    memories_merge,
     memories_of,
     memory_create,
     memory_delete,
@@ -98,7 +102,7 @@ class MemoryDetail(VersionedView):
 
     @extend_schema(parameters=[ETAG, IF_MATCH], request=MemoryUpdateSerializer, responses=MemorySerializer)
     def patch(self, request: Request, slug: str, id_: UUID) -> Response:
-        """Save a new version of a memory, or say which memory takes its place. The external id stays."""
+        """Save a new version of a memory: what it says, what takes its place, whether it is pinned or retired."""
         self.query()
         owner = self.find(self.principal, slug, Action.WRITE)
         memory = memory_for(owner, id_)
@@ -108,11 +112,15 @@ class MemoryDetail(VersionedView):
         if "superseded_by" in changes:
             named = changes.pop("superseded_by")
             successor = memory_for(owner, named) if named else None
+        because = _retired_because(memory, changes)
         saved = memory_update(
             memory=memory,
             expected_version=expected,
-            facts=replace(facts_of(memory), **changes),
             superseded_by=successor,
+            pinned=changes.pop("pinned", None),
+            retired_because=because,
+            note=changes.pop("note"),
+            facts=replace(facts_of(memory), **changes),
             principal=self.principal,
         )
         return self.answer(saved)
@@ -125,6 +133,34 @@ class MemoryDetail(VersionedView):
         self.check_if_match(memory)
         memory_delete(memory=memory, principal=self.principal)
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def _retired_because(memory: Memory, changes: dict[str, Any]) -> str | None:
+    """What `retired` and `reason`, taken out of the changes, say together; None: it stays as it is. Raises Invalid."""
+    retired, reason = changes.pop("retired", None), changes.pop("reason", None)
+    if retired is False or (retired is None and reason is None):
+        return "" if retired is False else None
+    if reason is None and not memory.retired_because:
+        raise Invalid("reason", "Say why it is retired.", "required")
+    if retired is None and not memory.retired_because:
+        raise Invalid("retired", "A reason is for a memory that is retired. Send `retired` as well.", "required")
+    return None if reason is None else str(reason)
+
+
+class MemoryMerge(VersionedView):
+    find: Find = staticmethod(team_for)
+    document = MemorySerializer
+
+    @extend_schema(parameters=[ETAG], request=MergeSerializer, responses=MemorySerializer)
+    @idempotent
+    def post(self, request: Request, slug: str) -> Response:
+        """Merge memories that say the same: one stays, the others are superseded by it. Returns the one that stays."""
+        self.query()
+        owner = self.find(self.principal, slug, Action.WRITE)
+        asked = self.validated(MergeSerializer)
+        seen = {UUID(str(one["id"])): one["version"] for one in asked["memories"]}
+        merging = Merging(UUID(str(asked["keep"])), seen, asked["text"])
+        return self.answer(memories_merge(owner=owner, merging=merging, principal=self.principal))
 
 
 class MemoryVersionList(VersionList):

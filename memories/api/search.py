@@ -38,7 +38,7 @@ class MemorySearch(ApiView):
         responses=SearchSerializer,
     )
     def get(self, request: Request, slug: str) -> Response:
-        """The memories nearest in meaning, nearest first; superseded ones come after all others."""
+        """The memories nearest in meaning, nearest first; superseded and retired ones come after all others."""
         given = self.query("q", "limit")
         owner = self.find(self.principal, slug, Action.READ)
         asked = self.validated(SearchQuerySerializer, given)

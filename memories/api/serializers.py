@@ -6,9 +6,13 @@ from django.core.validators import RegexValidator
 from rest_framework import serializers
 
 from config.http.api import StrictSerializer
-from config.http.fields import ExactText, Fraction, Moment, VisibleText
-from memories.models.memory import MAX_TEXT_CHARACTERS
+from config.http.fields import ExactText, Fraction, Line, Moment, VisibleText
+from memories.api.fields import Count, Flag, ThingId
+from memories.models import Memory, MemoryVersion
+from memories.models.memory import MAX_REASON_CHARACTERS, MAX_TEXT_CHARACTERS
+from memories.services import MOST_MERGED
 from teams.api.serializers import VersionSerializer
+from teams.files import MAX_NOTE_CHARACTERS
 
 valid_kind = RegexValidator(  # a context shows memories as `- [kind] text`
     r"\A[a-z0-9_-]{1,40}\Z", "Use 1 to 40 lower-case letters, digits, - and _, as in decision."
@@ -27,6 +31,12 @@ class MemoryUpdateSerializer(StrictSerializer):
         help_text="A newer memory of the same owner, which takes this one's place.",
         error_messages={"invalid": "Use the id of a memory."},
     )
+    pinned = Flag(required=False, help_text="Told before all others, whatever the topic.")
+    retired = Flag(required=False, help_text="Told no more. Say in `reason` why; false brings it back.")
+    reason = Line(
+        max_length=MAX_REASON_CHARACTERS, required=False, help_text="Why it is retired; goes when it is brought back."
+    )
+    note = Line(max_length=MAX_NOTE_CHARACTERS, required=False, default="", help_text="What changed, in a few words.")
 
 
 class MemoryCreateSerializer(StrictSerializer):
@@ -48,10 +58,16 @@ class MemorySerializer(serializers.Serializer[Any]):
     salience = serializers.FloatField()
     credibility = serializers.FloatField()
     superseded_by = serializers.UUIDField(source="superseded_by_id", allow_null=True)
+    pinned = serializers.BooleanField()
+    retired = serializers.SerializerMethodField()
+    reason = serializers.CharField(source="retired_because", help_text="Why it is retired; empty where it is not.")
     external_id = serializers.CharField()
     version = serializers.IntegerField()
     created = serializers.DateTimeField()
     updated_by = serializers.ChoiceField(choices=["user", "system"])
+
+    def get_retired(self, memory: Memory) -> bool:
+        return bool(memory.retired_because)
 
 
 class FoundMemorySerializer(MemorySerializer):
@@ -69,3 +85,31 @@ class MemoryVersionSerializer(VersionSerializer):
     salience = serializers.FloatField()
     credibility = serializers.FloatField()
     superseded_by = serializers.UUIDField(allow_null=True)
+    pinned = serializers.BooleanField()
+    retired = serializers.SerializerMethodField()
+    reason = serializers.CharField(source="retired_because")
+    note = serializers.CharField()
+    merged = serializers.ListField(
+        child=serializers.UUIDField(), help_text="The memories that it took the place of by this version."
+    )
+
+    def get_retired(self, version: MemoryVersion) -> bool:
+        return bool(version.retired_because)
+
+
+class SeenSerializer(StrictSerializer):
+    id = ThingId()
+    version = Count(help_text="The one that you saw: 412 where it is not the newest.")
+
+
+class MergeSerializer(StrictSerializer):
+    keep = ThingId(help_text="The one that stays; the others are superseded by it.")
+    memories = serializers.ListField(
+        child=SeenSerializer(),
+        min_length=2,
+        max_length=MOST_MERGED,
+        help_text="All that are merged, the one that stays among them.",
+    )
+    text = VisibleText(
+        max_length=MAX_TEXT_CHARACTERS, required=False, default=None, help_text="What it says then; as now without."
+    )

@@ -8,10 +8,12 @@ from agents.access import agent_for
 from memories.api.documents import DOCUMENTS, ChunkList
 from memories.api.entities import ENTITIES
 from memories.api.events import EVENTS
+from memories.api.export import AgentExport, Export, TeamExport
 from memories.api.graph import GraphView
+from memories.api.importing import ImportApply, ImportDetail, ImportNew
 from memories.api.jobs import JobDetail, JobList, JobRetry
 from memories.api.kept import KeptBatch, KeptDetail, KeptList
-from memories.api.memories import MemoryBatch, MemoryDetail, MemoryList, MemoryVersionList
+from memories.api.memories import MemoryBatch, MemoryDetail, MemoryList, MemoryMerge, MemoryVersionList
 from memories.api.noun import Noun
 from memories.api.patterns import PATTERNS
 from memories.api.relations import RELATIONS
@@ -31,6 +33,7 @@ def addresses(owners: str, find: Any) -> list[URLPattern]:
         path(root, MemoryList.as_view(find=find)),
         path(f"{root}/batch", MemoryBatch.as_view(find=find)),
         path(f"{root}/search", MemorySearch.as_view(find=find)),
+        path(f"{root}/merge", MemoryMerge.as_view(find=find)),
         path(f"{root}/<uuid:id_>", MemoryDetail.as_view(find=find)),
         path(f"{root}/<uuid:id_>/versions", MemoryVersionList.as_view(find=find)),
     ]
@@ -59,6 +62,12 @@ urlpatterns = [
     path(f"{AGENT}/task-stack", TaskStack.as_view()),
     path(f"{AGENT}/task-stack/push", TaskStackPush.as_view()),
     path(f"{AGENT}/task-stack/pop", TaskStackPop.as_view()),
+    path(f"{AGENT}/export", AgentExport.as_view()),
+    path("teams/<slug:slug>/export", TeamExport.as_view()),
+    path("export", Export.as_view()),
+    path("import", ImportNew.as_view()),
+    path("import/<uuid:id_>", ImportDetail.as_view()),
+    path("import/<uuid:id_>/apply", ImportApply.as_view()),
     path("jobs", JobList.as_view()),
     path("jobs/<uuid:id_>", JobDetail.as_view()),
     path("jobs/<uuid:id_>/retry", JobRetry.as_view()),

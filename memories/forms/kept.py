@@ -27,22 +27,17 @@ class Difference:
     text: str
 
 
-class KeptForm(VersionForm):
+class StoredForm(VersionForm):
     """What a thing says. Its fields have the names of the model's; `version` is 0 for a new thing."""
 
-    def __init__(self, *args: Any, agent: Agent, stored: Kept | None = None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, stored: Any = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.agent, self.stored = agent, stored
+        self.stored = stored
         self.initial = {"version": 0, **self.initial} if stored is None else self.said_by(stored)
 
-    def said_by(self, thing: Kept) -> dict[str, Any]:
+    def said_by(self, thing: Any) -> dict[str, Any]:
         """The values of the thing by field."""
         return {name: getattr(thing, name) for name in self.fields if hasattr(thing, name)}
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """What a valid form says of the thing, by the names of the model's fields."""
-        return {name: value for name, value in self.cleaned_data.items() if name != "version"}
 
     def refused(self, error: DossierError) -> None:
         """Note beside the fields what the service did not accept."""
@@ -52,11 +47,15 @@ class KeptForm(VersionForm):
             for fault in faults:
                 self.add_error(field if field in self.fields else None, fault["message"])
 
-    def based_on(self, current: Kept) -> Self:
+    def based_on(self, current: Any) -> Self:
         """The same form with what was typed, now made from the current version."""
         data = self.data.copy()  # type: ignore[attr-defined]
         data["version"] = str(current.version)
-        return type(self)(data, agent=self.agent, stored=current)
+        return self.filled_with(data, current)
+
+    def filled_with(self, data: Any, stored: Any) -> Self:
+        """A form like this one with other data."""
+        return type(self)(data, stored=stored)
 
     def differences(self) -> list[Difference]:
         """The fields in which the stored thing says something else than what was typed."""
@@ -68,6 +67,22 @@ class KeptForm(VersionForm):
             if bound.name in said
             and (text := _plain(bound.field.prepare_value(said[bound.name]))) != _plain(bound.value())
         ]
+
+
+class KeptForm(StoredForm):
+    """What a thing of an agent says."""
+
+    def __init__(self, *args: Any, agent: Agent, stored: Kept | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, stored=stored, **kwargs)
+        self.agent = agent
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What a valid form says of the thing, by the names of the model's fields."""
+        return {name: value for name, value in self.cleaned_data.items() if name != "version"}
+
+    def filled_with(self, data: Any, stored: Any) -> Self:
+        return type(self)(data, agent=self.agent, stored=stored)
 
 
 def _plain(value: Any) -> str:

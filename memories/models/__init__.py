@@ -3,6 +3,7 @@
 from memories.models.document import Chunk, Document
 from memories.models.event import Event, EventType
 from memories.models.graph import Entity, Relation
+from memories.models.import_plan import ImportPlan, ImportStatus
 from memories.models.job import Job, JobStatus
 from memories.models.memory import Memory, MemoryVersion
 from memories.models.pattern import Pattern
@@ -19,6 +20,8 @@ __all__ = [
     "Entity",
     "Event",
     "EventType",
+    "ImportPlan",
+    "ImportStatus",
     "Job",
     "JobStatus",
     "Memory",

@@ -1,7 +1,10 @@
 """A memory: a short statement that an agent or a team keeps, and its versions."""
 
 import hashlib
+from collections.abc import Sequence
+from uuid import UUID
 
+from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -15,6 +18,7 @@ from teams.files import Signed, Version
 from teams.models import Team
 
 MAX_TEXT_CHARACTERS = 20_000
+MAX_REASON_CHARACTERS = 200
 LABEL = models.Func(
     models.F("text"),
     models.Value(r"^([^:\n]{1,60}):\s"),
@@ -36,7 +40,8 @@ class Memory(Directed, Signed):
     """Owned by exactly one agent or one team; the database sees to it.
 
     `salience` and `credibility` are 0 to 1. `external_id` is the id that the memory has where it was imported from; it
-    is unique per owner.
+    is unique per owner. A pinned one is told before all others of its owner, whatever the topic. A retired one says in
+    `retired_because` why it holds no more; it is told no longer, nor is one that another superseded.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -60,6 +65,8 @@ class Memory(Directed, Signed):
     superseded_by = models.ForeignKey(
         "self", models.DO_NOTHING, db_constraint=False, null=True, related_name="supersedes"
     )
+    pinned = models.BooleanField(default=False, db_default=False)
+    retired_because = models.CharField(max_length=MAX_REASON_CHARACTERS, blank=True, default="", db_default="")
     external_id = models.CharField(max_length=200, blank=True, default="")
     version = models.PositiveIntegerField(default=1)
     created = models.DateTimeField(auto_now_add=True)
@@ -79,6 +86,10 @@ class Memory(Directed, Signed):
             models.CheckConstraint(
                 condition=~models.Q(superseded_by=models.F("id")), name="memory_not_superseded_by_itself"
             ),
+            models.CheckConstraint(
+                condition=models.Q(pinned=False) | models.Q(superseded_by=None, retired_because=""),
+                name="memory_pinned_stands",
+            ),
             models.UniqueConstraint(
                 fields=["agent", "external_id"],
                 condition=~models.Q(external_id=""),
@@ -95,6 +106,8 @@ class Memory(Directed, Signed):
             models.Index("team", Coalesce("occurred_at", "created").desc(), name="memory_team_recent"),
             models.Index("agent", LAST_BYTES, name="memory_agent_sample", condition=models.Q(agent__isnull=False)),
             models.Index("team", LAST_BYTES, name="memory_team_sample", condition=models.Q(team__isnull=False)),
+            models.Index(fields=["agent"], name="memory_agent_pinned", condition=models.Q(pinned=True)),
+            models.Index(fields=["team"], name="memory_team_pinned", condition=models.Q(pinned=True)),
             GinIndex(fields=["search"], name="memory_search"),
             # The index on meaning comes and goes with the embedder: see `memories.reembedding.meaning_index`.
         ]
@@ -103,8 +116,13 @@ class Memory(Directed, Signed):
     def ref(self) -> str:
         return f"memory:{self.id}@{self.version}"
 
-    def as_version(self) -> "MemoryVersion":
-        """The current state as an unsaved row of the version table."""
+    @property
+    def stands(self) -> bool:
+        """Whether it may be told: nothing took its place, and nobody retired it."""
+        return self.superseded_by_id is None and not self.retired_because
+
+    def as_version(self, note: str = "", merged: Sequence[UUID] = ()) -> "MemoryVersion":
+        """The current state as an unsaved row of the version table, with what its author says of it."""
         return MemoryVersion(
             file_id=self.id,
             version=self.version,
@@ -115,6 +133,10 @@ class Memory(Directed, Signed):
             credibility=self.credibility,
             occurred_at=self.occurred_at,
             superseded_by=self.superseded_by_id,
+            pinned=self.pinned,
+            retired_because=self.retired_because,
+            note=note,
+            merged=list(merged),
             updated_by=self.updated_by,
             editor_ref=self.editor_ref,
             editor_name=self.editor_name,
@@ -122,7 +144,7 @@ class Memory(Directed, Signed):
 
 
 class MemoryVersion(Version):
-    """One saved state of a memory, until the memory is erased."""
+    """One saved state of a memory, until the memory is erased. `merged` are those whose place it took by being made."""
 
     file = models.ForeignKey(Memory, models.DO_NOTHING, db_constraint=False, related_name="versions")
     kind = models.CharField(max_length=40)
@@ -130,6 +152,9 @@ class MemoryVersion(Version):
     credibility = models.FloatField()
     occurred_at = models.DateTimeField(null=True)
     superseded_by = models.UUIDField(null=True)
+    pinned = models.BooleanField(default=False, db_default=False)
+    retired_because = models.CharField(max_length=MAX_REASON_CHARACTERS, blank=True, default="", db_default="")
+    merged = ArrayField(models.UUIDField(), default=list, db_default=models.Value([], ArrayField(models.UUIDField())))
 
     class Meta(Version.Meta):
         db_table = "memory_versions"

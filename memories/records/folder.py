@@ -10,13 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from memories.importing import ImportRefused, text_within
+from memories.importing import MAX_LINES_CHARACTERS, ImportRefused, text_within
 from memories.records.documents import DOCUMENT_FOLDER, documents_in, printable
 from memories.records.kinds import KINDS
 from memories.records.reading import Record, records_of
-
-MAX_LINES_CHARACTERS = 50_000_000
-"""Of a file of lines: it is held in memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

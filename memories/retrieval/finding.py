@@ -15,24 +15,25 @@ from memories.directions import Direction, in_active_space
 from memories.retrieval import candidates
 from memories.retrieval.features import Numbers, features
 from memories.retrieval.question import Question
-from memories.retrieval.rows import OCCURRED, SUPERSEDED, Columns, Search, id_of
+from memories.retrieval.rows import GONE, OCCURRED, PINNED, Columns, Search, id_of
 from memories.retrieval.scores import DECIMALS, scores_of
 from memories.retrieval.terms import terms_read
 from memories.search import FoundMemory
 from memories.services import Owner
 
 TEXTS = f"""
-SELECT id, version, kind, text, {OCCURRED}, superseded_by_id FROM memories WHERE id = ANY(%s)
+SELECT id, version, kind, text, {OCCURRED}, superseded_by_id, pinned, retired_because
+FROM memories WHERE id = ANY(%s)
 """  # noqa: S608 - only the constant above is put in
 
 
 def memories_search(
     *, owner: Owner, question: Question, weights: Mapping[str, float], limit: int, recent: int
 ) -> list[FoundMemory]:
-    """The `limit` memories for which the weighed features say the most, together with the `recent` newest.
+    """The `limit` memories for which the weighed features say the most, with the `recent` newest and all pinned ones.
 
-    The best come first; superseded ones after all others; ties go to the lower id. Where the owner has so many, so
-    many come back. Each has those of its features that are not 0 as measures. Of an owner with very many memories,
+    The best come first; superseded and retired ones after all others; ties go to the lower id. Where the owner has so
+    many, so many come back. Each has those of its features that are not 0 as measures. Of an owner with very many,
     those are ranked that come into question: see `candidates`.
     """
     rows, measured = measured_rows(owner, question, least=max(limit, recent), weights=weights)
@@ -63,11 +64,11 @@ def _measured(
 
 
 def _chosen(rows: Columns, scores: Numbers, limit: int, recent: int) -> NDArray[np.intp]:
-    """The places of the best and of the newest, the best first."""
-    gone = (rows["marks"] & SUPERSEDED) > 0
+    """The places of the best, of the newest and of the pinned, the best first."""
+    gone = (rows["marks"] & GONE) > 0
     best = np.lexsort((rows["id_low"], rows["id_high"], -scores, gone))
     newest = np.lexsort((rows["id_low"], rows["id_high"], -rows["at"], gone))
-    kept = np.zeros(len(rows), dtype=bool)
+    kept = (rows["marks"] & PINNED) > 0
     kept[best[:limit]] = kept[newest[:recent]] = True
     return best[kept[best]]
 
@@ -79,11 +80,11 @@ def _found(rows: Columns, measured: Mapping[str, Numbers]) -> list[FoundMemory]:
         if told := texts.get(id_of(row)):
             measures = {name: float(values[place]) for name, values in measured.items() if values[place]}
             similarity = None if np.isnan(row["similarity"]) else float(row["similarity"])
-            found.append(FoundMemory(*told[:5], similarity, told[5], measures))
+            found.append(FoundMemory(*told[:5], similarity, *told[5:], measures))
     return found
 
 
-def _texts(ids: Sequence[UUID]) -> dict[UUID, tuple[UUID, int, str, str, datetime.datetime, UUID | None]]:
+def _texts(ids: Sequence[UUID]) -> dict[UUID, tuple[UUID, int, str, str, datetime.datetime, UUID | None, bool, str]]:
     with connection.cursor() as cursor:
         cursor.execute(TEXTS, [list(ids)])
         return {row[0]: row for row in cursor.fetchall()}

@@ -1,4 +1,4 @@
-"""Those of an owner's many rows that come into question: by meaning, rare words and named days; and the newest."""
+"""Those of an owner's many rows that come into question: by meaning, rare words and named days; newest and pinned."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -40,6 +40,8 @@ SELECT * FROM memories WHERE ctid IN (
     ({near})
     UNION ALL
     (SELECT ctid FROM memories WHERE {owner} = %(owner)s ORDER BY {occurred} DESC LIMIT %(newest)s)
+    UNION ALL
+    SELECT ctid FROM memories WHERE {owner} = %(owner)s AND pinned
     UNION ALL
     SELECT dated.ctid FROM unnest(%(first)s::date[], %(last)s::date[]) AS days (first, last), LATERAL (
         SELECT ctid FROM memories WHERE {owner} = %(owner)s AND {occurred} >= first::timestamp AT TIME ZONE 'UTC'

@@ -37,7 +37,7 @@ LAYOUT = np.dtype(
         ("marks", ">i2"),
     ]
 )
-SUPERSEDED, LABELLED, SAYS_A_TIME, ASKS = 1, 2, 4, 8
+GONE, LABELLED, SAYS_A_TIME, ASKS, PINNED = 1, 2, 4, 8, 16
 """What `marks` is made of."""
 
 TIME_WORDS = (
@@ -48,13 +48,16 @@ TIME_WORDS = (
 
 OCCURRED = "coalesce(occurred_at, created)"
 
+# Most rows have none of the words, and one look tells.
 READ = """
 WITH found AS (
-    SELECT id, {occurred} AS at, {similarity} AS similarity, {terms} AS terms, salience,
-        credibility, octet_length(text) AS length,
-        (superseded_by_id IS NOT NULL)::int | ((search @@ %(label)s::tsquery)::int << 1)
-            | ((%(asks_when)s AND search @@ %(time_words)s::tsquery)::int << 2) | ((text LIKE '%%?')::int << 3) AS marks
-    FROM ({which}) AS chosen
+    SELECT id, {occurred} AS at, {similarity} AS similarity, CASE WHEN worded THEN {terms} ELSE 0 END AS terms,
+        salience, credibility, octet_length(text) AS length,
+        (superseded_by_id IS NOT NULL OR retired_because <> '')::int
+            | ((worded AND search @@ %(label)s::tsquery)::int << 1)
+            | ((%(asks_when)s AND search @@ %(time_words)s::tsquery)::int << 2) | ((text LIKE '%%?')::int << 3)
+            | (pinned::int << 4) AS marks
+    FROM ({which}) AS chosen, LATERAL (SELECT search @@ %(any)s::tsquery AS worded OFFSET 0) AS looked
 )
 SELECT string_agg(uuid_send(id) || timestamptz_send(at) || float8send(coalesce(similarity, 'NaN'))
     || int8send(terms) || float4send(salience::float4) || float4send(credibility::float4) || int4send(length)
@@ -83,6 +86,7 @@ class Search:
         return {
             "owner": self.owner,
             **(vector.parameters if vector else {}),
+            "any": self.terms.any,
             "label": self.terms.label,
             "asks_when": self.question.asks_when,
             "time_words": TIME_WORDS,

@@ -42,6 +42,11 @@ class Terms:
         return (*self.words, *self.entities)
 
     @property
+    def any(self) -> str:
+        """Any of them."""
+        return " | ".join(f"({term})" for term in self.all)
+
+    @property
     def label(self) -> str:
         """Any of the words, where it labels a text: as the speaker does in “Ada: Tea?”."""
         return " | ".join(f"{word}:A" for word in self.words)

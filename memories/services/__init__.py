@@ -6,6 +6,7 @@ from memories.services.flaws import Flaw, Flawed, Taken, Unfit
 from memories.services.kept import Facts, kept_create, kept_delete, kept_update
 from memories.services.memory import (
     BATCH_ROWS,
+    MAX_PINNED,
     MemoryFacts,
     Owner,
     facts_of,
@@ -16,15 +17,19 @@ from memories.services.memory import (
     memory_update,
     owner_of,
 )
+from memories.services.memory_merging import MOST_MERGED, Merging, memories_merge, memories_separate, merging_into
 from memories.services.task_stack import task_path, task_peek, task_pop, task_push
 from memories.services.thread import thread_update
 
 __all__ = [
     "BATCH_ROWS",
+    "MAX_PINNED",
+    "MOST_MERGED",
     "Facts",
     "Flaw",
     "Flawed",
     "MemoryFacts",
+    "Merging",
     "Owner",
     "Taken",
     "Unfit",
@@ -34,10 +39,13 @@ __all__ = [
     "kept_delete",
     "kept_update",
     "memories_create",
+    "memories_merge",
     "memories_of",
+    "memories_separate",
     "memory_create",
     "memory_delete",
     "memory_update",
+    "merging_into",
     "owner_of",
     "task_path",
     "task_peek",

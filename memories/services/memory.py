@@ -1,8 +1,12 @@
-"""Writes about memories: each is embedded as it is written and leaves a version behind."""
+"""Writes about memories: each is embedded as it is written and leaves a version behind.
+
+What the merging of several does stands in `memories.services.memory_merging`.
+"""
 
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -18,6 +22,8 @@ from teams.services import erase
 
 Owner = Agent | Team
 BATCH_ROWS = 500
+MAX_PINNED = 20
+"""Of one owner: they are offered for every context."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,30 +104,86 @@ def memory_update(
     expected_version: int,
     facts: MemoryFacts,
     superseded_by: Memory | None,
+    pinned: bool | None = None,
+    retired_because: str | None = None,
+    note: str = "",
     principal: Principal,
 ) -> Memory:
     """Save a new version of a memory; where nothing differs, none is made. The external id stays.
 
-    Raises StaleVersion, and Invalid for a successor that cannot be one.
+    `pinned` and `retired_because` stay as they are where they are None; a reason retires it, an empty one brings it
+    back. What is retired or superseded is pinned no longer. The note says in the author's words what changed.
+
+    Raises StaleVersion, and Invalid for a successor that cannot be one, and for a pin that cannot be set.
     """
-    if superseded_by is not None:
-        locked(owner_of(memory))  # or two at once could supersede each other
+    if superseded_by is not None or pinned:
+        locked(owner_of(memory))  # or two at once could supersede each other, or be one pin too many
+    current = expected(memory, expected_version)
+    _check_successor(current, superseded_by)
+    told = _told_as(current, superseded_by, pinned, retired_because)
+    if told == told_as(current) and facts == replace(facts_of(current), external_id=facts.external_id):
+        return current
+    current.superseded_by, current.pinned, current.retired_because = superseded_by, told.pinned, told.retired_because
+    return _saved(current, facts, principal, note)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Whether a memory may be told, and how: pinned ones are first, superseded and retired ones are not."""
+
+    superseded_by: UUID | None
+    pinned: bool
+    retired_because: str
+
+
+def told_as(memory: Memory) -> Told:
+    """How the memory is told now."""
+    return Told(memory.superseded_by_id, memory.pinned, memory.retired_because)
+
+
+def _told_as(memory: Memory, successor: Memory | None, pinned: bool | None, retired_because: str | None) -> Told:
+    """How it is to be told. Raises Invalid for a pin that cannot be set."""
+    because = memory.retired_because if retired_because is None else retired_because
+    stands = successor is None and not because
+    if pinned and not stands:
+        raise Invalid("pinned", "What is retired, or has a successor, cannot be pinned. Bring it back first.")
+    if pinned and not memory.pinned and memories_of(owner_of(memory)).filter(pinned=True).count() >= MAX_PINNED:
+        raise Invalid("pinned", f"At most {MAX_PINNED} memories can be pinned. Unpin another one first.")
+    still = memory.pinned if pinned is None else pinned
+    return Told(successor.pk if successor else None, still and stands, because)
+
+
+def _saved(memory: Memory, facts: MemoryFacts, principal: Principal, note: str) -> Memory:
+    """The next version of the memory, which says so from now on."""
+    says_something_else = facts.text != memory.text
+    memory.kind, memory.text, memory.occurred_at = facts.kind, facts.text, facts.occurred_at
+    memory.salience, memory.credibility = facts.salience, facts.credibility
+    next_version(memory, principal, note, says_something_else=says_something_else)
+    return memory
+
+
+def next_version(
+    memory: Memory,
+    principal: Principal,
+    note: str = "",
+    *,
+    says_something_else: bool = False,
+    merged: Sequence[UUID] = (),
+) -> None:
+    """Store the memory's new state, and leave a version behind."""
+    memory.version += 1
+    memory.signed_by(principal.author)
+    if says_something_else:
+        give_directions([memory])
+    memory.save()
+    memory.as_version(note, merged).save(force_insert=True)
+
+
+def expected(memory: Memory, expected_version: int) -> Memory:
+    """The memory's newest state, held until the transaction ends. Raises StaleVersion, and NotFound."""
     current = locked(memory)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
-    _check_successor(current, superseded_by)
-    if superseded_by == current.superseded_by and facts == replace(facts_of(current), external_id=facts.external_id):
-        return current
-    says_something_else = facts.text != current.text
-    current.kind, current.text, current.occurred_at = facts.kind, facts.text, facts.occurred_at
-    current.salience, current.credibility = facts.salience, facts.credibility
-    current.superseded_by = superseded_by
-    current.version += 1
-    current.signed_by(principal.author)
-    if says_something_else:
-        give_directions([current])
-    current.save()
-    current.as_version().save(force_insert=True)
     return current
 
 

@@ -17,6 +17,7 @@ from teams.views.asking import asking
 
 PURPOSES = {
     "split_documents": gettext_lazy("Make documents findable"),
+    "import_archive": gettext_lazy("Import an archive"),
     "embed_missing": gettext_lazy("Make memories, entities and tools findable by meaning"),
 }
 

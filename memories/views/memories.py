@@ -1,42 +1,48 @@
-"""The memories of an agent or a team: the newest, or the nearest to a search."""
+"""The memories of an agent or a team: listed and searched, and new ones."""
 
-from django.db.models.functions import Coalesce
+from collections.abc import Callable
+
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 
-from agents.access import agent_for
 from config.http.cursors import next_address, page_of
 from memories.directions import direction_of
-from memories.forms import SearchForm
-from memories.search import memories_find
-from memories.services import Owner, memories_of
-from memories.spaces import SLOTS
-from teams.access import team_for
+from memories.forms import MemoryForm, MemoryListForm
+from memories.nearest import nearest
+from memories.services import Owner, memory_create
+from memories.views.keeper import frame
+from teams.access import Action
 from teams.views.asking import asking
+
+Find = Callable[..., Owner]
+"""`agent_for` or `team_for`."""
 
 NEAREST = 30
 
 
-def agent_memories(request: HttpRequest, slug: str) -> HttpResponse:
-    """What an agent keeps."""
-    return _memories(request, agent_for(asking(request), slug), "agent")
-
-
-def team_memories(request: HttpRequest, slug: str) -> HttpResponse:
-    """What a team keeps."""
-    return _memories(request, team_for(asking(request), slug), "team")
-
-
-def _memories(request: HttpRequest, owner: Owner, kind: str) -> HttpResponse:
-    form = SearchForm(request.GET)
-    query = form.cleaned_data["q"] if form.is_valid() else ""
-    vector = direction_of(query)
-    context = {"owner": owner, "kind": kind, "form": form, "query": query, "unknown": bool(query) and vector is None}
-    if query:
-        found = memories_find(owner=owner, vector=vector, similar=NEAREST, recent=0) if vector is not None else []
-        context |= {"found": found}
+def listed(request: HttpRequest, slug: str, find: Find) -> HttpResponse:
+    """What the owner keeps; what is searched and left out stands in the address."""
+    owner = find(asking(request), slug)
+    form = MemoryListForm(request.GET, owner=owner)
+    context = {**frame(request, owner), "form": form, "narrows": any(form.cleaned_data.values())}
+    if form.meaning:
+        vector = direction_of(form.meaning)
+        context |= {"found": nearest(form.rows(), vector, NEAREST), "unknown": vector is None}
     else:
-        rows = memories_of(owner).defer(*SLOTS).annotate(at=Coalesce("occurred_at", "created"))
-        memories, cursor = page_of(rows, request.GET)
-        context |= {"found": memories, "next": next_address(request.path, request.GET.dict(), cursor)}
+        found, cursor = page_of(form.rows(), request.GET, keys=form.keys)
+        context |= {"found": found, "next": next_address(request.path, request.GET.dict(), cursor)}
     return render(request, "memories/memory_list.html", context)
+
+
+def new(request: HttpRequest, slug: str, find: Find) -> HttpResponse:
+    """The form of a new memory."""
+    owner = find(asking(request), slug, Action.WRITE)
+    form = MemoryForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        memory = memory_create(owner=owner, facts=form.facts(), principal=asking(request))
+        messages.success(request, _("It is kept now."))
+        return redirect("memory", id_=memory.id)
+    context = {**frame(request, owner), "form": form, "back": frame(request, owner)["list_address"]}
+    return render(request, "memories/memory_form.html", context, status=422 if form.errors else 200)

@@ -12,6 +12,7 @@ from config.http.errors import NotFound
 from config.http.etags import PreconditionFailed, creates
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, ONLY_CREATE, PAGE
 from teams.access import Action, team_for
+from teams.api.comparing import WITH, ComparisonSerializer, comparison_document
 from teams.api.serializers import (
     ContentSerializer,
     FileSerializer,
@@ -86,8 +87,8 @@ class FileDetail(VersionedView):
         if creates(request):
             raise PreconditionFailed("Every agent and team has its files. Read this one and send its ETag as If-Match.")
         expected = self.expected(file)
-        content = self.validated(ContentSerializer)["content"]
-        saved = file_save(file=file, content=content, expected_version=expected, author=self.principal.author)
+        facts = self.validated(ContentSerializer)
+        saved = file_save(file=file, **facts, expected_version=expected, author=self.principal.author)
         return self.answer(saved)
 
     def _file(self, slug: str, key: str, action: Action) -> Any:
@@ -116,3 +117,14 @@ class FileVersionDetail(ApiView):
         if found is None:
             raise NotFound(f"Version {version}")
         return Response(VersionContentSerializer(found).data)
+
+
+class FileVersionCompare(ApiView):
+    owners: ClassVar[FileOwners] = TEAMS
+
+    @extend_schema(parameters=[WITH], responses=ComparisonSerializer)
+    def get(self, request: Request, slug: str, key: str, version: int) -> Response:
+        """What changed from one version to another, word by word."""
+        query = self.query("with")
+        file = self.owners.file(self.owners.find(self.principal, slug, Action.READ), key)
+        return Response(comparison_document(file, version, query.get("with", "")))

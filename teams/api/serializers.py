@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from config.http.api import StrictSerializer
 from config.http.fields import ExactText, Line
-from teams.files import MAX_FILE_CHARACTERS
+from teams.files import MAX_FILE_CHARACTERS, MAX_NOTE_CHARACTERS
 from teams.models import Role, valid_slug
 
 MAX_NAME_CHARACTERS = 120
@@ -27,6 +27,18 @@ class SlugField(ExactText):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"max_length": MAX_SLUG_CHARACTERS, "validators": [valid_slug], **options})
+
+
+class NoteField(Line):
+    """What the author says of a version: one line, for its history. May be left out or empty."""
+
+    def __init__(self, **options: Any) -> None:
+        said = "What changed and why, for the history: one line."
+        standard = {"required": False, "default": "", "allow_blank": True, "max_length": MAX_NOTE_CHARACTERS}
+        super().__init__(**{**standard, "help_text": said, **options})
+
+    def to_internal_value(self, data: Any) -> str:
+        return "" if data == "" else super().to_internal_value(data)
 
 
 class TeamCreateSerializer(StrictSerializer):
@@ -73,10 +85,12 @@ class FileSerializer(SignedSerializer):
 
 class ContentSerializer(StrictSerializer):
     content = ExactText(allow_blank=True, max_length=MAX_FILE_CHARACTERS, help_text="Markdown, stored as sent.")
+    note = NoteField()
 
 
 class VersionSerializer(SignedSerializer):
     sha256 = serializers.CharField(help_text="Of the content in UTF-8, hexadecimal.")
+    note = serializers.CharField(help_text="What its author says of it; may be empty.")
     created = serializers.DateTimeField()
 
 

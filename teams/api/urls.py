@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from teams.api.files import FileDetail, FileList, FileVersionDetail, FileVersionList
+from teams.api.files import FileDetail, FileList, FileVersionCompare, FileVersionDetail, FileVersionList
 from teams.api.members import MemberDetail, MemberList
 from teams.api.teams import TeamDetail, TeamList
 
@@ -15,4 +15,5 @@ urlpatterns = [
     path("teams/<slug:slug>/files/<slug:key>", FileDetail.as_view()),
     path("teams/<slug:slug>/files/<slug:key>/versions", FileVersionList.as_view()),
     path("teams/<slug:slug>/files/<slug:key>/versions/<int:version>", FileVersionDetail.as_view()),
+    path("teams/<slug:slug>/files/<slug:key>/versions/<int:version>/compare", FileVersionCompare.as_view()),
 ]

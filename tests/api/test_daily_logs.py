@@ -91,3 +91,12 @@ def test_a_deleted_log_is_gone_with_its_versions(agent: Agent, agent_api: Api) -
 def test_people_write_logs_if_they_edit(agent: Agent, editor: User, as_person: Callable[[User], Api]) -> None:
     response = as_person(editor).post(LOG, {"text": "By hand"})
     assert response.json()["editor"] == "Edda Editor"
+
+
+def test_a_log_is_replaced_with_a_note_and_compared(agent: Agent, agent_api: Api) -> None:
+    agent_api.put(LOG, {"content": "Met Olga.", "note": "Begun"}, if_none_match="*")
+    agent_api.put(LOG, {"content": "Met Edda.", "note": "Corrected"}, if_match='"1"')
+    rows = agent_api.get(f"{LOG}/versions").json()["results"]
+    assert [row["note"] for row in rows] == ["Corrected", "Begun"]
+    found = agent_api.get(f"{LOG}/versions/1/compare").json()
+    assert (found["from"], found["to"], found["words_added"], found["words_removed"]) == (1, 2, 1, 1)

@@ -7,7 +7,7 @@ import pytest
 from agents.keys import api_key_create
 from agents.models import Agent, AgentFile, ApiKey
 from teams.models import Team, User
-from tests.client import Api, problem
+from tests.client import Api, errors_of, problem
 
 pytestmark = pytest.mark.django_db
 
@@ -80,3 +80,65 @@ def test_an_agent_from_before_files_gets_them_when_read(path: str, team: Team, a
     assert admin_api.get(path).status_code == 200
     assert AgentFile.objects.get(agent__slug="old", file_key="INSTRUCTIONS").content == "Legacy"
     assert AgentFile.objects.filter(agent__slug="old").count() == 3
+
+
+@pytest.mark.parametrize(("whose", "key"), OWNERS)
+def test_a_version_keeps_what_its_author_says_of_it(whose: str, key: str, agent: Agent, admin_api: Api) -> None:
+    path = f"{whose}/files/{key}"
+    admin_api.put(path, {"content": "x", "note": "New date"}, if_match='"1"')
+    admin_api.put(path, {"content": "y", "note": ""}, if_match='"2"')
+    rows = admin_api.get(f"{path}/versions").json()["results"]
+    assert [row["note"] for row in rows] == ["", "New date", ""]
+    assert admin_api.get(f"{path}/versions/2").json()["note"] == "New date"
+
+
+@pytest.mark.parametrize("note", ["two\nlines", "x" * 201, 7, None, "\x00"])
+def test_a_note_is_one_line(note: object, agent: Agent, admin_api: Api) -> None:
+    response = admin_api.put("teams/care/files/GOALS", {"content": "x", "note": note}, if_match='"1"')
+    assert errors_of(response) == {"note"}
+
+
+@pytest.mark.parametrize(("whose", "key"), OWNERS)
+def test_two_versions_are_compared(whose: str, key: str, agent: Agent, admin_api: Api) -> None:
+    path = f"{whose}/files/{key}"
+    admin_api.put(path, {"content": "Ship it.\nBy March.\n"}, if_match='"1"')
+    admin_api.put(path, {"content": "Ship it.\nBy May, whatever.\n"}, if_match='"2"')
+    expected = {
+        "from": 2,
+        "to": 3,
+        "changes": 1,
+        "words_added": 2,
+        "words_removed": 1,
+        "hunks": [
+            {
+                "old_line": 2,
+                "new_line": 2,
+                "runs": [
+                    {"kind": "equal", "text": "By "},
+                    {"kind": "removed", "text": "March"},
+                    {"kind": "added", "text": "May, whatever"},
+                    {"kind": "equal", "text": ".\n"},
+                ],
+            }
+        ],
+    }
+    assert admin_api.get(f"{path}/versions/2/compare?with=3").json() == expected
+    assert admin_api.get(f"{path}/versions/2/compare").json() == expected
+    assert admin_api.get(f"{path}/versions/3/compare?with=2").json()["words_removed"] == 2
+    assert admin_api.get(f"{path}/versions/2/compare?with=2").json()["hunks"] == []
+
+
+@pytest.mark.parametrize(
+    ("query", "answer"),
+    [
+        ("1/compare?with=9", (404, "not_found")),
+        ("9/compare", (404, "not_found")),
+        ("99999999999999999999/compare?with=1", (404, "not_found")),
+        ("1/compare?with=99999999999999999999", (422, "invalid")),
+        ("1/compare?with=draft", (422, "invalid")),
+        ("1/compare?with=0", (422, "invalid")),
+        ("1/compare?to=1", (422, "invalid")),
+    ],
+)
+def test_comparing_with_what_is_no_version(query: str, answer: tuple[int, str], team: Team, admin_api: Api) -> None:
+    assert problem(admin_api.get(f"teams/care/files/GOALS/versions/{query}")) == answer

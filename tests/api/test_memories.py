@@ -33,7 +33,8 @@ def test_the_story_of_a_memory(whose: str, agent: Agent, agent_api: Api) -> None
     assert made == agent_api.get(path).json() == agent_api.get(f"{whose}/memories").json()["results"][0]
     assert made.items() >= {
         "kind": "decision", "text": " Refund within 5 days.\n", "occurred_at": None, "salience": 0.5,
-        "credibility": 0.5, "superseded_by": None, "external_id": "", "version": 1, "updated_by": "user",
+        "credibility": 0.5, "superseded_by": None, "pinned": False, "retired": False, "reason": "",
+        "external_id": "", "version": 1, "updated_by": "user",
     }.items()  # fmt: skip
     changed = agent_api.patch(path, {"text": "Refund within 7 days.", "salience": 1}, if_match='"1"')
     assert changed.json().items() >= {"kind": "decision", "salience": 1.0, "version": 2}.items()
@@ -140,3 +141,118 @@ def test_many_memories_come_in_at_once_all_or_none(path: str, agent_api: Api) ->
     assert Memory.objects.count() == 3
     assert errors_of(agent_api.post(f"{path}/memories/batch", {"items": []})) == {"items"}
     assert errors_of(agent_api.post(f"{path}/memories/batch", {"items": [items[0]] * 1_001})) == {"items"}
+
+
+# --- Pinned, retired, merged, used ---------------------------------------------------------------------------------
+
+
+@OWNERS
+def test_a_memory_is_pinned_and_unpinned(whose: str, agent: Agent, agent_api: Api) -> None:
+    path = f"{whose}/memories/{remember(agent_api, whose, 'Never promise dates.')['id']}"
+    assert agent_api.patch(path, {"pinned": True}, if_match='"1"').json()["pinned"] is True
+    same = agent_api.patch(path, {"pinned": True}, if_match='"2"').json()
+    assert (same["pinned"], same["version"]) == (True, 2)
+    assert agent_api.patch(path, {"pinned": False}, if_match='"2"').json()["version"] == 3
+    assert [row["pinned"] for row in agent_api.get(f"{path}/versions").json()["results"]] == [False, True, False]
+
+
+@OWNERS
+def test_a_memory_is_retired_with_a_reason_and_comes_back(whose: str, agent: Agent, agent_api: Api) -> None:
+    path = f"{whose}/memories/{remember(agent_api, whose, 'The shop is in Elm Street.')['id']}"
+    agent_api.patch(path, {"pinned": True}, if_match='"1"')
+    gone = agent_api.patch(path, {"retired": True, "reason": "We moved."}, if_match='"2"').json()
+    assert gone.items() >= {"retired": True, "reason": "We moved.", "pinned": False}.items()
+    assert errors_of(agent_api.patch(path, {"pinned": True}, if_match='"3"')) == {"pinned"}
+    other = agent_api.patch(path, {"reason": "We moved to Oak Street."}, if_match='"3"').json()
+    assert other["reason"] == "We moved to Oak Street."
+    back = agent_api.patch(path, {"retired": False}, if_match='"4"').json()
+    assert back.items() >= {"retired": False, "reason": "", "pinned": False}.items()
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"retired": True}, "reason"),
+        ({"retired": True, "reason": " "}, "reason"),
+        ({"retired": True, "reason": "x" * 201}, "reason"),
+        ({"reason": "Gone."}, "retired"),
+        ({"pinned": "yes"}, "pinned"),
+        ({"note": "two\nlines"}, "note"),
+    ],
+)
+def test_what_makes_no_sense_is_explained(body: Any, field: str, agent: Agent, agent_api: Api) -> None:
+    path = f"agents/ada/memories/{remember(agent_api, 'agents/ada', 'x')['id']}"
+    assert errors_of(agent_api.patch(path, body, if_match='"1"')) == {field}
+
+
+def test_so_many_can_be_pinned_and_no_more(agent: Agent, agent_api: Api) -> None:
+    for number in range(21):
+        path = f"agents/ada/memories/{remember(agent_api, 'agents/ada', str(number))['id']}"
+        last = agent_api.patch(path, {"pinned": True}, if_match='"1"')
+        assert (last.status_code == 200) == (number < 20)
+    assert errors_of(last) == {"pinned"}
+
+
+def test_a_note_says_what_changed(agent: Agent, agent_api: Api) -> None:
+    path = f"agents/ada/memories/{remember(agent_api, 'agents/ada', 'x')['id']}"
+    agent_api.patch(path, {"text": "y", "note": "Spelt right."}, if_match='"1"')
+    assert agent_api.get(f"{path}/versions").json()["results"][0]["note"] == "Spelt right."
+
+
+def merge_of(*memories: dict[str, Any], **more: Any) -> dict[str, Any]:
+    seen = [{"id": memory["id"], "version": memory["version"]} for memory in memories]
+    return {"keep": memories[0]["id"], "memories": seen, **more}
+
+
+@OWNERS
+def test_memories_are_merged(whose: str, agent: Agent, agent_api: Api) -> None:
+    one, two = remember(agent_api, whose, "Refunds take 5 days."), remember(agent_api, whose, "A refund: five days.")
+    answer = agent_api.post(f"{whose}/memories/merge", merge_of(one, two, text="Refunds take five days."))
+    assert (answer.status_code, answer["ETag"]) == (200, '"2"')
+    assert answer.json()["text"] == "Refunds take five days."
+    assert agent_api.get(f"{whose}/memories/{two['id']}").json()["superseded_by"] == one["id"]
+    versions = agent_api.get(f"{whose}/memories/{one['id']}/versions").json()["results"]
+    assert [row["merged"] for row in versions] == [[two["id"]], []]
+
+
+def test_a_stale_merge_changes_nothing(agent: Agent, agent_api: Api) -> None:
+    one, two = remember(agent_api, "agents/ada", "One"), remember(agent_api, "agents/ada", "Two")
+    agent_api.patch(f"agents/ada/memories/{two['id']}", {"text": "Three"}, if_match='"1"')
+    answer = agent_api.post("agents/ada/memories/merge", merge_of(one, two))
+    assert problem(answer) == (412, "stale_version")
+    assert answer.json()["current"]["text"] == "Three"
+    assert agent_api.get(f"agents/ada/memories/{one['id']}").json()["version"] == 1
+
+
+def test_only_what_stands_and_is_the_owners_is_merged(agent: Agent, team: Team, agent_api: Api) -> None:
+    one, gone = remember(agent_api, "agents/ada", "One"), remember(agent_api, "agents/ada", "Two")
+    others = remember(agent_api, "teams/care", "Three")
+    path = f"agents/ada/memories/{gone['id']}"
+    gone = agent_api.patch(path, {"retired": True, "reason": "No."}, if_match='"1"').json()
+    merge = "agents/ada/memories/merge"
+    assert errors_of(agent_api.post(merge, merge_of(one, gone))) == {"memories"}
+    assert problem(agent_api.post(merge, merge_of(one, others))) == (404, "not_found")
+    assert errors_of(agent_api.post(merge, merge_of(one, one))) == {"memories"}
+    assert errors_of(agent_api.post(merge, {**merge_of(one, gone), "keep": str(uuid.uuid4())})) == {"memories"}
+    assert errors_of(agent_api.post(merge, merge_of(one))) == {"memories"}
+
+
+@OWNERS
+def test_the_contexts_that_used_a_memory_are_told(
+    whose: str, agent: Agent, agent_api: Api, other_agent_api: Api
+) -> None:
+    made = remember(agent_api, whose, "Refund within 5 days.")
+    uses = f"{whose}/memories/{made['id']}/uses"
+    assert agent_api.get(uses).json() == {"told": 0, "left_out": 0, "results": [], "next": None}
+    asked = {"agent": "ada", "team": "care"}
+    first, again = (agent_api.post("assemblies", asked).json() for _ in range(2))
+    assert again["repeats"] == first["id"]
+    agent_api.patch(f"{whose}/memories/{made['id']}", {"text": "Refund in 5 days."}, if_match='"1"')
+    small = agent_api.post("assemblies", {**asked, "max_tokens": 1}).json()
+    found = agent_api.get(f"{uses}?limit=2").json()
+    assert (found["told"], found["left_out"]) == (2, 1)
+    assert [row["assembly"] for row in found["results"]] == [small["id"], again["id"]]
+    assert found["results"][0].items() >= {"told": False, "code": "over_total_budget"}.items()
+    assert found["results"][1]["ref"] == f"memory:{made['id']}@1"
+    assert [row["assembly"] for row in agent_api.get(found["next"]).json()["results"]] == [first["id"]]
+    assert problem(other_agent_api.get(uses)) == (404, "not_found")

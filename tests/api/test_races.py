@@ -96,6 +96,18 @@ def test_two_memories_never_supersede_each_other(agent: Agent, agent_api: Api) -
     assert sorted(at_once([partial(supersede, *ids), partial(supersede, *reversed(ids))])) == [200, 422]
 
 
+def test_of_two_mergings_at_once_one_is_told_to_look_again(agent: Agent, agent_api: Api) -> None:
+    ids = [agent_api.post("agents/ada/memories", {"kind": "fact", "text": t}).json()["id"] for t in ("One", "Two")]
+
+    def merge(keep: str) -> int:
+        api = Api()
+        api.headers = agent_api.headers
+        seen = [{"id": id_, "version": 1} for id_ in ids]
+        return api.post("agents/ada/memories/merge", {"keep": keep, "memories": seen}).status_code
+
+    assert sorted(at_once([partial(merge, id_) for id_ in ids])) == [200, 412]
+
+
 def test_writing_while_the_agent_is_deleted_is_no_crash(agent: Agent, agent_api: Api, admin_api: Api) -> None:
     def write(name: int) -> set[int]:
         api = Api()

@@ -36,6 +36,8 @@ AGENT = {"slug": "ada"}
 DAY = {"slug": "ada", "date": "2026-01-05"}
 CONTENT = {"content": "stolen"}
 MEMORY = {"kind": "fact", "text": "stolen"}
+SEEN = [{"id": str(uuid.UUID(int=number)), "version": 1} for number in (1, 2)]
+MERGE = {"keep": SEEN[0]["id"], "memories": SEEN}
 
 # address → (path arguments, {method: body}) of what belongs to the team “care” and the agent “ada”
 PRIVATE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -53,6 +55,10 @@ PRIVATE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "agents/<slug:slug>/daily-logs/<slug:date>/versions": (DAY, {"GET": None}),
     "agents/<slug:slug>/daily-logs/<slug:date>/versions/<int:version>": ({**DAY, "version": 1}, {"GET": None}),
+    "agents/<slug:slug>/daily-logs/<slug:date>/versions/<int:version>/compare": (
+        {**DAY, "version": 1},
+        {"GET": None},
+    ),
 }
 for owners, one, key in (("teams", TEAM, "GOALS"), ("agents", AGENT, "IDENTITY")):
     named = {**one, "key": key}
@@ -61,6 +67,10 @@ for owners, one, key in (("teams", TEAM, "GOALS"), ("agents", AGENT, "IDENTITY")
         f"{owners}/<slug:slug>/files/<slug:key>": (named, {"GET": None, "PUT": CONTENT}),
         f"{owners}/<slug:slug>/files/<slug:key>/versions": (named, {"GET": None}),
         f"{owners}/<slug:slug>/files/<slug:key>/versions/<int:version>": ({**named, "version": 1}, {"GET": None}),
+        f"{owners}/<slug:slug>/files/<slug:key>/versions/<int:version>/compare": (
+            {**named, "version": 1},
+            {"GET": None},
+        ),
         f"{owners}/<slug:slug>/memories": (one, {"GET": None, "POST": MEMORY}),
         f"{owners}/<slug:slug>/memories/batch": (one, {"POST": {"items": [MEMORY]}}),
         f"{owners}/<slug:slug>/memories/search": (one, {"GET": None}),
@@ -69,6 +79,8 @@ for owners, one, key in (("teams", TEAM, "GOALS"), ("agents", AGENT, "IDENTITY")
             {"GET": None, "PATCH": {"text": "stolen"}, "DELETE": None},
         ),
         f"{owners}/<slug:slug>/memories/<uuid:id_>/versions": (one, {"GET": None}),
+        f"{owners}/<slug:slug>/memories/<uuid:id_>/uses": (one, {"GET": None}),
+        f"{owners}/<slug:slug>/memories/merge": (one, {"POST": MERGE}),
     }
 for noun in (noun.name for noun in NOUNS):
     PRIVATE |= {
@@ -83,6 +95,11 @@ PRIVATE |= {
     "agents/<slug:slug>/task-stack/push": (AGENT, {"POST": {"goal": "stolen"}}),
     "agents/<slug:slug>/task-stack/pop": (AGENT, {"POST": {"result": "stolen"}}),
 }
+PRIVATE |= {
+    "agents/<slug:slug>/export": (AGENT, {"GET": None}),
+    "teams/<slug:slug>/export": (TEAM, {"GET": None}),
+}
+IMPORTS = {"export", "import", "import/<uuid:id_>", "import/<uuid:id_>/apply"}  # tried in tests/api/test_import.py
 LISTS = {"teams", "agents"}  # everyone may ask; they show what one may see
 PUBLIC = {"schema", "docs"}
 NOBODYS = {"tokens", "compress"}  # nothing of anybody's is read; tried in tests/api/test_librarian.py
@@ -106,6 +123,7 @@ EXTERNAL_SOURCES = {  # of the organisation; tried in tests/api/test_external.py
     "external-sources/<slug:name>",
     "external-sources/<slug:name>/ask",
 }
+TRIALS = {"trials"}  # tried in tests/api/test_trials.py
 JOBS = {"jobs", "jobs/<uuid:id_>", "jobs/<uuid:id_>/retry"}  # tried in tests/api/test_jobs.py
 ASSEMBLIES = {  # tried in tests/api/test_assemblies.py
     "assemblies",
@@ -169,7 +187,9 @@ def anonymised(content: bytes, *names: object) -> dict[str, Any]:
 
 
 def test_every_address_has_a_row() -> None:
-    tried_elsewhere = LISTS | PUBLIC | NOBODYS | JOBS | ASSEMBLIES | PROFILES | RULES | EXTERNAL_SOURCES
+    tried_elsewhere = (
+        LISTS | PUBLIC | NOBODYS | JOBS | ASSEMBLIES | PROFILES | RULES | TRIALS | EXTERNAL_SOURCES | IMPORTS
+    )
     assert ROUTES.keys() == PRIVATE.keys() | tried_elsewhere
 
 

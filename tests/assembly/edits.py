@@ -42,7 +42,18 @@ def _delete_memory(owner: Agent | Team) -> None:
 def _supersede(agent: Agent, team: Team, chance: Random) -> None:
     old, new = (*memories_of(agent)[:2], None, None)[:2]
     if old and new:
-        Memory.objects.filter(id=old.id).update(superseded_by=new)
+        Memory.objects.filter(id=old.id).update(superseded_by=new, pinned=False)
+
+
+def _pin(agent: Agent, team: Team, chance: Random) -> None:
+    if memory := memories_of(team).filter(superseded_by=None, retired_because="").order_by("id").first():
+        Memory.objects.filter(id=memory.id).update(pinned=not memory.pinned)
+
+
+def _retire(agent: Agent, team: Team, chance: Random) -> None:
+    if memory := memories_of(team).filter(superseded_by=None).order_by("-id").first():
+        because = "" if memory.retired_because else _word(chance)
+        Memory.objects.filter(id=memory.id).update(retired_because=because, pinned=False)
 
 
 def _add_log(agent: Agent, team: Team, chance: Random) -> None:
@@ -123,6 +134,8 @@ EDITS: dict[str, Edit] = {
     "a memory of the agent deleted": lambda agent, _team, _chance: _delete_memory(agent),
     "a memory of the team deleted": lambda _agent, team, _chance: _delete_memory(team),
     "a memory superseded": _supersede,
+    "a memory pinned or not": _pin,
+    "a memory retired or not": _retire,
     "the agent's name": _changed(Agent, name=_word),
     "the agent's time zone": _changed(Agent, timezone=lambda chance: chance.choice(["UTC", "Pacific/Kiritimati"])),
     "the team's name": _changed(Team, name=_word),

@@ -198,6 +198,9 @@ def test_what_failed_is_not_remembered(kept: Pair, step: str, monkeypatch: pytes
     assert not is_repeat(context(kept)[0])
 
 
+SEEN = (1,)
+
+
 def answer(characters: int) -> Answer:
     return Answer(Assembly(), "x" * characters, ())
 
@@ -207,21 +210,31 @@ def asked(key: bytes, at: float = 0.0) -> Question:
 
 
 def test_the_oldest_make_room_for_the_new() -> None:
-    cache = AssemblyCache(max_characters=100)
+    cache = AssemblyCache[Answer](max_characters=100)
     for key in (b"a", b"b", b"c"):
-        cache.remember(asked(key), answer(40))
-    assert [cache.recall(asked(key)) is None for key in (b"a", b"b", b"c")] == [True, False, False]
-    cache.remember(asked(b"d"), answer(101))
-    assert [cache.recall(asked(key)) is None for key in (b"b", b"c", b"d")] == [True, True, True]
+        cache.remember(asked(key), SEEN, answer(40))
+    assert [cache.recall(asked(key), SEEN) is None for key in (b"a", b"b", b"c")] == [True, False, False]
+    cache.remember(asked(b"d"), SEEN, answer(101))
+    assert [cache.recall(asked(key), SEEN) is None for key in (b"b", b"c", b"d")] == [True, True, True]
     for _ in range(5):  # the same one again and again takes its room once
-        cache.remember(asked(b"e"), answer(60))
-    cache.remember(asked(b"f"), answer(40))
-    assert cache.recall(asked(b"e"))
+        cache.remember(asked(b"e"), SEEN, answer(60))
+    cache.remember(asked(b"f"), SEEN, answer(40))
+    assert cache.recall(asked(b"e"), SEEN)
 
 
 def test_what_is_too_old_is_let_go_of() -> None:
-    cache = AssemblyCache()
-    cache.remember(asked(b"old", at=0), answer(10))
-    cache.remember(asked(b"new", at=31), answer(10))
-    assert cache.recall(asked(b"old", at=1)) is None
-    assert cache.recall(asked(b"new", at=31))
+    cache = AssemblyCache[Answer]()
+    cache.remember(asked(b"old", at=0), SEEN, answer(10))
+    cache.remember(asked(b"new", at=31), SEEN, answer(10))
+    assert cache.recall(asked(b"old", at=1), SEEN) is None
+    assert cache.recall(asked(b"new", at=31), SEEN)
+
+
+def test_an_answer_holds_for_the_changes_that_it_saw() -> None:
+    cache = AssemblyCache[Answer]()
+    cache.remember(asked(b"a"), (1, 2), answer(10))
+    assert cache.knows(asked(b"a"))
+    assert not cache.knows(asked(b"b"))
+    assert not cache.knows(asked(b"a", at=30))
+    assert cache.recall(asked(b"a"), (1, 2))
+    assert cache.recall(asked(b"a"), (1, 3)) is None

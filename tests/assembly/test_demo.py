@@ -32,6 +32,7 @@ from memories.models import (
     Tool,
 )
 from memories.services import task_path
+from teams.drafts import drafts_of
 from teams.files import VersionedFile
 from teams.models import Membership, Role, Team, TeamFile, User
 from teams.principal import SYSTEM
@@ -59,6 +60,21 @@ def test_it_has_teams_agents_and_people(demo: None) -> None:
     assert len(files) == 4 * 3 + 2 * 3
     assert all(file.content and file.editor_name for file in files)
     assert any(file.version == 3 for file in files)  # some have an earlier text to compare with
+
+
+def test_somebody_is_writing_and_says_what_changed(demo: None) -> None:
+    goals = TeamFile.objects.get(team__slug="story-room", file_key="GOALS")
+    assert list(goals.versions.values_list("note", flat=True)) == [
+        "One opening night, and two studio days instead of three",
+        "First plan for the season",
+        "",
+    ]
+    [draft] = drafts_of(User.objects.get(username="ines.okafor").id)
+    assert draft.about == goals.about
+    assert draft.based_on == goals.version
+    assert "eleven of them" in draft.content
+    [draft] = drafts_of(User.objects.get(username="tomasz.lind").id)
+    assert "name the phone" in draft.content
 
 
 def test_it_has_memories_of_several_kinds(demo: None) -> None:

@@ -38,6 +38,7 @@ REQUESTS: list[dict[str, Any]] = [
 ]
 OF_TEAM = {
     "a team's file", "a memory of the team", "a memory of the team deleted", "a rule of the team", "the team's name",
+    "a memory pinned or not", "a memory retired or not",
 }  # fmt: skip
 
 

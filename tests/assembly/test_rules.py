@@ -17,8 +17,8 @@ from assembly.profiles.tree import UnreadableProfile
 from assembly.rules.catalogue import in_force, rules_read
 from assembly.rules.reading import rule_read
 from assembly.rules.services import MAX_RULES, rule_delete, rule_save
-from assembly.statements import rows_of
 from config.http.errors import Conflict, Invalid
+from config.http.statements import rows_of
 from teams.files import StaleVersion, file_create
 from teams.models import Erasure, Team
 from teams.principal import SYSTEM

@@ -125,9 +125,9 @@ def test_the_number_of_queries_does_not_grow_with_the_rows(
     for owner in (luna, demo_team):
         facts = [MemoryFacts(kind="fact", text=f"Number {number}") for number in range(200)]
         memories_create(owner=owner, facts=facts, principal=SYSTEM)
-    # one before all else; within a savepoint, whose end makes three: rules, five sources of which two search by three
-    # queries each; the record
-    with django_assert_num_queries(15):
+    # one that says what may be at hand, one for all that needs no search, within a savepoint, whose end makes one more
+    # with the end of the deadline; two searches by three queries each; the record
+    with django_assert_num_queries(11):
         context(luna, demo_team, topic="numbers")
 
 

@@ -8,7 +8,7 @@ from assembly.asked import Asked
 from assembly.models import Assembly, Decision, StoredText
 from assembly.replay import replay
 from assembly.service import assemble
-from assembly.statements import Rows, Statement, rows_of
+from config.http.statements import Rows, Statement, rows_of
 from teams.principal import SYSTEM
 from tests.assembly.conftest import NOW
 

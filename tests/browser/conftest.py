@@ -1,7 +1,6 @@
 """A real Chromium at the real server: uvicorn in a thread of the tests, on a database in which commits happen."""
 
 import os
-import shutil
 import socket
 import threading
 import time
@@ -21,11 +20,11 @@ from memories.services import MemoryFacts, memories_create
 from teams.files import file_save
 from teams.models import Role, Team, User
 from teams.services import membership_set, team_create
+from tests.browser.chromium import CHROMIUM
 
 # Playwright's synchronous interface runs an event loop in this thread, in which Django would refuse the database.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 PASSWORD = "correct horse 7"
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
 @pytest.fixture(scope="session")
@@ -43,14 +42,19 @@ def base_url() -> str:
 
 
 @pytest.fixture
-def server(committed_database: str, settings: Any, tmp_path: Path) -> Iterator[str]:
-    """The address of Dossier, served by uvicorn with its static files as they are in the source."""
+def static_files(settings: Any, tmp_path: Path) -> None:
+    """Static files as they are in the source."""
     settings.STORAGES = {
         **settings.STORAGES,
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
     }
     settings.STATIC_ROOT = tmp_path
     settings.WHITENOISE_USE_FINDERS = settings.WHITENOISE_AUTOREFRESH = True
+
+
+@pytest.fixture
+def server(committed_database: str, static_files: None) -> Iterator[str]:
+    """The address of Dossier, served by uvicorn."""
     # Lets the application see the settings above.
     from config.asgi import get_application
 

@@ -11,7 +11,7 @@ from assembly.rules.services import rule_create
 from teams.models import Team
 from teams.principal import SYSTEM
 from tests.browser.conftest import sign_in
-from tests.browser.test_every_page import violations
+from tests.browser.looking import violations
 
 pytestmark = pytest.mark.browser
 

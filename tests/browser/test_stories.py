@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 from teams.files import file_save
 from teams.models import Team, TeamFile, User
 from tests.browser.conftest import PASSWORD, sign_in
+from tests.browser.writing import publish_from_here
 
 pytestmark = pytest.mark.browser
 
@@ -28,16 +29,11 @@ def test_from_signing_in_to_why_something_was_left_out(
     page.get_by_role("link", name="Write it Goals").click()
     page.wait_for_load_state()
     page.get_by_label("Text of Goals").fill("Ship **it** by March.")
-    expect(page.get_by_text("Not saved yet.")).to_be_visible()
-    expect(page.locator("#size")).to_contain_text("4 words")
-    page.get_by_role("button", name="Preview").click()
-    expect(page.locator("#preview strong")).to_have_text("it")
-    page.get_by_role("button", name="Save").click()
-    expect(page.locator("[data-message]")).to_have_text("Saved as version 2.")
-    expect(page.locator("#live")).to_have_text("Saved as version 2.")
+    publish_from_here(page)
+    expect(page.locator("[data-message]")).to_contain_text("Published as version 2.")
 
     page.get_by_role("link", name="History").click()
-    page.get_by_role("link", name="Version 1").click()
+    page.get_by_role("link", name="Version 1", exact=True).click()
     expect(page.get_by_text("This version is empty.")).to_be_visible()
 
     page.get_by_role("navigation", name="Main").get_by_role("link", name="Preview context").click()
@@ -72,25 +68,18 @@ def test_with_the_keyboard_alone(page: Page, server: str, team: Team, complaints
     while page.evaluate("document.activeElement.id") != "text":
         page.keyboard.press("Tab")
     page.keyboard.type("- Never guess.")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Tab")
-    expect(page.get_by_role("button", name="Save")).to_be_focused()
+    while "Publish" not in page.evaluate("document.activeElement.textContent"):
+        page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    expect(page.locator("[data-message]")).to_have_text("Saved as version 2.")
+    expect(page.get_by_label("What did you change?")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-message]")).to_contain_text("Published as version 2.")
     assert TeamFile.objects.get(team=team, file_key="RULES").content == "- Never guess."
 
 
 def test_without_javascript(plain_page: Page, server: str, team: Team) -> None:
     page = plain_page
     sign_in(page, server)
-    page.goto(f"{server}/teams/demo/files/GOALS/")
-    page.get_by_label("Text of Goals").fill("\n\nShip **it**.\n")
-    page.get_by_role("button", name="Preview").click()
-    expect(page.locator("#preview strong")).to_have_text("it")
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Saved as version 2.")).to_be_visible()
-    assert TeamFile.objects.get(team=team, file_key="GOALS").content == "\n\nShip **it**.\n"
-
     page.goto(f"{server}/preview/")
     page.get_by_label("Agent").select_option("Luna")
     page.get_by_label("Team").select_option("Demo")
@@ -101,24 +90,11 @@ def test_without_javascript(plain_page: Page, server: str, team: Team) -> None:
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
-def test_two_people_at_once_lose_nothing(page: Page, server: str, team: Team) -> None:
-    sign_in(page, server)
-    page.goto(f"{server}/teams/demo/files/GOALS/")
-    file = TeamFile.objects.get(team=team, file_key="GOALS")
-    tim = User.objects.get(username="tim").principal
-    file_save(file=file, content="Theirs.", expected_version=1, author=tim.author)
-    page.get_by_label("Text of Goals").fill("Mine.")
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("alert")).to_contain_text("Tim saved a newer version")
-    expect(page.locator("#theirs")).to_have_text("Theirs.")
-    page.get_by_role("button", name="Save mine as the next version").click()
-    expect(page.get_by_text("Saved as version 3.").first).to_be_visible()
-
-
 def test_leaving_with_unsaved_text_asks_first(page: Page, server: str, team: Team) -> None:
     sign_in(page, server)
-    page.goto(f"{server}/teams/demo/files/GOALS/")
-    page.get_by_label("Text of Goals").press_sequentially("x")
+    page.goto(f"{server}/rules/new/?as=text")
+    page.wait_for_load_state()
+    page.locator("#text").press_sequentially("x")
     asked: list[str] = []
 
     def stay(dialog: object) -> None:
@@ -158,3 +134,47 @@ def test_copying_gives_the_exact_text(browser: Browser, server: str, team: Team)
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == content_of(assembly)
     context.close()
+
+
+def test_comparing_and_restoring(page: Page, server: str, team: Team, complaints: list[str]) -> None:
+    file = TeamFile.objects.get(team=team, file_key="GOALS")
+    people = [User.objects.get(username=name).principal for name in ("olga", "tim")]
+    texts = ("Ship by March.\n\nTell all.\n\n- One\n", "Ship by May.\n\nTell all.\n\n- Two\n")
+    for number, (text, person) in enumerate(zip(texts, people, strict=True), 1):
+        file = file_save(file=file, content=text, expected_version=number, author=person.author)
+    sign_in(page, server)
+    page.goto(f"{server}/teams/demo/files/GOALS/history/")
+    page.get_by_role("radio", name="from version 2").check()
+    page.get_by_role("radio", name="to version 3").check()
+    page.get_by_role("button", name="Compare the two").click()
+    expect(page.get_by_role("heading", name="2 places changed")).to_be_visible()
+    page.wait_for_load_state()
+    page.keyboard.press("n")
+    expect(page.locator("#change-1")).to_be_focused()
+    page.keyboard.press("n")
+    expect(page.locator("#change-2")).to_be_focused()
+    expect(page.get_by_text("Change 2 of 2")).to_be_visible()
+    page.keyboard.press("p")
+    expect(page.locator("#change-1")).to_be_focused()
+
+    page.get_by_label("Why?").fill("March it is.")
+    page.get_by_role("button", name="Restore version 2").click()
+    expect(page.locator("#live")).to_have_text("Version 2 is back, as version 4.")
+    expect(page.get_by_text("Restored version 2: March it is.")).to_be_visible()
+    page.get_by_role("button", name="Undo: bring back version 3").click()
+    expect(page.locator("#live")).to_have_text("Version 3 is back, as version 5.")
+    assert TeamFile.objects.get(team=team, file_key="GOALS").content == texts[1]
+
+
+def test_comparing_and_restoring_without_javascript(plain_page: Page, server: str, team: Team) -> None:
+    page = plain_page
+    file = TeamFile.objects.get(team=team, file_key="GOALS")
+    olga = User.objects.get(username="olga").principal
+    file_save(file=file, content="One.\n\nTwo.\n", expected_version=1, author=olga.author)
+    sign_in(page, server)
+    page.goto(f"{server}/teams/demo/files/GOALS/history/")
+    page.get_by_role("link", name="What changed in version 2").click()
+    page.get_by_role("link", name="As it is written").click()
+    expect(page.locator("#change-1")).to_contain_text("Two.")
+    page.get_by_role("button", name="Restore version 1").click()
+    expect(page.get_by_text("Version 1 is back, as version 3.")).to_be_visible()

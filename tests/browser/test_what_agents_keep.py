@@ -1,6 +1,4 @@
-"""What an agent keeps, in a real browser: the graph by keyboard, forms without scripts, small screens, dark ones."""
-
-from typing import Literal
+"""What an agent keeps, in a real browser: the graph by keyboard, forms without scripts, empty pages."""
 
 import pytest
 from playwright.sync_api import Browser, FilePayload, Page, expect
@@ -9,20 +7,11 @@ from agents.models import Agent
 from memories.models import Entity, Pattern, Thread
 from teams.models import Team, User
 from tests.browser.conftest import sign_in
-from tests.browser.test_every_page import violations
+from tests.browser.looking import violations
 from tests.keeping import Kept, keep
 
 pytestmark = pytest.mark.browser
 
-PAGES = (
-    "", "events/", "events/{event}/", "sessions/", "sessions/{session}/",
-    "graph/", "graph/?entity={entity}&depth=3", "graph/?q=hall", "entities/", "entities/{entity}/",
-    "entities/{entity}/edit/", "entities/{entity}/delete/", "entities/{entity}/relations/new/",
-    "relations/{relation}/edit/", "patterns/", "patterns/{pattern}/", "patterns/new/",
-    "threads/", "threads/{thread}/", "threads/new/", "tools/", "tools/{tool}/", "tools/{tool}/edit/",
-    "documents/", "documents/{document}/", "documents/{document}/?as=pieces", "documents/new/",
-    "tasks/", "tasks/push/", "tasks/pop/",
-)  # fmt: skip
 EMPTY = ("events/", "sessions/", "graph/", "entities/", "patterns/", "threads/", "tools/", "documents/", "tasks/")
 
 
@@ -30,27 +19,6 @@ EMPTY = ("events/", "sessions/", "graph/", "entities/", "patterns/", "threads/",
 def kept(team: Team) -> Kept:
     olga = User.objects.get(username="olga")
     return keep(Agent.objects.get(slug="luna"), olga.principal, entities=60, relations=90, events=60)
-
-
-def addresses(server: str, kept: Kept) -> list[str]:
-    ids = {name: getattr(kept, name).pk for name in kept.__slots__}
-    return [f"{server}/agents/luna/{address.format(**ids)}" for address in PAGES]
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(
-    page: Page, server: str, kept: Kept, scheme: Literal["light", "dark"], complaints: list[str]
-) -> None:
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    sign_in(page, server)
-    found = []
-    for address in addresses(server, kept):
-        response = page.goto(address)
-        assert response is not None
-        assert response.status == 200, address
-        page.evaluate("document.querySelectorAll('details:not(.menu)').forEach((one) => { one.open = true })")
-        found += violations(page)
-    assert found == []
 
 
 def test_axe_finds_nothing_on_empty_pages(page: Page, server: str, team: Team, complaints: list[str]) -> None:
@@ -61,19 +29,6 @@ def test_axe_finds_nothing_on_empty_pages(page: Page, server: str, team: Team, c
         expect(page.locator(".empty")).to_be_visible()
         found += violations(page)
     assert found == []
-
-
-def test_nothing_is_wider_than_a_small_phone(browser: Browser, server: str, kept: Kept) -> None:
-    context = browser.new_context(viewport={"width": 320, "height": 640})
-    page = context.new_page()
-    sign_in(page, server)
-    too_wide = []
-    for address in addresses(server, kept):
-        page.goto(address)
-        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-            too_wide.append(address)
-    assert too_wide == []
-    context.close()
 
 
 def test_through_the_graph_with_the_keyboard_alone(page: Page, server: str, kept: Kept, complaints: list[str]) -> None:

@@ -190,6 +190,8 @@ def facts(chance: Random) -> dict[str, Any]:
         "measures": chance.choice(MEASURED),
         "position": chance.choice([None, *range(10)]),
         "labels": chance.choice(LABELLED),
+        "pinned": chance.random() < 0.2,
+        "retired": "The walk was moved." if chance.random() < 0.03 else None,
     }
 
 

@@ -9,7 +9,7 @@ from assembly.engine.types import Candidate, Decision, Request
 from tests.engine.drawing import FOUND_BY
 
 FOR_WANT_OF_ROOM = {"over_section_budget", "over_total_budget"}
-WHOLE = {"fits", "required", "rule_included"}
+WHOLE = {"fits", "pinned", "required", "rule_included"}
 SHORT = {"compacted", "summarised"}
 HITS = {"blocks", "lines", "entries"}
 """Shapes of what sources found, of which the weakest may go or be summarised."""
@@ -81,7 +81,9 @@ def expected_wholly(request: Request, section: Section, candidate: Candidate) ->
     excluded = _first([rule for rule in request.rules if _any(rule.then.exclude, section, candidate)])
     if excluded and (not included or SCOPES.index(excluded.scope) <= SCOPES.index(included.scope)):
         return "rule_excluded", excluded.label
-    return ("rule_included", included.label) if included and section.key == "always_included" else ("fits", "")
+    if included and section.key == "always_included":
+        return "rule_included", included.label
+    return "pinned" if candidate.pinned and section.shape == "lines" else "fits", ""
 
 
 def _first(rules: list[Rule]) -> Rule | None:

@@ -53,6 +53,8 @@ def decision(code: str, **fields: object) -> Decision:
         ),
         (decision("superseded", by="memory:b@2"), "A newer one took its place: memory:b@2."),
         (decision("duplicate", by="memory:b@2"), "Says the same as memory:b@2, which is in."),
+        (decision("expired", reason="We moved."), "Left out, because it was retired: We moved."),
+        (decision("expired"), "Left out: it was good until a date that has passed."),
         (decision("empty"), "There is no text in it."),
     ],
 )

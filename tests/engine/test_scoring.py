@@ -123,3 +123,39 @@ def test_an_entry_needs_a_date_and_a_time_its_zone() -> None:
         run(profile_of(section(shape="entries")), candidate("a", "x"))
     with pytest.raises(InvalidAssembly, match="zone"):
         candidate("a", "x", occurred_at=NOW.replace(tzinfo=None))
+
+
+# --- Pinned and retired --------------------------------------------------------------------------------------------
+
+
+def test_what_is_pinned_comes_first_however_far_it_is_and_says_so() -> None:
+    found = ranking(memory("near", 0.9), memory("far", 0.01, pinned=True), memory("other", 0.1))
+    assert list(found.items()) == [("far", "pinned"), ("near", "fits"), ("other", "below_relevance")]
+
+
+def test_pins_count_for_the_top_and_rank_among_themselves_as_all_do() -> None:
+    pins = [memory("a", 0.1, pinned=True), memory("b", 0.3, pinned=True)]
+    found = ranking(*pins, memory("near", 0.9), memory("nearly", 0.8), top_k=3)
+    assert list(found.items()) == [("b", "pinned"), ("a", "pinned"), ("near", "fits"), ("nearly", "outranked")]
+
+
+def test_without_a_search_a_pin_comes_before_what_is_newer() -> None:
+    assert list(ranking(memory("new"), memory("old", hours_ago=900, pinned=True))) == ["old", "new"]
+
+
+def test_a_pin_alone_does_not_let_the_search_find_nothing_else() -> None:
+    """Where nothing is near, the most recent follow the pin."""
+    found = ranking(memory("pin", 0.1, pinned=True), memory("new", 0.05), memory("old", 0.01, hours_ago=3))
+    assert list(found.items()) == [("pin", "pinned"), ("new", "fits"), ("old", "fits")]
+
+
+def test_a_pin_has_to_fit_as_all_others_do() -> None:
+    narrow = profile_of(section(shape="lines", cap=12))
+    assembled = run(narrow, candidate("pin", "x" * 400, pinned=True), memory("a"))
+    assert codes(assembled) == {"pin": "over_section_budget", "a": "fits"}
+
+
+def test_a_retired_one_takes_no_rank_and_says_why() -> None:
+    assembled = run(profile_of(section(shape="lines")), memory("old", 0.9, retired="We moved."), memory("a", 0.5))
+    assert codes(assembled) == {"a": "fits", "old": "expired"}
+    assert assembled.decisions[1].detail == {"reason": "We moved."}

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from agents.keys import api_key_create
 from agents.models import Agent
 from agents.services import daily_log_append
 from assembly.asked import Asked
@@ -25,22 +26,36 @@ PAGES = {
     "/agents/luna/files/IDENTITY/history/": (200, 200, 200, 404, 200),
     "/agents/luna/files/IDENTITY/history/1/": (200, 200, 200, 404, 200),
     "/agents/luna/files/IDENTITY/history/9/": (404, 404, 404, 404, 404),
+    "/agents/luna/files/IDENTITY/history/compare/?from=1&to=9": (404, 404, 404, 404, 404),
+    "/agents/luna/files/INSTRUCTIONS/history/compare/": (422, 422, 422, 404, 422),
     "/agents/luna/files/NONSENSE/": (404, 404, 404, 404, 404),
     f"/agents/luna/logs/{DAY}/": (200, 200, 200, 404, 200),
     f"/agents/luna/logs/{DAY}/edit/": (200, 200, 403, 404, 200),
     f"/agents/luna/logs/{DAY}/history/": (200, 200, 200, 404, 200),
     f"/agents/luna/logs/{DAY}/history/1/": (200, 200, 200, 404, 200),
+    f"/agents/luna/logs/{DAY}/history/compare/": (422, 422, 422, 404, 422),
     "/agents/luna/logs/2026-03-02/": (200, 200, 200, 404, 200),
     "/agents/luna/logs/2026-03-02/history/": (404, 404, 404, 404, 404),
     "/agents/luna/logs/2026-13-99/": (404, 404, 404, 404, 404),
     "/agents/luna/memories/": (200, 200, 200, 404, 200),
     "/agents/luna/memories/?q=stories": (200, 200, 200, 404, 200),
+    "/drafts/": (200, 200, 200, 200, 200),
+    "/agents/luna/settings/": (200, 403, 403, 404, 200),
+    "/agents/luna/delete/": (200, 403, 403, 404, 200),
+    "/agents/luna/keys/": (200, 403, 403, 404, 200),
+    "/agents/luna/keys/{key}/revoke/": (200, 403, 403, 404, 200),
+    "/teams/demo/settings/": (200, 403, 403, 404, 200),
+    "/teams/demo/delete/": (200, 403, 403, 404, 200),
+    "/people/": (403, 403, 403, 403, 200),
+    "/people/{person}/": (403, 403, 403, 403, 200),
+    "/people/{person}/password/": (405, 405, 405, 405, 405),
     "/teams/": (200, 200, 200, 200, 200),
     "/teams/new/": (403, 403, 403, 403, 200),
     "/teams/demo/": (200, 200, 200, 404, 200),
     "/teams/demo/files/GOALS/": (200, 200, 403, 404, 200),
     "/teams/demo/files/GOALS/history/": (200, 200, 200, 404, 200),
     "/teams/demo/files/GOALS/history/1/": (200, 200, 200, 404, 200),
+    "/teams/demo/files/GOALS/history/compare/": (422, 422, 422, 404, 422),
     "/teams/demo/members/": (200, 403, 403, 404, 200),
     "/teams/demo/memories/": (200, 200, 200, 404, 200),
     "/preview/": (200, 200, 200, 200, 200),
@@ -61,6 +76,12 @@ def told(agent: Agent, team: Team, owner: User) -> Assembly:
 
 
 @pytest.fixture
+def facts(told: Assembly, agent: Agent, owner: User) -> dict[str, Any]:
+    """What stands in the addresses."""
+    return {"context": told.id, "key": api_key_create(agent=agent, name="x")[0].id, "person": owner.id}
+
+
+@pytest.fixture
 def people(owner: User, editor: User, teammate: User, outsider: User, admin: User) -> tuple[User, ...]:
     """Everybody, in the order of the table."""
     return (owner, editor, teammate, outsider, admin)
@@ -68,16 +89,16 @@ def people(owner: User, editor: User, teammate: User, outsider: User, admin: Use
 
 @pytest.mark.parametrize("address", PAGES)
 def test_everybody_is_answered_as_the_table_says(
-    address: str, signed_in: SignedIn, people: tuple[User, ...], told: Assembly
+    address: str, signed_in: SignedIn, people: tuple[User, ...], facts: dict[str, Any]
 ) -> None:
-    path = address.format(context=told.id)
+    path = address.format(**facts)
     answers = tuple(signed_in(person).get(path).status_code for person in people)
     assert answers == PAGES[address]
 
 
 @pytest.mark.parametrize("address", PAGES)
-def test_who_is_not_signed_in_is_sent_to_sign_in(address: str, client: Any, told: Assembly) -> None:
-    response = client.get(address.format(context=told.id))
+def test_who_is_not_signed_in_is_sent_to_sign_in(address: str, client: Any, facts: dict[str, Any]) -> None:
+    response = client.get(address.format(**facts))
     assert response.status_code in {302, 404, 405}
     if response.status_code == 302:
         assert response["Location"].startswith("/accounts/login/")
@@ -97,6 +118,7 @@ def test_who_may_only_read_sees_no_way_to_edit(signed_in: SignedIn, teammate: Us
         assert "Edit" not in page
         assert '/files/GOALS/"' not in page
         assert "Manage members" not in page
+        assert "Settings" not in page
 
 
 def test_a_page_that_is_forbidden_says_so_kindly(signed_in: SignedIn, teammate: User, agent: Agent) -> None:

@@ -20,7 +20,14 @@ def test_the_page_shows_files_days_memories_and_contexts(
     memories_create(owner=agent, facts=[MemoryFacts(kind="fact", text="Likes tea")], principal=owner.principal)
     assemble(agent=agent, team=team, principal=owner.principal, asked=Asked(topic="about tea"))
     page = text_of(signed_in(teammate).get("/agents/luna/"))
-    for words in ("Who this agent is", "Nothing written yet", "2 words, 8 characters", "Likes tea", "about tea"):
+    for words in (
+        "Who this agent is",
+        "Nothing written yet",
+        "missing",
+        "3 of 16,000 tokens, never cut",
+        "Likes tea",
+        "about tea",
+    ):
         assert words in page
 
 
@@ -88,7 +95,7 @@ def test_the_pages_take_few_queries(
         agent_create(slug=f"agent-{number}", name=f"Agent {number}", teams=[team])
         assemble(agent=agent, team=team, principal=owner.principal, asked=Asked())
     browser = signed_in(owner)
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(14):
         browser.get("/agents/luna/")
     with django_assert_num_queries(5):
         browser.get("/agents/")

@@ -17,6 +17,11 @@ from teams.markdown import rendered
             '<p><a href="https://example.com" rel="noopener noreferrer nofollow">x</a></p>\n',
         ),
         ("3. three", '<ol start="3">\n<li>three</li>\n</ol>\n'),
+        ("~~gone~~", "<p><s>gone</s></p>"),
+        ("| a |\n|--:|\n| 1 |", "<tbody>\n<tr>\n<td>1</td>\n</tr>\n</tbody>\n</table>"),
+        ("a \u202eb\u202c", "<p>a [U+202E]b[U+202C]</p>"),
+        ("a\u200bb \U000e0041 \x1b", "<p>a[U+200B]b [U+E0041] [U+001B]</p>"),
+        ("\u05e9\u200f \u200d", "<p>\u05e9\u200f \u200d</p>"),
     ],
 )
 def test_markdown(source: str, html: str) -> None:

@@ -19,7 +19,7 @@ def memories(agent: Agent, owner: User) -> None:
 
 def test_without_a_search_the_newest_come_first(signed_in: SignedIn, teammate: User, memories: None) -> None:
     page = text_of(signed_in(teammate).get(MEMORIES))
-    assert "Newest first" in page
+    assert "All, the newest first" in page
     assert page.count("<li><p>") == 3
 
 

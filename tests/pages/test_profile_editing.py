@@ -146,9 +146,9 @@ def test_an_old_version_is_read_and_restored(signed_in: SignedIn, admin: User, b
     browser = signed_in(admin)
     page = text_of(browser.get(f"{HISTORY}1/"))
     assert "budget: 500" in page
-    assert "Restore this version" in page
+    assert "Restore version 1" in page
     restored = browser.post(f"{HISTORY}1/restore/", {"version": 2}, follow=True)
-    assert "Saved as version 3." in text_of(restored)
+    assert "Version 1 is back, as version 3." in text_of(restored)
     assert StoredProfile.objects.get().content == BRIEF
     assert browser.post(f"{HISTORY}2/restore/", {"version": 2}).status_code == 412
 

@@ -238,9 +238,9 @@ def test_an_old_version_is_read_and_restored(browser: Client, rule: StoredRule) 
     rule_save(rule=rule, content=LOUD, enabled=True, expected_version=1, principal=SYSTEM)
     page = text_of(browser.get(f"{HISTORY}1/"))
     assert "No logs." in page
-    assert "Restore this version" in page
+    assert "Restore version 1" in page
     restored = browser.post(f"{HISTORY}1/restore/", {"version": 2}, follow=True)
-    assert "Saved as version 3." in text_of(restored)
+    assert "Version 1 is back, as version 3." in text_of(restored)
     assert StoredRule.objects.get().content == QUIET
 
 

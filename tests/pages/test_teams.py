@@ -83,7 +83,7 @@ def test_the_pages_take_few_queries(
         other = team_create(slug=f"team-{number}", name=f"Team {number}", principal=owner.principal)
         agent_create(slug=f"agent-{number}", name=f"Agent {number}", teams=[team, other])
     browser = signed_in(owner)
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(12):
         browser.get("/teams/demo/")
     with django_assert_num_queries(5):
         browser.get("/teams/")

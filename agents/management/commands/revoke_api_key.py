@@ -3,8 +3,8 @@
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.utils import timezone
 
+from agents.keys import api_key_revoke
 from agents.models import ApiKey
 
 
@@ -16,8 +16,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         lookup = options["lookup"].replace("\x00", "")
-        keys = ApiKey.objects.filter(lookup=lookup)
-        if not keys.exists():
+        key = ApiKey.objects.filter(lookup=lookup).first()
+        if key is None:
             raise CommandError(f"There is no key “{lookup}”. Give the eight characters after `dsr_` alone.")
-        revoked = keys.filter(revoked=None).update(revoked=timezone.now())
-        self.stdout.write(f"Key {lookup} is revoked." if revoked else f"Key {lookup} was revoked before.")
+        self.stdout.write(
+            f"Key {lookup} is revoked." if api_key_revoke(key=key) else f"Key {lookup} was revoked before."
+        )

@@ -4,16 +4,17 @@ import asyncio
 import threading
 import time
 from collections.abc import Iterator
+from io import BytesIO
 from typing import Any
 
 import pytest
 from django.core.signals import request_finished
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.test import override_settings
 from django.urls import path
 
 from config.http.arrival import arrived
-from config.serving.threads import ThreadedHandler
+from config.serving.threads import WHOLE_BYTES, ThreadedHandler
 
 seen: list[str] = []
 BEGUN = time.monotonic()
@@ -35,7 +36,11 @@ def streamed(_: HttpRequest) -> StreamingHttpResponse:
     return StreamingHttpResponse(iter([b"first ", b"second"]))
 
 
-urlpatterns = [path("told", told), path("when", told_when), path("streamed", streamed)]
+def filed(_: HttpRequest) -> FileResponse:
+    return FileResponse(BytesIO(b"x" * (WHOLE_BYTES + 5)), as_attachment=True, filename="x.bin")
+
+
+urlpatterns = [path("filed", filed), path("told", told), path("when", told_when), path("streamed", streamed)]
 
 
 @pytest.fixture(autouse=True)
@@ -73,6 +78,14 @@ def test_a_body_that_comes_in_parts_is_read_whole(handler: ThreadedHandler) -> N
 
 def test_a_response_in_pieces_is_sent_whole(handler: ThreadedHandler) -> None:
     assert ask(handler, "/streamed")[1]["body"] == b"first second"
+
+
+def test_a_large_file_is_sent_piece_by_piece(handler: ThreadedHandler) -> None:
+    start, *bodies = ask(handler, "/filed")
+    assert (b"Content-Length", str(WHOLE_BYTES + 5).encode()) in start["headers"]
+    assert sum(len(body["body"]) for body in bodies) == WHOLE_BYTES + 5
+    assert max(len(body["body"]) for body in bodies) < WHOLE_BYTES
+    assert [body["more_body"] for body in bodies] == [True] * (len(bodies) - 1) + [False]
 
 
 def test_a_request_came_in_before_its_turn_came(handler: ThreadedHandler) -> None:

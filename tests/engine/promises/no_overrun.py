@@ -11,7 +11,9 @@ from assembly.engine.types import Decision
 from tests.engine.situations import Settled
 from tests.engine.spelling import FOR_WANT_OF_ROOM, cap_of, heading, separator, whole_item
 
-NEVER_FOR_WANT_OF_ROOM = {Code.REQUIRED, Code.EMPTY, Code.SUPERSEDED, Code.OUTRANKED, Code.BELOW_RELEVANCE}
+NEVER_FOR_WANT_OF_ROOM = {
+    Code.REQUIRED, Code.EMPTY, Code.SUPERSEDED, Code.EXPIRED, Code.OUTRANKED, Code.BELOW_RELEVANCE,
+}  # fmt: skip
 
 
 def no_context_is_over_its_budget(settled: Settled) -> None:
@@ -66,7 +68,8 @@ def check_the_warnings(settled: Settled) -> None:
 def relevance_of(decision: Decision) -> float | None:
     """Of what is in and was searched for, from 0 to 1."""
     signals = dict(decision.signals)
-    found = signals.get("similarity", signals.get("relevance")) if decision.included else None
+    searched_for = decision.included and decision.code is not Code.PINNED
+    found = signals.get("similarity", signals.get("relevance")) if searched_for else None
     return None if found is None else min(1, max(0, found))
 
 

@@ -59,6 +59,9 @@ def check_the_order(settled: Settled) -> None:
     for section in settled.situation.profile.sections:
         ranks = [decision.rank for decision in settled.of(section) if decision.rank]
         assert ranks == list(range(1, len(ranks) + 1))
+        if section.shape == "lines":
+            pinned = [settled.candidate(decision).pinned for decision in settled.of(section) if decision.rank]
+            assert pinned == sorted(pinned, reverse=True)
         inside = settled.inside(section)
         if section.shape == "blocks":
             scores = [decision.score or 0.0 for decision in inside]
@@ -159,6 +162,8 @@ def check_the_code(settled: Settled, section: Section, decision: Decision) -> No
     match decision.code:
         case Code.SUPERSEDED:
             assert decision.detail["by"] == candidate.superseded_by
+        case Code.EXPIRED:
+            assert decision.detail["reason"] == candidate.retired
         case Code.FILTERED:
             assert not section.required
             assert {candidate.ref, unversioned, unversioned.rpartition(":")[2]} & set(request.exclude)
@@ -171,12 +176,14 @@ def check_the_code(settled: Settled, section: Section, decision: Decision) -> No
         case Code.BELOW_RELEVANCE:
             threshold = settled.situation.profile.similarity_threshold
             assert candidate.similarity is None or candidate.similarity < threshold
+            assert not candidate.pinned
         case Code.DUPLICATE:
             check_duplicate(settled, decision)
         case Code.EMPTY:
             pass
         case _:
             assert candidate.superseded_by is None
+            assert candidate.retired is None
             assert stood(settled.situation.profile, decision)
             assert decision.tokens_full == settled.situation.count(whole_item(section, candidate))
 

@@ -45,7 +45,7 @@ def test_rows_go_there_and_back(agent: Agent, team: Team, reembed: Reembed) -> N
     [size] = {len(vector.split(",")) for table in TABLES for _, vector, _ in rows[table] if vector}
     assert size == 256
 
-    migrate("0007")
+    call_command("migrate", verbosity=0)
     assert indexes() == {"memory_embedding_meaning": FIRST.model}
     assert len(all_rows()) == before
     embed_missing(reindex(agent=agent, principal=SYSTEM), lambda _: None)

@@ -90,6 +90,18 @@ def test_the_superseded_come_last(agent: Agent) -> None:
     assert [memory.id for memory in find(agent, "Which tea is green?", limit=1)] == [new.id]
 
 
+def test_the_retired_come_last_and_the_pinned_come_always(agent: Agent) -> None:
+    old, pin, *_ = remember(agent, "The tea is green.", "Nothing.", *["Green tea."] * 3)
+    for memory, change in ((old, {"retired_because": "It is black now."}), (pin, {"pinned": True})):
+        memory_update(
+            memory=memory, expected_version=1, facts=facts_of(memory), superseded_by=None, principal=SYSTEM, **change
+        )
+    found = find(agent, "Which tea is green?", limit=2)
+    assert [memory.pinned for memory in found] == [False, False, True]
+    last = find(agent, "Which tea is green?")[-1]
+    assert (last.id, last.retired_because) == (old.id, "It is black now.")
+
+
 def test_ties_go_to_the_lower_id(agent: Agent) -> None:
     facts = [MemoryFacts(kind="fact", text="Tea.", occurred_at=START) for _ in range(4)]
     made = memories_create(owner=agent, facts=facts, principal=SYSTEM)
@@ -165,6 +177,13 @@ class TestOfVeryMany:
         assert first.occurred_at == moments[1]
 
     @pytest.mark.usefixtures("memories")
+    def test_the_pinned_come_along(self, agent: Agent, few_are_many: None) -> None:
+        pin, *_ = remember(agent, "Nothing.", *(f"The tea of day {number} is green." for number in range(60)))
+        memory_update(
+            memory=pin, expected_version=1, facts=facts_of(pin), superseded_by=None, pinned=True, principal=SYSTEM
+        )
+        assert pin.id in {memory.id for memory in find(agent, "green tea", limit=3)}
+
     def test_those_that_come_are_measured_as_if_all_were(self, agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
         found = find(agent, "What is QX-17 for?", limit=2)
         monkeypatch.setattr(candidates, "EXACT_ROWS", 1_000)

@@ -1,0 +1,93 @@
+"""What admins change about an agent: its name, time zone and teams, and whether it goes on."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from agents.access import agent_for, may_manage_keys
+from agents.forms import AgentSettingsForm, managed_teams
+from agents.models import Agent
+from agents.services import agent_delete, agent_update
+from teams.access import Action
+from teams.files import StaleVersion
+from teams.forms import DeletionForm
+from teams.models import Team
+from teams.principal import Principal
+from teams.views.asking import asking
+
+
+def agent_settings(request: HttpRequest, slug: str) -> HttpResponse:
+    """An agent's name, time zone and teams."""
+    principal = asking(request)
+    agent = agent_for(principal, slug, Action.MANAGE)
+    form = AgentSettingsForm(request.POST or None, initial=_facts(agent), principal=principal)
+    if request.method == "POST" and form.is_valid():
+        try:
+            agent_update(agent=agent, **_wishes(form.cleaned_data, agent, principal))
+        except StaleVersion as stale:
+            form.data = _with_version(request, stale.current.version)
+            form.add_error(
+                None,
+                _(
+                    "Somebody changed these settings meanwhile. Nothing was saved yet; what you chose is below. "
+                    "Save again to make it so."
+                ),
+            )
+        else:
+            messages.success(request, _("Saved."))
+            return _back(principal, slug)
+    elsewhere = (
+        Team.objects.visible_to(principal).filter(agents=agent).exclude(id__in=managed_teams(principal).values("id"))
+    )
+    context = {
+        "agent": agent,
+        "form": form,
+        "elsewhere": elsewhere,
+        "may_manage_keys": may_manage_keys(principal, agent),
+    }
+    return render(request, "agents/settings.html", context, status=422 if form.errors else 200)
+
+
+def delete(request: HttpRequest, slug: str) -> HttpResponse:
+    """Asks whether the agent shall go, and deletes it."""
+    principal = asking(request)
+    agent = agent_for(principal, slug, Action.MANAGE)
+    form = DeletionForm(request.POST or None, slug=slug)
+    if request.method == "POST" and form.is_valid():
+        agent_delete(agent=agent, principal=principal)
+        messages.success(
+            request, _("The agent %(name)s is deleted. What it was told stays on record.") % {"name": agent.name}
+        )
+        return redirect("agent_list")
+    return render(request, "agents/delete.html", {"agent": agent, "form": form}, status=422 if form.errors else 200)
+
+
+def _with_version(request: HttpRequest, version: int) -> QueryDict:
+    """What was sent, now made from the newest version."""
+    sent = request.POST.copy()
+    sent["version"] = str(version)
+    return sent
+
+
+def _facts(agent: Agent) -> dict[str, Any]:
+    return {"version": agent.version, "name": agent.name, "timezone": agent.timezone, "teams": list(agent.teams.all())}
+
+
+def _wishes(chosen: dict[str, Any], agent: Agent, principal: Principal) -> dict[str, Any]:
+    """What the service is asked for; the teams that the person is no admin of stay as they are."""
+    others = set(agent.teams.all()) - set(managed_teams(principal))
+    return {
+        "expected_version": chosen["version"],
+        "name": chosen["name"],
+        "timezone": chosen["timezone"],
+        "teams": [*others, *chosen["teams"]],
+    }
+
+
+def _back(principal: Principal, slug: str) -> HttpResponse:
+    # Who took the agent out of the last team that both are in does not see it any more.
+    seen = Agent.objects.visible_to(principal).filter(slug=slug).exists()
+    return redirect("agent_page", slug=slug) if seen else redirect("agent_list")

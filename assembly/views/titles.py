@@ -1,0 +1,26 @@
+"""What people call an item of a context, and why it is in or not."""
+
+from collections.abc import Mapping
+
+from django.utils.formats import date_format
+
+from assembly.engine.reasons import sentence
+from assembly.engine.types import Candidate, Decision
+from assembly.views.explanation import EXCERPT
+
+
+def title_of(candidate: Candidate) -> str:
+    """A day, the name of a file, or the beginning of what the item says."""
+    if candidate.date:
+        return date_format(candidate.date, "l, j F")
+    if candidate.ref.partition(":")[0] in {"agent_file", "team_file"}:
+        return candidate.kind.capitalize()
+    text = " ".join(candidate.text[: 2 * EXCERPT].split())
+    return f"“{text[: EXCERPT - 1]}…”" if len(text) >= EXCERPT else f"“{text}”"
+
+
+def reason(decision: Decision, label: str, titles: Mapping[str, str]) -> str:
+    """The engine's sentence, with what it names by its ref put in words."""
+    by = decision.detail.get("by")
+    told = decision._replace(detail={**decision.detail, "by": titles.get(str(by), str(by))}) if by else decision
+    return sentence(told, label)

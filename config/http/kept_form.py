@@ -1,0 +1,42 @@
+"""A text that somebody sent in vain, because he was signed out or the page had grown old: it is given back, never lost.
+
+Django's own answers to both drop what was sent. Here it comes back in a form that can be sent again.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib.auth.middleware import LoginRequiredMiddleware
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import render
+
+OF_THE_PAGE = {"content", "csrfmiddlewaretoken"}
+
+
+def kept_form(request: HttpRequest, *, signed_out: bool, status: int) -> HttpResponse | None:
+    """The text that was sent, in a form that sends it again; None where no text was sent, or by another site."""
+    if request.method != "POST" or "content" not in request.POST or not _from_here(request):
+        return None
+    fields = [(name, value) for name in request.POST for value in request.POST.getlist(name) if name not in OF_THE_PAGE]
+    facts = {"signed_out": signed_out, "fields": fields, "content": request.POST["content"]}
+    return render(request, "kept_form.html", facts, status=status)
+
+
+def _from_here(request: HttpRequest) -> bool:
+    """Another site must not put words into a form of ours."""
+    origin = request.headers.get("Origin")
+    return origin is None or origin == f"{request.scheme}://{request.get_host()}"
+
+
+class SignInMiddleware(LoginRequiredMiddleware):
+    """Sends who is not signed in to the sign-in page; scripts are told so, and texts are given back."""
+
+    def process_view(
+        self, request: HttpRequest, view_func: Callable[..., HttpResponseBase], view_args: Any, view_kwargs: Any
+    ) -> HttpResponseBase | None:
+        refused = super().process_view(request, view_func, view_args, view_kwargs)
+        if refused is None:
+            return None
+        if "application/json" in request.headers.get("Accept", ""):
+            return JsonResponse({"code": "signed_out"}, status=401)
+        return kept_form(request, signed_out=True, status=401) or refused

@@ -1,0 +1,108 @@
+"""Statements that are known beforehand, several of them joined to one: one journey, one plan, one moment for all.
+
+Each is prepared once per connection: psycopg's own cursors bind on the server, which Django's default ones do not.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from time import perf_counter
+from typing import Any
+
+import orjson
+from django.db import DEFAULT_DB_ALIAS, connections
+from psycopg import Connection, Cursor
+from psycopg.types.datetime import TimestamptzLoader
+from psycopg.types.json import set_json_loads
+
+Rows = Sequence[Sequence[Any]]
+Loader = Callable[[str], Any]
+Binding = Cursor[tuple[Any, ...]]
+
+_PLACEHOLDER = re.compile(r"%\((\w+)\)s")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """SQL with named placeholders, and what they stand for. Its columns have names, each another one."""
+
+    sql: str
+    parameters: Mapping[str, Any]
+    loaders: Mapping[str, Loader] = field(default_factory=dict)
+    """By column, what makes a value of the text of what JSON does not know: dates, moments. Ids stay texts."""
+
+
+def read_together(statements: Sequence[Statement], before: Sequence[Statement] = ()) -> list[Rows]:
+    """The rows of each, all as of one moment. `before` is sent ahead of them on the same journey, and returns nothing
+    that anybody asks for; without a transaction, what it sets for one holds for these alone. Raises Django's errors.
+    """
+    joined = Statement(_joined(tuple(one.sql for one in statements)), _parameters(statements))
+    begun = perf_counter()
+    with _cursors(1 + len(before)) as (cursor, *others), cursor.connection.pipeline():
+        for other, one in zip(others, before, strict=True):
+            _executed(other, one)
+        (found,) = _executed(cursor, joined).fetchall()
+    _log(joined, perf_counter() - begun)
+    return [_loaded(rows or [], one.loaders) for rows, one in zip(found, statements, strict=True)]
+
+
+@lru_cache(maxsize=256)
+def _joined(texts: tuple[str, ...]) -> str:
+    """One row with a column per statement: its rows as a JSON array of objects."""
+    renamed = (_PLACEHOLDER.sub(rf"%({place}.\1)s", text) for place, text in enumerate(texts))
+    return "SELECT " + ", ".join(f"(SELECT json_agg(row) FROM ({text}) AS row)" for text in renamed)  # noqa: S608
+
+
+def _parameters(statements: Sequence[Statement]) -> dict[str, Any]:
+    return {f"{place}.{name}": value for place, one in enumerate(statements) for name, value in one.parameters.items()}
+
+
+def _loaded(rows: list[dict[str, Any]], loaders: Mapping[str, Loader]) -> Rows:
+    for name, load in loaders.items():
+        for row in rows:
+            if row[name] is not None:
+                row[name] = load(row[name])
+    return [[*row.values()] for row in rows]
+
+
+def rows_of(statement: Statement) -> Rows:
+    """What the statement returned, sent alone: values of Python's types."""
+    begun = perf_counter()
+    with _cursors(1) as (cursor,):
+        found = _executed(cursor, statement).fetchall()
+    _log(statement, perf_counter() - begun)
+    return found
+
+
+def _executed(cursor: Binding, statement: Statement) -> Binding:
+    return cursor.execute(statement.sql, statement.parameters or None, prepare=True)
+
+
+@contextmanager
+def _cursors(count: int) -> Iterator[list[Binding]]:
+    """Cursors of this thread's connection. Where nothing failed, they are kept with it for the next ones: what a cursor
+    has learnt of types, a new one would have to learn again, which takes as long as the statement itself."""
+    database = connections[DEFAULT_DB_ALIAS]
+    database.ensure_connection()
+    free: list[Binding] = database.connection.__dict__.setdefault("free_cursors", [])
+    with database.wrap_database_errors:
+        taken = [free.pop() if free else _cursor(database.connection) for _ in range(count)]
+        yield taken
+        free += taken
+
+
+def _cursor(connection: "Connection[tuple[Any, ...]]") -> Binding:
+    """One that reads moments in UTC, as Django's cursors do, and JSON, but not in Python."""
+    cursor = Cursor(connection)
+    set_json_loads(orjson.loads, cursor)
+    cursor.adapters.register_loader("timestamptz", TimestamptzLoader)
+    return cursor
+
+
+def _log(statement: Statement, seconds: float) -> None:
+    """So that Django's log of queries, and whoever counts them, knows of it."""
+    database = connections[DEFAULT_DB_ALIAS]
+    if database.queries_logged:
+        database.queries_log.append({"sql": statement.sql, "time": f"{seconds:.3f}"})

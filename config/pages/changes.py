@@ -1,0 +1,128 @@
+"""What people saved lately: by day and person, the versions of one text together."""
+
+import datetime
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
+from django.urls import reverse
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
+from agents.models import Agent, AgentFile, AgentFileVersion, DailyLogVersion
+from teams.models import Team, TeamFile, TeamFileVersion
+from teams.principal import Principal
+
+LOOKED_AT, SHOWN, PER_DAY = 60, 6, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """Somebody saved a text. `history` is the address of all its versions."""
+
+    what: str
+    owner: str
+    history: str
+    editor: str
+    note: str
+    version: int
+    created: datetime.datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one person made of one text on one day: its versions from `first` to `last`, notes newest first."""
+
+    what: str
+    owner: str
+    history: str
+    first: int
+    last: int
+    notes: tuple[str, ...]
+    latest: datetime.datetime
+
+    @property
+    def address(self) -> str:
+        """Where one sees what changed; what was new is shown as it became."""
+        if self.first == 1:
+            return f"{self.history}{self.last}/"
+        return f"{self.history}compare/?from={self.first - 1}&to={self.last}"
+
+
+@dataclass(frozen=True, slots=True)
+class PersonsDay:
+    """What one person changed on one day."""
+
+    editor: str
+    date: datetime.date
+    changes: tuple[Change, ...]
+
+    @property
+    def shown(self) -> tuple[Change, ...]:
+        """Those that are shown, the newest first."""
+        return self.changes[:PER_DAY]
+
+    @property
+    def more(self) -> int:
+        """How many are not shown."""
+        return len(self.changes) - len(self.shown)
+
+
+def changes_lately(principal: Principal) -> list[PersonsDay]:
+    """The latest changes to all that the person may read, the newest first; what Dossier itself provisions is none."""
+    days: dict[tuple[datetime.date, str], dict[str, list[Save]]] = {}
+    for save in sorted(_saves(principal), key=attrgetter("created"), reverse=True):
+        texts = days.setdefault((save.created.astimezone(datetime.UTC).date(), save.editor), {})
+        texts.setdefault(save.history, []).append(save)
+    found = [PersonsDay(editor, date, tuple(map(_change, texts.values()))) for (date, editor), texts in days.items()]
+    return found[:SHOWN]
+
+
+def _change(saves: list[Save]) -> Change:
+    newest, oldest = saves[0], saves[-1]
+    notes = tuple(note for note, _same in groupby(save.note for save in saves) if note)
+    return Change(
+        newest.what, newest.owner, newest.history, oldest.version, newest.version, notes, newest.created
+    )  # fmt: skip
+
+
+def _saves(principal: Principal) -> Iterable[Save]:
+    agents = Agent.objects.visible_to(principal).values("id")
+    teams = Team.objects.visible_to(principal).values("id")
+    yield from map(_of_agent_file, _latest(AgentFileVersion, "file__agent", file__agent_id__in=agents))
+    yield from map(_of_team_file, _latest(TeamFileVersion, "file__team", file__team_id__in=teams))
+    for version in _latest(DailyLogVersion, "file__agent", file__agent_id__in=agents):
+        # Agents write their logs all day long: that is no news, but that somebody corrected one is.
+        if version.editor_ref.startswith("person:"):
+            yield _of_log(version)
+
+
+def _latest(model: Any, owner: str, **mine: Any) -> Any:
+    # Ids are UUIDv7 and so in the order of time, and indexed.
+    rows = model.objects.filter(**mine).exclude(updated_by="system").select_related("file", owner)
+    return rows.defer("content", "file__content").order_by("-id")[:LOOKED_AT]
+
+
+def _of_agent_file(version: AgentFileVersion) -> Save:
+    file = version.file
+    history = reverse("agent_file_history", args=[file.agent.slug, file.file_key])
+    return _save(version, AgentFile.Key(file.file_key).label, file.agent.name, history)
+
+
+def _of_team_file(version: TeamFileVersion) -> Save:
+    file = version.file
+    history = reverse("team_file_history", args=[file.team.slug, file.file_key])
+    return _save(version, TeamFile.Key(file.file_key).label, file.team.name, history)
+
+
+def _of_log(version: DailyLogVersion) -> Save:
+    log = version.file
+    history = reverse("daily_log_history", args=[log.agent.slug, log.date])
+    return _save(version, _("Log of %(day)s") % {"day": date_format(log.date, "j F")}, log.agent.name, history)
+
+
+def _save(version: Any, what: str, owner: str, history: str) -> Save:
+    editor = version.editor_name or "Dossier"
+    return Save(what, owner, history, editor, version.note, version.version, version.created)

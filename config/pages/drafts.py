@@ -1,0 +1,106 @@
+"""A person's drafts, with what they are of; also those of texts that are gone or that the person may no longer edit."""
+
+import datetime
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.db.models.functions import Left
+from django.urls import reverse
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
+from agents.models import Agent, AgentFile, DailyLog
+from teams.drafts import Draft
+from teams.models import Team, TeamFile
+from teams.principal import Principal
+
+BEGINNING = 160  # characters
+MARKS = re.compile(r"[#*_`>]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A text that the person may edit, and the version that it is at; 0 where there is none yet."""
+
+    name: str
+    owner: str
+    address: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeptDraft:
+    """A draft, how it begins, and the text that it is of, if it can still be published there."""
+
+    draft: Draft
+    beginning: str
+    place: Place | None
+
+    @property
+    def is_overtaken(self) -> bool:
+        """Whether somebody published a version since the draft was begun."""
+        return self.place is not None and self.place.version > self.draft.based_on
+
+
+def kept_drafts(principal: Principal, drafts: QuerySet[Draft]) -> list[KeptDraft]:
+    """The drafts with their texts, in at most four more queries."""
+    rows = list(drafts.defer("content").annotate(beginning=Left("content", BEGINNING)))
+    places = places_of(principal, [row.about for row in rows])
+    return [KeptDraft(row, _in_plain_words(row.beginning), places.get(row.about)) for row in rows]
+
+
+def _in_plain_words(beginning: str) -> str:
+    """The beginning of a text in one line, without the marks of Markdown."""
+    return " ".join(MARKS.sub("", beginning).split())
+
+
+def places_of(principal: Principal, abouts: Iterable[str]) -> dict[str, Place]:
+    """What the drafts are of, by what names it; texts that are gone or may not be edited are missing."""
+    keys: dict[str, list[str]] = {}
+    for about in abouts:
+        kind, _colon, key = about.partition(":")
+        keys.setdefault(kind, []).append(key)
+    return {
+        **_agent_files(principal, keys.get("agent_file", [])),
+        **_team_files(principal, keys.get("team_file", [])),
+        **_logs(principal, keys.get("daily_log", [])),
+    }
+
+
+def _agent_files(principal: Principal, ids: list[str]) -> dict[str, Place]:
+    files = AgentFile.objects.filter(id__in=ids, agent__in=Agent.objects.editable_by(principal))
+    return {
+        file.about: _place(file, file.agent, "agent_file") for file in files.select_related("agent").defer("content")
+    }
+
+
+def _team_files(principal: Principal, ids: list[str]) -> dict[str, Place]:
+    files = TeamFile.objects.filter(id__in=ids, team__in=Team.objects.editable_by(principal))
+    return {file.about: _place(file, file.team, "team_file") for file in files.select_related("team").defer("content")}
+
+
+def _place(file: Any, owner: Agent | Team, route: str) -> Place:
+    address = reverse(route, args=[owner.slug, file.file_key])
+    return Place(file.get_file_key_display(), owner.name, address, file.version)
+
+
+def _logs(principal: Principal, keys: list[str]) -> dict[str, Place]:
+    """The logs of days, named `<agent>/<day>`; a day whose log is not begun yet has one that can be written."""
+    days = [(UUID(agent), datetime.date.fromisoformat(day)) for agent, day in (key.split("/") for key in keys)]
+    agents = Agent.objects.editable_by(principal).in_bulk([agent for agent, _day in days])
+    logs = DailyLog.objects.filter(agent__in=agents, date__in=[day for _agent, day in days])
+    versions = {(log.agent_id, log.date): log.version for log in logs.defer("content")}
+    return {
+        f"daily_log:{agent}/{day:%Y-%m-%d}": _log(agents[agent], day, versions)
+        for agent, day in days
+        if agent in agents
+    }
+
+
+def _log(agent: Agent, day: datetime.date, versions: Mapping[tuple[UUID, datetime.date], int]) -> Place:
+    name = _("Log of %(day)s") % {"day": date_format(day, "j F")}
+    return Place(name, agent.name, reverse("daily_log_edit", args=[agent.slug, day]), versions.get((agent.id, day), 0))

@@ -1,0 +1,174 @@
+"""What the rooms of agents and teams have in common: one unit per owner, with texts, memories and settings."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+from django.core.exceptions import ValidationError
+
+from config.http.api import StrictSerializer
+from memories.bundle.marks import State
+from memories.bundle.memory_changes import memory_changes
+from memories.bundle.memory_storing import memories_take, memory_take
+from memories.bundle.owners import settings_change
+from memories.bundle.rooms import Change, Left, Storing, Unit
+from memories.bundle.settings_file import Settings, settings_read
+from memories.bundle.texts import attempted, refused, text_change
+from memories.importing import MAX_SLUG_CHARACTERS
+from memories.workspace_folder import MEMORY_FILE
+from teams.access import Action
+from teams.files import VersionedFile
+from teams.models import valid_slug
+from teams.principal import Principal
+
+Owned = TypeVar("Owned", bound=Any)
+NOT_ALLOWED = "You may read this, but not change it. Ask an admin of the team."
+
+
+class OwnerRoom(Generic[Owned]):
+    """One folder per owner. `noun` is what its owners are called; `texts` are its files by their names."""
+
+    folder: str
+    noun: str
+    texts: Mapping[str, str]
+    serializer: type[StrictSerializer]
+    is_divided = True
+
+    def visible(self, principal: Principal, slug: str) -> Owned | None:
+        """The owner with that slug, if the principal sees it."""
+        raise NotImplementedError
+
+    def may(self, principal: Principal, owner: Owned, action: Action) -> bool:
+        """Whether the principal, who sees the owner, may do this with it."""
+        raise NotImplementedError
+
+    def text_here(self, owner: Owned, within: str) -> VersionedFile | None:
+        """The owner's text of that name in an archive; None where it has none."""
+        raise NotImplementedError
+
+    def facts(self, owner: Owned, principal: Principal) -> dict[str, Any]:
+        """What the settings say of the owner."""
+        raise NotImplementedError
+
+    def make(self, slug: str, said: Mapping[str, Any], principal: Principal) -> Owned:
+        """A new owner with these settings."""
+        raise NotImplementedError
+
+    def ready(self, owner: Owned) -> None:
+        """Give the owner those of its files that it lacks."""
+        raise NotImplementedError
+
+    def change_facts(self, owner: Owned, change: Change, principal: Principal) -> None:
+        """Give the owner other settings. Raises DossierError."""
+        raise NotImplementedError
+
+    def take(self, owner: Owned, change: Change, principal: Principal, note: str) -> None:
+        """Store a text. Raises DossierError."""
+        raise NotImplementedError
+
+    @property
+    def settings_name(self) -> str:
+        return f"{self.noun}.json"
+
+    def understands(self, within: str) -> bool:
+        return within in {*self.texts, MEMORY_FILE, self.settings_name}
+
+    def changes(self, unit: Unit, principal: Principal) -> Iterator[Change]:
+        slug = unit.name.partition("/")[2]
+        owner, settings = self.visible(principal, slug), settings_read(unit, self.settings_name, self.serializer)
+        if owner is None:
+            if reason := self._reason_against(slug, principal):
+                yield Change(name=unit.name, what=self.noun, state=State.REFUSED, reason=reason)
+                return
+            yield Change(name=unit.name, what=self.noun, state=State.NEW, item=settings.values)
+        yield from self._settings_changes(unit, owner, settings, principal)
+        yield from self._allowed(principal, owner, Action.EDIT, self._text_changes(unit, owner, settings, self.texts))
+        yield from self._allowed(principal, owner, Action.WRITE, self._written_changes(unit, owner, settings))
+
+    def _reason_against(self, slug: str, principal: Principal) -> str:
+        """Why the owner cannot be made; "" where it can."""
+        if not principal.is_admin:
+            return (
+                f"There is no {self.noun} “{slug}” that you may change. Ask an admin of the organisation to import it."
+            )
+        try:
+            valid_slug(slug)
+        except ValidationError as error:
+            return f"“{slug}” cannot be a short name for addresses. {error.message}"
+        return "" if len(slug) <= MAX_SLUG_CHARACTERS else f"“{slug}” is too long for a short name for addresses."
+
+    def _allowed(
+        self, principal: Principal, owner: Owned | None, action: Action, changes: Iterator[Change]
+    ) -> Iterator[Change]:
+        if owner is None or self.may(principal, owner, action):
+            yield from changes
+        else:
+            yield from refused(list(changes), NOT_ALLOWED)
+
+    def _settings_changes(
+        self, unit: Unit, owner: Owned | None, settings: Settings, principal: Principal
+    ) -> Iterator[Change]:
+        here = self.facts(owner, principal) if owner else None
+        wanted = self.wanted(here or {}, settings.values, unit, principal)
+        version = owner.version if owner else 0
+        changes = settings_change(
+            unit=unit, within=self.settings_name, settings=settings, here=here, version=version, wanted=wanted
+        )
+        yield from self._allowed(principal, owner, Action.MANAGE, changes)
+
+    def wanted(
+        self, here: Mapping[str, Any], said: Mapping[str, Any], unit: Unit, principal: Principal
+    ) -> dict[str, Any]:
+        """What the settings are to be: what is said, else what is here."""
+        return {**here, **said}
+
+    def _text_changes(
+        self, unit: Unit, owner: Owned | None, settings: Settings, names: Mapping[str, str]
+    ) -> Iterator[Change]:
+        for within in names:
+            if within in unit.files:
+                here = self.text_here(owner, within) if owner else None
+                yield text_of_owner(unit, within, here, settings.marks.get(within, ""))
+
+    def _written_changes(self, unit: Unit, owner: Owned | None, settings: Settings) -> Iterator[Change]:
+        yield from memory_changes(unit, owner)
+
+    def store(self, unit: Unit, changes: Sequence[Change], storing: Storing) -> list[Left]:
+        slug = unit.name.partition("/")[2]
+        making = [change for change in changes if change.what == self.noun]
+        principal = storing.principal
+        owner = self.make(slug, making[0].item, principal) if making else self.visible(principal, slug)
+        if owner is None:
+            return [Left(change.name, f"The {self.noun} “{slug}” is gone.") for change in changes]
+        self.ready(owner)
+        storing.advance(len(making))
+        new = [change for change in changes if change.what == "memory" and change.state is State.NEW]
+        left = self._memories_taken(owner, new, storing)
+        done = {change.name for change in (*making, *new)}
+        others = [change for change in changes if change.name not in done]
+        return left + attempted({change.name: self._step(owner, change, storing) for change in others}, storing.advance)
+
+    def _memories_taken(self, owner: Owned, new: Sequence[Change], storing: Storing) -> list[Left]:
+        """New memories are stored all together or not at all, before others change."""
+        name = f"{self.folder}/{owner.slug}/{MEMORY_FILE}"
+        if not new:
+            return []
+        left = attempted({name: partial(memories_take, owner=owner, changes=new, storing=storing)})
+        return [replace(one, count=len(new)) for one in left]
+
+    def _step(self, owner: Owned, change: Change, storing: Storing) -> Callable[[], object]:
+        if change.what == "settings":
+            return partial(self.change_facts, owner, change, storing.principal)
+        if change.what == "memory":
+            return partial(memory_take, change=change, author=storing.principal.author, note=storing.note)
+        return partial(self.take, owner, change, storing.principal, storing.note)
+
+
+def text_of_owner(unit: Unit, within: str, here: VersionedFile | None, exported: str) -> Change:
+    """The change of a file that each owner has from the beginning: as long as it is empty, it counts as not there."""
+    untouched = here is None or (here.version == 1 and not here.content)
+    change = text_change(unit, within, "file", here, "" if untouched else exported)
+    if untouched and change.state in {State.NEW, State.CHANGED}:
+        return replace(change, state=State.NEW if change.after else State.SAME)
+    return change

@@ -1,0 +1,63 @@
+"""teams/: the files, the memories and the name of each team."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from memories.bundle.owner_room import OwnerRoom
+from memories.bundle.owners import owner_entries
+from memories.bundle.rooms import Change, Entry, Scope, register
+from memories.importing import readable_name
+from memories.workspace_folder import TEAM_FILES
+from teams.access import Action, may
+from teams.api.serializers import TeamUpdateSerializer
+from teams.files import VersionedFile, file_save
+from teams.models import Team, TeamFile
+from teams.principal import Principal
+from teams.services import team_create, team_files_provision, team_update
+
+
+class TeamRoom(OwnerRoom[Team]):
+    folder = "teams"
+    noun = "team"
+    texts = TEAM_FILES
+    serializer = TeamUpdateSerializer
+
+    def entries(self, scope: Scope) -> Iterator[Entry]:
+        for team in scope.teams:
+            files = TeamFile.objects.filter(team=team).order_by("file_key")
+            texts = ((f"{file.file_key}.md", file.content) for file in files)
+            yield from owner_entries(team, f"{self.folder}/{team.slug}", texts, self.facts(team, scope.principal))
+
+    def visible(self, principal: Principal, slug: str) -> Team | None:
+        return Team.objects.visible_to(principal).filter(slug=slug).first()
+
+    def may(self, principal: Principal, owner: Team, action: Action) -> bool:
+        return may(principal, owner, action)
+
+    def text_here(self, owner: Team, within: str) -> VersionedFile | None:
+        return TeamFile.objects.filter(team=owner, file_key=self.texts[within]).first()
+
+    def facts(self, owner: Team, principal: Principal) -> dict[str, Any]:
+        return {"name": owner.name}
+
+    def make(self, slug: str, said: Mapping[str, Any], principal: Principal) -> Team:
+        return team_create(slug=slug, name=said.get("name") or readable_name(slug), principal=principal)
+
+    def ready(self, owner: Team) -> None:
+        team_files_provision([owner])
+
+    def change_facts(self, owner: Team, change: Change, principal: Principal) -> None:
+        team_update(team=owner, expected_version=change.version, name=change.item["name"])
+
+    def take(self, owner: Team, change: Change, principal: Principal, note: str) -> None:
+        file = TeamFile.objects.get(team=owner, file_key=self.texts[change.name.rpartition("/")[2]])
+        file_save(
+            file=file,
+            content=change.after,
+            expected_version=change.version or file.version,
+            author=principal.author,
+            note=note,
+        )
+
+
+register(TeamRoom())

@@ -1,0 +1,70 @@
+"""Reading a zip that anybody may have made: everything is checked before anything is unpacked."""
+
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterable
+from io import BytesIO
+
+from memories.bundle.contents import MAX_ENTRIES, MAX_TOTAL_BYTES, Contents, contents_of, shown, too_large, too_many
+from memories.importing import ImportRefused
+
+NO_ZIP = "This is no zip that can be read; perhaps it did not arrive whole. Make it anew and choose it again."
+END = b"PK\x05\x06"
+LONGEST_END = 65_557  # bytes: the record itself and its comment
+MOST_BYTES_PER_ENTRY = 200
+"""Of the list at the end of a zip. It is refused by its length, before a line of it is parsed."""
+ENCRYPTED = 0x1
+METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+
+
+def zip_contents(data: bytes, known: Iterable[str]) -> Contents:
+    """What the zip holds. `known` are the folders that an archive has at its top. Raises ImportRefused."""
+    _check_list(data)
+    try:
+        archive = zipfile.ZipFile(BytesIO(data))
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, UnicodeDecodeError, struct.error, OSError):
+        raise ImportRefused(NO_ZIP) from None
+    files = {entry.orig_filename: entry for entry in archive.infolist() if not entry.is_dir()}
+    if len(archive.infolist()) > MAX_ENTRIES:
+        raise too_many()
+    if len(files) < sum(not entry.is_dir() for entry in archive.infolist()):
+        raise ImportRefused("Two files in it have the same name, so nobody can tell which counts. Remove one of them.")
+    for entry in files.values():
+        _check(entry)
+    if sum(entry.file_size for entry in files.values()) > MAX_TOTAL_BYTES:
+        raise too_large()
+    return contents_of(files, lambda name: _unpacked(archive, files[name]), known)
+
+
+def _check_list(data: bytes) -> None:
+    """Raises ImportRefused where the list of entries is too long to be parsed at all."""
+    place = data.rfind(END, max(0, len(data) - LONGEST_END))
+    if place < 0 or len(data) < place + 22:
+        raise ImportRefused(NO_ZIP)
+    entries, size = struct.unpack_from("<HI", data, place + 10)
+    if entries > MAX_ENTRIES or size > MAX_ENTRIES * MOST_BYTES_PER_ENTRY:
+        raise too_many()
+
+
+def _check(entry: zipfile.ZipInfo) -> None:
+    """Raises ImportRefused for an entry that is no plain file."""
+    name = shown(entry.orig_filename)
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    if entry.flag_bits & ENCRYPTED:
+        raise ImportRefused(f"“{name}” is protected by a password. Pack it without one and choose it again.")
+    if kind not in {0, stat.S_IFREG}:
+        raise ImportRefused(f"“{name}” is a link or no file at all. Put the file itself there and pack it again.")
+    if entry.compress_type not in METHODS:
+        raise ImportRefused(f"“{name}” is packed in a way that is not known here. Pack it as an ordinary zip.")
+
+
+def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    """The bytes of an entry: never more than it said, which was counted before."""
+    try:
+        with archive.open(entry) as unpacking:
+            return unpacking.read(entry.file_size)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError):
+        message = "is damaged. Make the zip anew and choose it again."
+        raise ImportRefused(f"“{shown(entry.orig_filename)}” {message}") from None

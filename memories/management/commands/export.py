@@ -1,0 +1,57 @@
+"""`export DIR|FILE.zip [--team SLUG | --agent SLUG]`: writes a team, an agent or everything out as Markdown."""
+
+import os
+from argparse import ArgumentParser
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from agents.access import agent_for
+from config.http.errors import DossierError
+from memories.bundle.folder import folder_write
+from memories.bundle.rooms import Scope, entries_of
+from memories.bundle.scopes import scope_of_agent, scope_of_everything, scope_of_team
+from memories.bundle.zip_writing import zip_write
+from memories.importing import counted
+from teams.access import team_for
+from teams.principal import SYSTEM
+
+
+class Command(BaseCommand):
+    help = (
+        "Exports a team, an agent or everything as a folder or a zip of Markdown; the same data gives the same bytes."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("target", type=Path, metavar="DIR|FILE.zip")
+        one = parser.add_mutually_exclusive_group()
+        one.add_argument("--team", metavar="SLUG", help="this team alone")
+        one.add_argument("--agent", metavar="SLUG", help="this agent alone")
+
+    def handle(self, *, target: Path, team: str | None, agent: str | None, **_: Any) -> None:
+        try:
+            files = _write(_scope(team, agent), target)
+        except DossierError as error:
+            raise CommandError(error.detail) from error
+        except OSError as error:
+            raise CommandError(f"{error.filename} cannot be written ({error.strerror}).") from error
+        self.stdout.write(f"{target}: {counted(files, 'file', 'files')}.")
+
+
+def _scope(team: str | None, agent: str | None) -> Scope:
+    if team:
+        return scope_of_team(team_for(SYSTEM, team), SYSTEM)
+    return scope_of_agent(agent_for(SYSTEM, agent), SYSTEM) if agent else scope_of_everything(SYSTEM)
+
+
+def _write(scope: Scope, target: Path) -> int:
+    if target.suffix != ".zip":
+        return folder_write(entries_of(scope), target)
+    # Beside its place first, so that an export that ends half-way leaves the last one whole.
+    with NamedTemporaryFile(dir=target.resolve().parent, delete=False) as file:
+        count = zip_write(entries_of(scope), file)
+    os.chmod(file.name, 0o644)  # noqa: PTH101
+    Path(file.name).replace(target)
+    return count

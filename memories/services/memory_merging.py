@@ -1,0 +1,96 @@
+"""Merging memories that say the same: one stays, the others are superseded by it; and undoing that."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import transaction
+
+from config.http.errors import Conflict, Invalid, NotFound
+from memories.models import Memory, MemoryVersion
+from memories.services.memory import Owner, expected, memories_of, next_version, owner_of
+from teams.files import locked
+from teams.principal import Principal
+
+MOST_MERGED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Merging:
+    """What a merging is made of: the ids of all with the versions that were seen, and which of them stays."""
+
+    keep: UUID
+    versions: Mapping[UUID, int]
+    text: str | None = None
+    """What the one that stays is to say; None: what it says now."""
+
+
+@transaction.atomic
+def memories_merge(*, owner: Owner, merging: Merging, principal: Principal) -> Memory:
+    """The one that stays, as a new version; the others are superseded by it. It is pinned where any of them was.
+
+    Raises StaleVersion where somebody changed one meanwhile, NotFound, and Invalid for what cannot be merged.
+    """
+    others = [id_ for id_ in merging.versions if id_ != merging.keep]
+    if merging.keep not in merging.versions or not 1 <= len(others) < MOST_MERGED:
+        raise Invalid("memories", f"Choose 2 to {MOST_MERGED} memories, and among them the one that stays.")
+    locked(owner)  # two mergings at once take turns
+    memories = _standing(owner, merging.versions)
+    kept = memories.pop(merging.keep)
+    pinned = kept.pinned or any(memory.pinned for memory in memories.values())
+    for memory in memories.values():
+        memory.superseded_by, memory.pinned = kept, False
+        next_version(memory, principal, f"Merged into: {kept.text}"[:200])
+    text = kept.text if merging.text is None else merging.text
+    changed, kept.text, kept.pinned = text != kept.text, text, pinned
+    next_version(kept, principal, says_something_else=changed, merged=list(memories))
+    return kept
+
+
+@transaction.atomic
+def memories_separate(*, memory: Memory, expected_version: int, principal: Principal) -> Memory:
+    """Undo the last merging into the memory: those that it took the place of stand again.
+
+    Its text goes back to what it was, unless somebody changed it since. Raises StaleVersion, and Conflict where nothing
+    is to be undone.
+    """
+    locked(owner_of(memory))
+    current = expected(memory, expected_version)
+    merging = merging_into(current)
+    if merging is None:
+        raise Conflict("Nothing was merged into this memory, or it was separated already.")
+    for row in Memory.objects.filter(id__in=merging.merged, superseded_by=current).order_by("id"):
+        other = locked(row)
+        other.superseded_by, other.pinned = None, _before(other, other.version).pinned
+        next_version(other, principal)
+    before = _before(current, merging.version)
+    current.pinned = current.pinned and before.pinned
+    goes_back = current.text == merging.content
+    changed = goes_back and before.content != current.text
+    current.text = before.content if goes_back else current.text
+    next_version(current, principal, says_something_else=changed)
+    return current
+
+
+def merging_into(memory: Memory) -> MemoryVersion | None:
+    """The last version by which the memory took the place of others that it still takes; None without one."""
+    merged = MemoryVersion.objects.filter(file=memory).exclude(merged=[]).order_by("-version").first()
+    if merged is None or not Memory.objects.filter(id__in=merged.merged, superseded_by=memory).exists():
+        return None
+    return merged
+
+
+def _before(memory: Memory, version: int) -> MemoryVersion:
+    """The memory's version before that one."""
+    return MemoryVersion.objects.get(file=memory, version=version - 1)
+
+
+def _standing(owner: Owner, versions: Mapping[UUID, int]) -> dict[UUID, Memory]:
+    """The owner's memories by id, held in the order of their ids."""
+    found = {memory.id: memory for memory in memories_of(owner).filter(id__in=versions).order_by("id")}
+    if missing := set(versions) - set(found):
+        raise NotFound(f"The memory “{min(missing)}”")
+    held = {id_: expected(memory, versions[id_]) for id_, memory in found.items()}
+    if not all(memory.stands for memory in held.values()):
+        raise Invalid("memories", "One of them is retired, or has a successor already. Choose others.")
+    return held

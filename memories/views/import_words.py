@@ -1,0 +1,156 @@
+"""An import in the words of its page: by owner, what would change and what is left, each with a sentence."""
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from django.urls import reverse
+from django.utils.formats import date_format
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agents.models import Agent
+from config.http.fields import date_of
+from memories.bundle.planning import TO_CHOOSE, Step, steps_read, taken
+from memories.models import ImportPlan
+from memories.workspace_folder import MEMORY_FILE
+from teams.models import Team
+from teams.principal import Principal
+
+MOST_SHOWN = 100
+"""Of one owner; the rest is counted."""
+MOST_SHOWN_IN_ALL = 600
+TAGS = {
+    "new": ("good", gettext_lazy("new")),
+    "changed": ("plain", gettext_lazy("changed")),
+    "newer": ("warn", gettext_lazy("newer here")),
+    "both": ("warn", gettext_lazy("changed on both sides")),
+    "refused": ("bad", gettext_lazy("not possible")),
+}
+SENTENCES = {
+    "newer": gettext_lazy("It was changed here since the export, and not in the file. It stays as it is here."),
+    "both": gettext_lazy("It was changed here since the export, and in the file as well. It stays as it is here."),
+}
+SETTINGS = gettext_lazy("Name and settings")
+ITSELF = {"agent": gettext_lazy("The agent itself"), "team": gettext_lazy("The team itself")}
+ROOMS = {"profiles": gettext_lazy("Profiles"), "rules": gettext_lazy("Rules")}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownStep:
+    """A step with its words."""
+
+    step: Step
+    label: str
+    tone: str
+    tag: Any
+    sentence: Any
+    to_choose: bool
+    sizes: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownUnit:
+    """What would change for one agent or team; `more` are counted only."""
+
+    name: str
+    heading: str
+    steps: list[ShownStep]
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of an import: how much was stored, and what was not, each with its reason."""
+
+    stored: int
+    left: list[tuple[str, str]]
+    places: list[tuple[str, str]]
+
+
+def shown_units(plan: ImportPlan, principal: Principal) -> list[ShownUnit]:
+    """What would change, by agents and teams in the order in which they are imported."""
+    grouped = [(name, list(steps)) for name, steps in groupby(steps_read(plan.steps), key=lambda step: step.unit)]
+    headings = _headings([name for name, _steps in grouped], principal)
+    units, room = list[ShownUnit](), MOST_SHOWN_IN_ALL
+    for name, steps in grouped:
+        units.append(_unit(name, headings[name], steps, min(room, MOST_SHOWN)))
+        room -= len(units[-1].steps)
+    return units
+
+
+def outcome_of(plan: ImportPlan, principal: Principal) -> Outcome:
+    """What came of it until now."""
+    parts, headings = plan.outcome.items(), _headings(list(plan.outcome), principal)
+    left = [(_name_in(headings[unit], unit, name), why) for unit, part in parts for name, why in part["left"]]
+    stored = sum(part["stored"] for part in plan.outcome.values())
+    places = [(headings[unit], address) for unit in plan.outcome if (address := _address(unit))]
+    return Outcome(stored, left, places)
+
+
+def ready_count(plan: ImportPlan) -> int:
+    """How much would be imported without choosing anything."""
+    return sum(taken(step, set()) for step in steps_read(plan.steps))
+
+
+def _name_in(heading: str, unit: str, name: str) -> str:
+    """What something of a unit is called."""
+    within = name.removeprefix(unit).removeprefix("/")
+    return f"{heading}: {_label(within)}" if within else heading
+
+
+def _unit(name: str, heading: str, steps: list[Step], most: int) -> ShownUnit:
+    # What needs somebody to look comes first, whatever is cut off.
+    ordered = sorted(steps, key=lambda step: step.state not in {*TO_CHOOSE, "refused"})
+    shown = [_shown(step) for step in ordered[:most]]
+    return ShownUnit(name, heading, shown, len(steps) - len(shown))
+
+
+def _shown(step: Step) -> ShownStep:
+    tone, tag = TAGS[step.state]
+    within = step.name.removeprefix(step.unit).removeprefix("/")
+    sentence = step.reason or SENTENCES.get(step.state, "")
+    label = _label(within) if within else str(ITSELF[step.what])
+    return ShownStep(step, label, tone, tag, sentence, step.state in TO_CHOOSE, _sizes(step))
+
+
+def _sizes(step: Step) -> str:
+    if step.state == "refused" or step.what in {"memory", "settings", "agent", "team"}:
+        return ""
+    after = _("%(count)s characters") % {"count": f"{step.size_after:,}"}
+    if not step.version or step.state == "new":
+        return after
+    return _("%(before)s → %(after)s") % {"before": f"{step.size_before:,}", "after": after}
+
+
+def _label(within: str) -> str:
+    """What a file of an agent or a team is called."""
+    folder, _slash, rest = within.partition("/")
+    if date := date_of(rest.removesuffix(".md")) if folder == "memory" else None:
+        return _("Log of %(day)s") % {"day": date_format(date, "l, j F Y")}
+    if folder == MEMORY_FILE:
+        return _("Memory") if rest else _("Memories")
+    return str(SETTINGS) if within.endswith(".json") else capfirst(within.rpartition(".")[0].lower())
+
+
+def _headings(units: list[str], principal: Principal) -> dict[str, str]:
+    """What units are called: by their names as far as the person sees them, else as in the archive."""
+    slugs = {unit.partition("/")[2] for unit in units}
+    agents = Agent.objects.visible_to(principal).filter(slug__in=slugs).values_list("slug", "name")
+    teams = Team.objects.visible_to(principal).filter(slug__in=slugs).values_list("slug", "name")
+    names = {f"agents/{slug}": name for slug, name in agents} | {f"teams/{slug}": name for slug, name in teams}
+    return {unit: _heading(unit, names.get(unit, unit.partition("/")[2])) for unit in units}
+
+
+def _heading(unit: str, name: str) -> str:
+    folder = unit.partition("/")[0]
+    if folder in ROOMS:
+        return str(ROOMS[folder])
+    return _("Agent %(name)s") % {"name": name} if folder == "agents" else _("Team %(name)s") % {"name": name}
+
+
+def _address(unit: str) -> str:
+    folder, _slash, slug = unit.partition("/")
+    page = {"agents": "agent_page", "teams": "team_page"}.get(folder)
+    return reverse(page, args=[slug]) if page else ""

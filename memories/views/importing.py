@@ -1,0 +1,69 @@
+"""Imports: choosing an archive, looking at what it would change, doing it, and seeing what came of it."""
+
+from contextlib import suppress
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
+
+from config.http.errors import Conflict
+from memories.bundle.imports import import_begin, import_for, import_show, imports_of
+from memories.forms.importing import ArchiveForm
+from memories.importing import ImportRefused
+from memories.jobs import UNFINISHED
+from memories.models import ImportStatus
+from memories.views.import_words import outcome_of, ready_count, shown_units
+from teams.principal import Principal
+from teams.views.asking import asking
+
+MOST_LISTED = 10
+
+
+def import_new(request: HttpRequest) -> HttpResponse:
+    """Choose an archive; it is read, checked and shown, and nothing is written."""
+    principal = asking(request)
+    if request.method != "POST":
+        return _choosing(request, principal, ArchiveForm())
+    form = ArchiveForm(request.POST, request.FILES)
+    if form.is_valid():
+        archive = form.cleaned_data["archive"]
+        try:
+            plan = import_show(archive=archive.read(), file_name=archive.name, principal=principal)
+        except ImportRefused as refused:
+            form.add_error("archive", refused.detail)
+        else:
+            return redirect("import_plan", id_=plan.id)
+    return _choosing(request, principal, form, status=422)
+
+
+def _choosing(request: HttpRequest, principal: Principal, form: ArchiveForm, status: int = 200) -> HttpResponse:
+    context = {"form": form, "imports": imports_of(principal)[:MOST_LISTED]}
+    return render(request, "memories/import_new.html", context, status=status)
+
+
+def import_plan(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """What would change, and once it was begun, how far it is or what came of it; htmx asks again while it is done."""
+    principal = asking(request)
+    plan = import_for(principal, id_)
+    context = {
+        "plan": plan,
+        "is_shown": plan.status == ImportStatus.SHOWN,
+        "is_done": plan.status == ImportStatus.DONE,
+        "is_running": plan.status == ImportStatus.RUNNING and plan.job is not None and plan.job.status in UNFINISHED,
+        "units": (units := shown_units(plan, principal) if plan.status == ImportStatus.SHOWN else []),
+        "ready": ready_count(plan),
+        "choices": any(step.to_choose for unit in units for step in unit.steps),
+        "outcome": outcome_of(plan, principal),
+    }
+    return render(request, "memories/import_plan.html", context)
+
+
+@require_POST
+def import_apply(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """Do what was shown."""
+    principal = asking(request)
+    plan = import_for(principal, id_)
+    with suppress(Conflict):  # by a second click: the page says what came of the first
+        import_begin(plan=plan, chosen=request.POST.getlist("take"), principal=principal)
+    return redirect("import_plan", id_=plan.id)

@@ -1,0 +1,118 @@
+"""What is done with one memory: edited, pinned, retired and brought back. `config.pages.memory` shows it."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from config.http.errors import Invalid
+from memories.access import memory_for
+from memories.forms import MemoryEditForm, RetireForm, VersionForm
+from memories.models import Memory, MemoryVersion
+from memories.services import MemoryFacts, facts_of, memory_update, owner_of
+from memories.views.keeper import frame
+from teams.access import Action
+from teams.files import StaleVersion
+from teams.views.asking import asking
+
+
+def edit(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """The form of a memory. Where somebody saved meanwhile, it shows theirs and keeps what was typed."""
+    memory = memory_for(asking(request), id_, Action.WRITE)
+    form = MemoryEditForm(request.POST if request.method == "POST" else None, stored=memory)
+    if request.method != "POST" or not form.is_valid():
+        return _form_page(request, memory, form)
+    based_on = form.cleaned_data["version"]
+    try:
+        saved = changed(request, memory, based_on, facts=form.facts(), note=form.cleaned_data["note"])
+    except StaleVersion as stale:
+        return _form_page(request, memory, form.based_on(stale.current), theirs=_newest_version(memory))
+    tell(request, saved, based_on)
+    return redirect("memory", id_=id_)
+
+
+@require_POST
+def pin(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """A memory is pinned, a pinned one no longer. Raises StaleVersion."""
+    memory = memory_for(asking(request), id_, Action.WRITE)
+    form = VersionForm(request.POST)
+    if form.is_valid():
+        try:
+            saved = changed(request, memory, form.cleaned_data["version"], pinned=not memory.pinned)
+        except Invalid as refused:
+            messages.error(request, refused.detail)
+        else:
+            said = _("It is pinned: told first from now on.") if saved.pinned else _("It is not pinned any more.")
+            messages.success(request, said)
+    return redirect("memory", id_=id_)
+
+
+def retire(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """Asks why the memory holds no more, and retires it. Raises StaleVersion."""
+    memory = memory_for(asking(request), id_, Action.WRITE)
+    form = RetireForm(request.POST if request.method == "POST" else None, initial={"version": memory.version})
+    if request.method == "POST" and form.is_valid():
+        changed(request, memory, form.cleaned_data["version"], retired_because=form.cleaned_data["reason"])
+        messages.success(request, _("It is retired, and told no more. You can bring it back."))
+        return redirect("memory", id_=id_)
+    context = {**_frame(request, memory), "form": form}
+    return render(request, "memories/memory_retire.html", context, status=422 if form.errors else 200)
+
+
+@require_POST
+def bring_back(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """A retired memory holds again. Raises StaleVersion."""
+    memory = memory_for(asking(request), id_, Action.WRITE)
+    form = VersionForm(request.POST)
+    if form.is_valid():
+        changed(request, memory, form.cleaned_data["version"], retired_because="")
+        messages.success(request, _("It holds again."))
+    return redirect("memory", id_=id_)
+
+
+def changed(
+    request: HttpRequest, memory: Memory, based_on: int, *, facts: MemoryFacts | None = None, **changes: Any
+) -> Memory:
+    """The memory with a person's changes; what they do not name stays. Raises StaleVersion, Invalid."""
+    return memory_update(
+        memory=memory,
+        expected_version=based_on,
+        facts=facts or facts_of(memory),
+        superseded_by=memory.superseded_by,
+        principal=asking(request),
+        **changes,
+    )
+
+
+def tell(request: HttpRequest, saved: Memory, based_on: int) -> None:
+    """Say whether saving changed anything."""
+    if saved.version == based_on:
+        messages.info(request, _("Nothing had changed, so there is no new version."))
+    else:
+        messages.success(request, _("Saved as version %(version)s.") % {"version": saved.version})
+
+
+def _frame(request: HttpRequest, memory: Memory) -> dict[str, Any]:
+    return {
+        **frame(request, owner_of(memory)),
+        "memory": memory,
+        "back": reverse("memory", args=[memory.id]),
+    }
+
+
+def _form_page(
+    request: HttpRequest, memory: Memory, form: MemoryEditForm, theirs: MemoryVersion | None = None
+) -> HttpResponse:
+    """The form as it was filled in; with `theirs`, beside what somebody else saved."""
+    context = {**_frame(request, memory), "form": form, "theirs": theirs}
+    status = StaleVersion.status if theirs else 422 if form.is_bound and form.errors else 200
+    return render(request, "memories/memory_form.html", context, status=status)
+
+
+def _newest_version(memory: Memory) -> MemoryVersion | None:
+    return MemoryVersion.objects.filter(file=memory).first()

@@ -1,0 +1,105 @@
+"""Merging memories that say the same: finding them, choosing what stays, and undoing it."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
+
+from config.http.errors import Conflict, Invalid
+from memories.access import memory_for
+from memories.directions import direction_of
+from memories.duplicates import likely_duplicates
+from memories.forms import MergeForm, SearchForm, VersionForm, ids_of, seen_of
+from memories.models import Memory
+from memories.nearest import STANDS, nearest
+from memories.services import MOST_MERGED, Owner, memories_merge, memories_of, memories_separate
+from memories.spaces import SLOTS
+from memories.views.keeper import frame
+from memories.views.memories import Find
+from teams.access import Action
+from teams.files import StaleVersion
+from teams.views.asking import asking
+
+OFFERED = 30
+
+
+def merge(request: HttpRequest, slug: str, find: Find) -> HttpResponse:
+    """Those chosen in the address side by side, to be merged; without two of them, those that are worth a look."""
+    owner = find(asking(request), slug, Action.WRITE)
+    memories = _chosen(owner, request.GET)
+    if len(memories) < 2:  # noqa: PLR2004 - one cannot be merged
+        return _offer(request, owner, memories)
+    form = MergeForm(request.POST if request.method == "POST" else None, memories=memories)
+    if request.method != "POST" or not form.is_valid():
+        return _merge_page(request, owner, form)
+    try:
+        kept = memories_merge(owner=owner, merging=form.merging(), principal=asking(request))
+    except StaleVersion:
+        return _merge_page(request, owner, _as_they_are_now(form, _chosen(owner, request.GET)), stale=True)
+    except Invalid as refused:
+        form.add_error(None, refused.detail)
+        return _merge_page(request, owner, form)
+    others = len(memories) - 1
+    said = ngettext(
+        "Merged: this one took the place of %(n)s other. You can undo it below.",
+        "Merged: this one took the place of %(n)s others. You can undo it below.",
+        others,
+    )
+    messages.success(request, said % {"n": others})
+    return redirect("memory", id_=kept.id)
+
+
+@require_POST
+def separate(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """Undo the last merging into a memory. Raises StaleVersion."""
+    memory = memory_for(asking(request), id_, Action.WRITE)
+    form = VersionForm(request.POST)
+    if form.is_valid():
+        version = form.cleaned_data["version"]
+        try:
+            memories_separate(memory=memory, expected_version=version, principal=asking(request))
+        except Conflict as refused:
+            messages.info(request, refused.detail)
+        else:
+            messages.success(request, _("The merging is undone: each of them is told by itself again."))
+    return redirect("memory", id_=id_)
+
+
+def _chosen(owner: Owner, query: QueryDict) -> list[Memory]:
+    """Those that the address names and that still hold, in its order."""
+    ids = ids_of(query.getlist("memory"))[:MOST_MERGED]
+    found = memories_of(owner).filter(STANDS, id__in=ids).defer(*SLOTS, "search").in_bulk()
+    return [found[id_] for id_ in ids if id_ in found]
+
+
+def _offer(request: HttpRequest, owner: Owner, memories: list[Memory]) -> HttpResponse:
+    form = SearchForm(request.GET)
+    query = form.cleaned_data["q"] if form.is_valid() else ""
+    rows = memories_of(owner).filter(STANDS).defer(*SLOTS, "search")
+    context = {
+        **frame(request, owner),
+        "form": form,
+        "query": query,
+        "pairs": [] if query else likely_duplicates(owner),
+        "found": nearest(rows, direction_of(query), OFFERED) if query else rows.order_by("-created", "-id")[:OFFERED],
+        "chosen": {memory.id for memory in memories},
+    }
+    return render(request, "memories/memory_duplicates.html", context)
+
+
+def _merge_page(request: HttpRequest, owner: Owner, form: MergeForm, *, stale: bool = False) -> HttpResponse:
+    context: dict[str, Any] = {**frame(request, owner), "form": form, "stale": stale}
+    status = StaleVersion.status if stale else 422 if form.is_bound and form.errors else 200
+    return render(request, "memories/memory_merge.html", context, status=status)
+
+
+def _as_they_are_now(form: MergeForm, memories: list[Memory]) -> MergeForm:
+    """The form with what was typed, for the memories as somebody else changed them."""
+    data = form.data.copy()  # type: ignore[attr-defined]
+    data["seen"] = seen_of(memories)
+    return MergeForm(data, memories=memories)

@@ -1,0 +1,118 @@
+"""The versions of a memory: all of them, one beside the one before, and restoring one."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from config.http.cursors import next_address, page_of
+from config.http.errors import NotFound
+from memories.access import memory_for
+from memories.forms import VersionForm
+from memories.models import Memory, MemoryVersion
+from memories.services import MemoryFacts, owner_of
+from memories.views.keeper import frame
+from memories.views.memory import changed, tell
+from teams.access import Action
+from teams.views.asking import asking
+from teams.views.document import Crumb
+
+
+def versions(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """All versions, newest first."""
+    memory = memory_for(asking(request), id_)
+    found, cursor = page_of(MemoryVersion.objects.filter(file=memory), request.GET, keys=("version",))
+    context = {
+        **_frame(request, memory),
+        "versions": found,
+        "next": next_address(request.path, request.GET.dict(), cursor),
+    }
+    return render(request, "memories/memory_versions.html", context)
+
+
+def version(request: HttpRequest, id_: UUID, number: int) -> HttpResponse:
+    """One version beside the one before it."""
+    memory = memory_for(asking(request), id_)
+    found = _version(memory, number)
+    near = {one.version: one for one in MemoryVersion.objects.filter(file=memory, version__in=[number - 1, number + 1])}
+    before = near.get(number - 1)
+    context = {
+        **_frame(request, memory),
+        "version": found,
+        "before": before,
+        "later": near.get(number + 1),
+        "says_something_else": before is not None and before.content != found.content,
+        "facts": [fact for fact in _facts(found, before) if before is None or fact.before != fact.now],
+        "is_current": found.version == memory.version,
+    }
+    return render(request, "memories/memory_version.html", context)
+
+
+@require_POST
+def restore(request: HttpRequest, id_: UUID, number: int) -> HttpResponse:
+    """Save what an old version says as a new one; whether it is pinned or retired stays. Raises StaleVersion."""
+    memory = memory_for(asking(request), id_, Action.WRITE)
+    found = _version(memory, number)
+    form = VersionForm(request.POST)
+    if form.is_valid():
+        note = _("Version %(number)s restored.") % {"number": number}
+        saved = changed(request, memory, form.cleaned_data["version"], facts=_facts_of(found), note=note)
+        tell(request, saved, form.cleaned_data["version"])
+    return redirect("memory", id_=id_)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What a version holds beside its text, in words, and what the one before it held."""
+
+    label: str
+    before: str
+    now: str
+
+
+def _facts(version: MemoryVersion, before: MemoryVersion | None) -> list[Fact]:
+    held = _held(before) if before else {}
+    return [Fact(label, held.get(label, ""), now) for label, now in _held(version).items()]
+
+
+def _held(version: MemoryVersion) -> dict[str, str]:
+    """What the version holds beside its text, by what people call it."""
+    happened = version.occurred_at
+    return {
+        _("Kind"): version.kind,
+        _("Importance"): f"{version.salience:g}",
+        _("Trust"): f"{version.credibility:g}",
+        _("Happened"): date_format(happened, "j F Y, H:i") if happened else "",
+        _("Pinned"): _("yes") if version.pinned else _("no"),
+        _("Retired"): version.retired_because or _("no"),
+        _("Replaced"): _("yes") if version.superseded_by else _("no"),
+    }
+
+
+def _facts_of(version: MemoryVersion) -> MemoryFacts:
+    return MemoryFacts(
+        kind=version.kind,
+        text=version.content,
+        occurred_at=version.occurred_at,
+        salience=version.salience,
+        credibility=version.credibility,
+    )
+
+
+def _version(memory: Memory, number: int) -> MemoryVersion:
+    found = MemoryVersion.objects.filter(file=memory, version=number).first() if number < 2**31 else None
+    if found is None:
+        raise NotFound(_("Version %(number)s") % {"number": number})
+    return found
+
+
+def _frame(request: HttpRequest, memory: Memory) -> dict[str, Any]:
+    shown = frame(request, owner_of(memory))
+    address = reverse("memory", args=[memory.id])
+    return {**shown, "memory": memory, "crumbs": (*shown["crumbs"], Crumb(_("This memory"), address))}

@@ -1,0 +1,135 @@
+"""What two sequences have in common, in bounded work: the longest common subsequence, piece by piece where it is long.
+
+The matrix of the longest common subsequence has a cell per pair of units. Pieces that would have too many are cut where
+a unit stands exactly once on both sides, and in their middle where there is none. So two rewritten texts of any size
+take time in proportion to their length, at the price that far moves in them are seen as removed here and added there.
+"""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from rapidfuzz.distance import LCSseq
+
+MAX_CELLS = 40_000_000
+"""Of one matrix: a cell is a bit, so it takes 5 MB."""
+MAX_LEVELS = 12
+"""How often a piece is cut where units stand once; texts made to be cut badly are halved after that."""
+
+Box = tuple[int, int, int, int]
+"""A stretch of both sequences: from and to in the old one, from and to in the new one."""
+
+
+class Span(NamedTuple):
+    """A stretch of both sequences, from one index up to another; `same` says that the units of both are equal."""
+
+    same: bool
+    old_from: int
+    old_to: int
+    new_from: int
+    new_to: int
+
+
+def aligned(old: Sequence[Hashable], new: Sequence[Hashable], max_cells: int = MAX_CELLS) -> list[Span]:
+    """Both sequences from beginning to end, as stretches that are equal and that are not, in turns."""
+    numbers: dict[Hashable, int] = {}  # in place of hashes, by which two units might look equal that are not
+    left = [numbers.setdefault(unit, len(numbers)) for unit in old]
+    right = [numbers.setdefault(unit, len(numbers)) for unit in new]
+    return list(_joined(_pieces(left, right, max_cells), len(left), len(right)))
+
+
+def _pieces(left: list[int], right: list[int], max_cells: int) -> Iterator[tuple[int, int, int]]:
+    """The equal stretches in order: where they begin on both sides, and how long they are."""
+    pending = [(0, (0, len(left), 0, len(right)))]
+    while pending:
+        level, (old_from, old_to, new_from, new_to) = pending.pop()
+        ahead = _common(left, right, range(old_from, old_to), range(new_from, new_to))
+        if ahead:
+            yield old_from, new_from, ahead
+        old_from, new_from = old_from + ahead, new_from + ahead
+        behind = _common(left, right, range(old_from, old_to)[::-1], range(new_from, new_to)[::-1])
+        if behind:  # its turn comes after all that lies before it
+            pending.append((level, (old_to - behind, old_to, new_to - behind, new_to)))
+        old_to, new_to = old_to - behind, new_to - behind
+        if (old_to - old_from) * (new_to - new_from) > max_cells:
+            box = (old_from, old_to, new_from, new_to)
+            pending.extend((level + 1, piece) for piece in reversed(_cut(left, right, box, level < MAX_LEVELS)))
+        elif old_from < old_to and new_from < new_to:
+            yield from _subsequence(left[old_from:old_to], right[new_from:new_to], old_from, new_from)
+
+
+def _common(left: list[int], right: list[int], here: range, there: range) -> int:
+    """How many units are equal from the beginning of two ranges."""
+    length = 0
+    for one, other in zip(here, there, strict=False):
+        if left[one] != right[other]:
+            break
+        length += 1
+    return length
+
+
+def _subsequence(left: list[int], right: list[int], old_from: int, new_from: int) -> Iterator[tuple[int, int, int]]:
+    for code in LCSseq.opcodes(left, right):
+        if code.tag == "equal":
+            yield old_from + code.src_start, new_from + code.dest_start, code.src_end - code.src_start
+
+
+def _cut(left: list[int], right: list[int], box: Box, by_anchors: bool) -> list[Box]:
+    """The box in pieces: between what stands once on both sides, or in two halves."""
+    old_from, old_to, new_from, new_to = box
+    anchors = _anchors(left, right, box) if by_anchors else []
+    anchors = anchors or [((old_from + old_to) // 2, (new_from + new_to) // 2)]
+    corners = [(old_from, new_from), *anchors, (old_to, new_to)]
+    return [(old, old_end, new, new_end) for (old, new), (old_end, new_end) in pairwise(corners)]
+
+
+def _anchors(left: list[int], right: list[int], box: Box) -> list[tuple[int, int]]:
+    """Where units stand that are there once on both sides, as many as keep their order."""
+    old_from, old_to, new_from, new_to = box
+    once = _once(left[old_from:old_to]) & _once(right[new_from:new_to])
+    places = {right[index]: index for index in range(new_from, new_to) if right[index] in once}
+    pairs = [(index, places[left[index]]) for index in range(old_from, old_to) if left[index] in once]
+    return _longest_rising(pairs)
+
+
+def _once(units: list[int]) -> set[int]:
+    return {unit for unit, count in Counter(units).items() if count == 1}
+
+
+def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The longest subsequence whose second numbers rise (patience sorting)."""
+    tops: list[int] = []
+    ends: list[int] = []
+    before: list[int] = []
+    for index, (_, place) in enumerate(pairs):
+        pile = bisect_left(tops, place)
+        before.append(ends[pile - 1] if pile else -1)
+        tops[pile : pile + 1] = [place]
+        ends[pile : pile + 1] = [index]
+    found: list[tuple[int, int]] = []
+    last = ends[-1] if ends else -1
+    while last >= 0:
+        found.append(pairs[last])
+        last = before[last]
+    return found[::-1]
+
+
+def _joined(equal: Iterator[tuple[int, int, int]], old_length: int, new_length: int) -> Iterator[Span]:
+    """Equal stretches that touch become one; what lies between them is what changed."""
+    old_at = new_at = 0  # up to where all was given
+    since: Span | None = None
+    for old_from, new_from, length in (*equal, (old_length, new_length, 0)):
+        changed = old_from > old_at or new_from > new_at
+        if since and changed:
+            yield since
+            since = None
+        if changed:
+            yield Span(False, old_at, old_from, new_at, new_from)
+        if length:
+            begins = since or Span(True, old_from, old_from, new_from, new_from)
+            since = begins._replace(old_to=old_from + length, new_to=new_from + length)
+        old_at, new_at = old_from + length, new_from + length
+    if since:
+        yield since

@@ -1,0 +1,47 @@
+"""Writes about people's accounts: made by admins, never deleted, as what somebody wrote stays theirs."""
+
+import secrets
+
+from django.db import IntegrityError, transaction
+
+from config.http.errors import Conflict
+from teams.models import User
+
+
+@transaction.atomic
+def person_create(*, username: str, name: str, is_admin: bool) -> tuple[User, str]:
+    """A new person. Returns it and its first password, which nobody can read again. Raises Conflict."""
+    password = _new_password()
+    try:
+        with transaction.atomic():
+            return User.objects.create_user(username, password, name=name, is_admin=is_admin), password
+    except IntegrityError:
+        raise Conflict(f"There is a person “{username}” already. Choose another username.") from None
+
+
+@transaction.atomic
+def person_update(*, person: User, name: str, is_admin: bool, is_active: bool) -> User:
+    """Change a person's name, and whether they are an admin and may sign in; who may not is signed out at once.
+
+    Raises Conflict where nobody would be left who can do this.
+    """
+    # All admins are held, so that two who lock out each other at once do not both succeed.
+    admins = set(User.objects.select_for_update().filter(is_admin=True, is_active=True).order_by("id"))
+    if not (is_admin and is_active) and admins == {person}:
+        raise Conflict("This is the only admin of the organisation. Make somebody else an admin first.")
+    current = User.objects.select_for_update().get(pk=person.pk)
+    current.name, current.is_admin, current.is_active = name, is_admin, is_active
+    current.save(update_fields=["name", "is_admin", "is_active"])
+    return current
+
+
+def person_password_renew(*, person: User) -> str:
+    """A new password for somebody who forgot theirs; it ends their sessions. Returns it; nobody can read it again."""
+    password = _new_password()
+    person.set_password(password)
+    person.save(update_fields=["password"])
+    return password
+
+
+def _new_password() -> str:
+    return secrets.token_urlsafe(12)

@@ -1,0 +1,79 @@
+"""The people of the organisation, for its admins: new accounts, new passwords, who may sign in and who is an admin."""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from config.http.errors import Conflict
+from teams.access import require_admin
+from teams.models import Role, User
+from teams.people import person_create, person_password_renew, person_update
+from teams.people_forms import NewPersonForm, PersonForm
+from teams.views.asking import asking
+
+PER_PAGE = 60
+
+
+@never_cache  # it may show a password
+def people(request: HttpRequest) -> HttpResponse:
+    """Everybody; makes accounts. The password of a new one is shown once."""
+    require_admin(asking(request))
+    form = NewPersonForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made, password = person_create(**form.cleaned_data)
+        except Conflict:
+            form.add_error("username", _("Somebody has this username already. Choose another."))
+        else:
+            return _invitation(request, made, password)
+    everybody = User.objects.annotate(team_count=Count("memberships")).order_by("-is_active", "name", "username")
+    found = everybody.filter(_named(request.GET.get("q", "")))
+    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
+    return render(request, "teams/people.html", {"page": page, "form": form}, status=422 if form.errors else 200)
+
+
+def person(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """One account: its name, whether it is an admin's, whether it may sign in."""
+    require_admin(asking(request))
+    found = get_object_or_404(User, pk=id_)
+    facts = {"name": found.name, "is_admin": found.is_admin, "is_active": found.is_active}
+    form = PersonForm(request.POST or None, initial=facts)
+    if request.method == "POST" and form.is_valid():
+        try:
+            person_update(person=found, **form.cleaned_data)
+        except Conflict as conflict:
+            form.add_error(None, conflict.detail)
+        else:
+            messages.success(request, _("Saved."))
+            # Who is no admin any more may not see this page.
+            return redirect("home" if found.pk == asking(request).id else "people")
+    memberships = found.memberships.select_related("team").order_by("team__name")
+    context = {"person": found, "form": form, "memberships": memberships, "roles": dict(Role.choices)}
+    return render(request, "teams/person.html", context, status=422 if form.errors else 200)
+
+
+@never_cache
+@require_POST
+def password(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """A new password for somebody who forgot theirs, shown once."""
+    require_admin(asking(request))
+    found = get_object_or_404(User, pk=id_)
+    return _invitation(request, found, person_password_renew(person=found))
+
+
+def _invitation(request: HttpRequest, invited: User, password: str) -> HttpResponse:
+    address = request.build_absolute_uri("/")
+    context = {"person": invited, "password": password, "address": address}
+    return render(request, "teams/invitation.html", context)
+
+
+def _named(words: str) -> Q:
+    words = words.strip().replace("\x00", "")
+    return Q(name__icontains=words) | Q(username__icontains=words) if words else Q()

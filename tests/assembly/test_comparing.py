@@ -1,0 +1,111 @@
+"""Comparing two contexts: nothing is different of one and the same, and whatever is different is told once."""
+
+from collections import Counter
+from dataclasses import replace
+
+from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import strategies as st
+
+from assembly.comparing import SHORTENED, Comparison, changes_between, compare, named
+from assembly.comparison_words import summary
+from assembly.engine.codes import Code
+from assembly.engine.types import Assembled, Decision
+from tests.engine.situations import Situation, conversation, situations
+
+CALM = settings(
+    max_examples=40, deadline=None, phases=(Phase.explicit, Phase.generate), suppress_health_check=list(HealthCheck)
+)
+PARAGRAPHS = "\n\n".join(["Pack my box with five dozen liquor jugs, and then some more."] * 9)
+
+
+@st.composite
+def pairs(draw: st.DrawFn) -> tuple[Situation, Situation]:
+    """A situation, and the same with another text in place of one, with some things gone, or with another budget."""
+    before = draw(situations())
+    assume(before.candidates)
+    changed = draw(st.sampled_from(before.candidates))
+    text = draw(st.sampled_from(["", "x", changed.text * 3 + " and more", PARAGRAPHS]))
+    gone = draw(
+        st.sets(st.sampled_from([one.ref for one in before.candidates if one != changed] or ["none"]), max_size=2)
+    )
+    draft = replace(changed, text=text, ref=f"{named(changed.ref)}@draft")
+    kept = [draft if one == changed else one for one in before.candidates if one.ref not in gone]
+    budget = draw(st.sampled_from([before.request.budget, before.request.budget // 2]))
+    return before, replace(before, candidates=tuple(kept), request=replace(before.request, budget=budget))
+
+
+def included(made: Assembled) -> Counter[tuple[str, str]]:
+    return Counter((one.section, named(one.ref)) for one in made.decisions if one.included)
+
+
+@CALM
+@given(situations())
+def test_a_context_is_not_different_from_itself(situation: Situation) -> None:
+    made = situation.settled().assembled
+    found = compare(made, made)
+    assert found.is_same
+    assert (found.changes, found.newly_cut, found.tokens_before) == ((), (), found.tokens_after)
+    assert summary(found) == "The context stays as it is."
+
+
+@CALM
+@given(pairs())
+def test_sums_add_up_and_every_difference_is_told_once(pair: tuple[Situation, Situation]) -> None:
+    before, after = (situation.settled().assembled for situation in pair)
+    found = compare(before, after)
+    assert sum(section.tokens_before for section in found.sections) == found.tokens_before == before.tokens
+    assert sum(section.tokens_after for section in found.sections) == found.tokens_after == after.tokens
+    assert sum(len(section.changes) for section in found.sections) == len(found.changes)
+    came, went = (Counter(_places(found, effect)) for effect in ("in", "out"))
+    moved = [change for change in found.changes if change.effect == "moved"]
+    came.update((one.after.section, named(one.after.ref)) for one in moved if one.after)
+    went.update((one.before.section, named(one.before.ref)) for one in moved if one.before)
+    assert included(before) + came - went == included(after)
+    assert found.is_same or summary(found)
+    if before.content != after.content and not any(one.code in SHORTENED for one in before.decisions):
+        assert not found.is_same
+
+
+def _places(found: Comparison, effect: str) -> list[tuple[str, str]]:
+    changes = [change for change in found.changes if change.effect == effect]
+    return [(change.decision.section, named(change.decision.ref)) for change in changes]
+
+
+def decided(ref: str, code: Code = Code.FITS, length: int = 10) -> Decision:
+    return Decision(ref, "goals", code, start=0, end=length, tokens=length, tokens_full=10)
+
+
+def test_another_version_is_the_same_thing_with_another_text() -> None:
+    (change,) = changes_between([decided("team_file:1@7")], [decided("team_file:1@draft")])
+    assert (change.effect, change.is_cut) == ("changed", False)
+    assert named("external:mail:ada@example.org") == "external:mail:ada@example.org"
+
+
+def test_two_versions_in_one_section_are_two_things() -> None:
+    both = [decided("page:1@1"), decided("page:1@2")]
+    assert changes_between(both, both) == ()
+    assert [(change.effect, change.decision.ref) for change in changes_between(both, both[:1])] == [("out", "page:1@2")]
+
+
+def test_more_is_cut_where_less_of_the_text_is_told() -> None:
+    cut, shorter = decided("a@1", Code.TRUNCATED, 8), decided("a@1", Code.TRUNCATED, 5)
+    assert [change.is_cut for change in changes_between([cut], [shorter])] == [True]
+    assert [change.is_cut for change in changes_between([shorter], [cut])] == [False]
+    (again,) = changes_between([cut], [decided("a@1")])
+    assert again.is_whole_again
+
+
+def told(budget: int, **files: str) -> Assembled:
+    return conversation(budget, "chars4", **files).assembled()
+
+
+def test_what_it_costs_is_told_first() -> None:
+    knows = {"knowledge_base": PARAGRAPHS}
+    now = told(240, identity="I am.", **knows)
+    assert summary(compare(now, told(240, identity="I am.", team_goals="Ship it.", **knows))) == (
+        "Nothing is pushed out by this change. Team Goals would be in."
+    )
+    goals = "Ship the demo by the middle of March. " * 10
+    assert summary(compare(now, told(240, identity="I am.", team_goals=goals, **knows))) == (
+        "Knowledge Base would be cut: the last paragraph of 9 would be missing. Team Goals would be in."
+    )

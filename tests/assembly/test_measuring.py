@@ -1,0 +1,79 @@
+"""The size beside the editor is the engine's own: it tells what a context does, and draws the line where it cuts."""
+
+import datetime
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from agents.models import Agent
+from agents.services import daily_log_append
+from assembly.asked import Asked
+from assembly.cut_line import rendered_with_cut
+from assembly.measuring import measure
+from assembly.service import assemble
+from teams.files import file_save
+from teams.markdown import rendered
+from teams.models import Team
+from teams.principal import SYSTEM
+
+LONG = "\n\n".join(f"Paragraph {number}: " + "story and stage, " * 30 for number in range(30))
+
+
+def cut_of(agent: Agent, team: Team, section: str) -> Mapping[str, Any]:
+    """What the one decision of a section says of its cut, in a context that is assembled now."""
+    assembled = assemble(agent=agent, team=team, principal=SYSTEM, asked=Asked())
+    (decision,) = (decision for decision in assembled.decisions if decision.section == section)
+    return decision.detail
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("text", [LONG, LONG.replace("\n\n", "\n\n\n"), LONG.replace(". ", "é "), "x" * 20_000])
+def test_a_text_is_cut_where_a_context_cuts_it(text: str, agent: Agent, team: Team) -> None:
+    knowledge = agent.files.get(file_key="KNOWLEDGE")
+    file_save(file=knowledge, content=text, expected_version=1, author=SYSTEM.author)
+    cut = cut_of(agent, team, "knowledge")
+    measured = measure(text, "KNOWLEDGE")
+    assert measured.kept_characters == cut["kept_chars"]
+    assert measured.lost_paragraphs == cut["of_paragraphs"] - cut["kept_paragraphs"]
+    assert measured.tokens > measured.room
+
+
+@pytest.mark.django_db
+def test_a_day_is_cut_where_a_context_cuts_it(agent: Agent, team: Team) -> None:
+    today = datetime.datetime.now(datetime.UTC).date()
+    daily_log_append(agent=agent, date=today, text=LONG, principal=SYSTEM)
+    cut = cut_of(agent, team, "recent_activity")
+    assert measure(LONG, "RECENT_ACTIVITY").kept_characters == cut["kept_chars"]
+
+
+def test_what_is_always_told_whole_is_never_cut() -> None:
+    measured = measure(LONG * 10, "IDENTITY")
+    assert (measured.kept_characters, measured.lost_paragraphs) == (None, 0)
+    assert measured.section.required
+
+
+def test_an_empty_text_has_no_tokens() -> None:
+    assert (measure(" \n ", "GOALS").tokens, measure("", "GOALS").words) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "before"),
+    [
+        ("one two three", 7, "one two"),
+        ("one\n\ntwo three", 6, "one\ntwo"[:5]),
+        ("see [the page](https://example.org/a/long/path) there", 30, "see"),
+        ("- one\n- two\n- three", 8, "one"),
+        ("```\ncode here\n```", 8, "code"),
+        ("**bold**", 1, ""),
+    ],
+)
+def test_the_line_stands_where_the_text_is_cut(text: str, kept: int, before: str) -> None:
+    html = rendered_with_cut(text, kept)
+    line = re.search(r'<span class="cut-line">.*?</span></span>', html)
+    assert line
+    assert html.replace(line[0], "") == rendered(text)
+    said = re.sub(r"<[^>]*>", "", html[: line.start()]).strip()
+    assert re.sub(r"<[^>]*>", "", rendered(text)).strip().startswith(said)
+    assert said.startswith(before)

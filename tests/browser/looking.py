@@ -1,0 +1,78 @@
+"""How a page is looked at: what axe finds, its weight, whether it moves, what is too wide, what needs a script."""
+
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+MOST_BYTES = 150_000
+"""Of a first visit: the page, its styles, scripts and pictures, as they are sent."""
+OF_COLOURS = ["color-contrast", "link-in-text-block"]
+"""The rules of axe that look at colours."""
+OPEN = "document.querySelectorAll('details:not(.menu)').forEach((one) => { one.open = true })"
+LEAST_SHIFT = 0.002
+"""A line that is rounded to the next pixel makes less: nobody sees it. A hundredth of the page moving by its height
+makes more."""
+SHIFT = """() => new Promise((told) => {
+  let sum = 0;
+  new PerformanceObserver((list) => { for (const entry of list.getEntries()) sum += entry.value; })
+    .observe({ type: "layout-shift", buffered: true });
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => told(sum), 0)));
+})"""
+
+
+class Scales:
+    """Weighs what a page transfers, nothing of which the browser has already."""
+
+    def __init__(self, page: Page) -> None:
+        self.bytes = 0
+        session = page.context.new_cdp_session(page)
+        session.send("Network.enable")
+        session.send("Network.setCacheDisabled", {"cacheDisabled": True})
+        session.on("Network.loadingFinished", self._add)
+
+    def empty(self) -> None:
+        """Begin anew."""
+        self.bytes = 0
+
+    def _add(self, event: dict[str, Any]) -> None:
+        self.bytes += int(event["encodedDataLength"])
+
+
+def violations(page: Page, **options: Any) -> list[str]:
+    """What axe finds."""
+    found = Axe().run(page, options={"resultTypes": ["violations"], **options}).response["violations"]
+    return [f"{page.url}: {one['id']}: {one['nodes'][0]['html'][:200]}" for one in found]
+
+
+def violations_in_both_schemes(page: Page) -> list[str]:
+    """All that axe finds in the light, and what colours can make wrong in the dark, where nothing else differs."""
+    page.evaluate(OPEN)
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    found = violations(page)
+    page.emulate_media(color_scheme="dark", reduced_motion="reduce")
+    return found + violations(page, runOnly={"type": "rule", "values": OF_COLOURS})
+
+
+def shifts(page: Page) -> list[str]:
+    """Whether anything moved while the page was loading."""
+    moved = page.evaluate(SHIFT)
+    return [f"{page.url} at {page.viewport_size}: moves by {moved}"] if moved > LEAST_SHIFT else []
+
+
+def too_wide(page: Page, *widths: int) -> list[str]:
+    """At which of these widths, in CSS pixels, one has to scroll sideways."""
+    found = []
+    for width in widths:
+        page.set_viewport_size({"width": width, "height": 800})
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            found.append(f"{page.url}: too wide at {width}")
+    return found
+
+
+def unreadable(page: Page) -> list[str]:
+    """What is missing on a page whose scripts do not run."""
+    said = page.locator("main").inner_text()
+    missing = [] if page.locator("main h1").first.is_visible() else ["its heading"]
+    missing += [] if len(said.split()) > 3 else ["its words"]
+    return [f"{page.url}: without scripts {what} is missing" for what in missing]

@@ -1,0 +1,39 @@
+"""Which addresses are pages: all routes that there are, but for those that show no page of their own."""
+
+from collections.abc import Iterable, Iterator
+
+from django.urls import Resolver404, URLPattern, URLResolver, get_resolver, resolve
+
+NO_PAGES = frozenset({
+    # Documents for programs, and the page of the API, which is tried apart.
+    "metrics", "context_download", "api_docs",
+    # Files.
+    "organisation_export_download", "team_export_download", "agent_export_download",
+    # Only take what a form on a page sends, and lead back to a page.
+    "context_replay", "size", "task_push", "thread_switch", "job_retry", "draft_forget", "person_password",
+    "agent_file_restore", "team_file_restore", "daily_log_restore", "profile_restore", "rule_restore",
+    "profile_check", "profile_delete", "rule_check", "rule_try", "rule_switch", "rule_delete",
+    "memory_pin", "memory_bring_back", "memory_separate", "memory_restore", "import_apply",
+    "external_ask", "external_switch", "external_delete", "team_member_role", "team_member_remove",
+})  # fmt: skip
+
+
+def page_routes() -> set[str]:
+    """The names of all routes that show a page."""
+    return {pattern.name for pattern in _patterns(get_resolver().url_patterns) if pattern.name} - NO_PAGES
+
+
+def route_of(path: str) -> str:
+    """The name of the route that answers a path; empty where there is none."""
+    try:
+        return resolve(path).url_name or ""
+    except Resolver404:
+        return ""
+
+
+def _patterns(entries: Iterable[URLPattern | URLResolver]) -> Iterator[URLPattern]:
+    for entry in entries:
+        if isinstance(entry, URLPattern):
+            yield entry
+        elif str(entry.pattern) != "api/v1/":
+            yield from _patterns(entry.url_patterns)

@@ -1,0 +1,307 @@
+"""Stories of writing: from the first key to a version, with two people, without a network, a session or scripts."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.contrib.sessions.models import Session
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from teams.models import Membership, Role, Team
+from tests.browser.conftest import PASSWORD, sign_in
+from tests.browser.looking import violations_in_both_schemes
+from tests.browser.writing import (
+    GOALS,
+    draft_of,
+    goals,
+    is_saved,
+    open_goals,
+    publish_from_here,
+    published_by,
+    state_of,
+)
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def other(browser: Browser, team: Team) -> Iterator[Page]:
+    """The browser of a colleague, who may edit."""
+    Membership.objects.filter(user__username="tim").update(role=Role.EDITOR)
+    context = browser.new_context()
+    yield context.new_page()
+    context.close()
+
+
+def test_from_the_first_key_to_a_version(page: Page, server: str, team: Team, complaints: list[str]) -> None:
+    text = open_goals(page, server)
+    page.get_by_text("An example").click()
+    page.get_by_role("button", name="Start from this example").click()
+    expect(text).to_have_value("Ship the Q1 product demo by March 15.\n\n- Three acts, twelve minutes, one story\n"
+        "- Every claim shown live, no slides\n- Two dress rehearsals with pilot customers")  # fmt: skip
+    expect(page.get_by_role("button", name="Start from this example")).to_be_hidden()
+    is_saved(page)
+    text.fill("Ship it by March.")
+    text.select_text()
+    page.get_by_role("button", name="Bold").click()
+    expect(text).to_have_value("**Ship it by March.**")
+    expect(page.locator("#size")).to_contain_text("4 words")
+    is_saved(page)
+    page.reload()
+    expect(text).to_have_value("**Ship it by March.**")
+    expect(page.get_by_text("your draft")).to_be_visible()
+    assert goals(team).version == 1
+
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator("#preview strong")).to_have_text("Ship it by March.")
+    expect(page.locator("#preview .prose")).to_be_focused()
+    publish_from_here(page, "The date")
+    expect(page.locator("[data-message]")).to_contain_text("Published as version 2.")
+    expect(page.locator("#live")).to_contain_text("Published as version 2.")
+    assert goals(team).content == "**Ship it by March.**"
+    assert goals(team).versions.get(version=2).note == "The date"
+    assert draft_of() == ""
+
+
+def test_a_discarded_draft_comes_back(page: Page, server: str, team: Team, complaints: list[str]) -> None:
+    text = open_goals(page, server)
+    text.fill("Precious")
+    is_saved(page)
+    text.fill("Precious and more")
+    page.get_by_role("button", name="Discard the draft").click()
+    expect(page.locator("[data-message]")).to_contain_text("The draft is discarded.")
+    expect(text).to_have_value("")
+    expect(page.locator("#other-text")).to_be_hidden()
+    page.get_by_role("button", name="Bring it back").click()
+    expect(text).to_have_value("Precious and more")
+
+
+def test_two_people_at_once_lose_nothing(page: Page, other: Page, server: str, team: Team) -> None:
+    published_by("olga", team, "one\ntwo\nthree")
+    mine = open_goals(page, server)
+    theirs = open_goals(other, server, "tim")
+    expect(other.locator("#others")).to_have_text("Olga Owner is editing this text, too.")
+    theirs.fill("one\ntwo\nTHREE")
+    publish_from_here(other)
+    expect(other.locator("[data-message]")).to_contain_text("Published as version 3.")
+
+    mine.fill("ONE\ntwo\nthree")
+    expect(page.locator("#newer")).to_contain_text("Tim published version 3 while you were writing.")
+    page.get_by_role("button", name="Publish …").click()
+    expect(page.get_by_role("alert").filter(has_text="Tim published version 3")).to_be_visible()
+    field = page.get_by_label("Your text, not published yet")
+    expect(field).to_have_value("ONE\ntwo\nTHREE")
+    expect(page.locator("#other-text")).to_be_hidden()
+    page.get_by_role("button", name="Use this: Their text").click()
+    expect(field).to_have_value("one\ntwo\nTHREE")
+    field.press("Control+z")
+    expect(field).to_have_value("ONE\ntwo\nTHREE")
+    publish_from_here(page)
+    expect(page.locator("[data-message]")).to_contain_text("Published as version 4.")
+    assert goals(team).content == "ONE\ntwo\nTHREE"
+
+
+def test_a_network_lost_while_typing(context: BrowserContext, page: Page, server: str, team: Team) -> None:
+    text = open_goals(page, server)
+    text.fill("Before")
+    is_saved(page)
+    context.set_offline(True)
+    text.fill("Before, and in the tunnel")
+    expect(state_of(page)).to_contain_text("No connection. Your text is safe in this window")
+    expect(page.locator("#live")).to_contain_text("No connection.")
+    expect(page.locator("#trouble")).to_be_hidden()
+    assert draft_of() == "Before"
+    context.set_offline(False)
+    is_saved(page)
+    assert draft_of() == "Before, and in the tunnel"
+
+
+def test_a_laptop_closed_without_a_network(context: BrowserContext, page: Page, server: str, team: Team) -> None:
+    text = open_goals(page, server)
+    text.fill("Before")
+    is_saved(page)
+    context.set_offline(True)
+    text.fill("In the tunnel")
+    expect(state_of(page)).to_contain_text("No connection.")
+    page.close()
+    context.set_offline(False)
+
+    page = context.new_page()
+    page.goto(f"{server}{GOALS}")
+    text = page.get_by_label("Text of Goals")
+    expect(text).to_have_value("Before")
+    expect(page.get_by_role("heading", name="This browser kept a text of yours that was not saved")).to_be_visible()
+    expect(page.locator("[data-other]")).to_have_text("In the tunnel")
+    page.get_by_role("button", name="Change places").click()
+    expect(text).to_have_value("In the tunnel")
+    page.get_by_role("button", name="Go on with the one in the field").click()
+    is_saved(page)
+    assert draft_of() == "In the tunnel"
+
+
+def test_a_session_that_ends_while_typing(context: BrowserContext, page: Page, server: str, team: Team) -> None:
+    text = open_goals(page, server)
+    text.fill("Before")
+    is_saved(page)
+    Session.objects.all().delete()
+    text.fill("Before and after")
+    expect(state_of(page)).to_contain_text("You were signed out. Your text is safe in this window.")
+    assert draft_of() == "Before"
+    with context.expect_page() as opened:
+        page.get_by_role("link", name="Sign in in a new tab").click()
+    tab = opened.value
+    tab.get_by_label("Username").fill("olga")
+    tab.get_by_label("Password").fill(PASSWORD)
+    tab.get_by_role("button", name="Sign in").click()
+    tab.wait_for_url(f"{server}/")
+    tab.close()
+    page.keyboard.press("Control+s")
+    is_saved(page)
+    assert draft_of() == "Before and after"
+    publish_from_here(page)
+    expect(page.locator("[data-message]")).to_contain_text("Published as version 2.")
+
+
+def test_a_session_that_ends_without_scripts(browser: Browser, server: str, team: Team) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    open_goals(page, server).fill("\nPrecious <b>\n")
+    Session.objects.all().delete()
+    page.get_by_role("button", name="Publish …").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("You were signed out, but your text is still here")
+    with context.expect_page() as opened:
+        page.get_by_role("link", name="Sign in in a new tab").click()
+    tab = opened.value
+    tab.get_by_label("Username").fill("olga")
+    tab.get_by_label("Password").fill(PASSWORD)
+    tab.get_by_role("button", name="Sign in").click()
+    tab.wait_for_url(f"{server}/")
+    page.get_by_role("button", name="Send it again").click()
+    # Signing in changed the token of forms, so the text comes back once more, with the new one.
+    expect(page.get_by_role("heading", level=1)).to_contain_text("open for a long time, but your text is still here")
+    page.get_by_role("button", name="Send it again").click()
+    page.get_by_role("button", name="Publish", exact=True).click()
+    expect(page.get_by_text("Published as version 2.")).to_be_visible()
+    assert goals(team).content == "\nPrecious <b>\n"
+    context.close()
+
+
+def test_two_windows_of_one_person(context: BrowserContext, page: Page, server: str, team: Team) -> None:
+    text = open_goals(page, server)
+    second = context.new_page()
+    second.goto(f"{server}{GOALS}")
+    text.fill("From the first window")
+    is_saved(page)
+    second.get_by_label("Text of Goals").fill("From the second window")
+    expect(second.get_by_role("heading", name="You went on with this text in another window")).to_be_visible()
+    expect(second.locator("[data-other]")).to_have_text("From the first window")
+    assert draft_of() == "From the first window"
+    second.get_by_role("button", name="Go on with the one in the field").click()
+    is_saved(second)
+    assert draft_of() == "From the second window"
+    second.reload()
+    expect(second.locator("#set-aside")).to_have_text("From the first window")
+
+
+def test_without_scripts(browser: Browser, server: str, team: Team) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    text = open_goals(page, server)
+    text.fill("\n\nShip **it**.\n")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator("#preview strong")).to_have_text("it")
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.get_by_text("Draft saved. Nobody else sees it yet.")).to_be_visible()
+    assert draft_of() == "\n\nShip **it**.\n"
+    expect(page.get_by_role("button", name="Bold")).to_be_hidden()
+    publish_from_here(page, "Without scripts")
+    expect(page.get_by_text("Published as version 2.")).to_be_visible()
+    assert goals(team).content == "\n\nShip **it**.\n"
+    context.close()
+
+
+def test_with_the_keyboard_alone(page: Page, server: str, team: Team, complaints: list[str]) -> None:
+    open_goals(page, server).focus()
+    page.keyboard.type("never guess")
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Control+b")
+    expect(page.get_by_label("Text of Goals")).to_have_value("**never guess**")
+    page.keyboard.press("Alt+F10")
+    expect(page.get_by_role("button", name="Heading")).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("button", name="Bold")).to_be_focused()
+    page.keyboard.press("End")
+    expect(page.get_by_role("button", name="Quotation")).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Text of Goals")).to_have_value("- **never guess**")
+    page.keyboard.press("Control+s")
+    is_saved(page)
+    page.keyboard.press("Control+Shift+p")
+    expect(page.locator("#preview .prose")).to_be_focused()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_label("What did you change?")).to_be_focused()
+    page.keyboard.type("By keyboard")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-message]")).to_contain_text("Published as version 2.")
+    assert goals(team).content == "- **never guess**"
+
+
+def test_shortcuts_can_be_switched_off(page: Page, server: str, team: Team, complaints: list[str]) -> None:
+    open_goals(page, server)
+    page.get_by_role("button", name="Shortcuts").click()
+    page.get_by_label("Use these shortcuts in this browser").uncheck()
+    page.get_by_role("button", name="Close").click()
+    page.reload()
+    page.wait_for_load_state()
+    page.locator("h1").click()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    page.get_by_label("Text of Goals").fill("plain")
+    page.get_by_label("Text of Goals").press("Control+b")
+    expect(page.get_by_label("Text of Goals")).to_have_value("plain")
+
+
+def test_the_line_of_a_cut_is_drawn(page: Page, server: str, team: Team, complaints: list[str]) -> None:
+    sign_in(page, server)
+    page.goto(f"{server}/agents/luna/files/KNOWLEDGE/")
+    expect(page.locator("#size")).to_contain_text("of 2,000 tokens: the last 15 paragraphs would be cut.")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator(".cut-line")).to_have_count(1)
+    expect(page.locator("p", has=page.locator(".cut-line"))).to_contain_text("Paragraph 15:")
+
+
+def test_axe_finds_nothing_in_any_state(page: Page, server: str, team: Team) -> None:
+    text = open_goals(page, server)
+    text.fill("Precious")
+    is_saved(page)
+    page.get_by_role("button", name="Discard the draft").click()
+    page.get_by_role("button", name="Shortcuts").click()
+    found = violations_in_both_schemes(page)
+    page.keyboard.press("Escape")
+    text.fill("Mine")
+    is_saved(page)
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator("#preview .prose")).to_be_focused()
+    found += violations_in_both_schemes(page)
+    page.goto(f"{server}{GOALS}?step=publish")
+    found += violations_in_both_schemes(page)
+    published_by("tim", team, "Theirs")
+    page.goto(f"{server}{GOALS}?step=merge")
+    found += violations_in_both_schemes(page)
+    assert found == []
+
+
+def test_no_state_is_wider_than_a_small_phone(browser: Browser, server: str, team: Team) -> None:
+    context = browser.new_context(viewport={"width": 320, "height": 640})
+    page = context.new_page()
+    open_goals(page, server).fill("Mine")
+    is_saved(page)
+    published_by("tim", team, "Theirs" * 60)
+    for step in ("", "?step=merge"):
+        page.goto(f"{server}{GOALS}{step}")
+        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), step
+    context.close()

@@ -1,0 +1,154 @@
+"""Exporting and importing on pages: who may, what is shown, what is refused, and that nothing is written too early."""
+
+from io import BytesIO
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from agents.models import Agent
+from memories.models import ImportPlan, ImportStatus, Job, JobStatus
+from teams.models import Team, User
+from tests.archives import packed
+from tests.pages.conftest import SignedIn, text_of
+
+NAME = "agents/luna/IDENTITY.md"
+# Address: what the owner, the editor, the teammate (a viewer), the outsider and the admin are answered.
+PAGES = {
+    "/agents/luna/export/": (200, 200, 200, 404, 200),
+    "/agents/luna/export/download/": (200, 200, 200, 404, 200),
+    "/teams/demo/export/": (200, 200, 200, 404, 200),
+    "/teams/demo/export/download/": (200, 200, 200, 404, 200),
+    "/export/": (403, 403, 403, 403, 200),
+    "/export/download/": (403, 403, 403, 403, 200),
+    "/import/": (200, 200, 200, 200, 200),
+}
+
+
+def upload(browser: Client, archive: bytes, name: str = "notes.zip") -> Any:
+    return browser.post("/import/", {"archive": SimpleUploadedFile(name, archive)}, follow=True)
+
+
+def status_of(browser: Client, address: str) -> int:
+    answer = browser.get(address)
+    if answer.streaming:
+        answer.getvalue()  # or its file would stay open
+    return answer.status_code
+
+
+@pytest.fixture
+def people(owner: User, editor: User, teammate: User, outsider: User, admin: User) -> tuple[User, ...]:
+    """Everybody, in the order of the table."""
+    return (owner, editor, teammate, outsider, admin)
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_everybody_is_answered_as_the_table_says(
+    address: str, signed_in: SignedIn, people: tuple[User, ...], agent: Agent
+) -> None:
+    assert tuple(status_of(signed_in(person), address) for person in people) == PAGES[address]
+
+
+def test_the_download_is_a_zip(signed_in: SignedIn, teammate: User, agent: Agent) -> None:
+    answer = signed_in(teammate).get("/agents/luna/export/download/")
+    assert answer["Content-Type"] == "application/zip"
+    assert answer["Content-Disposition"] == 'attachment; filename="agent-luna.zip"'
+    with ZipFile(BytesIO(answer.getvalue())) as archive:
+        assert archive.read("agents/luna/INSTRUCTIONS.md") == b"Be kind."
+
+
+def test_an_import_is_shown_before_it_is_done(signed_in: SignedIn, editor: User, agent: Agent) -> None:
+    browser = signed_in(editor)
+    page = text_of(upload(browser, packed({NAME: "I am <b>Luna</b>.", "notes.txt": "x"})))
+    assert "Nothing is written yet" in page
+    assert "I am &lt;b&gt;Luna&lt;/b&gt;." in page
+    assert "1 file is left aside" in page
+    assert agent.files.get(file_key="IDENTITY").content == ""
+    plan = ImportPlan.objects.get()
+    page = text_of(browser.post(f"/import/{plan.id}/apply/", follow=True))
+    assert "1 change was imported" in page
+    assert agent.files.get(file_key="IDENTITY").content == "I am <b>Luna</b>."
+    again = text_of(browser.post(f"/import/{plan.id}/apply/", follow=True))  # a second click
+    assert "1 change was imported" in again
+    assert agent.files.get(file_key="IDENTITY").version == 2
+
+
+def test_what_is_refused_comes_back_with_the_form(signed_in: SignedIn, editor: User) -> None:
+    answer = upload(signed_in(editor), b"no zip")
+    assert answer.status_code == 422
+    assert "This is no zip that can be read" in text_of(answer)
+    assert "Choose a zip file first." in text_of(signed_in(editor).post("/import/"))
+    assert not ImportPlan.objects.exists()
+
+
+def test_nothing_to_change_says_so(signed_in: SignedIn, editor: User, agent: Agent) -> None:
+    page = text_of(upload(signed_in(editor), packed({"agents/luna/INSTRUCTIONS.md": "Be kind."})))
+    assert "Nothing would change" in page
+    assert "/apply/" not in page
+
+
+def test_what_one_may_not_change_is_told_and_stays(signed_in: SignedIn, teammate: User, agent: Agent) -> None:
+    page = text_of(upload(signed_in(teammate), packed({NAME: "stolen"})))
+    assert "You may read this, but not change it." in page
+    assert "/apply/" in page
+    assert ">Import</button>" not in page
+    signed_in(teammate).post(f"/import/{ImportPlan.objects.get().id}/apply/")
+    assert agent.files.get(file_key="IDENTITY").content == ""
+
+
+def test_an_import_of_somebody_else_is_not_there(
+    signed_in: SignedIn, editor: User, owner: User, outsider: User, agent: Agent
+) -> None:
+    upload(signed_in(editor), packed({NAME: "x"}))
+    address = f"/import/{ImportPlan.objects.get().id}/"
+    for person in (owner, outsider):
+        assert signed_in(person).get(address).status_code == 404
+        assert signed_in(person).post(f"{address}apply/").status_code == 404
+    assert signed_in(editor).get(f"{address}apply/").status_code == 405
+
+
+def test_what_was_changed_on_both_sides_can_be_chosen(
+    signed_in: SignedIn, editor: User, team: Team, agent: Agent
+) -> None:
+    browser = signed_in(editor)
+    settings = '{"marks": {"INSTRUCTIONS.md": "0000"}}'
+    upload(browser, packed({"agents/luna/INSTRUCTIONS.md": "Theirs", "agents/luna/agent.json": settings}))
+    plan = ImportPlan.objects.get()
+    page = text_of(browser.get(f"/import/{plan.id}/"))
+    assert "changed on both sides" in page
+    assert 'name="take" value="agents/luna/INSTRUCTIONS.md"' in page
+    browser.post(f"/import/{plan.id}/apply/", {"take": "agents/luna/INSTRUCTIONS.md"})
+    assert agent.files.get(file_key="INSTRUCTIONS").content == "Theirs"
+
+
+@pytest.mark.parametrize(
+    ("status", "said"), [(JobStatus.RUNNING, "3 of 9 done"), (JobStatus.PARKED, "This was given up after several")]
+)
+def test_a_large_import_shows_how_far_it_is(
+    signed_in: SignedIn, editor: User, agent: Agent, status: JobStatus, said: str
+) -> None:
+    browser = signed_in(editor)
+    upload(browser, packed({NAME: "x"}))
+    job = Job.objects.create(kind="import_archive", steps=9, steps_done=3, status=status)
+    ImportPlan.objects.update(status=ImportStatus.RUNNING, job=job)
+    assert said in text_of(browser.get(f"/import/{ImportPlan.objects.get().id}/"))
+
+
+def test_a_page_stays_short_however_much_would_change(signed_in: SignedIn, admin: User) -> None:
+    lines = "\n".join(f"- [fact] number {number}" for number in range(250))
+    page = text_of(upload(signed_in(admin), packed({f"agents/a{number}/MEMORY.md": lines for number in range(8)})))
+    assert page.count('class="differs"') == 600 - 6  # the agents themselves have nothing to compare
+    assert "151 more changes are not listed." in page
+    assert "251 more changes are not listed." in page
+    assert "2,008 changes, each as a version of its own" in page
+
+
+def test_an_import_is_found_again(signed_in: SignedIn, editor: User, owner: User, agent: Agent) -> None:
+    upload(signed_in(editor), packed({NAME: "x"}), "spring.zip")
+    page = text_of(signed_in(editor).get("/import/"))
+    assert f"/import/{ImportPlan.objects.get().id}/" in page
+    assert "spring.zip" in page
+    assert "Not imported yet" in page
+    assert "spring.zip" not in text_of(signed_in(owner).get("/import/"))

@@ -1,0 +1,85 @@
+"""How two texts differ: nothing of either is lost, numbers are right, and large texts are no trouble."""
+
+import pytest
+from hypothesis import given
+
+from teams.differences import Run, difference
+from teams.differences.comparison import compared, summary_of
+from tests.teams.differences.texts import any_texts, calm, prose
+
+SIZE = 200_000
+WORDS = prose(SIZE, 1)
+
+
+@calm
+@given(any_texts, any_texts)
+def test_both_texts_can_be_rebuilt(old: str, new: str) -> None:
+    runs = [run for part in difference(old, new).parts for run in part.runs]
+    assert "".join(run.text for run in runs if run.kind != "added") == old
+    assert "".join(run.text for run in runs if run.kind != "removed") == new
+    assert bool(difference(old, new).changes) == (old != new)
+
+
+@calm
+@given(any_texts, any_texts)
+def test_parts_know_their_lines(old: str, new: str) -> None:
+    for part in difference(old, new).parts:
+        before, after = (
+            "".join(run.text for run in part.runs if run.kind != kind).split("\n")[0] for kind in ("added", "removed")
+        )
+        if before:
+            assert old.split("\n")[part.old_line - 1] == before
+        if after:
+            assert new.split("\n")[part.new_line - 1] == after
+
+
+def test_a_change_names_its_place_and_its_words() -> None:
+    found = difference("one\ntwo\nthree\n", "one\ntwo and a half\nthree\n")
+    (change,) = found.changes
+    assert (change.old_line, change.new_line) == (2, 2)
+    assert change.runs == (Run("equal", "two"), Run("added", " and a half"), Run("equal", "\n"))
+    assert (found.words_added, found.words_removed) == (3, 0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "summary"),
+    [
+        ("a\n", "a\n", "Both are the same, to the letter."),
+        ("a b\n", "a  b\n", "Nothing but white space changed."),
+        ("a\r\nb\r\n", "a\nb\n", "Nothing but white space changed."),
+        ("a b\n", "a c d\n", "1 place changed: 2 words added, 1 word removed."),
+        ("a\nb\nc\n", "x\nb\ny\n", "2 places changed: 2 words added, 2 words removed."),
+        ("word\n", "**word**\n", "1 place changed, but no words: signs or formatting alone."),
+    ],
+)
+def test_the_summary(old: str, new: str, summary: str) -> None:
+    assert summary_of(difference(old, new)) == summary
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (WORDS, WORDS.replace("\n", " x\n")),
+        (WORDS, prose(SIZE, 2)),
+        (WORDS.replace("\n", " "), prose(SIZE, 2).replace("\n", " ")),
+        (WORDS, "\n".join(WORDS.split("\n")[::-1])),
+        ("x" * SIZE, "x" * (SIZE - 1) + "y"),
+        ("same line\n" * 20_000, "other line\n" + "same line\n" * 19_990),
+        ("a b " * (SIZE // 4), "b a " * (SIZE // 4)),
+        ("!?" * (SIZE // 2), "?!" * (SIZE // 2)),
+        ("\n" * SIZE, "\n" * (SIZE // 2)),
+        ("漢字" * (SIZE // 2), "字漢漢" * (SIZE // 3)),
+    ],
+    ids=["every line", "rewritten", "one line", "reversed", "one word", "equal lines", "turns", "signs", "empty", "漢"],
+)
+def test_large_texts_are_compared_whole(old: str, new: str) -> None:
+    runs = [run for part in difference(old, new).parts for run in part.runs]
+    assert "".join(run.text for run in runs if run.kind != "added") == old
+    assert "".join(run.text for run in runs if run.kind != "removed") == new
+
+
+def test_very_long_texts_are_shown_as_they_are_written() -> None:
+    shown = compared(prose(400_000, 1), prose(400_000, 2))
+    assert not shown.may_be_read
+    assert shown.places
+    assert shown.places[0].cut

@@ -1,0 +1,62 @@
+"""The difference as it is written: lines with their numbers."""
+
+from hypothesis import given
+
+from teams.differences import difference
+from teams.differences.rows import LONGEST, places_of
+from tests.teams.differences.texts import any_texts, calm
+
+
+def drawn(old: str, new: str) -> list[str]:
+    """Each line that is shown, like `- 2   two`."""
+    signs = {"same": " ", "removed": "-", "added": "+"}
+    return [
+        f"{signs[row.kind]} {row.old or '':<2}{row.new or '':<2}" + "".join(run.text for run in row.runs).rstrip("\n")
+        for place in places_of(difference(old, new))
+        for row in place.rows
+    ]
+
+
+def test_lines_that_changed_stand_with_their_numbers_among_some_that_did_not() -> None:
+    old = "".join(f"line {number}\n" for number in range(1, 10))
+    new = old.replace("line 5\n", "line five\nand more\n")
+    assert drawn(old, new) == [
+        "  2 2 line 2",
+        "  3 3 line 3",
+        "  4 4 line 4",
+        "- 5   line 5",
+        "+   5 line five",
+        "+   6 and more",
+        "  6 7 line 6",
+        "  7 8 line 7",
+        "  8 9 line 8",
+    ]
+
+
+def test_lines_between_changes_are_counted_where_they_are_not_shown() -> None:
+    old = "first\n" + "same\n" * 20 + "last\n"
+    places = places_of(difference(old, old.replace("first", "1st").replace("last", "end")))
+    assert [(place.number, place.skipped, len(place.rows)) for place in places] == [
+        (1, 0, 2), (0, 0, 3), (0, 14, 3), (2, 0, 2),
+    ]  # fmt: skip
+
+
+@calm
+@given(any_texts, any_texts)
+def test_lines_that_changed_are_all_there(old: str, new: str) -> None:
+    rows = [row for place in places_of(difference(old, new)) for row in place.rows]
+    before = old.split("\n")
+    after = new.split("\n")
+    for row in rows:
+        text = "".join(run.text for run in row.runs).removesuffix("\n")
+        assert row.old is None or before[row.old - 1] == text or row.kind == "added"
+        assert row.new is None or after[row.new - 1] == text or row.kind == "removed"
+    numbers = [row.new for row in rows if row.new is not None]
+    assert numbers == sorted(set(numbers))
+
+
+def test_a_very_long_line_is_shown_around_what_changed() -> None:
+    old = "word " * 10_000 + "old" + " word" * 10_000
+    lines = drawn(old, old.replace("old", "new"))
+    assert all(len(line) < 3 * LONGEST for line in lines)
+    assert [" … " in line for line in lines] == [True, True]

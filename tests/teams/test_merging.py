@@ -1,0 +1,88 @@
+"""Three texts into one: what nobody may lose, whatever the texts are."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from teams.merging import Marks, Piece, as_text, merged
+
+calm = settings(deadline=None)
+MARKS = Marks("(yours)", "(theirs)", "(end)")
+texts = st.lists(st.sampled_from(["a", "b", "c", "", "a b"]), max_size=8).map("\n".join)
+
+
+@st.composite
+def edits(draw: st.DrawFn, base: str) -> str:
+    """The base with lines taken out, changed and put in."""
+    lines: list[str] = []
+    for number, line in enumerate(base.split("\n")):
+        kind = draw(st.sampled_from(["keep", "keep", "keep", "drop", "change", "put"]))
+        lines += {"keep": [line], "drop": [], "change": [f"changed {number}"], "put": [f"new {number}", line]}[kind]
+    return "\n".join(lines)
+
+
+three_texts = texts.flatmap(lambda base: st.tuples(st.just(base), edits(base), edits(base)))
+
+
+@pytest.mark.parametrize(
+    ("base", "mine", "theirs", "text"),
+    [
+        ("a\nb\nc", "A\nb\nc", "a\nb\nC", "A\nb\nC"),
+        ("a\nb\nc", "a\nc", "a\nb\nc\nd", "a\nc\nd"),
+        ("a", "x", "y", "(yours)\nx\n(theirs)\ny\n(end)"),
+        ("", "", "y", "y"),
+        ("a\nb", "a\nsame\nx\nb", "a\nsame\ny\nb", "a\nsame\n(yours)\nx\n(theirs)\ny\n(end)\nb"),
+        ("a\nb", "a\nB", "a", "a\n(yours)\nB\n(theirs)\n(end)"),
+    ],
+)
+def test_what_becomes_of_two_changes(base: str, mine: str, theirs: str, text: str) -> None:
+    assert as_text(merged(base, mine, theirs), MARKS) == text
+
+
+@calm
+@given(three_texts)
+def test_who_changed_nothing_gets_the_others_text(drawn: tuple[str, str, str]) -> None:
+    base, mine, _ = drawn
+    assert as_text(merged(base, mine, base), MARKS) == mine
+    assert as_text(merged(base, base, mine), MARKS) == mine
+    assert as_text(merged(base, mine, mine), MARKS) == mine
+
+
+@calm
+@given(three_texts)
+def test_no_line_is_lost_that_somebody_wrote(drawn: tuple[str, str, str]) -> None:
+    base, mine, theirs = drawn
+    merged_lines = as_text(merged(base, mine, theirs), MARKS).split("\n")
+    written = {*mine.split("\n"), *theirs.split("\n")} - set(base.split("\n"))
+    assert written <= set(merged_lines)
+
+
+@calm
+@given(three_texts)
+def test_a_line_that_both_left_alone_is_there(drawn: tuple[str, str, str]) -> None:
+    base, mine, theirs = drawn
+    lines = as_text(merged(base, mine, theirs), MARKS).split("\n")
+    for line in set(base.split("\n")):
+        kept = min(text.split("\n").count(line) for text in (base, mine, theirs))
+        assert lines.count(line) >= kept
+
+
+@calm
+@given(three_texts)
+def test_it_does_not_matter_who_asks(drawn: tuple[str, str, str]) -> None:
+    base, mine, theirs = drawn
+    pieces = merged(base, mine, theirs)
+    swapped = merged(base, theirs, mine)
+    assert [piece.is_overlap for piece in pieces] == [piece.is_overlap for piece in swapped]
+    assert [(piece.theirs, piece.lines) for piece in swapped if piece.is_overlap] == [
+        (piece.lines, piece.theirs) for piece in pieces if piece.is_overlap
+    ]
+
+
+@calm
+@given(texts, texts, texts)
+def test_any_three_texts_can_be_brought_together(base: str, mine: str, theirs: str) -> None:
+    pieces = merged(base, mine, theirs)
+    assert all(isinstance(piece, Piece) for piece in pieces)
+    lines = as_text(pieces, MARKS).split("\n")
+    assert {*mine.split("\n"), *theirs.split("\n")} - set(base.split("\n")) <= set(lines)
