@@ -20,7 +20,7 @@ from teams.views.document import Crumb, Document, saving
 def edit(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     """The editor of an agent's file."""
     found = _document(request, slug, key, Action.EDIT)
-    return editing.edit(request, found, editing.publisher(request, file_save, found.file))
+    return editing.edit(request, found, saving(request, file_save, found.file))
 
 
 def history(request: HttpRequest, slug: str, key: str) -> HttpResponse:

@@ -23,7 +23,7 @@ from teams.markdown import rendered
 from teams.views import comparing, editing, restoring
 from teams.views import history as document_history
 from teams.views.asking import asking
-from teams.views.document import Crumb, Document, saving
+from teams.views.document import Crumb, Document, Save, saving
 
 
 def read(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
@@ -74,9 +74,9 @@ def restore(request: HttpRequest, slug: str, date: datetime.date, number: int) -
     return restoring.restore(request, found, number, saving(request, file_save, found.file))
 
 
-def _publisher(request: HttpRequest, agent: Agent, found: Document) -> editing.Publish:
+def _publisher(request: HttpRequest, agent: Agent, found: Document) -> Save:
     if found.exists:
-        return editing.publisher(request, file_save, found.file)
+        return saving(request, file_save, found.file)
 
     def create(content: str, expected: int, note: str) -> DailyLog:
         date = found.file.date  # type: ignore[attr-defined]

@@ -1,7 +1,6 @@
 """The page of an agent: its files, teams, days, what it keeps, and its contexts."""
 
 import datetime
-from dataclasses import dataclass
 
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
@@ -9,6 +8,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from agents.access import agent_for, may
+from agents.calendar import Day, days_of
 from agents.guidance import AGENT_FILES
 from agents.models import Agent
 from agents.services import agent_files_ensure
@@ -22,15 +22,6 @@ from teams.models import Team
 from teams.views.asking import asking
 
 DAYS, MEMORIES, CONTEXTS = 14, 6, 6
-
-
-@dataclass(frozen=True, slots=True)
-class Day:
-    """A day of the strip."""
-
-    date: datetime.date
-    filled: bool
-    is_today: bool
 
 
 def agent_page(request: HttpRequest, slug: str) -> HttpResponse:
@@ -59,8 +50,4 @@ def agent_page(request: HttpRequest, slug: str) -> HttpResponse:
 def _days(agent: Agent) -> list[Day]:
     """The last days up to today, where the agent works; oldest first."""
     today = agent.today(timezone.now())
-    first = today - datetime.timedelta(days=DAYS - 1)
-    logs = agent.daily_logs.filter(date__range=(first, today)).exclude(content="")
-    filled = set(logs.values_list("date", flat=True))
-    dates = [first + datetime.timedelta(days=number) for number in range(DAYS)]
-    return [Day(date, date in filled, date == today) for date in dates]
+    return days_of(agent, today - datetime.timedelta(days=DAYS - 1), today)

@@ -7,11 +7,9 @@ from collections.abc import Callable, Mapping
 
 from django.http import HttpRequest, HttpResponse
 
-from teams.views.document import Document
+from teams.views.document import Document, Save
 from teams.views.editing import conflict, drafting, presence, publishing, writing
-from teams.views.editing.desk import Desk, Publish, publisher
-
-__all__ = ["Publish", "edit", "publisher"]
+from teams.views.editing.desk import Desk
 
 DEEDS: Mapping[str, Callable[[Desk], HttpResponse]] = {
     "keep": drafting.keep,
@@ -28,7 +26,7 @@ DEEDS: Mapping[str, Callable[[Desk], HttpResponse]] = {
 STEPS: Mapping[str, Callable[[Desk], HttpResponse]] = {"publish": publishing.look, "merge": conflict.look}
 
 
-def edit(request: HttpRequest, document: Document, publish: Publish) -> HttpResponse:
+def edit(request: HttpRequest, document: Document, publish: Save) -> HttpResponse:
     """The editor of a text that the person may change; `publish` makes a version of it."""
     desk = Desk(request, document, publish)
     if request.method == "POST":

@@ -1,6 +1,5 @@
 """A text on somebody's desk: what every deed of the editor needs."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -8,21 +7,9 @@ from uuid import UUID
 from django.http import HttpRequest
 
 from teams.drafts import Draft, draft_of, draft_save
-from teams.files import VersionedFile
 from teams.forms import DraftForm
 from teams.views.asking import asking
-from teams.views.document import Document
-
-Publish = Callable[[str, int, str], VersionedFile]
-"""Stores a text made from a version, with a note; returns the text as stored. Raises StaleVersion."""
-
-
-def publisher(request: HttpRequest, save: Callable[..., VersionedFile], file: VersionedFile) -> Publish:
-    """How the signed-in person publishes this file, by `teams.files.file_save` or what takes the same arguments."""
-    author = asking(request).author
-    return lambda content, expected, note: save(
-        file=file, content=content, expected_version=expected, author=author, note=note
-    )
+from teams.views.document import Document, Save
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +18,7 @@ class Desk:
 
     request: HttpRequest
     document: Document
-    publish: Publish
+    publish: Save
 
     @property
     def person(self) -> UUID:
