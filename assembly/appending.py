@@ -3,7 +3,6 @@
 Source: "Incremental Updates" of the seed "Context Assembly Specification".
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
 
@@ -17,9 +16,10 @@ from assembly.engine.profile import Profile
 from assembly.engine.rendering import render
 from assembly.engine.types import Candidate, Request
 from assembly.gathered import SourceReport
-from assembly.models import Assembly, Decision
+from assembly.models import Assembly
 from assembly.record import Owners, record
-from assembly.replay import candidate_of, content_of, texts_of
+from assembly.recorded import Recorded, recorded
+from assembly.replay import content_of
 from assembly.rules.firing import rules_replayed
 from assembly.watching import watched
 from config.tokens import get_tokenizer
@@ -34,11 +34,11 @@ def append(*, assembly: Assembly, event: Event, principal: Principal) -> Answer:
     What the context held stays as it was told, whatever became of it since. Raises RecordDamaged.
     """
     started = perf_counter()
-    decisions = list(assembly.decisions.order_by("position"))
+    told = recorded(assembly)
     # What it holds is told already: nothing of it is said shorter now.
-    told_by = replace(Profile.from_dict(assembly.profile), over_budget=(), fill=False)
+    told_by = replace(told.inputs.profile, over_budget=(), fill=False)
     profile = _with_latest(told_by)
-    kept = _told(assembly, profile, decisions)
+    kept = _told(told, profile)
     newest = _newest(event)
     candidates = [newest, *(_one_later(candidate) for candidate in kept if candidate.ref != newest.ref)]
     request = Request(
@@ -74,16 +74,17 @@ def _with_latest(profile: Profile) -> Profile:
     return replace(profile, sections=(*required, LATEST, *others))
 
 
-def _told(assembly: Assembly, profile: Profile, decisions: Sequence[Decision]) -> list[Candidate]:
+def _told(recorded: Recorded, profile: Profile) -> list[Candidate]:
     """What the context holds, as candidates of which each text is what was told of it: cut where it was cut."""
-    content, texts = content_of(assembly, list(decisions)), texts_of(decisions)
+    content = content_of(recorded)
     sections = {section.key: section for section in profile.sections}
     told = []
-    for decision in decisions:
+    for decision, candidate in recorded.decided:
         if decision.included:
-            candidate = replace(candidate_of(decision, texts), summary=None)
             lead = render(sections[decision.section], candidate).lead
-            told.append(replace(candidate, text=content[decision.start : decision.end].removeprefix(lead)))
+            told.append(
+                replace(candidate, summary=None, text=content[decision.start : decision.end].removeprefix(lead))
+            )
     return told
 
 

@@ -5,10 +5,11 @@ from typing import Any
 
 from assembly.cache import Answer
 from assembly.components import components_of, considered_of
+from assembly.engine.profile import Section
 from assembly.engine.reasons import sentence
-from assembly.engine.types import Decision as Decided
+from assembly.engine.types import Decision
 from assembly.messages import messages_of
-from assembly.models import Assembly, Decision
+from assembly.models import Assembly
 from assembly.warnings import warnings_of
 
 
@@ -71,7 +72,7 @@ def _fired(rule: dict[str, Any]) -> dict[str, Any]:
     return {name: rule[name] for name in ("name", "version", "scope", "did")}
 
 
-def _section_document(section: dict[str, Any], decisions: Sequence[Decided]) -> dict[str, Any]:
+def _section_document(section: dict[str, Any], decisions: Sequence[Decision]) -> dict[str, Any]:
     included = [decision for decision in decisions if decision.section == section["key"] and decision.included]
     return {
         **{name: section[name] for name in ("layer", "label", "tokens", "cap", "status")},
@@ -79,26 +80,26 @@ def _section_document(section: dict[str, Any], decisions: Sequence[Decided]) -> 
     }
 
 
-def decision_document(decision: Decision, labels: dict[str, str]) -> dict[str, Any]:
-    """A decision with its reason in words; `labels` are the headings of the sections by key."""
+def decision_document(decision: Decision, position: int, section: Section) -> dict[str, Any]:
+    """A decision of its section with its reason in words. `position`: its place in the order of deciding, from 0."""
     return {
-        "position": decision.position,
+        "position": position,
         "ref": decision.ref,
         "section": decision.section,
-        "source": decision.source,
+        "source": section.source,
         "code": decision.code,
         "included": decision.included,
-        "reason": sentence(decision.as_decided(), labels[decision.section]),
+        "reason": sentence(decision, section.label),
         "rank": decision.rank,
         "score": decision.score,
-        "signals": decision.signals,
+        "signals": dict(decision.signals),
         "tokens": decision.tokens,
         "tokens_full": decision.tokens_full,
         "detail": decision.detail,
     }
 
 
-def fate_document(decision: Decided | None) -> dict[str, Any] | None:
+def fate_document(decision: Decision | None) -> dict[str, Any] | None:
     """What became of a candidate in one of two contexts; None where it was not considered."""
     if decision is None:
         return None

@@ -1,6 +1,5 @@
 """REST: assembling, reading what was assembled, replaying it, adding to it; counting and compressing texts."""
 
-from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -32,8 +31,10 @@ from assembly.cache import Answer
 from assembly.compressing import compress
 from assembly.models import Assembly
 from assembly.preparation import tokenizer_named
+from assembly.recorded import recorded
 from assembly.replay import content_of, replay
 from assembly.service import assemble
+from config.http.cursors import next_address, stretch_of
 from config.http.errors import Conflict, NotFound
 from config.http.idempotency import idempotent
 from config.http.openapi import LOCATION, PAGE
@@ -92,10 +93,8 @@ class AssemblyDetail(ApiView):
     def get(self, request: Request, id_: UUID) -> Response:
         """An assembly as it was returned, rebuilt from its record."""
         self.query()
-        assembly = assembly_for(self.principal, id_)
-        decisions = list(assembly.decisions.order_by("position"))
-        content = content_of(assembly, decisions)
-        return Response(assembly_document(Answer(assembly, content, tuple(row.as_decided() for row in decisions))))
+        told = recorded(assembly_for(self.principal, id_))
+        return Response(assembly_document(Answer(told.assembly, content_of(told), told.decisions)))
 
 
 class AssemblyDecisions(ApiView):
@@ -107,10 +106,11 @@ class AssemblyDecisions(ApiView):
     def get(self, request: Request, id_: UUID) -> Response:
         """What happened to each candidate, and why, in the order in which the engine decided."""
         query = self.query("cursor", "limit")
-        assembly = assembly_for(self.principal, id_)
-        labels = {section["key"]: section["label"] for section in assembly.sections}
-        document = partial(decision_document, labels=labels)
-        return self.page(assembly.decisions.all(), document, ("position",), query=query, ascending=True)
+        told = recorded(assembly_for(self.principal, id_))
+        sections = {section.key: section for section in told.inputs.profile.sections}
+        found, cursor = stretch_of([*enumerate(told.decisions)], query)
+        documents = [decision_document(one, place, sections[one.section]) for place, one in found]
+        return Response({"results": documents, "next": next_address(request.path, query, cursor)})
 
 
 class AssemblyReplay(ApiView):
@@ -119,7 +119,7 @@ class AssemblyReplay(ApiView):
     def post(self, request: Request, id_: UUID) -> Response:
         """Assemble again from the record alone, and compare byte for byte."""
         self.query()
-        result = replay(assembly_for(self.principal, id_))
+        result = replay(recorded(assembly_for(self.principal, id_)))
         return Response({"identical": result.identical, "sha256": result.sha256})
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from assembly.comparing import EFFECTS, Effect, changes_between
 from assembly.engine.types import Assembled, Candidate, Decision
-from assembly.replay import Inputs
+from assembly.recorded import Inputs
 
 __all__ = ["EFFECTS", "Change", "Effect", "candidate_changes"]
 

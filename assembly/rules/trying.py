@@ -16,7 +16,7 @@ from assembly.engine.ruling import ALWAYS_INCLUDED, selects
 from assembly.engine.signals import detect_intent
 from assembly.engine.types import Candidate
 from assembly.models import Assembly, AssemblyQuerySet
-from assembly.replay import Inputs, inputs_of
+from assembly.recorded import Inputs, recorded
 from assembly.rules.access import Owner
 from assembly.rules.comparing import Change, candidate_changes
 from assembly.rules.firing import rules_replayed, with_room
@@ -104,13 +104,13 @@ def _of(owner: Owner, assemblies: AssemblyQuerySet) -> AssemblyQuerySet:
 
 
 def _tried(rule: Rule, assembly: Assembly, today: Today) -> Trial:
-    recorded = rules_replayed(assembly.request)
+    fired = rules_replayed(assembly.request)
     applies = rule.when.holds(facts_of(assembly, today.zone(assembly)))
-    others = [other for other in recorded if other.name != rule.name]
-    applied = len(others) < len(recorded)
+    others = [other for other in fired if other.name != rule.name]
+    applied = len(others) < len(fired)
     if not applies and not applied:
         return Trial(assembly, applied, applies, assembly.tokens, _warnings(assembly))
-    inputs = inputs_of(assembly, list(assembly.decisions.order_by("position")))
+    inputs = recorded(assembly).inputs
     before = inputs.assembled()
     if bytes.fromhex(before.sha256) != bytes(assembly.sha256):
         raise Unreplayable

@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from django.contrib import messages
-from django.db.models.functions import Substr
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -11,7 +10,8 @@ from django.views.decorators.http import require_POST
 
 from agents.models import Agent
 from assembly.access import assembly_for
-from assembly.models import Assembly, Decision, StoredText
+from assembly.models import Assembly
+from assembly.recorded import Recorded, recorded
 from assembly.replay import RecordDamaged, content_of
 from assembly.replay import replay as replay_of
 from assembly.views import explanation
@@ -24,10 +24,10 @@ from teams.views.asking import asking
 def context(request: HttpRequest, id_: UUID) -> HttpResponse:
     """The whole record in plain words."""
     assembly = assembly_for(asking(request), id_)
-    decisions = list(assembly.decisions.order_by("position"))
+    told = recorded(assembly)
+    decisions = told.decisions
     agent, team = _slugs(request, assembly)
-    items = explanation.items(assembly, decisions, _beginnings(decisions))
-    items = explanation.with_addresses(items, agent, team)
+    items = explanation.with_addresses(explanation.items(told), agent, team)
     rows = explanation.section_rows(assembly, decisions)
     facts = {
         "assembly": assembly,
@@ -45,7 +45,7 @@ def context(request: HttpRequest, id_: UUID) -> HttpResponse:
         "empty": [item for item in items if item.decision.code == "empty"],
         "sources": source_rows(assembly),
         "warnings": explanation.warnings(assembly),
-        "pieces": _pieces(assembly, decisions),
+        "pieces": _pieces(told),
     }
     return render(request, "assembly/context.html", facts)
 
@@ -54,7 +54,7 @@ def context(request: HttpRequest, id_: UUID) -> HttpResponse:
 def replay(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Assemble again from the record alone, and say whether the bytes are the same."""
     assembly = assembly_for(asking(request), id_)
-    result = replay_of(assembly)
+    result = replay_of(recorded(assembly))
     if request.headers.get("HX-Request"):
         return render(request, "assembly/_replay.html", {"result": result})
     if result.identical:
@@ -69,16 +69,16 @@ def download(request: HttpRequest, id_: UUID) -> HttpResponse:
     assembly = assembly_for(asking(request), id_)
     name = f"{assembly.agent_slug}-{assembly.created:%Y-%m-%d-%H%M%S}.md"
     return HttpResponse(
-        content_of(assembly).encode(),
+        content_of(recorded(assembly)).encode(),
         content_type="text/markdown; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
 
 
-def _pieces(assembly: Assembly, decisions: list[Decision]) -> list[Piece] | None:
+def _pieces(told: Recorded) -> list[Piece] | None:
     """The exact text; None when the record does not give it any more, which the page then says."""
     try:
-        return pieces(assembly, decisions, content_of(assembly, decisions))
+        return pieces(told.assembly, told.decisions, content_of(told))
     except RecordDamaged:
         return None
 
@@ -90,10 +90,3 @@ def _slugs(request: HttpRequest, assembly: Assembly) -> tuple[str, str]:
     teams = Team.objects.visible_to(principal).values_list("slug", flat=True)
     team = teams.filter(id=assembly.team_id).first() if assembly.team_id else None
     return agent or "", team or ""
-
-
-def _beginnings(decisions: list[Decision]) -> dict[bytes, str]:
-    """The first characters of each text that was considered, by hash."""
-    hashes = {bytes(decision.text_sha256) for decision in decisions}
-    rows = StoredText.objects.filter(sha256__in=hashes).annotate(beginning=Substr("text", 1, explanation.EXCERPT))
-    return {bytes(key): text for key, text in rows.values_list("sha256", "beginning")}

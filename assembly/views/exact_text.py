@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from assembly.engine.codes import Code
 from assembly.engine.rendering import MARKER
-from assembly.models import Assembly, Decision
+from assembly.engine.types import Decision
+from assembly.models import Assembly
 
 
 @dataclass(frozen=True, slots=True)

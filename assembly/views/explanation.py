@@ -1,6 +1,5 @@
 """A recorded context in the words and shapes of its page. Pure: everything comes in as values."""
 
-import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -11,7 +10,9 @@ from django.utils.formats import date_format
 
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.reasons import sentence
-from assembly.models import Assembly, Decision
+from assembly.engine.types import Candidate, Decision
+from assembly.models import Assembly
+from assembly.recorded import Recorded
 from assembly.views.waterfall import tag_of
 from assembly.warnings import warnings_of
 
@@ -58,6 +59,7 @@ class Item:
     """A candidate and what became of it. `address` leads to the version it came from, where that can still be read."""
 
     decision: Decision
+    candidate: Candidate
     title: str
     section: str
     layer: str
@@ -189,34 +191,35 @@ def _tag(decision: Decision) -> Tag:
     return Tag(label, tone)
 
 
-def items(assembly: Assembly, decisions: Sequence[Decision], texts: Mapping[bytes, str]) -> list[Item]:
-    """Every candidate in order, worded for people. `texts` are their beginnings by hash."""
-    sections = {section["key"]: section for section in assembly.sections}
-    one_text = {section["key"] for section in assembly.profile["sections"] if section["shape"] == "text"}
+def items(told: Recorded) -> list[Item]:
+    """Every candidate in order, worded for people."""
+    sections = {section["key"]: section for section in told.assembly.sections}
+    one_text = {section.key for section in told.inputs.profile.sections if section.shape == "text"}
     titles = {
-        decision.ref: _title(decision, sections[decision.section]["label"], decision.section in one_text, texts)
-        for decision in decisions
+        candidate.ref: _title(candidate, sections[candidate.section]["label"], candidate.section in one_text)
+        for candidate in told.inputs.candidates
     }
     return [
         Item(
             decision=decision,
+            candidate=candidate,
             title=titles[decision.ref],
             section=sections[decision.section]["label"],
             layer=sections[decision.section]["layer"].lower(),
             tag=_tag(decision),
             why=_reason(decision, sections[decision.section]["label"], titles),
-            is_one_of_many=decision.section not in one_text and not decision.candidate.get("date"),
+            is_one_of_many=decision.section not in one_text and not candidate.date,
         )
-        for decision in decisions
+        for decision, candidate in told.decided
     ]
 
 
-def _title(decision: Decision, label: str, is_one_text: bool, texts: Mapping[bytes, str]) -> str:
-    if day := decision.candidate.get("date"):
-        return date_format(datetime.date.fromisoformat(day), "l, j F")
+def _title(candidate: Candidate, label: str, is_one_text: bool) -> str:
+    if candidate.date:
+        return date_format(candidate.date, "l, j F")
     if is_one_text:
         return label
-    text = " ".join(texts.get(bytes(decision.text_sha256), "").split())
+    text = " ".join(candidate.text[: 2 * EXCERPT].split())
     return f"“{text[: EXCERPT - 1]}…”" if len(text) >= EXCERPT else f"“{text}”"
 
 
@@ -226,24 +229,24 @@ def _reason(decision: Decision, label: str, titles: Mapping[str, str]) -> str:
     if by := detail.get("by"):
         near = (title for ref, title in titles.items() if ref == by or ref.startswith(f"{by}@"))
         detail["by"] = next(near, "one that was not among those considered")
-    return sentence(decision.as_decided()._replace(detail=detail), label)
+    return sentence(decision._replace(detail=detail), label)
 
 
 def with_addresses(found: list[Item], agent: str, team: str) -> list[Item]:
     """The items with the addresses of their sources; a slug is empty where there is nothing to read any more."""
-    return [replace(item, address=_address(item.decision, agent, team)) for item in found]
+    return [replace(item, address=_address(item.candidate, agent, team)) for item in found]
 
 
-def _address(decision: Decision, agent: str, team: str) -> str:
-    kind, _, rest = decision.ref.partition(":")
+def _address(candidate: Candidate, agent: str, team: str) -> str:
+    kind, _, rest = candidate.ref.partition(":")
     id_, _, version = rest.partition("@")
-    key = decision.candidate.get("kind")
+    key = candidate.kind
     if kind == "agent_file" and agent and key:
         return f"/agents/{agent}/files/{key}/history/{version}/"
     if kind == "team_file" and team and key:
         return f"/teams/{team}/files/{key}/history/{version}/"
     if kind == "daily_log" and agent:
-        return f"/agents/{agent}/logs/{decision.candidate['date']}/history/{version}/"
+        return f"/agents/{agent}/logs/{candidate.date}/history/{version}/"
     if kind == "memory":
         return reverse("memory_version", args=[id_, version])
     if kind in PAGES and agent:

@@ -3,7 +3,7 @@
 import base64
 import datetime
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
@@ -17,6 +17,7 @@ DEFAULT_LIMIT = 50
 MAX_LIMIT = 200
 
 Row = TypeVar("Row", bound=Model)
+Item = TypeVar("Item")
 
 
 def page_of(
@@ -38,6 +39,13 @@ def page_of(
     if len(found) <= limit:
         return found, ""
     return found[:limit], _encode([getattr(found[limit - 1], key) for key in keys])
+
+
+def stretch_of(items: Sequence[Item], query: Mapping[str, str]) -> tuple[Sequence[Item], str]:
+    """A page of items that stand at their places for good, and the cursor of the next page; as `page_of`."""
+    limit, begin = limit_of(query.get("limit", "")), _place_after(query.get("cursor", ""))
+    end = begin + limit
+    return items[begin:end], _encode([end]) if end < len(items) else ""
 
 
 def next_address(path: str, query: Mapping[str, str], cursor: str) -> str | None:
@@ -75,9 +83,33 @@ def _is_misplaced(value: Any, field: Any) -> bool:
     return isinstance(value, float) and not isinstance(field, FloatField)
 
 
-def _after(model: type[Model], keys: tuple[str, ...], cursor: str, beyond: str) -> Q:
+def _place_after(cursor: str) -> int:
+    """The place at which a page begins: 0 without a cursor. Raises Invalid."""
+    if not cursor:
+        return 0
+    values = _decoded(cursor)
+    if len(values) != 1 or type(values[0]) is not int or values[0] < 0:
+        raise _not_ours()
+    return values[0]
+
+
+def _decoded(cursor: str) -> list[Any]:
     try:
         values = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    except (ValueError, RecursionError):
+        raise _not_ours() from None
+    if not isinstance(values, list):
+        raise _not_ours()
+    return values
+
+
+def _not_ours() -> Invalid:
+    return Invalid("cursor", "Use the cursor of `next` as it came, or leave it out to start anew.")
+
+
+def _after(model: type[Model], keys: tuple[str, ...], cursor: str, beyond: str) -> Q:
+    values = _decoded(cursor)
+    try:
         fields = [model._meta.get_field(key) for key in keys]  # noqa: SLF001 - Django's documented introspection
         parsed = [field.to_python(value) for field, value in zip(fields, values, strict=True)]  # type: ignore[union-attr]
         if any(_is_misplaced(value, field) for value, field in zip(values, fields, strict=True)) or any(
@@ -85,7 +117,7 @@ def _after(model: type[Model], keys: tuple[str, ...], cursor: str, beyond: str) 
         ):
             raise ValueError(cursor)  # noqa: TRY301 - one sentence for every cursor that is not ours
     except (ValueError, TypeError, OverflowError, ValidationError, RecursionError):
-        raise Invalid("cursor", "Use the cursor of `next` as it came, or leave it out to start anew.") from None
+        raise _not_ours() from None
     condition, equal = Q(pk__in=[]), Q()
     for key, value in zip(keys, parsed, strict=True):
         condition |= equal & Q(**{f"{key}__{beyond}": value})

@@ -16,6 +16,7 @@ from assembly import service
 from assembly.asked import Asked
 from assembly.cache import Answer, AssemblyCache, Question
 from assembly.models import Assembly, StoredText
+from assembly.recorded import recorded
 from assembly.replay import replay
 from assembly.service import assemble
 from assembly.sources import SOURCES, Filters, Situation, Turn
@@ -66,7 +67,7 @@ def test_a_repeat_is_a_record_of_its_own_that_says_the_same(kept: Pair) -> None:
     assert [getattr(stored, name) for name in same] == [getattr(first, name) for name in same]
     assert decided(second) == decided(first) != []
     assert StoredText.objects.count() == texts
-    assert replay(stored).identical
+    assert replay(recorded(stored)).identical
     assert context(kept, topic="ink")[0].request["repeats"] == str(first.id), "the first, not the one in between"
 
 

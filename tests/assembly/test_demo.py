@@ -10,6 +10,7 @@ from assembly.demo.loading import demo_load, plan_read
 from assembly.demo.workspaces import FOLDER
 from assembly.engine.codes import Code
 from assembly.models import Assembly, Decision, StoredRule
+from assembly.recorded import recorded
 from assembly.replay import replay
 from assembly.rules.catalogue import rule_described
 from assembly.rules.trying import rule_try
@@ -181,4 +182,4 @@ def test_its_rule_applies_to_one_context_and_can_be_tried_there(demo: None) -> N
 
 
 def test_its_contexts_can_be_replayed(demo: None) -> None:
-    assert all(replay(assembly).identical for assembly in Assembly.objects.all())
+    assert all(replay(recorded(assembly)).identical for assembly in Assembly.objects.all())

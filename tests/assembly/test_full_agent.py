@@ -15,6 +15,7 @@ from assembly.engine.profile import Profile, Section
 from assembly.engine.signals import parse_signals
 from assembly.gather import gather
 from assembly.models import Assembly
+from assembly.recorded import recorded
 from assembly.replay import replay
 from assembly.service import assemble
 from assembly.sources import Situation, Turn
@@ -165,7 +166,7 @@ def test_the_promises_hold_on_the_record(
         assert section["cap"] is None or section["tokens"] <= section["cap"]
     considered = sum(source["count"] for source in assembly.sources)
     assert considered == len(decisions) == len({(one.section, one.ref) for one in decisions})
-    again = replay(Assembly.objects.get(id=assembly.id))
+    again = replay(recorded(Assembly.objects.get(id=assembly.id)))
     assert (again.identical, again.content) == (True, answer.content)
     uncached = coding(*filled["large"], max_tokens=max_tokens, tokenizer=tokenizer)
     assert (uncached.content, uncached.assembly.sha256) == (answer.content, assembly.sha256)

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from agents.models import Agent
 from assembly.asked import Asked
 from assembly.models import Assembly
+from assembly.recorded import recorded
 from assembly.replay import replay
 from assembly.service import assemble
 from memories.models import Memory
@@ -54,7 +55,7 @@ def test_what_is_pinned_is_told_first_whatever_the_topic(
     assert len(lines) == 5
     decision = assembly.decisions.get(ref=pin.ref)
     assert (decision.code, decision.rank) == ("pinned", 1)
-    assert replay(assembly).identical
+    assert replay(recorded(assembly)).identical
 
 
 def test_a_cached_context_notices_a_pin(luna: Agent, demo_team: Team, memories: Sequence[Memory]) -> None:

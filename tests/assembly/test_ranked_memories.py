@@ -12,7 +12,8 @@ from assembly.engine.pipeline import assemble as run
 from assembly.engine.profile import Profile
 from assembly.models import Assembly
 from assembly.profiles.rankers import RANKERS
-from assembly.replay import inputs_of, replay
+from assembly.recorded import recorded
+from assembly.replay import replay
 from assembly.service import assemble
 from config.tokens import get_tokenizer
 from memories.services import MemoryFacts, memories_create
@@ -54,14 +55,14 @@ def test_what_answers_comes_first(answer: Answer) -> None:
 
 
 def test_a_replay_needs_no_search(answer: Answer) -> None:
-    again = replay(Assembly.objects.get(id=answer.assembly.id))
+    again = replay(recorded(Assembly.objects.get(id=answer.assembly.id)))
     assert (again.identical, again.content) == (True, answer.content)
 
 
 def test_a_record_from_before_there_were_rankers_ranks_by_similarity(answer: Answer) -> None:
     assembly = Assembly.objects.get(id=answer.assembly.id)
     del assembly.profile["ranker"]
-    inputs = inputs_of(assembly, list(assembly.decisions.order_by("position")))
+    inputs = recorded(assembly).inputs
     assert inputs.profile.ranker is None
     assembled = run(inputs.request, inputs.profile, inputs.candidates, get_tokenizer("cl100k_base"))
     scored = [decision for decision in assembled.decisions if decision.section == "personal_memories" and decision.rank]

@@ -13,7 +13,8 @@ from agents.services import agent_create, agent_delete, agent_update, daily_log_
 from assembly.asked import Asked
 from assembly.engine.types import ENGINE_VERSION
 from assembly.models import Assembly, Decision, StoredText
-from assembly.replay import RecordDamaged, content_of, inputs_of, replay
+from assembly.recorded import recorded
+from assembly.replay import RecordDamaged, content_of, replay
 from assembly.service import assemble
 from memories.models import Memory
 from memories.services import MemoryFacts, memory_create, memory_delete
@@ -36,7 +37,7 @@ def test_a_replay_is_identical_after_every_row_was_edited_and_deleted(luna: Agen
         memory_delete(memory=memory, principal=SYSTEM)
     agent_delete(agent=luna, principal=SYSTEM)
     team_delete(team=demo_team, principal=SYSTEM)
-    again = replay(Assembly.objects.get(id=assembly.id))
+    again = replay(recorded(Assembly.objects.get(id=assembly.id)))
     assert (again.identical, again.content) == (True, content)
     assert again.sha256 == bytes(assembly.sha256).hex()
 
@@ -58,16 +59,16 @@ def test_a_record_is_replayed_by_the_engine_of_its_version(luna: Agent) -> None:
     assembly = assemble(agent=luna, principal=SYSTEM, asked=Asked(now=NOW)).assembly
     assert assembly.engine_version == ENGINE_VERSION
     assembly.engine_version = 1  # as if it had been made then
-    assert inputs_of(assembly, list(assembly.decisions)).request.engine_version == 1
+    assert recorded(assembly).inputs.request.engine_version == 1
 
 
 def test_a_record_that_was_tampered_with_is_told_and_not_shown(luna: Agent) -> None:
     assembly = assemble(agent=luna, principal=SYSTEM, asked=Asked(now=NOW)).assembly
     tampered = Assembly.objects.get(id=assembly.id)
     tampered.budget = 3  # as if somebody had changed the row
-    assert not replay(tampered).identical
+    assert not replay(recorded(tampered)).identical
     with pytest.raises(RecordDamaged):
-        content_of(tampered)
+        content_of(recorded(tampered))
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=400) | st.sampled_from(
@@ -99,7 +100,7 @@ def test_any_record_replays(
         answer = assemble(agent=agent, principal=SYSTEM, asked=asked)
         assembly, content = answer.assembly, answer.content
         agent_delete(agent=agent, principal=SYSTEM)
-        assert content_of(Assembly.objects.get(id=assembly.id)) == content
+        assert content_of(recorded(Assembly.objects.get(id=assembly.id))) == content
         assert assembly.tokens <= assembly.budget or assembly.warnings == ["BUDGET_EXCEEDED"]
         transaction.set_rollback(True)
 

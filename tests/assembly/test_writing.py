@@ -6,6 +6,7 @@ from django.db import transaction
 from agents.models import Agent
 from assembly.asked import Asked
 from assembly.models import Assembly, Decision, StoredText
+from assembly.recorded import recorded
 from assembly.replay import replay
 from assembly.service import assemble
 from config.http.statements import Rows, Statement, rows_of
@@ -26,7 +27,7 @@ def test_a_text_that_was_stored_and_is_gone_is_stored_again(luna: Agent) -> None
         transaction.set_rollback(True)
     assert not StoredText.objects.exists()
     again = made(luna, Asked(now=NOW, topic="acts"))
-    assert replay(Assembly.objects.get(id=again.id)).identical
+    assert replay(recorded(Assembly.objects.get(id=again.id))).identical
     assert set(StoredText.objects.values_list("sha256")) == set(Decision.objects.values_list("text_sha256"))
 
 

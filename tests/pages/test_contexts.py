@@ -10,6 +10,7 @@ from agents.models import Agent
 from agents.services import agent_create, agent_delete
 from assembly.asked import Asked, Budgets
 from assembly.models import Assembly, Decision, StoredProfile
+from assembly.recorded import recorded
 from assembly.replay import content_of
 from assembly.service import assemble
 from assembly.sources import Turn
@@ -92,7 +93,7 @@ def test_the_exact_text_is_all_there_and_marked_where_it_was_cut(
 
     page = text_of(signed_in(owner).get(f"/contexts/{full.id}/"))
     shown = page.split('id="exact">')[1].split("</code>")[0]
-    assert html.unescape(re.sub(r"</?(span|mark)[^>]*>", "", shown)) == content_of(full)
+    assert html.unescape(re.sub(r"</?(span|mark)[^>]*>", "", shown)) == content_of(recorded(full))
     assert shown.count("<mark") == 1
     assert '<mark class="cut">... [truncated]</mark>' in shown
 
@@ -197,7 +198,7 @@ def test_a_record_that_was_tampered_with_is_not_shown_as_the_truth(
 
 def test_the_text_is_downloaded_byte_for_byte(signed_in: SignedIn, teammate: User, full: Assembly) -> None:
     response = signed_in(teammate).get(f"/contexts/{full.id}/text/")
-    assert response.content == content_of(full).encode()
+    assert response.content == content_of(recorded(full)).encode()
     assert response["Content-Type"] == "text/markdown; charset=utf-8"
     assert 'filename="luna-' in response["Content-Disposition"]
 
@@ -248,7 +249,7 @@ def test_the_pages_take_few_queries(
     signed_in: SignedIn, owner: User, full: Assembly, django_assert_num_queries: Any
 ) -> None:
     browser = signed_in(owner)
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(7):
         browser.get(f"/contexts/{full.id}/")
     with django_assert_num_queries(5):
         browser.get("/contexts/")

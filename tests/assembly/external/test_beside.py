@@ -11,6 +11,7 @@ from assembly.asked import Asked, Budgets
 from assembly.cache import Answer
 from assembly.external.services import SourceFacts, external_source_create
 from assembly.models import StoredProfile
+from assembly.recorded import recorded
 from assembly.replay import replay
 from assembly.service import assemble
 from assembly.sources import Gathered
@@ -104,7 +105,7 @@ def test_one_that_sleeps_and_one_that_is_down_cost_themselves_alone(luna: Agent)
         ("SOURCE_FAILED", "notices"),
     ]
     assert answer.content == "## Identity\nYou are Luna.\n\n## Knowledge\nStories have a beginning."
-    assert replay(answer.assembly).identical
+    assert replay(recorded(answer.assembly)).identical
 
 
 def test_what_comes_from_outside_is_never_answered_from_the_cache(luna: Agent) -> None:

@@ -11,6 +11,7 @@ from assembly.api.documents import assembly_document
 from assembly.asked import Asked
 from assembly.external.services import SourceFacts, external_source_create
 from assembly.models import ExternalSource, StoredProfile
+from assembly.recorded import recorded
 from assembly.replay import replay
 from assembly.service import assemble
 from assembly.views.waterfall import source_rows
@@ -41,8 +42,8 @@ def test_it_stands_in_the_context_and_replays_when_the_endpoint_is_gone(luna: Ag
         "external:tickets:7", "external:tickets:8",
     ]  # fmt: skip
     ExternalSource.objects.all().delete()
-    assert replay(told.assembly).content == told.content
-    assert not any(SECRET in row for row in recorded())
+    assert replay(recorded(told.assembly)).content == told.content
+    assert not any(SECRET in row for row in rows_of_the_record())
 
 
 @pytest.mark.usefixtures("local")
@@ -65,7 +66,7 @@ def test_without_the_endpoint_there_is_a_context_all_the_same(luna: Agent, profi
     assert (report["code"], report["count"]) == ("SOURCE_FAILED", 0)
 
 
-def recorded() -> list[Any]:
+def rows_of_the_record() -> list[Any]:
     """Every row of the record, as text."""
     with connection.cursor() as cursor:
         cursor.execute(" UNION ALL ".join(f"SELECT {table}::text FROM {table}" for table in RECORDED))  # noqa: S608

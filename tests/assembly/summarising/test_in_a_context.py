@@ -9,6 +9,7 @@ from agents.models import Agent
 from assembly.asked import Asked, Budgets
 from assembly.cache import Answer
 from assembly.models import Assembly, StoredProfile, StoredSummary
+from assembly.recorded import recorded
 from assembly.replay import replay
 from assembly.service import assemble
 from assembly.warnings import warnings_of
@@ -71,7 +72,7 @@ def test_what_a_model_says_is_told_and_kept(walker: Agent, server_of: ServerOf, 
     assert first.assembly.request["summaries"]["made"] == again.assembly.request["summaries"]["known"] == asked
     assert StoredSummary.objects.filter(model=MODEL).count() == asked
     settings.SUMMARISER_URL = ""
-    assert replay(Assembly.objects.get(id=first.assembly.id)).content == first.content
+    assert replay(recorded(Assembly.objects.get(id=first.assembly.id))).content == first.content
 
 
 @pytest.mark.parametrize(
@@ -111,4 +112,4 @@ def stood_in(own: Answer, answer: Answer, code: str, fault: str, message: str) -
     assert 0 <= report["started_ms"] < report["deadline_ms"] <= 0.8 * TIME_MS
     assert answer.assembly.request["summaries"]["fell_back"] > 0
     assert not StoredSummary.objects.exists()
-    assert replay(Assembly.objects.get(id=answer.assembly.id)).identical
+    assert replay(recorded(Assembly.objects.get(id=answer.assembly.id))).identical
