@@ -61,12 +61,19 @@ class Migration(migrations.Migration):
         migrations.AddIndex("piece", models.Index(fields=["named"], name="piece_named")),
         migrations.AddIndex("piece", models.Index(fields=["text_sha256"], name="piece_text")),
         migrations.AddIndex(
-            "assembly", django.contrib.postgres.indexes.GinIndex(fields=["told"], name="assembly_told")
+            "assembly",
+            django.contrib.postgres.indexes.GinIndex(fields=["told"], name="assembly_told", gin_pending_list_limit=512),
         ),
         migrations.AddIndex(
-            "assembly", django.contrib.postgres.indexes.GinIndex(fields=["omitted"], name="assembly_omitted")
+            "assembly",
+            django.contrib.postgres.indexes.GinIndex(
+                fields=["omitted"], name="assembly_omitted", gin_pending_list_limit=512
+            ),
         ),
         migrations.AddIndex(
-            "assembly", django.contrib.postgres.indexes.GinIndex(fields=["codes"], name="assembly_codes")
+            "assembly",
+            django.contrib.postgres.indexes.GinIndex(
+                fields=["codes"], name="assembly_codes", gin_pending_list_limit=512
+            ),
         ),
     ]
