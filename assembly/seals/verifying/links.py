@@ -1,7 +1,6 @@
 """Whether each seal is whole, and follows on the one before."""
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 from assembly.models import Seal
 from assembly.models.seal import HASH_BYTES
@@ -31,14 +30,6 @@ def head_findings(number: int, sha256: bytes) -> Iterator[Finding]:
     elif bytes(seal.sha256) != sha256:
         sentence = f"Seal {number} has another hash now than you noted: it, or something before it, was made anew."
         yield Finding(Kind.HEAD_DIFFERS, f"seal {number}", sentence)
-
-
-def links_findings(links: list[Link]) -> Iterator[Finding]:
-    """What is wrong with a stretch of the chain, of which only the links are there."""
-    for before, link in pairwise(links):
-        if link.number != before.number + 1 or link.previous != before.sha256:
-            sentence = f"Seal {link.number} does not follow on seal {before.number}."
-            yield Finding(Kind.CHAIN_BROKEN, f"seal {link.number}", sentence)
 
 
 def _name(seal: Seal) -> str:
