@@ -60,9 +60,13 @@ def recorded(assembly: Assembly) -> Recorded:
 
     Raises ValueError, LookupError or TypeError for a record that somebody changed.
     """
+    return recorded_with(assembly, _pieces_of([*assembly.told, *assembly.omitted]))
+
+
+def recorded_with(assembly: Assembly, pieces: "Mapping[int, PieceRead]") -> Recorded:
+    """The same where its pieces were read already, by their ids."""
     columns, profile = assembly.contents.get("decisions") or NONE, Profile.from_dict(assembly.profile)
     ids = [*assembly.told, *assembly.omitted]
-    pieces = _pieces_of(ids)
     candidates, decisions = [], []
     for place, piece_at in enumerate(columns["piece"]):
         candidate = _candidate_at(
@@ -88,7 +92,7 @@ def _request_of(assembly: Assembly) -> Request:
     )
 
 
-class _Stored(NamedTuple):
+class PieceRead(NamedTuple):
     """A piece as it is stored, with its text."""
 
     ref: str
@@ -96,13 +100,13 @@ class _Stored(NamedTuple):
     text: str
 
 
-def _pieces_of(ids: Sequence[int]) -> dict[int, _Stored]:
+def _pieces_of(ids: Sequence[int]) -> dict[int, PieceRead]:
     text = StoredText.objects.filter(sha256=OuterRef("text_sha256")).values("text")
     rows = Piece.objects.filter(id__in=ids).annotate(text=Subquery(text)).values_list("id", "ref", "facts", "text")
-    return {id_: _Stored(ref, facts, text or "") for id_, ref, facts, text in rows}
+    return {id_: PieceRead(ref, facts, text or "") for id_, ref, facts, text in rows}
 
 
-def _summary_at(columns: Columns, place: int, ids: Sequence[int], pieces: Mapping[int, _Stored]) -> Summary | None:
+def _summary_at(columns: Columns, place: int, ids: Sequence[int], pieces: Mapping[int, PieceRead]) -> Summary | None:
     piece_at = columns.get("summary", {}).get(str(place))
     if piece_at is None:
         return None
@@ -110,6 +114,8 @@ def _summary_at(columns: Columns, place: int, ids: Sequence[int], pieces: Mappin
     return Summary(piece.text, piece.facts["model"])
 
 
-def _candidate_at(columns: Columns, place: int, profile: Profile, piece: _Stored, summary: Summary | None) -> Candidate:
+def _candidate_at(
+    columns: Columns, place: int, profile: Profile, piece: PieceRead, summary: Summary | None
+) -> Candidate:
     facts = {**piece.facts, "ref": piece.ref, **candidate_facts(columns, place, profile)}
     return replace(Candidate.from_dict(facts, piece.text), summary=summary)

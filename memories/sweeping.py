@@ -1,8 +1,10 @@
-"""The sweep: what a worker does beside its jobs, at its start and every JOB_PATIENCE_SECONDS."""
+"""The sweeps: what a worker does beside its jobs, at its start and again and again."""
 
 import logging
 import threading
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from django.db import connection
 
@@ -10,19 +12,49 @@ from memories.jobs import jobs_sweep, patience
 
 logger = logging.getLogger(__name__)
 
+Work = Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A thread's name, how long it rests between two turns, and what it does."""
+
+    name: str
+    seconds: float
+    work: Work
+
+
+SWEEPS: list[Sweep] = []
+
+
+def every(seconds: float, name: str) -> Callable[[Work], Work]:
+    """Registers what each worker does that often. Several may at the same time: the function sees to it."""
+
+    def register(work: Work) -> Work:
+        SWEEPS.append(Sweep(name, seconds, work))
+        return work
+
+    return register
+
 
 def start_sweeping() -> None:
-    """Sweep in a thread until this process ends. Many may: each job is sent again by one of them."""
-    threading.Thread(target=_sweep_for_ever, name="sweep", daemon=True).start()
+    """Sweep in threads until this process ends. Many may: each job is sent again by one of them."""
+    for sweep in [Sweep("sweep", patience().total_seconds(), send_silent_jobs), *SWEEPS]:
+        threading.Thread(target=_sweep_for_ever, args=[sweep], name=sweep.name, daemon=True).start()
 
 
-def _sweep_for_ever() -> None:
+def send_silent_jobs() -> None:
+    """Those of which nothing was heard for too long."""
+    if sent := jobs_sweep():
+        logger.info("sent %d silent jobs again", sent)
+
+
+def _sweep_for_ever(sweep: Sweep) -> None:
     while True:
         try:
-            if sent := jobs_sweep():
-                logger.info("sent %d silent jobs again", sent)
+            sweep.work()
         except Exception:
-            logger.exception("the sweep failed; the next one is in %d s", patience().seconds)
+            logger.exception("the sweep “%s” failed; the next one is in %d s", sweep.name, sweep.seconds)
         finally:
             connection.close()
-        time.sleep(patience().total_seconds())
+        time.sleep(sweep.seconds)

@@ -12,6 +12,12 @@ from django.conf import settings
 from django.db import connections, migrations, transaction
 
 ERASABLE_TABLES = ("agents", "teams", "memories", "daily_logs", "profiles", "rules")
+AUDITED_FUNCTIONS = (
+    "erase(text, uuid, text)",
+    "prune_assemblies(uuid, uuid[], uuid, integer, boolean, text)",
+    "prune_unused(bigint[])",
+)
+"""By these alone the app's role deletes history. The later ones are not there while the first migrations run."""
 ORGANISATION = UUID(int=0)
 """In whose name changes are counted of what belongs to no single agent or team."""
 
@@ -142,7 +148,12 @@ def grant_to_app_role(using: str, **_: Any) -> None:
             cursor.execute(f"GRANT USAGE ON SCHEMA {schema} TO {quote(role)}")
             cursor.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {quote(role)}")
             cursor.execute(f"GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA {schema} TO {quote(role)}")
-        cursor.execute(f"GRANT EXECUTE ON FUNCTION erase(text, uuid, text) TO {quote(role)}")
+        cursor.execute(
+            "SELECT name FROM unnest(%s::text[]) AS name WHERE to_regprocedure(name) IS NOT NULL",
+            [[*AUDITED_FUNCTIONS]],
+        )
+        for (function,) in cursor.fetchall():
+            cursor.execute(f"GRANT EXECUTE ON FUNCTION {function} TO {quote(role)}")
         there = set(connection.introspection.table_names())  # on the way back, not all are
         for table in there.intersection(ERASABLE_TABLES):
             cursor.execute(f"REVOKE DELETE, TRUNCATE ON {quote(table)} FROM {quote(role)}")

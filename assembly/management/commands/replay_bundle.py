@@ -1,0 +1,66 @@
+"""`replay_bundle FILE`: replays the contexts of a bundle byte for byte, and checks them. Needs no database."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from assembly.management.commands.verify_records import head_of as head_given
+from assembly.portable.checking import Checked, bundle_check, chain_faults, head_of
+from assembly.portable.layout import MAX_BYTES
+from assembly.portable.reading import BundleRead, bundle_read
+from config.http.errors import DossierError
+
+
+class Command(BaseCommand):
+    """Ends with 0 where every context gives the recorded bytes and is what its seal holds, else with 1."""
+
+    help = __doc__
+    requires_system_checks: list[str] = []  # some ask the database
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, metavar="FILE")
+        parser.add_argument(
+            "--expect",
+            type=head_given,
+            metavar="NUMBER:HASH",
+            help="what `verify_records --head` printed once has to be among the seals in it",
+        )
+
+    def handle(self, *, file: Path, expect: tuple[int, bytes] | None, **_: Any) -> None:
+        bundle = _read(file)
+        wrong = 0
+        for sentence in [*bundle.damaged_sentences, *chain_faults(bundle), *_head_faults(bundle, expect)]:
+            self.stdout.write(f"✗ {sentence}")
+            wrong += 1
+        for checked in bundle_check(bundle):
+            self.stdout.write(_line(checked))
+            wrong += bool(checked.fault)
+        self.stdout.write(f"The newest seal in it is {head_of(bundle) or 'none'}.")
+        if wrong:
+            raise CommandError(f"{wrong:,} things are not as they were recorded.")
+
+
+def _read(file: Path) -> BundleRead:
+    try:
+        if file.stat().st_size > MAX_BYTES:
+            raise CommandError(f"{file} is larger than 200 MB: no bundle is.")
+        return bundle_read(file.read_bytes())
+    except DossierError as error:
+        raise CommandError(f"{file}: {error.detail}") from error
+    except OSError as error:
+        raise CommandError(f"{file} cannot be read ({error.strerror}).") from error
+
+
+def _head_faults(bundle: BundleRead, expect: tuple[int, bytes] | None) -> list[str]:
+    if expect is None or (expect[0] in bundle.links and bundle.links[expect[0]][1] == expect[1]):
+        return []
+    return [f"Seal {expect[0]} is not in it with the hash that you expect."]
+
+
+def _line(checked: Checked) -> str:
+    if checked.fault:
+        return f"✗ {checked.id}  {checked.fault}"
+    proof = f"as seal {checked.seal} holds it" if checked.seal else "not sealed yet"
+    return f"✓ {checked.id}  replayed byte for byte, {proof}"

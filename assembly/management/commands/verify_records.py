@@ -1,0 +1,88 @@
+"""`verify_records`: says whether the record of contexts is what was sealed, and what of it is not."""
+
+import json
+import re
+from argparse import ArgumentParser, ArgumentTypeError
+from dataclasses import asdict
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from assembly.models import Seal
+from assembly.seals.sealing import newest_seal
+from assembly.seals.verifying import Finding, Tally, verify
+from assembly.seals.verifying.links import head_findings
+
+HEAD = re.compile(r"([0-9]{1,18}):([0-9a-fA-F]{64})")
+
+
+def head_of(text: str) -> tuple[int, bytes]:
+    """A seal's number and hash, as `--head` prints them."""
+    found = HEAD.fullmatch(text.strip())
+    if not found:
+        raise ArgumentTypeError("Give what --head printed: a number, a colon and 64 hexadecimal digits.")
+    return int(found[1]), bytes.fromhex(found[2])
+
+
+def moment_of(text: str) -> datetime:
+    """A day or a moment; UTC where it does not say."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise ArgumentTypeError("Give a day or a moment, as 2026-11-21 or 2026-11-21T09:30:00Z.") from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def written(seal: Seal | None) -> str:
+    """A seal's number and hash; "" without one."""
+    return f"{seal.number}:{bytes(seal.sha256).hex()}" if seal else ""
+
+
+class Command(BaseCommand):
+    """Ends with 0 where everything is as it was sealed, and with 1 where something is not."""
+
+    help = __doc__
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--since", type=moment_of, help="seals and records from this day or moment on")
+        parser.add_argument("--json", action="store_true", help="one JSON object per finding and line, then a summary")
+        parser.add_argument("--head", action="store_true", help="print the newest seal's number and hash, and no more")
+        parser.add_argument(
+            "--expect", type=head_of, metavar="NUMBER:HASH", help="what --head printed once has to be there still"
+        )
+
+    def handle(
+        self, *, since: datetime | None, json: bool, head: bool, expect: tuple[int, bytes] | None, **_: Any
+    ) -> None:
+        if head:
+            self._print_head()
+            return
+        tally, wrong = Tally(), 0
+        for finding in chain(head_findings(*expect) if expect else (), verify(tally, since)):
+            self.stdout.write(_as_json(finding) if json else f"✗ {finding.sentence}")
+            wrong += 1
+        newest = written(newest_seal())
+        self.stdout.write(_summary_json(tally, newest, wrong) if json else _summary(tally, newest))
+        if wrong:
+            raise CommandError(f"{wrong:,} things are not as they were sealed. See docs/audit/seals.md.")
+
+    def _print_head(self) -> None:
+        newest = newest_seal()
+        if newest is None:
+            raise CommandError("Nothing was sealed yet. A running worker seals new contexts within seconds.")
+        self.stdout.write(written(newest))
+
+
+def _as_json(finding: Finding) -> str:
+    return json.dumps(asdict(finding), ensure_ascii=False)
+
+
+def _summary_json(tally: Tally, newest: str, wrong: int) -> str:
+    return json.dumps({"ok": not wrong, "findings": wrong, **asdict(tally), "head": newest})
+
+
+def _summary(tally: Tally, newest: str) -> str:
+    looked_at = f"{tally.seals:,} seals, {tally.records:,} contexts, {tally.pieces:,} pieces; {tally.pruned:,} pruned"
+    return f"Looked at {looked_at}. The newest seal is {newest or 'none'}."

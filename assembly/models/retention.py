@@ -1,0 +1,82 @@
+"""Keeping: for how long records stay, which ones are kept on purpose, and which ones were pruned."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.db import models
+from uuid_utils.compat import uuid7
+
+from teams.files import Signed
+from teams.models import Team
+
+MAX_DAYS = 36_500
+MAX_FLAG_NOTE_CHARACTERS = 200
+
+
+class RetentionPolicy(Signed):
+    """For how many days the records of a team are kept; without a team, of all teams that have no policy of their own.
+
+    `days` None: for ever. `keep_flagged`: what somebody flagged stays for ever all the same.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    team = models.ForeignKey(
+        Team, models.DO_NOTHING, db_constraint=False, db_index=False, null=True, related_name="retention_policies"
+    )
+    days = models.PositiveIntegerField(null=True)
+    keep_flagged = models.BooleanField(default=True)
+    version = models.PositiveIntegerField(default=1)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        db_table = "retention_policies"
+        constraints = [
+            models.UniqueConstraint(fields=["team"], name="retention_policy_once", nulls_distinct=False),
+            models.CheckConstraint(condition=models.Q(days__range=(1, MAX_DAYS)), name="retention_policy_days"),
+        ]
+
+
+class AssemblyFlag(models.Model):
+    """That somebody wants a record to be kept, and why. The database refuses one for a record that is gone."""
+
+    assembly = models.OneToOneField(
+        "assembly.Assembly", models.DO_NOTHING, primary_key=True, db_column="assembly", db_constraint=False,
+        related_name="flag",
+    )  # fmt: skip
+    created = models.DateTimeField(auto_now_add=True)
+    by_ref = models.CharField(max_length=80)
+    by_name = models.CharField(max_length=200, blank=True)
+    note = models.CharField(max_length=MAX_FLAG_NOTE_CHARACTERS, blank=True, default="")
+
+    class Meta:
+        db_table = "assembly_flags"
+
+
+class Pruning(models.Model):
+    """Records that were deleted because their time was over: which, with the hashes that they were sealed with.
+
+    Written by the database function `prune_assemblies` alone. `hashes` are 32 bytes for each of `assemblies`.
+    """
+
+    append_only = True
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    created = models.DateTimeField()
+    team_id = models.UUIDField(null=True)
+    days = models.PositiveIntegerField()
+    keep_flagged = models.BooleanField()
+    by_ref = models.CharField(max_length=80)
+    assemblies = ArrayField(models.UUIDField())
+    hashes = models.BinaryField()
+
+    class Meta:
+        db_table = "prunings"
+        indexes = [GinIndex(fields=["assemblies"], name="pruning_assemblies")]
+
+
+class UnusedPiece(models.Model):
+    """A piece of a record that was pruned: perhaps no other record has it. See `assembly.retention.unused`."""
+
+    piece = models.BigIntegerField(primary_key=True)
+
+    class Meta:
+        db_table = "unused_pieces"

@@ -1,0 +1,89 @@
+"""For how long records are kept: the organisation's rule, and those of teams that have their own."""
+
+from dataclasses import dataclass
+
+from django.db import IntegrityError, transaction
+
+from assembly.models import RetentionPolicy
+from assembly.models.retention import MAX_DAYS
+from config.http.errors import Invalid, NotFound
+from teams.access import Action, may, require_admin
+from teams.files import StaleVersion, locked
+from teams.models import Team
+from teams.principal import Principal
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """How long: so many days, or for ever (None). `keep_flagged`: what somebody flagged stays all the same."""
+
+    days: int | None = None
+    keep_flagged: bool = True
+
+
+def policy_of(team: Team | None) -> RetentionPolicy | None:
+    """The policy of the team itself, or of the organisation (None); None where there is none."""
+    return RetentionPolicy.objects.filter(team=team).first()
+
+
+def keeping_of(team: Team | None) -> Keeping:
+    """What holds for the team's records: its own policy, else the organisation's, else for ever."""
+    policy = (policy_of(team) if team else None) or policy_of(None)
+    return Keeping(policy.days, policy.keep_flagged) if policy else Keeping()
+
+
+@transaction.atomic
+def retention_set(
+    *, team: Team | None, keeping: Keeping, expected_version: int, principal: Principal
+) -> RetentionPolicy:
+    """Say for how long; the same again makes no new version. Version 0 is expected where there is none yet.
+
+    Raises Forbidden, Invalid, and StaleVersion where somebody said something else meanwhile.
+    """
+    _require(team, principal)
+    if keeping.days is not None and not 1 <= keeping.days <= MAX_DAYS:
+        raise Invalid("days", f"Give a number of days from 1 to {MAX_DAYS:,}, or none to keep records for ever.")
+    current = policy_of(team)
+    if current is None:
+        return _created(team, keeping, expected_version, principal)
+    current = locked(current)
+    if current.version != expected_version:
+        raise StaleVersion(current, expected_version)
+    if Keeping(current.days, current.keep_flagged) != keeping:
+        current.days, current.keep_flagged = keeping.days, keeping.keep_flagged
+        current.version += 1
+        current.signed_by(principal.author)
+        current.save(force_update=True)
+    return current
+
+
+@transaction.atomic
+def retention_clear(*, team: Team | None, expected_version: int, principal: Principal) -> None:
+    """Go back to the organisation's rule; its own is for ever then. Raises Forbidden, NotFound and StaleVersion."""
+    _require(team, principal)
+    policy = policy_of(team)
+    if policy is None:
+        raise NotFound("A retention of its own")
+    policy = locked(policy)
+    if policy.version != expected_version:
+        raise StaleVersion(policy, expected_version)
+    policy.delete()
+
+
+def _require(team: Team | None, principal: Principal) -> None:
+    """Admins of the organisation for its rule; a team's admins for the team's."""
+    if team is None or not may(principal, team, Action.MANAGE):
+        require_admin(principal)
+
+
+def _created(team: Team | None, keeping: Keeping, expected_version: int, principal: Principal) -> RetentionPolicy:
+    policy = RetentionPolicy(team=team, days=keeping.days, keep_flagged=keeping.keep_flagged)
+    if expected_version != 0:
+        raise StaleVersion(RetentionPolicy(team=team, version=0), expected_version)
+    policy.signed_by(principal.author)
+    try:
+        with transaction.atomic():
+            policy.save(force_insert=True)
+    except IntegrityError:  # somebody was faster
+        raise StaleVersion(policy_of(team) or policy, expected_version) from None
+    return policy

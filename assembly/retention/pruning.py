@@ -1,0 +1,73 @@
+"""Pruning: deleting the records whose time is over, batch by batch, each batch with its line and its seal."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+from uuid_utils.compat import uuid7
+
+from assembly.models import Assembly, Pruning, RetentionPolicy
+from assembly.retention.unused import unused_prune
+from assembly.seals.sealing import pruning_seal
+from teams.principal import SYSTEM, Principal
+
+BATCH = 200
+PRUNE = "SELECT prune_assemblies(%s, %s, %s, %s, %s, %s)"
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """How many records went, and how many pieces that no other record has."""
+
+    records: int = 0
+    pieces: int = 0
+
+
+def records_prune(*, principal: Principal = SYSTEM) -> Pruned:
+    """Delete all records whose time is over, then the pieces and texts that no other record has.
+
+    Left alone: what is flagged, where the policy says so; what no seal holds yet; and what a newer one repeats, until
+    that one goes, too.
+    """
+    policies = RetentionPolicy.objects.exclude(days=None)
+    records = sum(_prune(policy, ids, principal) for policy in policies for ids in _batches(policy))
+    return Pruned(records, unused_prune())
+
+
+def _batches(policy: RetentionPolicy) -> Iterator[list[UUID]]:
+    """The ids of its old records, from the oldest on; each is given once, whether it goes or not."""
+    old = _governed(policy).filter(created__lt=timezone.now() - timedelta(days=policy.days or 0))
+    if policy.keep_flagged:
+        old = old.filter(flag=None)
+    after: tuple[object, object] | None = None
+    while True:
+        rows = old.order_by("created", "id").values_list("created", "id")
+        if after:
+            rows = rows.filter(Q(created__gt=after[0]) | Q(created=after[0], id__gt=after[1]))
+        found = list(rows[:BATCH])
+        if not found:
+            return
+        yield [id_ for _, id_ in found]
+        after = found[-1]
+
+
+def _governed(policy: RetentionPolicy) -> QuerySet[Assembly]:
+    """The records that the policy is for: of its team, or of all teams that have none, and of none."""
+    if policy.team_id:
+        return Assembly.objects.filter(team_id=policy.team_id)
+    own = RetentionPolicy.objects.exclude(team=None).values("team_id")
+    return Assembly.objects.filter(Q(team_id=None) | ~Q(team_id__in=own))
+
+
+def _prune(policy: RetentionPolicy, ids: Sequence[UUID], principal: Principal) -> int:
+    with transaction.atomic(), connection.cursor() as cursor:
+        id_ = uuid7()
+        cursor.execute(PRUNE, [id_, list(ids), policy.team_id, policy.days, policy.keep_flagged, principal.ref])
+        ((records,),) = cursor.fetchall()
+        if records:
+            pruning_seal(Pruning.objects.get(id=id_))
+    return int(records)

@@ -1,0 +1,37 @@
+"""Records are written while what they are made of is pruned: each of them replays, and no piece is left behind."""
+
+import pytest
+
+from agents.models import Agent
+from assembly.asked import Asked
+from assembly.models import Assembly, Piece, UnusedPiece
+from assembly.recorded import recorded
+from assembly.replay import replay
+from assembly.retention.unused import unused_prune
+from assembly.seals.verifying.parts import text_findings
+from assembly.service import assemble
+from assembly.writing import stored
+from teams.principal import SYSTEM
+from tests.assembly.retention.conftest import Ago
+from tests.assembly.seals.conftest import AsOwner, as_owner
+from tests.threads import at_once
+
+__all__ = ["as_owner"]
+ROUNDS = 8
+
+
+@pytest.mark.usefixtures("committed_database")
+def test_no_record_loses_what_it_is_made_of(agent: Agent, ago: Ago, as_owner: AsOwner) -> None:
+    for turn in range(ROUNDS):
+        first = ago(agent, 40, topic=f"before {turn}")
+        UnusedPiece.objects.bulk_create([UnusedPiece(piece=one) for one in first.told], ignore_conflicts=True)
+        as_owner("assemblies", "DELETE FROM assemblies")  # whatever holds the pieces goes; writers still know them
+        at_once([lambda turn=turn: _made(agent, f"{turn}"), unused_prune, unused_prune, lambda: _made(agent, "x")])
+        for assembly in Assembly.objects.all():
+            assert replay(recorded(assembly)).identical
+        assert list(text_findings()) == []
+    assert len(stored.among(Piece.objects.values_list("id", flat=True))) == Piece.objects.count()
+
+
+def _made(agent: Agent, topic: str) -> None:
+    assemble(agent=agent, asked=Asked(topic=topic), principal=SYSTEM)
