@@ -44,13 +44,13 @@ def longer_reach(stand: Standpoint) -> Iterator[Way]:
 
 
 def higher_score(stand: Standpoint) -> Iterator[Way]:
-    """As high as is asked for, and above all that it competes with at most."""
-    score = stand.decision.score
-    if score is None or not is_scored(stand.candidate, stand.section, stand.inputs.profile):
-        return
+    """As high as is asked for, and above all that it competes with at most. What was not measured begins at 0."""
     detail, factor = stand.decision.detail, _factor(stand)
     asked = detail.get("last_score", detail.get("threshold"))
-    highest = max(one.score for one in stand.rivals if one.score is not None)
+    scores = [one.score for one in stand.rivals if one.score is not None]
+    if not scores or not is_scored(stand.candidate, stand.section, stand.inputs.profile):
+        return
+    score, highest = stand.decision.score or 0.0, max(scores)
     most = _steps((max(highest, highest if asked is None else asked) - score) / factor) + 2
     guess = 0 if asked is None else _steps((asked - score) / factor)
     yield Way(lambda n: stand.change("score", n / FINE), most, guess)

@@ -7,7 +7,7 @@ kept, and the next is looked for from there: then the last is the least, given t
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from assembly.comparing import Comparison, Context, Place, compare
 from assembly.engine.types import Decision
@@ -61,6 +61,22 @@ def remedies_for(trials: Trials, told: Context, place: Place) -> Remedies:
     return _Search(trials, told, place).done()
 
 
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """So many steps of a way."""
+
+    way: Way
+    steps: int
+
+    @property
+    def change(self) -> Change:
+        return self.way.at(self.steps)
+
+
+Path = tuple[_Taken, ...]
+"""What is changed already, in this order."""
+
+
 @dataclass(slots=True)
 class _Search:
     trials: Trials
@@ -70,49 +86,67 @@ class _Search:
     untried: dict[Kind, None] = field(default_factory=dict)
 
     def done(self) -> Remedies:
-        stages: list[tuple[Change, ...]] = [()]
+        paths: list[Path] = [()]
         for _ in range(MOST_CHANGES):
-            stages = [further for stage in stages for further in self._look_from(stage)]
+            paths = [further for path in paths for further in self._look_from(path)]
             if self.found:
                 break
         ordered = sorted(self.found, key=lambda one: (len(one.changes), _cost(one)))
         return Remedies(tuple(ordered), tuple(self.untried))
 
-    def _look_from(self, changes: tuple[Change, ...]) -> list[tuple[Change, ...]]:
-        """Find what one more change does; where it does not do yet, the changes from which to look further."""
+    def _look_from(self, path: Path) -> list[Path]:
+        """Find what one more change does; where it does not do yet, the paths on which to look further."""
+        further: list[Path] = []
         try:
-            stand = self._standpoint(changes)
+            stand = self._standpoint(path)
         except Spent:
-            return []
-        further: list[tuple[Change, ...]] = []
+            return further
         for way in ways_of(stand):
             try:
-                remedy = self._remedy(changes, stand, way)
+                remedy = self._remedy(path, stand, way)
                 if remedy is None:
-                    further += self._with_other_reason(changes, stand, way)
+                    further += self._past(path, stand, way)
                 else:
                     self.found.append(remedy)
-                    self.found += self._all_of_it(changes, stand, remedy)
+                    self.found += self._all_of_it(path, stand, remedy)
             except Spent:
                 self.untried[way.kind] = None
         return further
 
-    def _standpoint(self, changes: tuple[Change, ...]) -> Standpoint:
+    def _standpoint(self, path: Path) -> Standpoint:
+        changes = _changes(path)
         inputs, assembled = changed(self.trials.inputs, changes), self.trials.assembled(changes)
         return Standpoint.of(inputs, assembled, self.trials.decided(changes, self.place))
 
-    def _remedy(self, changes: tuple[Change, ...], stand: Standpoint, way: Way) -> Remedy | None:
+    def _remedy(self, path: Path, stand: Standpoint, way: Way) -> Remedy | None:
+        found = self._least(path, way, (), whole=way.whole)
+        if found is None:
+            return None
+        try:
+            tight = self._tightened(path, _Taken(way, found.steps), whole=way.whole)
+            again = self._least(tight, replace(way, guess=found.steps), (), whole=way.whole) if path else found
+            return self._made(tight, stand, way, again or found)
+        except Spent:
+            return self._made(path, stand, way, replace(found, is_least=False))
+
+    def _least(self, before: Path, way: Way, after: Path, *, whole: bool) -> Found | None:
         def does_it(steps: int) -> bool:
-            decision = self.trials.decided((*changes, way.at(steps)), self.place)
-            return is_whole(decision) if way.whole else decision.included
+            decision = self.trials.decided(_changes((*before, _Taken(way, steps), *after)), self.place)
+            return is_whole(decision) if whole else decision.included
 
-        found = least(does_it, way.most, way.guess)
-        return self._made(changes, stand, way, found) if found else None
+        return least(does_it, way.most, way.guess)
 
-    def _made(self, changes: tuple[Change, ...], stand: Standpoint, way: Way, found: Found) -> Remedy:
-        made = (*changes, way.at(found.steps))
-        assembled = self.trials.assembled(made)
-        after = self.trials.decided(made, self.place)
+    def _tightened(self, path: Path, last: _Taken, *, whole: bool) -> Path:
+        """The path as short as it may be before that last step: it was taken as far as it went."""
+        for place, taken in enumerate(path):
+            found = self._least(path[:place], taken.way, (*path[place + 1 :], last), whole=whole)
+            steps = found.steps if found else taken.steps
+            path = (*path[:place], replace(taken, steps=steps), *path[place + 1 :])
+        return path
+
+    def _made(self, path: Path, stand: Standpoint, way: Way, found: Found) -> Remedy:
+        changes, made = _changes(path), _changes((*path, _Taken(way, found.steps)))
+        assembled, after = self.trials.assembled(made), self.trials.decided(made, self.place)
         return Remedy(
             changes=made,
             one_less=(*changes, way.at(found.steps - 1)) if found.steps > 1 else changes,
@@ -124,21 +158,29 @@ class _Search:
             awaits_summary=any((want.section, want.ref) == (after.section, after.ref) for want in assembled.wanted),
         )
 
-    def _all_of_it(self, changes: tuple[Change, ...], stand: Standpoint, remedy: Remedy) -> Iterator[Remedy]:
+    def _all_of_it(self, path: Path, stand: Standpoint, remedy: Remedy) -> Iterator[Remedy]:
         """Where so much room brings in a part, how much would bring in all of it."""
         if is_whole(remedy.after) or remedy.whole:
             return
         for way in more_room(stand, whole=True):
-            if way.kind == remedy.change.kind and (whole := self._remedy(changes, stand, way)):
+            if way.kind == remedy.change.kind and (whole := self._remedy(path, stand, way)):
                 yield whole
 
-    def _with_other_reason(
-        self, changes: tuple[Change, ...], stand: Standpoint, way: Way
-    ) -> Iterator[tuple[Change, ...]]:
-        """The changes with this one, where it is past what keeps the candidate out, and something else is not."""
-        made = (*changes, way.at(way.guess or way.most))
-        if self.trials.decided(made, self.place).code is not stand.decision.code:
-            yield made
+    def _past(self, path: Path, stand: Standpoint, way: Way) -> Iterator[Path]:
+        """The path with this way, if it leads past what keeps the candidate out, to something else that does."""
+        for steps in dict.fromkeys((way.guess or way.most, way.most)):
+            further = (*path, _Taken(way, steps))
+            if _reason(self.trials.decided(_changes(further), self.place)) != _reason(stand.decision):
+                yield further
+                return
+
+
+def _changes(path: Path) -> tuple[Change, ...]:
+    return tuple(taken.change for taken in path)
+
+
+def _reason(decision: Decision) -> tuple[object, ...]:
+    return decision.code, decision.detail.get("by")
 
 
 def _cost(remedy: Remedy) -> int:

@@ -16,7 +16,7 @@ def is_scored(candidate: Candidate, section: Section, profile: Profile) -> bool:
         return False
     if profile.ranker and candidate.measures:
         return _heaviest_feature(profile.ranker) is not None
-    return candidate.similarity is not None
+    return True
 
 
 def raised(candidate: Candidate, section: Section, profile: Profile, by: float) -> Candidate:

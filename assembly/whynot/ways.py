@@ -12,9 +12,7 @@ Ways = Callable[[Standpoint], Iterator[Way]]
 
 
 def ways_of(stand: Standpoint) -> Iterator[Way]:
-    """The ways for what is left out, or not in with all its words. What is required is in whatever there is."""
-    if stand.section.required and stand.decision.code is not Code.EMPTY:
-        return
+    """The ways for what is left out, or not in with all its words."""
     yield from lifted(stand)
     for ways in _BY_CODE.get(stand.decision.code, ()):
         yield from ways(stand)
