@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from assembly.engine.types import Decision
 from assembly.recorded import Inputs
-from assembly.whynot.changes import KINDS, changed
+from assembly.whynot.changes import changed
 from assembly.whynot.remedies import Remedies, Remedy, remedies_for
 from assembly.whynot.trials import Trials, fate, is_whole
-from tests.engine.situations import ALWAYS, Situation, situations
+from tests.engine.situations import Situation, situations
 
 EXAMPLES = 5_000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 100
 CALM = settings(
