@@ -16,6 +16,7 @@ from assembly.views import (
     rules,
     sight,
     size,
+    why_not,
 )
 
 urlpatterns = [
@@ -24,6 +25,7 @@ urlpatterns = [
     path("contexts/<uuid:id_>/", context.context, name="context"),
     path("contexts/<uuid:id_>/replay/", context.replay, name="context_replay"),
     path("contexts/<uuid:id_>/text/", context.download, name="context_download"),
+    path("contexts/<uuid:id_>/why-not/", why_not.why_not, name="context_why_not"),
     path("profiles/", profiles.profile_list, name="profile_list"),
     path("profiles/new/", profiles.profile_new, name="profile_new"),
     path("profiles/check/", profiles.profile_check, name="profile_check"),

@@ -58,14 +58,14 @@ def _outranked(decision: Decision, label: str) -> str:
     place = f"{_ordinal(decision.rank or 0)} of the top {_number(decision.detail.get('top_k'))} in {label}."
     if decision.score is None or last is None:
         return f"{place} Only the most recent had a place."
-    return f"{place} It scored {_score(decision.score)}; the last one in scored {_score(last)}."
+    return f"{place} It scored {score_words(decision.score)}; the last one in scored {score_words(last)}."
 
 
 def _below_relevance(decision: Decision, label: str) -> str:
-    least = _score(decision.detail.get("threshold"))
+    least = score_words(decision.detail.get("threshold"))
     if decision.score is None:
         return f"Nothing tells how near it is to the topic; others in {label} are near."
-    return f"Too far from the topic: it scored {_score(decision.score)}, and {label} asks for {least}."
+    return f"Too far from the topic: it scored {score_words(decision.score)}, and {label} asks for {least}."
 
 
 def _was_dropped(decision: Decision) -> bool:
@@ -170,7 +170,7 @@ def _number(value: object) -> str:
     return f"{value:,}" if isinstance(value, int | float) else "?"
 
 
-def _score(value: object) -> str:
+def score_words(value: object) -> str:
     """As in a table of averages: .58, -.12, 1.00."""
     # Adding 0.0 turns the -0.0 of a tiny negative score into 0.0.
     if not isinstance(value, int | float):

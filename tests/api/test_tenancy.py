@@ -131,6 +131,7 @@ ASSEMBLIES = {  # tried in tests/api/test_assemblies.py
     "assemblies/<uuid:id_>/decisions",
     "assemblies/<uuid:id_>/replay",
     "assemblies/<uuid:id_>/append",  # tried in tests/api/test_librarian.py
+    "assemblies/<uuid:id_>/why-not",  # tried in tests/api/test_why_not.py
 }
 CASES = [(route, method) for route, (_, methods) in PRIVATE.items() for method in methods]
 QUERY = {route: "?q=refund" for route in PRIVATE if route.endswith("/search")}

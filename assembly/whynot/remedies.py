@@ -1,0 +1,188 @@
+"""The smallest changes that would bring a candidate in, each proved by running the engine.
+
+What "smallest" means. Of one number (a budget, a cap, places, a score …) it is the least in its neighbourhood: with it
+the candidate is in, and with one step less (a token, a place, a ten-thousandth of a score, the next smaller factor) it
+was tried and is not; see `searching`. Where no single change is enough, one that gives the candidate another reason is
+kept, and the next is looked for from there: then the last is the least, given those before it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from assembly.comparing import Comparison, Context, Place, compare
+from assembly.engine.types import Decision
+from assembly.whynot.changes import Change, Kind, changed
+from assembly.whynot.room import more_room
+from assembly.whynot.searching import Found, Spent, least
+from assembly.whynot.standpoint import Standpoint, Way
+from assembly.whynot.trials import Trials, is_whole
+from assembly.whynot.ways import ways_of
+
+MOST_CHANGES = 3
+"""That are tried together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """Changes that together bring the candidate in, in their order."""
+
+    changes: tuple[Change, ...]
+    one_less: tuple[Change, ...]
+    """The same with the last one step less, or without it where it has no steps: with these the candidate is not in."""
+    is_least: bool
+    """Whether one less was tried. The time was up otherwise: less may do."""
+    before: Decision
+    """What became of the candidate before the last change."""
+    after: Decision
+    """What becomes of it."""
+    whole: bool
+    """Whether less would bring in a part of it: nothing short of all its words would do here."""
+    comparison: Comparison = field(repr=False)
+    """What else would be different."""
+    awaits_summary: bool = False
+    """It would come in as a summary that is to be made yet; its beginning stood in for it."""
+
+    @property
+    def change(self) -> Change:
+        """The last one."""
+        return self.changes[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Remedies:
+    """The remedies, those of fewest changes that cost the others least first; and what there was no time to try."""
+
+    found: tuple[Remedy, ...]
+    untried: tuple[Kind, ...]
+
+
+def remedies_for(trials: Trials, told: Context, place: Place) -> Remedies:
+    """What would bring in the candidate in that place of the context, or bring it in whole where it is in part."""
+    return _Search(trials, told, place).done()
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """So many steps of a way."""
+
+    way: Way
+    steps: int
+
+    @property
+    def change(self) -> Change:
+        return self.way.at(self.steps)
+
+
+Path = tuple[_Taken, ...]
+"""What is changed already, in this order."""
+
+
+@dataclass(slots=True)
+class _Search:
+    trials: Trials
+    told: Context
+    place: Place
+    found: list[Remedy] = field(default_factory=list)
+    untried: dict[Kind, None] = field(default_factory=dict)
+
+    def done(self) -> Remedies:
+        paths: list[Path] = [()]
+        for _ in range(MOST_CHANGES):
+            paths = [further for path in paths for further in self._look_from(path)]
+            if self.found:
+                break
+        ordered = sorted(self.found, key=lambda one: (len(one.changes), _cost(one)))
+        return Remedies(tuple(ordered), tuple(self.untried))
+
+    def _look_from(self, path: Path) -> list[Path]:
+        """Find what one more change does; where it does not do yet, the paths on which to look further."""
+        further: list[Path] = []
+        try:
+            stand = self._standpoint(path)
+        except Spent:
+            return further
+        for way in ways_of(stand):
+            try:
+                remedy = self._remedy(path, stand, way)
+                if remedy is None:
+                    further += self._past(path, stand, way)
+                else:
+                    self.found.append(remedy)
+                    self.found += self._all_of_it(path, stand, remedy)
+            except Spent:
+                self.untried[way.kind] = None
+        return further
+
+    def _standpoint(self, path: Path) -> Standpoint:
+        changes = _changes(path)
+        inputs, assembled = changed(self.trials.inputs, changes), self.trials.assembled(changes)
+        return Standpoint.of(inputs, assembled, self.trials.decided(changes, self.place))
+
+    def _remedy(self, path: Path, stand: Standpoint, way: Way) -> Remedy | None:
+        found = self._least(path, way, (), whole=way.whole)
+        if found is None:
+            return None
+        try:
+            tight = self._tightened(path, _Taken(way, found.steps), whole=way.whole)
+            again = self._least(tight, replace(way, guess=found.steps), (), whole=way.whole) if path else found
+            return self._made(tight, stand, way, again or found)
+        except Spent:
+            return self._made(path, stand, way, replace(found, is_least=False))
+
+    def _least(self, before: Path, way: Way, after: Path, *, whole: bool) -> Found | None:
+        def does_it(steps: int) -> bool:
+            decision = self.trials.decided(_changes((*before, _Taken(way, steps), *after)), self.place)
+            return is_whole(decision) if whole else decision.included
+
+        return least(does_it, way.most, way.guess)
+
+    def _tightened(self, path: Path, last: _Taken, *, whole: bool) -> Path:
+        """The path as short as it may be before that last step: it was taken as far as it went."""
+        for place, taken in enumerate(path):
+            found = self._least(path[:place], taken.way, (*path[place + 1 :], last), whole=whole)
+            steps = found.steps if found else taken.steps
+            path = (*path[:place], replace(taken, steps=steps), *path[place + 1 :])
+        return path
+
+    def _made(self, path: Path, stand: Standpoint, way: Way, found: Found) -> Remedy:
+        changes, made = _changes(path), _changes((*path, _Taken(way, found.steps)))
+        assembled, after = self.trials.assembled(made), self.trials.decided(made, self.place)
+        return Remedy(
+            changes=made,
+            one_less=(*changes, way.at(found.steps - 1)) if found.steps > 1 else changes,
+            is_least=found.is_least,
+            before=stand.decision,
+            after=after,
+            whole=way.whole,
+            comparison=compare(self.told, assembled),
+            awaits_summary=any((want.section, want.ref) == (after.section, after.ref) for want in assembled.wanted),
+        )
+
+    def _all_of_it(self, path: Path, stand: Standpoint, remedy: Remedy) -> Iterator[Remedy]:
+        """Where so much room brings in a part, how much would bring in all of it."""
+        if is_whole(remedy.after) or remedy.whole:
+            return
+        for way in more_room(stand, whole=True):
+            if way.kind == remedy.change.kind and (whole := self._remedy(path, stand, way)):
+                yield whole
+
+    def _past(self, path: Path, stand: Standpoint, way: Way) -> Iterator[Path]:
+        """The path with this way, if it leads past what keeps the candidate out, to something else that does."""
+        for steps in dict.fromkeys((way.guess or way.most, way.most)):
+            further = (*path, _Taken(way, steps))
+            if _reason(self.trials.decided(_changes(further), self.place)) != _reason(stand.decision):
+                yield further
+                return
+
+
+def _changes(path: Path) -> tuple[Change, ...]:
+    return tuple(taken.change for taken in path)
+
+
+def _reason(decision: Decision) -> tuple[object, ...]:
+    return decision.code, decision.detail.get("by")
+
+
+def _cost(remedy: Remedy) -> int:
+    """How many others would go, or be told with fewer words."""
+    return len(remedy.comparison.pushed_out) + len(remedy.comparison.newly_cut)

@@ -1,0 +1,47 @@
+"""Raising the score of one candidate by so much, in the way in which its section scores. Pure."""
+
+from dataclasses import replace
+
+from assembly.engine.flat import flat
+from assembly.engine.profile import Profile, Section
+from assembly.engine.ranking import WORDS, Ranker
+from assembly.engine.types import Candidate
+
+
+def is_scored(candidate: Candidate, section: Section, profile: Profile) -> bool:
+    """Whether there is a number that would raise its score."""
+    if section.shape == "blocks":
+        return _heaviest_measure(profile) is not None
+    if section.shape != "lines":
+        return False
+    if profile.ranker and candidate.measures:
+        return _heaviest_feature(profile.ranker) is not None
+    return True
+
+
+def raised(candidate: Candidate, section: Section, profile: Profile, by: float) -> Candidate:
+    """The candidate as if its score, before any rule boosts it, were higher by so much.
+
+    Blocks and ranked lines are raised by the one measure that weighs most, others by their similarity.
+    """
+    if section.shape == "lines" and not (profile.ranker and candidate.measures):
+        return replace(candidate, similarity=(candidate.similarity or 0.0) + by)
+    heaviest = _heaviest_measure(profile) if section.shape == "blocks" else _heaviest_feature(profile.ranker)
+    if heaviest is None:
+        return candidate
+    name, weight = heaviest
+    more = {name: candidate.measures.get(name, 0.0) + by / weight}
+    return replace(candidate, measures={**candidate.measures, **more})
+
+
+def _heaviest_measure(profile: Profile) -> tuple[str, float] | None:
+    """Coherence is left alone: the engine measures it itself."""
+    weights: dict[str, float] = {name: weight for name, weight in flat(profile.weights).items() if name != "coherence"}
+    name = max(weights, key=lambda name: weights[name])
+    return (name, weights[name]) if weights[name] else None
+
+
+def _heaviest_feature(ranker: Ranker | None) -> tuple[str, float] | None:
+    """The words of the topic are left alone: with enough of them, an item is found whatever its score."""
+    weights = [(name, weight) for name, weight in ranker.weights if name != WORDS and weight] if ranker else []
+    return max(weights, key=lambda weighed: abs(weighed[1]), default=None)
