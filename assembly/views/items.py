@@ -85,8 +85,11 @@ class Items:
         return self.whereabouts.address_of(self.told.inputs.candidates[position])
 
     def _reason(self, decision: Decision, label: str) -> str:
-        """The engine's sentence, with what it names by reference put in words."""
-        detail = dict(decision.detail)
+        """The engine's sentence, with what it names by reference put in words.
+
+        How much room it would have needed stands beside it, with who else would have had that.
+        """
+        detail = {name: value for name, value in decision.detail.items() if name != "needed"}
         if by := detail.get("by"):
             near = self._positions.get(by, self._positions.get(named(by)))
             detail["by"] = "one that was not among those considered" if near is None else self.title(near)

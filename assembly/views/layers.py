@@ -65,6 +65,11 @@ class LayerRow:
         return ", ".join(row.label for row in self.sections) if len(self.sections) <= FEW else ""
 
     @property
+    def required(self) -> bool:
+        """Whether none of it may be cut."""
+        return all(row.required for row in self.sections)
+
+    @property
     def included(self) -> int:
         return sum(row.included for row in self.sections)
 

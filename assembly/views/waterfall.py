@@ -14,7 +14,9 @@ WIDTH = 1000  # of a bar, in the units of its SVG
 LEAST = 6
 TAGS = {SourceCode.SOURCE_TIMEOUT: "late", SourceCode.SOURCE_FAILED: "failed"}
 """What became of a source that told nothing."""
-COMPLETE = frozenset({"agent_files", "team_files", "daily_logs", "turns", "additional_context", "task_stack", SUMMARISER})
+COMPLETE = frozenset(
+    {"agent_files", "team_files", "daily_logs", "turns", "additional_context", "task_stack", SUMMARISER}
+)
 """These give all that there is: their limit is how much that can be."""
 
 
