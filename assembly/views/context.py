@@ -15,6 +15,7 @@ from assembly.replay import replay as replay_of
 from assembly.views import explanation, layers
 from assembly.views.context_items import filter_form, following
 from assembly.views.context_page import page_of_context
+from assembly.views.exact_text import stretch
 from assembly.views.fired_rules import fired_rules
 from assembly.views.items import empty, included, left_out
 from assembly.views.places import IN_SHOWN, OUT_SHOWN
@@ -28,6 +29,7 @@ def context(request: HttpRequest, id_: UUID) -> HttpResponse:
     assembly, told = page.assembly, page.told
     rows = layers.layer_rows(assembly, told.decisions)
     is_in, out = included(told), left_out(told)
+    shown = None if page.content is None else stretch(assembly, told.decisions, page.content)
     facts = {
         "assembly": assembly,
         "agent_slug": page.whereabouts.agent,
@@ -50,8 +52,8 @@ def context(request: HttpRequest, id_: UUID) -> HttpResponse:
         "sources": source_rows(assembly),
         "longest_ms": longest_of(assembly),
         "warnings": explanation.warnings(assembly),
-        "stretch": page.first,
-        "pieces": page.linked(page.first) if page.first else None,
+        "stretch": shown,
+        "pieces": page.linked(shown) if shown else None,
     }
     return render(request, "assembly/context.html", facts)
 

@@ -18,6 +18,7 @@ from assembly.views.items import included, left_out
 from config.http.errors import Invalid
 
 PAGE = 50  # items
+MOST_DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ def _begin(request: HttpRequest, found: list[int]) -> int:
 
 def _number(request: HttpRequest, name: str) -> int:
     text = request.GET[name]
-    if text.isascii() and text.isdigit() and len(text) < 10:
+    if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS:
         return int(text)
     raise Invalid(name, _("Use a whole number from 0 upwards, as the links of this page do."))
 

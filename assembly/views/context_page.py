@@ -1,7 +1,7 @@
 """What the pages of one context share: the record, its exact text, and how its items are worded and found."""
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 from uuid import UUID
 
 from django.http import HttpRequest
@@ -11,7 +11,7 @@ from assembly.models import Assembly
 from assembly.recorded import Recorded, recorded
 from assembly.replay import RecordDamaged, content_of
 from assembly.views.addresses import Whereabouts, whereabouts
-from assembly.views.exact_text import Piece, Run, Stretch, stretch
+from assembly.views.exact_text import Part, Piece, Run, Stretch
 from assembly.views.items import Item, Items
 from assembly.views.places import Places
 from teams.views.asking import asking
@@ -37,21 +37,32 @@ class LinkedPart:
     source_address: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ContextPage:
-    """One context, open for reading. `content` is its exact text; None: the record does not give it any more."""
+    """One context, open for reading: its items and its exact text are worded and linked as they are asked for."""
 
     told: Recorded
-    content: str | None
     whereabouts: Whereabouts
-    items: Items
-    places: Places
-    first: Stretch | None
-    """What the page of the context shows of the text."""
 
     @property
     def assembly(self) -> Assembly:
         return self.told.assembly
+
+    @cached_property
+    def items(self) -> Items:
+        return Items(self.told, self.whereabouts)
+
+    @cached_property
+    def places(self) -> Places:
+        return Places(self.told)
+
+    @cached_property
+    def content(self) -> str | None:
+        """The exact text; None: the record does not give it any more."""
+        try:
+            return content_of(self.told)
+        except RecordDamaged:
+            return None
 
     def listed(self, positions: list[int]) -> list[ListedItem]:
         """The items at these positions."""
@@ -61,30 +72,21 @@ class ContextPage:
         """The sections of a stretch, each with its parts and where these lead."""
         return [(piece, [self._linked(part) for part in piece.parts]) for piece in shown.pieces]
 
-    def _linked(self, part: Any) -> LinkedPart:
-        if part.position is None or not part.begins:
-            return LinkedPart(part.runs, part.position, part.begins)
+    def _linked(self, part: Part) -> LinkedPart:
+        position = part.position
+        if position is None or not part.begins:
+            return LinkedPart(part.runs, position, begins=False)
         return LinkedPart(
             part.runs,
-            part.position,
-            part.begins,
-            self.items.title(part.position),
-            self.places.in_list(part.position),
-            self.items.address(part.position),
+            position,
+            begins=True,
+            title=self.items.title(position),
+            item_address=self.places.in_list(position),
+            source_address=self.items.address(position),
         )
 
 
 def page_of_context(request: HttpRequest, id_: UUID) -> ContextPage:
     """The context, read once, if who asks may see its agent and its team. Raises NotFound."""
     told = recorded(assembly_for(asking(request), id_))
-    content = _content(told)
-    where = whereabouts(request, told.assembly)
-    first = None if content is None else stretch(told.assembly, told.decisions, content)
-    return ContextPage(told, content, where, Items(told, where), Places(told, first), first)
-
-
-def _content(told: Recorded) -> str | None:
-    try:
-        return content_of(told)
-    except RecordDamaged:
-        return None
+    return ContextPage(told, whereabouts(request, told.assembly))

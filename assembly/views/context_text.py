@@ -9,6 +9,8 @@ from assembly.views.context_page import page_of_context
 from assembly.views.exact_text import stretch
 from config.http.errors import NotFound
 
+MOST_DIGITS = 9
+
 
 def exact(request: HttpRequest, id_: UUID) -> HttpResponse:
     """The text from a character on. With htmx: that stretch alone. Raises NotFound beyond its end."""
@@ -30,7 +32,7 @@ def exact(request: HttpRequest, id_: UUID) -> HttpResponse:
 def beginning(request: HttpRequest, characters: int) -> int:
     """Where the stretch begins: 0 unless asked for. Raises NotFound for what is no place in the text."""
     asked = request.GET.get("begin", "0")
-    begin = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 10 else -1
+    begin = int(asked) if asked.isascii() and asked.isdigit() and len(asked) <= MOST_DIGITS else -1
     if begin and not 0 <= begin < characters:
         raise NotFound("This place of the text")
     return begin

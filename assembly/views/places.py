@@ -7,19 +7,20 @@ from uuid import UUID
 from django.urls import reverse
 
 from assembly.recorded import Recorded
-from assembly.views.exact_text import Stretch
+from assembly.views.exact_text import NEAR_END, STRETCH
 from assembly.views.items import included, left_out
 
 IN_SHOWN, OUT_SHOWN = 20, 8
 """So many items of each kind stand on the page of a context; the others follow when they are asked for."""
+SURELY_SHOWN = STRETCH - NEAR_END
+"""What begins before this character of the text stands on the page of the context."""
 
 
 @dataclass(frozen=True)
 class Places:
-    """The addresses of items. `first` is the stretch of text on the page of the context; None: it shows none."""
+    """The addresses of items."""
 
     told: Recorded
-    first: Stretch | None
 
     @property
     def id(self) -> UUID:
@@ -34,9 +35,9 @@ class Places:
     def in_text(self, position: int) -> str:
         """Of the item in the exact text; empty for what is not in."""
         start = self.told.decisions[position].start
-        if start is None or self.first is None:
+        if start is None:
             return ""
-        if start < self.first.end:
+        if start < SURELY_SHOWN:
             return f"{reverse('context', args=[self.id])}#text-{position}"
         return f"{reverse('context_exact', args=[self.id])}?begin={start}#text-{position}"
 

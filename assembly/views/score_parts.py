@@ -26,7 +26,7 @@ FEATURES: Mapping[str, str | Promise] = {
     "words_with_previous": _("Words of the topic, in it or right before it"),
     "words_around": _("Words of the topic, in it or on either side"),
     "words_of_day": _("Words of the topic, anywhere on its day"),
-    "labelled": _("A word of the topic labels it, as a speaker’s name does"),
+    "labelled": _("A word of the topic labels it, as the name of a speaker does"),
     "date": _("It is of a day that the topic names"),
     "near_date": _("It is from around a time that the topic names"),
     "time_said": _("It says when something was"),

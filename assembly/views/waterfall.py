@@ -50,7 +50,7 @@ class SourceRow:
 
 def longest_of(assembly: Assembly) -> int:
     """Milliseconds that the bars are drawn along: the whole assembly, or the last source where that took longer."""
-    ends = [report.get("started_ms", 0) + report["ms"] for report in assembly.sources]
+    ends: list[int] = [report.get("started_ms", 0) + report["ms"] for report in assembly.sources]
     return max([assembly.assembly_ms, *ends, 1])
 
 

@@ -16,11 +16,13 @@ from teams.models import Team
 from teams.principal import Principal
 
 NOW = dt.datetime(2026, 3, 1, 12, tzinfo=dt.UTC)
-WORDS = ["harbour", "walk", "opens", "lantern", "keeper", "ledger", "ferry", "slipway", "chapter", "bell", "mast", "tar", "rope", "signal", "stage"]
+WORDS = (
+    "harbour walk opens lantern keeper ledger ferry slipway chapter bell mast tar rope signal stage quay".split()  # noqa: SIM905 - as one reads them
+)
 SECTIONS = (
     Section("identity", "Identity", "L1", "agent_files", "text", required=True),
-    Section("knows", "Team Knowledge", "L4", "team_memories", "lines", cap=12_000, top_k=200),
-    Section("events", "Recent Activity", "L6", "recent_events", "blocks", cap=9_000),
+    Section("knows", "Team Knowledge", "L4", "team_memories", "lines", cap=3_000, top_k=60),
+    Section("events", "Recent Activity", "L6", "recent_events", "blocks", cap=4_000),
     Section("tools", "Tools", "L6", "tools", "blocks", share=10),
 )
 

@@ -13,8 +13,8 @@ from tests.pages.conftest import SignedIn, text_of
 
 
 def the_apis(api: Api, assembly: Assembly) -> dict[str, object]:
-    document = api.get(f"/assemblies/{assembly.id}").json()
-    decisions = api.get(f"/assemblies/{assembly.id}/decisions?limit=200").json()
+    document = api.get(f"assemblies/{assembly.id}").json()
+    decisions = api.get(f"assemblies/{assembly.id}/decisions?limit=200").json()
     assert decisions["next"] is None
     return {**document, "decisions": decisions["results"]}
 
