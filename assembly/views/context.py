@@ -8,13 +8,11 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from assembly.access import assembly_for
-from assembly.recorded import recorded
 from assembly.replay import content_of
 from assembly.replay import replay as replay_of
 from assembly.views import explanation, layers
 from assembly.views.context_items import filter_form, following
-from assembly.views.context_page import page_of_context
+from assembly.views.context_page import page_of_context, told_for
 from assembly.views.exact_text import stretch
 from assembly.views.fired_rules import fired_rules
 from assembly.views.items import empty, included, left_out
@@ -61,8 +59,8 @@ def context(request: HttpRequest, id_: UUID) -> HttpResponse:
 @require_POST
 def replay(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Assemble again from the record alone, and say whether the bytes are the same."""
-    assembly = assembly_for(asking(request), id_)
-    result = replay_of(recorded(assembly))
+    told = told_for(asking(request), id_)
+    result = replay_of(told)
     if request.headers.get("HX-Request"):
         return render(request, "assembly/_replay.html", {"result": result})
     if result.identical:
@@ -70,15 +68,15 @@ def replay(request: HttpRequest, id_: UUID) -> HttpResponse:
         messages.success(request, said % {"hash": result.sha256})
     else:
         messages.error(request, _("✗ The record gives another text now. Tell your admin: somebody changed it."))
-    return redirect("context", id_=assembly.id)
+    return redirect("context", id_=told.assembly.id)
 
 
 def download(request: HttpRequest, id_: UUID) -> HttpResponse:
     """The exact text as a file."""
-    assembly = assembly_for(asking(request), id_)
-    name = f"{assembly.agent_slug}-{assembly.created:%Y-%m-%d-%H%M%S}.md"
+    told = told_for(asking(request), id_)
+    name = f"{told.assembly.agent_slug}-{told.assembly.created:%Y-%m-%d-%H%M%S}.md"
     return HttpResponse(
-        content_of(recorded(assembly)).encode(),
+        content_of(told).encode(),
         content_type="text/markdown; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )

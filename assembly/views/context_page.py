@@ -14,6 +14,7 @@ from assembly.views.addresses import Whereabouts, whereabouts
 from assembly.views.exact_text import Part, Piece, Run, Stretch
 from assembly.views.items import Item, Items
 from assembly.views.places import Places
+from teams.principal import Principal
 from teams.views.asking import asking
 
 
@@ -87,6 +88,15 @@ class ContextPage:
 
 
 def page_of_context(request: HttpRequest, id_: UUID) -> ContextPage:
-    """The context, read once, if who asks may see its agent and its team. Raises NotFound."""
-    told = recorded(assembly_for(asking(request), id_))
+    """The context, read once, if who asks may see its agent and its team. Raises NotFound and RecordDamaged."""
+    told = told_for(asking(request), id_)
     return ContextPage(told, whereabouts(request, told.assembly))
+
+
+def told_for(principal: Principal, id_: UUID) -> Recorded:
+    """What the record tells of the context. Raises NotFound, and RecordDamaged where it cannot be read any more."""
+    assembly = assembly_for(principal, id_)
+    try:
+        return recorded(assembly)
+    except (ValueError, LookupError, TypeError):
+        raise RecordDamaged("It cannot be read. Tell your admin: somebody changed the database.") from None

@@ -8,11 +8,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from rest_framework.utils.encoders import JSONEncoder
 
-from assembly.access import assembly_for
 from assembly.api.documents import assembly_document, decision_document
 from assembly.cache import Answer
-from assembly.recorded import Recorded, recorded
+from assembly.recorded import Recorded
 from assembly.replay import content_of
+from assembly.views.context_page import told_for
 from teams.views.asking import asking
 
 SHOWN = 60_000  # characters of the document that its page shows
@@ -20,7 +20,7 @@ SHOWN = 60_000  # characters of the document that its page shows
 
 def record(request: HttpRequest, id_: UUID) -> HttpResponse:
     """The document, indented; of a long one the beginning."""
-    told = recorded(assembly_for(asking(request), id_))
+    told = told_for(asking(request), id_)
     text = pretty(document_of(told))
     facts = {
         "assembly": told.assembly,
@@ -34,7 +34,7 @@ def record(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 def record_file(request: HttpRequest, id_: UUID) -> HttpResponse:
     """The whole document as a file."""
-    told = recorded(assembly_for(asking(request), id_))
+    told = told_for(asking(request), id_)
     name = f"{told.assembly.agent_slug}-{told.assembly.created:%Y-%m-%d-%H%M%S}.json"
     return HttpResponse(
         pretty(document_of(told)).encode(),
