@@ -4,6 +4,9 @@ from django.urls import path
 
 from assembly.views import (
     context,
+    context_items,
+    context_record,
+    context_text,
     contexts,
     external,
     external_forms,
@@ -26,6 +29,10 @@ urlpatterns = [
     path("contexts/<uuid:id_>/replay/", context.replay, name="context_replay"),
     path("contexts/<uuid:id_>/text/", context.download, name="context_download"),
     path("contexts/<uuid:id_>/why-not/", why_not.why_not, name="context_why_not"),
+    path("contexts/<uuid:id_>/items/", context_items.items, name="context_items"),
+    path("contexts/<uuid:id_>/exact/", context_text.exact, name="context_exact"),
+    path("contexts/<uuid:id_>/json/", context_record.record, name="context_record"),
+    path("contexts/<uuid:id_>/json/file/", context_record.record_file, name="context_record_file"),
     path("profiles/", profiles.profile_list, name="profile_list"),
     path("profiles/new/", profiles.profile_new, name="profile_new"),
     path("profiles/check/", profiles.profile_check, name="profile_check"),

@@ -8,44 +8,50 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from agents.models import Agent
-from assembly.access import assembly_for
-from assembly.models import Assembly
-from assembly.recorded import Recorded, recorded
-from assembly.replay import RecordDamaged, content_of
+from assembly.replay import content_of
 from assembly.replay import replay as replay_of
-from assembly.views import explanation
-from assembly.views.exact_text import Piece, pieces
-from assembly.views.waterfall import source_rows
-from teams.models import Team
+from assembly.views import explanation, layers
+from assembly.views.context_items import filter_form, following
+from assembly.views.context_page import page_of_context, told_for
+from assembly.views.exact_text import stretch
+from assembly.views.fired_rules import fired_rules
+from assembly.views.items import empty, included, left_out
+from assembly.views.places import IN_SHOWN, OUT_SHOWN
+from assembly.views.waterfall import longest_of, source_rows
 from teams.views.asking import asking
 
 
 def context(request: HttpRequest, id_: UUID) -> HttpResponse:
     """The whole record in plain words."""
-    assembly = assembly_for(asking(request), id_)
-    told = recorded(assembly)
-    decisions = told.decisions
-    agent, team = _slugs(request, assembly)
-    items = explanation.with_addresses(explanation.items(told), agent, team)
-    rows = explanation.section_rows(assembly, decisions)
+    page = page_of_context(request, id_)
+    assembly, told = page.assembly, page.told
+    rows = layers.layer_rows(assembly, told.decisions)
+    is_in, out = included(told), left_out(told)
+    shown = None if page.content is None else stretch(assembly, told.decisions, page.content)
     facts = {
         "assembly": assembly,
-        "agent_slug": agent,
-        "team_slug": team,
-        "headline": explanation.headline(assembly, decisions),
-        "rows": rows,
-        "bar": explanation.bar(assembly, rows),
-        "unused": max(0, assembly.budget - assembly.tokens),
+        "agent_slug": page.whereabouts.agent,
+        "team_slug": page.whereabouts.team,
+        "headline": explanation.headline(assembly, told.decisions),
+        "layers": rows,
+        "bar": layers.bar(assembly, rows),
+        "unused": layers.free_of(assembly),
         "over": max(0, assembly.tokens - assembly.budget),
-        "included": sorted(
-            (item for item in items if item.decision.included), key=lambda item: item.decision.start or 0
-        ),
-        "left_out": [item for item in items if explanation.is_left_out(item.decision)],
-        "empty": [item for item in items if item.decision.code == "empty"],
+        "form": filter_form(told, {}),
+        "considered": len(told.decisions),
+        "included": page.listed(is_in[:IN_SHOWN]),
+        "included_count": len(is_in),
+        "included_next": following(page, "in", IN_SHOWN, len(is_in)),
+        "left_out": page.listed(out[:OUT_SHOWN]),
+        "left_out_count": len(out),
+        "left_out_next": following(page, "out", OUT_SHOWN, len(out)),
+        "empty": [page.items.title(position) for position in empty(told)],
+        "rules": fired_rules(asking(request), assembly),
         "sources": source_rows(assembly),
+        "longest_ms": longest_of(assembly),
         "warnings": explanation.warnings(assembly),
-        "pieces": _pieces(told),
+        "stretch": shown,
+        "pieces": page.linked(shown) if shown else None,
     }
     return render(request, "assembly/context.html", facts)
 
@@ -53,40 +59,24 @@ def context(request: HttpRequest, id_: UUID) -> HttpResponse:
 @require_POST
 def replay(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Assemble again from the record alone, and say whether the bytes are the same."""
-    assembly = assembly_for(asking(request), id_)
-    result = replay_of(recorded(assembly))
+    told = told_for(asking(request), id_)
+    result = replay_of(told)
     if request.headers.get("HX-Request"):
         return render(request, "assembly/_replay.html", {"result": result})
     if result.identical:
-        messages.success(request, _("✓ Replayed from the record: every byte matches."))
+        said = _("✓ Replayed from the record: every byte matches. SHA-256 %(hash)s")
+        messages.success(request, said % {"hash": result.sha256})
     else:
         messages.error(request, _("✗ The record gives another text now. Tell your admin: somebody changed it."))
-    return redirect("context", id_=assembly.id)
+    return redirect("context", id_=told.assembly.id)
 
 
 def download(request: HttpRequest, id_: UUID) -> HttpResponse:
     """The exact text as a file."""
-    assembly = assembly_for(asking(request), id_)
-    name = f"{assembly.agent_slug}-{assembly.created:%Y-%m-%d-%H%M%S}.md"
+    told = told_for(asking(request), id_)
+    name = f"{told.assembly.agent_slug}-{told.assembly.created:%Y-%m-%d-%H%M%S}.md"
     return HttpResponse(
-        content_of(recorded(assembly)).encode(),
+        content_of(told).encode(),
         content_type="text/markdown; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
-
-
-def _pieces(told: Recorded) -> list[Piece] | None:
-    """The exact text; None when the record does not give it any more, which the page then says."""
-    try:
-        return pieces(told.assembly, told.decisions, content_of(told))
-    except RecordDamaged:
-        return None
-
-
-def _slugs(request: HttpRequest, assembly: Assembly) -> tuple[str, str]:
-    """Where the agent and the team are found today; empty for what was deleted."""
-    principal = asking(request)
-    agent = Agent.objects.visible_to(principal).filter(id=assembly.agent_id).values_list("slug", flat=True).first()
-    teams = Team.objects.visible_to(principal).values_list("slug", flat=True)
-    team = teams.filter(id=assembly.team_id).first() if assembly.team_id else None
-    return agent or "", team or ""

@@ -1,6 +1,6 @@
-"""The exact text of a context, section by section, with the marks of cuts. Pure: everything comes in as values."""
+"""The exact text of a context, stretch by stretch: its sections, in them its items, and the marks of cuts. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from assembly.engine.codes import Code
@@ -8,35 +8,105 @@ from assembly.engine.rendering import MARKER
 from assembly.engine.types import Decision
 from assembly.models import Assembly
 
+STRETCH = 60_000
+"""Characters that a page shows at once, at most: a longer text follows when it is asked for."""
+NEAR_END = 2_000  # characters before the end of a stretch in which a line may end it
+
+Span = tuple[int, int]
+Run = tuple[str, bool]
+"""Some text, and whether it is the mark of a cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Of a section: an item, or what stands between two. `position`: of its decision; None: of no item.
+
+    Of an item that goes on from the stretch before, or into the next one, not both its ends are here.
+    """
+
+    runs: tuple[Run, ...]
+    position: int | None = None
+    begins: bool = False
+    ends: bool = False
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A section of the exact text, as runs of (text, whether it is the mark of a cut)."""
+    """A section of the exact text."""
 
     layer: str
     label: str
-    runs: tuple[tuple[str, bool], ...]
+    parts: tuple[Part, ...]
 
 
-def pieces(assembly: Assembly, decisions: Sequence[Decision], content: str) -> list[Piece]:
-    """The exact text, all of it, by section. What stands between two sections goes with the first."""
-    present = [section for section in assembly.sections if section["end"] > section["start"]]
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """What a page shows of the text. `following`: where the rest of it begins; None: there is none."""
+
+    pieces: tuple[Piece, ...]
+    begin: int
+    end: int
+    following: int | None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is all of the text."""
+        return self.begin == 0 and self.following is None
+
+
+def stretch(assembly: Assembly, decisions: Sequence[Decision], content: str, begin: int = 0) -> Stretch:
+    """The text from there on, as much as a page shows. What stands between two sections goes with the first."""
+    end = _end(content, begin)
+    items = sorted((one.start, one.end, position) for position, one in enumerate(decisions) if one.start is not None)
     marks = sorted(
-        (decision.end - len(MARKER.strip()), decision.end)
-        for decision in decisions
-        if decision.code == Code.TRUNCATED and decision.end
+        (one.end - len(MARKER.strip()), one.end) for one in decisions if one.code == Code.TRUNCATED and one.end
     )
-    ends = [section["start"] for section in present[1:]] + [len(content)]
-    return [
-        Piece(section["layer"].lower(), section["label"], _runs(content, section["start"], end, marks))
-        for section, end in zip(present, ends, strict=False)
-    ]
+    shown = _Shown(content, begin, end, [(start, stop or start, position) for start, stop, position in items], marks)
+    return Stretch(tuple(_pieces(assembly, shown)), begin, end, end if end < len(content) else None)
 
 
-def _runs(content: str, start: int, end: int, marks: Sequence[tuple[int, int]]) -> tuple[tuple[str, bool], ...]:
-    runs, at = [], start
-    for mark_start, mark_end in marks:
-        if start <= mark_start and mark_end <= end:
-            runs += [(content[at:mark_start], False), (content[mark_start:mark_end], True)]
-            at = mark_end
-    return (*runs, (content[at:end], False))
+def _end(content: str, begin: int) -> int:
+    """Where the stretch ends: after a line, if one ends near the most that it holds."""
+    most = begin + STRETCH
+    if most >= len(content):
+        return len(content)
+    return (content.rfind("\n", most - NEAR_END, most) + 1) or most
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    content: str
+    begin: int
+    end: int
+    items: Sequence[tuple[int, int, int]]
+    """Where each begins and ends, and its position, in the order of the text."""
+    marks: Sequence[Span]
+
+    def parts(self, start: int, end: int) -> Iterator[Part]:
+        """What stands from start to end, as far as it is shown."""
+        at = start
+        for item_start, item_end, position in self.items:
+            if start <= item_start and item_end <= end:
+                yield Part(self.runs(at, item_start))
+                begins, ends = self.begin <= item_start, item_end <= self.end
+                yield Part(self.runs(item_start, item_end), position, begins, ends)
+                at = item_end
+        yield Part(self.runs(at, end))
+
+    def runs(self, start: int, end: int) -> tuple[Run, ...]:
+        """The text there, as far as it is shown, with the marks set apart."""
+        at, end, runs = max(start, self.begin), min(end, self.end), []
+        for mark_start, mark_end in self.marks:
+            if at <= mark_start and mark_end <= end:
+                runs += [(self.content[at:mark_start], False), (self.content[mark_start:mark_end], True)]
+                at = mark_end
+        return tuple(run for run in (*runs, (self.content[at:end], False)) if run[0])
+
+
+def _pieces(assembly: Assembly, shown: _Shown) -> Iterator[Piece]:
+    present = [section for section in assembly.sections if section["end"] > section["start"]]
+    ends = [section["start"] for section in present[1:]] + [len(shown.content)]
+    for section, end in zip(present, ends, strict=False):
+        if section["start"] < shown.end and end > shown.begin:
+            parts = tuple(part for part in shown.parts(section["start"], end) if part.runs)
+            yield Piece(section["layer"].lower(), section["label"], parts)

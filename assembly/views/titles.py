@@ -6,7 +6,8 @@ from django.utils.formats import date_format
 
 from assembly.engine.reasons import sentence
 from assembly.engine.types import Candidate, Decision
-from assembly.views.explanation import EXCERPT
+
+EXCERPT = 160  # characters of an item's text in a list
 
 
 def title_of(candidate: Candidate) -> str:

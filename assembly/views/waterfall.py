@@ -14,6 +14,10 @@ WIDTH = 1000  # of a bar, in the units of its SVG
 LEAST = 6
 TAGS = {SourceCode.SOURCE_TIMEOUT: "late", SourceCode.SOURCE_FAILED: "failed"}
 """What became of a source that told nothing."""
+COMPLETE = frozenset(
+    {"agent_files", "team_files", "daily_logs", "turns", "additional_context", "task_stack", SUMMARISER}
+)
+"""These give all that there is: their limit is how much that can be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,19 @@ class SourceRow:
     tag: str = ""
     trouble: str = ""
     left_out: int = 0
+    is_full: bool = False
+    """It gave as many as it may, so there may be more that nobody looked at."""
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether its times are on record."""
+        return self.started_ms is not None
+
+
+def longest_of(assembly: Assembly) -> int:
+    """Milliseconds that the bars are drawn along: the whole assembly, or the last source where that took longer."""
+    ends: list[int] = [report.get("started_ms", 0) + report["ms"] for report in assembly.sources]
+    return max([assembly.assembly_ms, *ends, 1])
 
 
 def tag_of(assembly: Assembly, section: Mapping[str, Any]) -> str:
@@ -48,9 +65,8 @@ def tag_of(assembly: Assembly, section: Mapping[str, Any]) -> str:
 def source_rows(assembly: Assembly) -> list[SourceRow]:
     """The sources in the order in which they were asked, by the names that people know."""
     reports = sorted(assembly.sources, key=lambda report: report.get("started_ms", 0))
-    ends = [report.get("started_ms", 0) + report["ms"] for report in reports]
-    longest = max([assembly.assembly_ms, *ends, 1])
-    return [_row(report, WIDTH / longest) for report in reports]
+    scale = WIDTH / longest_of(assembly)
+    return [_row(report, scale) for report in reports]
 
 
 def _row(report: dict[str, Any], scale: float) -> SourceRow:
@@ -69,6 +85,7 @@ def _row(report: dict[str, Any], scale: float) -> SourceRow:
         tag=TAGS[SourceCode(code)] if code else "",
         trouble=_trouble(report, SourceCode(code)) if code else "",
         left_out=report.get("left_out", 0),
+        is_full=report["name"] not in COMPLETE and 0 < report["limit"] <= report["count"],
     )
 
 

@@ -6,7 +6,7 @@ from django.urls import Resolver404, URLPattern, URLResolver, get_resolver, reso
 
 NO_PAGES = frozenset({
     # Documents for programs, and the page of the API, which is tried apart.
-    "metrics", "context_download", "api_docs",
+    "metrics", "context_download", "context_record_file", "api_docs",
     # Files.
     "organisation_export_download", "team_export_download", "agent_export_download",
     # Only take what a form on a page sends, and lead back to a page.

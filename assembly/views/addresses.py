@@ -1,0 +1,57 @@
+"""Where the things of a context can be read today: the very version that was considered, where it has one."""
+
+from dataclasses import dataclass
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from agents.models import Agent
+from assembly.engine.types import Candidate
+from assembly.models import Assembly
+from teams.models import Team
+from teams.views.asking import asking
+
+PAGES = {
+    "event": "event",
+    "entity": "entity",
+    "pattern": "pattern",
+    "thread": "thread",
+    "tool": "tool",
+    "document": "document",
+    "chunk": "document",
+}
+"""By what a ref begins with, the page of the thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whereabouts:
+    """Where the agent and the team of a context are found today; empty for what was deleted."""
+
+    agent: str
+    team: str
+
+    def address_of(self, candidate: Candidate) -> str:
+        """The page of the version that was considered, or of the thing; empty where there is nothing to read."""
+        kind, _, rest = candidate.ref.partition(":")
+        id_, _, version = rest.partition("@")
+        key = candidate.kind
+        if kind == "agent_file" and self.agent and key:
+            return f"/agents/{self.agent}/files/{key}/history/{version}/"
+        if kind == "team_file" and self.team and key:
+            return f"/teams/{self.team}/files/{key}/history/{version}/"
+        if kind == "daily_log" and self.agent:
+            return f"/agents/{self.agent}/logs/{candidate.date}/history/{version}/"
+        if kind == "memory":
+            return reverse("memory_version", args=[id_, version])
+        if kind in PAGES and self.agent:
+            return reverse(PAGES[kind], args=[self.agent, id_])
+        return ""
+
+
+def whereabouts(request: HttpRequest, assembly: Assembly) -> Whereabouts:
+    """Of the agent and the team, as far as who asks may see them."""
+    principal = asking(request)
+    agent = Agent.objects.visible_to(principal).filter(id=assembly.agent_id).values_list("slug", flat=True).first()
+    teams = Team.objects.visible_to(principal).values_list("slug", flat=True)
+    team = teams.filter(id=assembly.team_id).first() if assembly.team_id else None
+    return Whereabouts(agent or "", team or "")

@@ -1,0 +1,102 @@
+"""What the pages of one context share: the record, its exact text, and how its items are worded and found."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from uuid import UUID
+
+from django.http import HttpRequest
+
+from assembly.access import assembly_for
+from assembly.models import Assembly
+from assembly.recorded import Recorded, recorded
+from assembly.replay import RecordDamaged, content_of
+from assembly.views.addresses import Whereabouts, whereabouts
+from assembly.views.exact_text import Part, Piece, Run, Stretch
+from assembly.views.items import Item, Items
+from assembly.views.places import Places
+from teams.principal import Principal
+from teams.views.asking import asking
+
+
+@dataclass(frozen=True, slots=True)
+class ListedItem:
+    """An item, and where it stands in the text: empty for what is not in."""
+
+    item: Item
+    text_address: str
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedPart:
+    """A part of the text with where it leads: to its item in the lists, and to the version that it came from."""
+
+    runs: tuple[Run, ...]
+    position: int | None
+    begins: bool
+    title: str = ""
+    item_address: str = ""
+    source_address: str = ""
+
+
+@dataclass(frozen=True)
+class ContextPage:
+    """One context, open for reading: its items and its exact text are worded and linked as they are asked for."""
+
+    told: Recorded
+    whereabouts: Whereabouts
+
+    @property
+    def assembly(self) -> Assembly:
+        return self.told.assembly
+
+    @cached_property
+    def items(self) -> Items:
+        return Items(self.told, self.whereabouts)
+
+    @cached_property
+    def places(self) -> Places:
+        return Places(self.told)
+
+    @cached_property
+    def content(self) -> str | None:
+        """The exact text; None: the record does not give it any more."""
+        try:
+            return content_of(self.told)
+        except RecordDamaged:
+            return None
+
+    def listed(self, positions: list[int]) -> list[ListedItem]:
+        """The items at these positions."""
+        return [ListedItem(item, self.places.in_text(item.position)) for item in self.items.at(positions)]
+
+    def linked(self, shown: Stretch) -> list[tuple[Piece, list[LinkedPart]]]:
+        """The sections of a stretch, each with its parts and where these lead."""
+        return [(piece, [self._linked(part) for part in piece.parts]) for piece in shown.pieces]
+
+    def _linked(self, part: Part) -> LinkedPart:
+        position = part.position
+        if position is None or not part.begins:
+            return LinkedPart(part.runs, position, begins=False)
+        return LinkedPart(
+            part.runs,
+            position,
+            begins=True,
+            title=self.items.title(position),
+            item_address=self.places.in_list(position),
+            source_address=self.items.address(position),
+        )
+
+
+def page_of_context(request: HttpRequest, id_: UUID) -> ContextPage:
+    """The context, read once, if who asks may see its agent and its team. Raises NotFound and RecordDamaged."""
+    told = told_for(asking(request), id_)
+    return ContextPage(told, whereabouts(request, told.assembly))
+
+
+def told_for(principal: Principal, id_: UUID) -> Recorded:
+    """What the record tells of the context. Raises NotFound, and RecordDamaged where it cannot be read any more."""
+    assembly = assembly_for(principal, id_)
+    try:
+        return recorded(assembly)
+    except (ValueError, LookupError, TypeError):
+        raise RecordDamaged("It cannot be read. Tell your admin: somebody changed the database.") from None

@@ -1,0 +1,127 @@
+"""The items of a context as its pages word them: what each is called, what became of it, and why. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from assembly.comparing import named
+from assembly.engine.codes import Code
+from assembly.engine.reasons import sentence
+from assembly.engine.types import Candidate, Decision
+from assembly.recorded import Recorded
+from assembly.views.addresses import Whereabouts
+from assembly.views.explanation import Tag, is_left_out, tag_of_decision
+from assembly.views.score_parts import Part, score_parts
+from assembly.views.titles import title_of
+from assembly.whynot.near import near_misses
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A candidate and what became of it. `position`: its place in the order of deciding, from 0."""
+
+    position: int
+    decision: Decision
+    candidate: Candidate
+    title: str
+    section: str
+    layer: str
+    tag: Tag
+    why: str
+    near: str
+    """What it would have needed to be in; empty where no number says that."""
+    parts: Sequence[Part]
+    """Of its score."""
+    address: str
+    """Of the version that it came from; empty where that can no longer be read."""
+    is_one_of_many: bool
+    """One item among others of its section, which its rank and its score set apart."""
+
+    @property
+    def is_shorter(self) -> bool:
+        """Whether it is told in fewer words than it has."""
+        return self.decision.code in {Code.COMPACTED, Code.SUMMARISED}
+
+
+@dataclass(frozen=True)
+class Items:
+    """All that a context considered; each is worded when it is asked for."""
+
+    told: Recorded
+    whereabouts: Whereabouts
+
+    def at(self, positions: Iterable[int]) -> list[Item]:
+        """Those at these positions."""
+        wanted = [*positions]
+        near = near_misses(self.told.decisions, [self.told.decisions[position] for position in wanted])
+        return [self._item(position, near) for position in wanted]
+
+    def _item(self, position: int, near: Mapping[tuple[str, str], str]) -> Item:
+        decision, candidate = self.told.decisions[position], self.told.inputs.candidates[position]
+        section = self._sections[decision.section]
+        return Item(
+            position=position,
+            decision=decision,
+            candidate=candidate,
+            title=self.title(position),
+            section=section["label"],
+            layer=section["layer"].lower(),
+            tag=tag_of_decision(decision),
+            why=self._reason(decision, section["label"]),
+            near=near.get((decision.section, decision.ref), ""),
+            parts=score_parts(decision, self.told.inputs.profile.weights),
+            address=self.whereabouts.address_of(candidate),
+            is_one_of_many=decision.section not in self._one_text and not candidate.date,
+        )
+
+    def title(self, position: int) -> str:
+        """What the item is called: by its section, where it is all of it."""
+        candidate = self.told.inputs.candidates[position]
+        is_all = candidate.section in self._one_text
+        return str(self._sections[candidate.section]["label"]) if is_all else title_of(candidate)
+
+    def address(self, position: int) -> str:
+        """Where its version can be read."""
+        return self.whereabouts.address_of(self.told.inputs.candidates[position])
+
+    def _reason(self, decision: Decision, label: str) -> str:
+        """The engine's sentence, with what it names by reference put in words.
+
+        How much room it would have needed stands beside it, with who else would have had that.
+        """
+        detail = {name: value for name, value in decision.detail.items() if name != "needed"}
+        if by := detail.get("by"):
+            near = self._positions.get(by, self._positions.get(named(by)))
+            detail["by"] = "one that was not among those considered" if near is None else self.title(near)
+        return sentence(decision._replace(detail=detail), label)
+
+    @cached_property
+    def _sections(self) -> dict[str, dict[str, str]]:
+        return {section["key"]: section for section in self.told.assembly.sections}
+
+    @cached_property
+    def _one_text(self) -> set[str]:
+        """The sections that are one text."""
+        return {section.key for section in self.told.inputs.profile.sections if section.shape == "text"}
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        """By ref, and by what it names, whichever version."""
+        numbered = [(position, candidate.ref) for position, candidate in enumerate(self.told.inputs.candidates)]
+        return {named(ref): position for position, ref in numbered} | {ref: position for position, ref in numbered}
+
+
+def included(told: Recorded) -> list[int]:
+    """The positions of what is in, in the order of the text."""
+    found = [position for position, decision in enumerate(told.decisions) if decision.included]
+    return sorted(found, key=lambda position: told.decisions[position].start or 0)
+
+
+def left_out(told: Recorded) -> list[int]:
+    """The positions of what was left out, in the order of deciding."""
+    return [position for position, decision in enumerate(told.decisions) if is_left_out(decision)]
+
+
+def empty(told: Recorded) -> list[int]:
+    """The positions of what has no text."""
+    return [position for position, decision in enumerate(told.decisions) if decision.code == Code.EMPTY]

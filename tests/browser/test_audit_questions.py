@@ -1,0 +1,66 @@
+"""What an admin asks of what an agent was told: each answered from the list of contexts, in at most four clicks."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from teams.models import Team
+from tests.browser.conftest import sign_in
+
+pytestmark = pytest.mark.browser
+MOST_CLICKS = 4
+
+
+class Clicks:
+    """Somebody with a mouse, at the list of contexts: clicks are counted."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.count = 0
+
+    def click(self, on: Locator) -> None:
+        on.click()
+        self.page.wait_for_load_state()
+        self.count += 1
+
+    def open(self, topic: str) -> None:
+        """The context about it, from the list."""
+        self.click(self.page.get_by_role("row").filter(has_text=topic).get_by_role("link"))
+        expect(self.page.get_by_role("heading", level=1)).to_contain_text("was told")
+
+
+@pytest.fixture
+def clicks(page: Page, server: str, team: Team, complaints: list[str]) -> Iterator[Clicks]:
+    sign_in(page, server)
+    page.goto(f"{server}/contexts/")
+    clicking = Clicks(page)
+    yield clicking
+    assert clicking.count <= MOST_CLICKS
+
+
+def test_which_file_was_cut(clicks: Clicks) -> None:
+    clicks.open("the stage")
+    page = clicks.page
+    expect(page.get_by_role("heading", level=1)).to_contain_text("One text was cut")
+    expect(page.get_by_role("row").filter(has_text="Knowledge Base").last).to_contain_text("cut: ")
+    clicks.click(page.get_by_role("link", name="In the text: Knowledge Base"))
+    expect(page.locator(".told:target mark")).to_have_text("... [truncated]")
+    clicks.click(page.get_by_role("link", name="The version that it came from: Knowledge Base"))
+    expect(page.get_by_text("Paragraph 29:")).to_be_visible()
+
+
+def test_what_was_left_out_and_why(clicks: Clicks) -> None:
+    clicks.open("the stage")
+    left_out = clicks.page.locator("#left-out .items > li").filter(has_text="of the top 5 in Team Knowledge").first
+    expect(left_out).to_contain_text("It needed a score above")
+    clicks.click(left_out.get_by_text("How it scored"))
+    expect(left_out.get_by_role("row").filter(has_text="Words of the topic are in it")).to_be_visible()
+
+
+def test_does_it_replay_byte_for_byte(clicks: Clicks) -> None:
+    clicks.open("the stage")
+    clicks.click(clicks.page.get_by_role("button", name="Replay"))
+    expect(clicks.page.locator("#replayed")).to_contain_text("✓ Replayed: every byte matches")
+    expect(clicks.page.locator("#replayed code")).to_have_text(re.compile("[0-9a-f]{64}"))
