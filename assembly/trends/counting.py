@@ -20,18 +20,19 @@ _ADDED = [f"{name} = context_counts.{name} + excluded.{name}" for name in SUMS]
 _ADDED += [f"{name} = counts_added(context_counts.{name}, excluded.{name})" for name in MAPS]
 _TYPES = [f"{name} bigint" for name in SUMS] + [f"{name} jsonb" for name in MAPS]
 _NAMES = ", ".join(("day", "agent_id", "team_id", *SUMS, *MAPS))
+_ROW = f"day date, agent_id uuid, team_id uuid, {', '.join(_TYPES)}"
 
 # In one order for everybody, so that two who count at once cannot wait for each other in a circle.
 ADD = f"""
 INSERT INTO context_counts ({_NAMES})
-SELECT {_NAMES} FROM jsonb_to_recordset(%(rows)s::jsonb) AS row (day date, agent_id uuid, team_id uuid, {", ".join(_TYPES)})
-ORDER BY day, agent_id, team_id
+SELECT {_NAMES} FROM jsonb_to_recordset(%(rows)s::jsonb) AS row ({_ROW}) ORDER BY day, agent_id, team_id
 ON CONFLICT (day, agent_id, team_id) DO UPDATE SET {", ".join(_ADDED)}
 """  # noqa: S608 - only the constant names above are put in
 
 TELL = """
 INSERT INTO memory_tellings (memory_id, told_on)
-SELECT memory_id, told_on FROM jsonb_to_recordset(%(rows)s::jsonb) AS row (memory_id uuid, told_on date) ORDER BY memory_id
+SELECT memory_id, told_on FROM jsonb_to_recordset(%(rows)s::jsonb) AS row (memory_id uuid, told_on date)
+ORDER BY memory_id
 ON CONFLICT (memory_id) DO UPDATE SET told_on = excluded.told_on WHERE memory_tellings.told_on < excluded.told_on
 """
 

@@ -10,7 +10,7 @@ from assembly.service import assemble
 from teams.models import Team
 from teams.principal import SYSTEM
 
-COLUMNS = [field.name for field in DayCount._meta.concrete_fields if field.name != "id"]  # noqa: SLF001 - as documented
+COLUMNS = [field.name for field in DayCount._meta.concrete_fields if field.name != "id"]
 
 
 def told(agent: Agent, team: Team | None = None, **asked: Any) -> Assembly:

@@ -1,5 +1,6 @@
 """Durations as a few counts: percentiles are right to a tenth."""
 
+import itertools
 import math
 from collections import Counter
 
@@ -11,9 +12,7 @@ from assembly.trends.durations import BOUNDS, bound_of, percentile
 
 def test_bounds_grow_by_a_tenth_at_most() -> None:
     assert BOUNDS[:4] == (1, 2, 3, 4)
-    assert all(
-        before < after <= max(before + 1, before * 1.1 + 1) for before, after in zip(BOUNDS, BOUNDS[1:], strict=False)
-    )
+    assert all(before < after <= max(before + 1, before * 1.1 + 1) for before, after in itertools.pairwise(BOUNDS))
     assert bound_of(0) == 1
     assert bound_of(10**9) == BOUNDS[-1]
 
