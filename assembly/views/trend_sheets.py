@@ -98,6 +98,7 @@ def charts(trend: Trend, asked: Mapping[str, str], names: Mapping[str, Named]) -
             ],
             worded=_milliseconds,
             address=listed(),
+            cuts_peaks=True,
         ),
     ]
 

@@ -34,7 +34,8 @@ class WebhookFacts:
         if not self.events:
             raise Invalid("events", "Choose at least one event.")
         if unknown := set(self.events) - set(WebhookEvent.values):
-            raise Invalid("events", f"There is no event “{min(unknown)}”. Known: {', '.join(WebhookEvent.values)}.")
+            known = ", ".join(WebhookEvent.values)
+            raise Invalid("events", f"There is no event “{min(unknown)}”. Known: {known}.")
 
     @classmethod
     def of(cls, webhook: Webhook) -> "WebhookFacts":
@@ -43,7 +44,10 @@ class WebhookFacts:
 
 
 def webhook_create(*, facts: WebhookFacts, team: str | None, principal: Principal) -> Webhook:
-    """A new webhook of the team with that slug, or of the organisation. Raises Forbidden, NotFound, Conflict, Invalid."""
+    """A new webhook of the team with that slug, or of the organisation.
+
+    Raises Forbidden, NotFound, Conflict and Invalid.
+    """
     whose = team_to_tell(principal, team)
     url_check(facts.url)
     if Webhook.objects.filter(team=whose).count() >= MAX_WEBHOOKS:
