@@ -7,6 +7,7 @@ from agents.models import Agent
 from assembly.asked import Asked
 from assembly.models import Assembly, DayCount
 from assembly.service import assemble
+from assembly.trends.tally import MAPS
 from teams.models import Team
 from teams.principal import SYSTEM
 
@@ -23,6 +24,14 @@ def dated(assembly: Assembly, moment: datetime.datetime) -> Assembly:
     """The same, as if it had been made then."""
     assembly.created = moment
     return assembly
+
+
+def day_of(agent: Agent, day: datetime.date, **facts: Any) -> DayCount:
+    """What was counted on a day: one context, unless the facts say otherwise."""
+    sums = dict.fromkeys(("contexts", "tokens", "budget", "assembly_ms", "considered"), 1)
+    return DayCount.objects.create(**{
+        "day": day, "agent_id": agent.id, **sums, "repeats": 0, **dict.fromkeys(MAPS, {}), "durations": {"1": 1}, **facts
+    })  # fmt: skip
 
 
 def counts() -> list[dict[str, Any]]:
