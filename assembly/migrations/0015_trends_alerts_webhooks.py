@@ -22,7 +22,7 @@ $$
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("assembly", "0012_notes"),
+        ("assembly", "0013_pieces"),
         ("teams", "0005_editor"),
     ]
 

@@ -4,8 +4,9 @@ from assembly.models.alert import Alert, AlertKind
 from assembly.models.change import ChangeCounter
 from assembly.models.count import DayCount, MemoryTelling
 from assembly.models.external import ExternalSource
+from assembly.models.piece import Piece, StoredText, text_hash
 from assembly.models.profile import StoredProfile, StoredProfileVersion
-from assembly.models.record import Assembly, AssemblyQuerySet, Decision, StoredText, text_hash
+from assembly.models.record import Assembly, AssemblyQuerySet, NewAssembly
 from assembly.models.rule import StoredRule, StoredRuleVersion
 from assembly.models.summary import StoredSummary
 from assembly.models.webhook import Webhook, WebhookDelivery, WebhookEvent
@@ -17,9 +18,10 @@ __all__ = [
     "AssemblyQuerySet",
     "ChangeCounter",
     "DayCount",
-    "Decision",
     "ExternalSource",
     "MemoryTelling",
+    "NewAssembly",
+    "Piece",
     "StoredProfile",
     "StoredProfileVersion",
     "StoredRule",

@@ -31,7 +31,7 @@ def home(request: HttpRequest) -> HttpResponse:
         **_owned(principal),
         "days": changes_lately(principal),
         "alerts_waiting": Alert.objects.visible_to(principal).waiting().count(),
-        "contexts": contexts.defer("profile", "sections", "sources").order_by("-created", "-id")[:CONTEXTS],
+        "contexts": contexts.listed().order_by("-created", "-id")[:CONTEXTS],
     }
     return render(request, "pages/home.html", context)
 

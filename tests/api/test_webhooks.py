@@ -153,8 +153,10 @@ def test_a_key_is_needed(webhook: Webhook, anonymous_api: Api) -> None:
 )  # fmt: skip
 def test_bad_values_are_named(field: str, values: list[Any], webhook: Webhook, owner_api: Api) -> None:
     for value in values:
-        assert errors_of(owner_api.post("webhooks", {**BODY, field: value})) == {field}
-        assert errors_of(owner_api.patch(f"webhooks/{webhook.id}", {field: value}, if_match='"1"')) == {field}
+        made = owner_api.post("webhooks", {**BODY, field: value})
+        changed = owner_api.patch(f"webhooks/{webhook.id}", {field: value}, if_match='"1"')
+        for answer in (made, changed):
+            assert {name.partition(".")[0] for name in errors_of(answer)} == {field}
     assert Webhook.objects.get().version == 1
 
 

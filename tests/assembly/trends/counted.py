@@ -29,9 +29,9 @@ def dated(assembly: Assembly, moment: datetime.datetime) -> Assembly:
 def day_of(agent: Agent, day: datetime.date, **facts: Any) -> DayCount:
     """What was counted on a day: one context, unless the facts say otherwise."""
     sums = dict.fromkeys(("contexts", "tokens", "budget", "assembly_ms", "considered"), 1)
-    return DayCount.objects.create(**{
-        "day": day, "agent_id": agent.id, **sums, "repeats": 0, **dict.fromkeys(MAPS, {}), "durations": {"1": 1}, **facts
-    })  # fmt: skip
+    maps: dict[str, Any] = {name: {} for name in MAPS}
+    found = {**sums, "repeats": 0, **maps, "durations": {"1": 1}, **facts}
+    return DayCount.objects.create(day=day, agent_id=agent.id, **found)
 
 
 def counts() -> list[dict[str, Any]]:
