@@ -13,3 +13,4 @@ class AssemblyConfig(AppConfig):
         for room in ("profile_room", "rule_room"):
             import_module(f"assembly.bundle.{room}")
         import_module("assembly.afterwards.sweeping")
+        import_module("assembly.webhooks.delivering")  # a kind of job

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from assembly.views import (
+    alerts,
     context,
     context_items,
     context_record,
@@ -20,6 +21,9 @@ from assembly.views import (
     sight,
     size,
     why_not,
+    trends,
+    webhook_forms,
+    webhooks,
 )
 
 urlpatterns = [
@@ -66,4 +70,20 @@ urlpatterns = [
     path("agents/<slug:slug>/files/<agent_file_key:key>/sight/", sight.agent_file, name="agent_file_sight"),
     path("agents/<slug:slug>/logs/<date:date>/sight/", sight.daily_log, name="daily_log_sight"),
     path("size/<slug:key>/", size.size, name="size"),
+    path("trends/", trends.trends, name="trends"),
+    path("teams/<slug:slug>/trends/", trends.team_trends, name="team_trends"),
+    path("agents/<slug:slug>/trends/", trends.agent_trends, name="agent_trends"),
+    path("alerts/", alerts.alert_list, name="alert_list"),
+    path("alerts/<uuid:id_>/see/", alerts.see, name="alert_see"),
+    path("alerts/<uuid:id_>/settle/", alerts.settle, name="alert_settle"),
+    path("alerts/<uuid:id_>/take-up/", alerts.take_up, name="alert_take_up"),
+    path("webhooks/", webhooks.webhook_list, name="webhook_list"),
+    path("webhooks/new/", webhook_forms.webhook_new, name="webhook_new"),
+    path("webhooks/<uuid:id_>/", webhooks.webhook_page, name="webhook_page"),
+    path("webhooks/<uuid:id_>/edit/", webhook_forms.webhook_edit, name="webhook_edit"),
+    path("webhooks/<uuid:id_>/secret/", webhooks.secret, name="webhook_secret"),
+    path("webhooks/<uuid:id_>/secret/change/", webhooks.secret_change, name="webhook_secret_change"),
+    path("webhooks/<uuid:id_>/test/", webhooks.test, name="webhook_test"),
+    path("webhooks/<uuid:id_>/switch/", webhooks.switch, name="webhook_switch"),
+    path("webhooks/<uuid:id_>/delete/", webhooks.delete, name="webhook_delete"),
 ]

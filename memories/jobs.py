@@ -35,6 +35,14 @@ Kind = Callable[[Job, Advance], None]
 KINDS: dict[str, Kind] = {}
 
 
+class RetryLater(Exception):
+    """Raised by a job that failed and knows when it may succeed: it is tried again after that pause."""
+
+    def __init__(self, message: str, pause: timedelta) -> None:
+        self.pause = pause
+        super().__init__(message)
+
+
 class NotParked(DossierError):
     """Only a job that was given up can be tried again."""
 

@@ -16,7 +16,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from structlog.contextvars import bound_contextvars
 
-from memories.jobs import KINDS, MAX_ATTEMPTS, Kind, patience
+from memories.jobs import KINDS, MAX_ATTEMPTS, Kind, RetryLater, patience
 from memories.models import Job
 
 MAX_ERROR_CHARACTERS = 2_000
@@ -44,7 +44,7 @@ FAIL = """
 UPDATE jobs SET error = %(error)s,
     status = CASE WHEN attempts < %(most)s THEN 'queued' ELSE 'parked' END,
     finished_at = CASE WHEN attempts < %(most)s THEN NULL ELSE now() END,
-    leased_until = CASE WHEN attempts < %(most)s THEN now() + %(patience)s END
+    leased_until = CASE WHEN attempts < %(most)s THEN now() + %(pause)s END
 WHERE id = %(id)s
 """
 RELEASE = "UPDATE jobs SET status = 'queued', attempts = attempts - 1, leased_until = now() WHERE id = %(id)s"
@@ -92,7 +92,9 @@ class Lease:
 
     def fail(self, error: Exception) -> None:
         """Try again later, or give up after too many attempts."""
-        self._write(FAIL, error=f"{type(error).__name__}: {error}".replace("\0", "")[:MAX_ERROR_CHARACTERS])
+        told = str(error) if isinstance(error, RetryLater) else f"{type(error).__name__}: {error}"
+        pause = error.pause if isinstance(error, RetryLater) else patience()
+        self._write(FAIL, error=told.replace("\0", "")[:MAX_ERROR_CHARACTERS], pause=pause)
 
     def release(self) -> None:
         """Put the job back as if this attempt had not been."""
@@ -119,6 +121,9 @@ def job_run(*, job_id: UUID, is_stopping: Callable[[], bool] = bool) -> None:
             _function_for(job.kind)(job, lease.advance)
         except Stopped:
             lease.release()
+        except RetryLater as later:
+            logger.warning("the job is tried again later: %s", later)
+            lease.fail(later)
         except Exception as error:
             logger.exception("the job %s failed", job_id)
             lease.fail(error)

@@ -4,6 +4,7 @@ from django.urls import path
 
 from agents.access import agent_for
 from assembly.api import external, profiles, rule_trying, rules, trials, uses, views, why_not
+from assembly.api import alerts, external, profiles, rule_trying, rules, trends, trials, uses, views, webhooks
 from teams.access import team_for
 
 urlpatterns = [
@@ -32,4 +33,15 @@ urlpatterns = [
     path("external-sources", external.ExternalSourceList.as_view()),
     path("external-sources/<slug:name>", external.ExternalSourceDetail.as_view()),
     path("external-sources/<slug:name>/ask", external.ExternalSourceAsk.as_view()),
+    path("trends", trends.Trends.as_view()),
+    path("alerts", alerts.AlertList.as_view()),
+    path("alerts/<uuid:id_>", alerts.AlertDetail.as_view()),
+    path("alerts/<uuid:id_>/see", alerts.AlertSee.as_view()),
+    path("alerts/<uuid:id_>/settle", alerts.AlertSettle.as_view()),
+    path("alerts/<uuid:id_>/take-up", alerts.AlertTakeUp.as_view()),
+    path("webhooks", webhooks.WebhookList.as_view()),
+    path("webhooks/<uuid:id_>", webhooks.WebhookDetail.as_view()),
+    path("webhooks/<uuid:id_>/secret", webhooks.WebhookSecret.as_view()),
+    path("webhooks/<uuid:id_>/test", webhooks.WebhookTest.as_view()),
+    path("webhooks/<uuid:id_>/deliveries", webhooks.WebhookDeliveries.as_view()),
 ]

@@ -37,7 +37,7 @@ async def answer_to(asking: Asking, destination: Destination, address: str, *, d
             _refuse(response)
             return await body_of(response)
     except httpx2.TransportError as error:
-        raise FailedForNow(_trouble(error)) from None
+        raise FailedForNow(trouble(error)) from None
 
 
 def _refuse(response: httpx2.Response) -> None:
@@ -55,7 +55,7 @@ def _refuse(response: httpx2.Response) -> None:
         raise Failed("Its answer is compressed. It must send it as it is.")
 
 
-def _trouble(error: httpx2.TransportError) -> str:
+def trouble(error: httpx2.TransportError) -> str:
     """What the operator can look into. The error's own words may repeat addresses and headers."""
     cause: BaseException | None = error
     while cause is not None:

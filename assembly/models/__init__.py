@@ -1,6 +1,8 @@
 """The record of assemblies, and the profiles and rules that they follow."""
 
+from assembly.models.alert import Alert, AlertKind
 from assembly.models.change import ChangeCounter
+from assembly.models.count import DayCount, MemoryTelling
 from assembly.models.external import ExternalSource
 from assembly.models.piece import Piece, StoredText, text_hash
 from assembly.models.profile import StoredProfile, StoredProfileVersion
@@ -9,14 +11,19 @@ from assembly.models.retention import AssemblyFlag, Pruning, RetentionPolicy, Un
 from assembly.models.rule import StoredRule, StoredRuleVersion
 from assembly.models.seal import FollowFailure, Seal
 from assembly.models.summary import StoredSummary
+from assembly.models.webhook import Webhook, WebhookDelivery, WebhookEvent
 
 __all__ = [
+    "Alert",
+    "AlertKind",
     "Assembly",
     "AssemblyFlag",
     "AssemblyQuerySet",
     "ChangeCounter",
+    "DayCount",
     "ExternalSource",
     "FollowFailure",
+    "MemoryTelling",
     "NewAssembly",
     "Piece",
     "Pruning",
@@ -29,5 +36,8 @@ __all__ = [
     "StoredSummary",
     "StoredText",
     "UnusedPiece",
+    "Webhook",
+    "WebhookDelivery",
+    "WebhookEvent",
     "text_hash",
 ]

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from agents.models import Agent
-from assembly.models import Assembly
+from assembly.models import Alert, Assembly
 from config.pages.changes import changes_lately
 from config.pages.drafts import kept_drafts
 from config.pages.room import files_over_room
@@ -30,6 +30,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "full_files": files_over_room(principal)[:FULL_FILES],
         **_owned(principal),
         "days": changes_lately(principal),
+        "alerts_waiting": Alert.objects.visible_to(principal).waiting().count(),
         "contexts": contexts.listed().order_by("-created", "-id")[:CONTEXTS],
     }
     return render(request, "pages/home.html", context)

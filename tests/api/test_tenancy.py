@@ -123,6 +123,21 @@ EXTERNAL_SOURCES = {  # of the organisation; tried in tests/api/test_external.py
     "external-sources/<slug:name>",
     "external-sources/<slug:name>/ask",
 }
+TRENDS = {"trends"}  # tried in tests/api/test_trends.py
+ALERTS = {  # tried in tests/api/test_alerts.py
+    "alerts",
+    "alerts/<uuid:id_>",
+    "alerts/<uuid:id_>/see",
+    "alerts/<uuid:id_>/settle",
+    "alerts/<uuid:id_>/take-up",
+}
+WEBHOOKS = {  # tried in tests/api/test_webhooks.py
+    "webhooks",
+    "webhooks/<uuid:id_>",
+    "webhooks/<uuid:id_>/secret",
+    "webhooks/<uuid:id_>/test",
+    "webhooks/<uuid:id_>/deliveries",
+}
 TRIALS = {"trials"}  # tried in tests/api/test_trials.py
 JOBS = {"jobs", "jobs/<uuid:id_>", "jobs/<uuid:id_>/retry"}  # tried in tests/api/test_jobs.py
 ASSEMBLIES = {  # tried in tests/api/test_assemblies.py
@@ -191,6 +206,7 @@ def test_every_address_has_a_row() -> None:
     tried_elsewhere = (
         LISTS | PUBLIC | NOBODYS | JOBS | ASSEMBLIES | PROFILES | RULES | TRIALS | EXTERNAL_SOURCES | IMPORTS
     )
+    tried_elsewhere |= TRENDS | ALERTS | WEBHOOKS
     assert ROUTES.keys() == PRIVATE.keys() | tried_elsewhere
 
 

@@ -16,7 +16,9 @@ from playwright.sync_api import Browser, Page, expect
 from agents.keys import api_key_create
 from agents.models import Agent
 from agents.services import daily_log_append
-from assembly.models import Assembly, ExternalSource, StoredProfile, StoredRule
+from assembly.external.sealing import sealed
+from assembly.following import count_and_watch
+from assembly.models import Assembly, ExternalSource, StoredProfile, StoredRule, Webhook, WebhookDelivery
 from assembly.profiles import SHIPPED
 from memories.bundle.imports import import_begin, import_show
 from memories.models import ImportPlan, Job, Memory
@@ -184,6 +186,18 @@ PAGES = (
     "/external-sources/new/",
     "/external-sources/weather/",
     "/external-sources/weather/edit/",
+    "/trends/",
+    "/trends/?days=7",
+    "/teams/demo/trends/",
+    "/agents/luna/trends/?days=90",
+    "/alerts/",
+    "/alerts/?state=all",
+    "/alerts/?agent=nobody",
+    "/webhooks/",
+    "/webhooks/new/",
+    "/webhooks/{webhook}/",
+    "/webhooks/{webhook}/edit/",
+    "/webhooks/{webhook}/secret/",
     "/accounts/password/change/",
     "/accounts/logout/",
     "/accounts/2fa/",
@@ -205,6 +219,7 @@ NOT_SEEN = {
 }
 MISSING = ("/nope/", "/agents/nope/")
 GROUPS = 4
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 
 class Facts(dict[str, Any]):
@@ -254,6 +269,12 @@ def facts(olga: User, team: Team) -> Facts:
         file_save(file=rule, content=f"{content}\n", expected_version=1, author=SYSTEM.author)
     url = "https://weather.example.org/"
     ExternalSource.objects.create(name="weather", label="Weather", url=url, sealed_secret="x")
+    webhook = Webhook.objects.create(
+        team=team, label="Chat", url="https://hooks.example.org/", events=["alert.opened"], sealed_secret=sealed(SECRET)
+    )
+    answered = {"attempts": 1, "status": 503, "ms": 40, "answer": "Not now.", "fault": "It did not take the message."}
+    WebhookDelivery.objects.create(webhook=webhook, event="alert.opened", body="{}", **answered)
+    count_and_watch(list(Assembly.objects.order_by("id")))
     today = agent.today(timezone.now())
     daily_log_append(agent=agent, date=today, text="Went on.", principal=olga.principal)
     about = team.files.get(file_key="GOALS").about
@@ -272,6 +293,7 @@ def facts(olga: User, team: Team) -> Facts:
         one=one.id,
         other=other.id,
         person=olga.id,
+        webhook=webhook.id,
         key=api_key_create(agent=agent, name="Chat", scopes=["files:write"])[0].id,
         job=Job.objects.create(agent=agent, kind="split_documents", status="running", attempts=1, steps=9).id,
     )

@@ -1,0 +1,36 @@
+"""`count_contexts [--since DAY] [--again]`: the counts behind the trends, of contexts that nobody counted yet."""
+
+import datetime
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from assembly.trends.recounting import day_recount, days_recorded
+from config.http.fields import date_of
+
+
+class Command(BaseCommand):
+    help = (
+        "Counts the contexts that were recorded before anybody counted, day by day. Broken off, it goes on where it "
+        "was. With --again, days that are counted already are counted anew."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--since", metavar="DAY", help="as in 2026-11-21, by UTC; all days without")
+        parser.add_argument("--again", action="store_true")
+
+    def handle(self, *, since: str | None, again: bool, **_: Any) -> None:
+        for day in days_recorded(_day(since)):
+            counted = day_recount(day, again=again)
+            told = "counted already" if counted is None else f"{counted:,} contexts counted"
+            self.stdout.write(f"{day}: {told}")
+
+
+def _day(text: str | None) -> datetime.date | None:
+    if text is None:
+        return None
+    day = date_of(text)
+    if day is None:
+        raise CommandError("Write the day like 2026-11-21.")
+    return day

@@ -1,0 +1,72 @@
+"""Counting days anew: those whose contexts nobody counted when they were recorded, or whose counts are in doubt.
+
+Days are counted one by one, each in a transaction of its own: who breaks it off loses one day at most, and the next run
+goes on there.
+"""
+
+import datetime
+from collections.abc import Iterator
+
+from django.db import connection, transaction
+from django.db.models import Q, QuerySet, Sum
+
+from assembly.models import Assembly, DayCount
+from assembly.trends.counting import COUNTING_LOCK, Counting
+from assembly.trends.records import with_records
+
+BATCH = 200
+"""Contexts in memory at a time."""
+ONE_DAY = datetime.timedelta(days=1)
+
+# What still waits in the queue is counted when it is taken from there.
+COUNTABLE = "NOT EXISTS (SELECT FROM new_assemblies WHERE assembly = assemblies.id)"
+
+
+def days_recorded(since: datetime.date | None = None) -> Iterator[datetime.date]:
+    """The days on which contexts were recorded that are still there, by UTC, the oldest first."""
+    rows = Assembly.objects.filter(created__gte=_start(since)) if since else Assembly.objects.all()
+    while first := rows.order_by("created", "id").values_list("created", flat=True).first():
+        day = first.astimezone(datetime.UTC).date()
+        yield day
+        rows = Assembly.objects.filter(created__gte=_start(day + ONE_DAY))
+
+
+@transaction.atomic
+def day_recount(day: datetime.date, *, again: bool = False) -> int | None:
+    """Count a day's contexts anew. Returns how many; None where its counts hold as many already.
+
+    With `again`, these are counted once more, too. Counts of more contexts than there are stay in any case: retention
+    took the rest. Meanwhile nobody counts new ones.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [COUNTING_LOCK])
+    rows = _countable(day)
+    recorded = rows.count()
+    counted = DayCount.objects.filter(day=day).aggregate(all=Sum("contexts"))["all"] or 0
+    if recorded < counted or (recorded == counted and not again):
+        return None
+    DayCount.objects.filter(day=day).delete()
+    for batch in _batches(rows):
+        counting = Counting()
+        for assembly, told in with_records(batch):
+            counting.add(assembly, told)
+        counting.write()
+    return recorded
+
+
+def _countable(day: datetime.date) -> QuerySet[Assembly]:
+    start = _start(day)
+    return Assembly.objects.filter(created__gte=start, created__lt=start + ONE_DAY).extra(where=[COUNTABLE])  # noqa: S610 - a constant
+
+
+def _batches(rows: QuerySet[Assembly]) -> Iterator[list[Assembly]]:
+    following = rows.order_by("created", "id")
+    while batch := list(following[:BATCH]):
+        yield batch
+        last = batch[-1]
+        beyond = Q(created__gt=last.created) | Q(created=last.created, id__gt=last.id)
+        following = rows.filter(beyond, created__gte=last.created).order_by("created", "id")
+
+
+def _start(day: datetime.date) -> datetime.datetime:
+    return datetime.datetime.combine(day, datetime.time.min, tzinfo=datetime.UTC)

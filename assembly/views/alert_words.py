@@ -1,0 +1,79 @@
+"""Alerts in the words of their page."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from agents.models import Agent
+from assembly.models import Alert, AlertKind
+from teams.access import ROLES_FOR, Action
+from teams.models import Membership, Team
+from teams.principal import Principal
+
+
+@dataclass(frozen=True, slots=True)
+class AlertLine:
+    """One alert in a list; addresses are empty for what cannot be read any more."""
+
+    alert: Alert
+    title: str
+    tone: str
+    address: str
+    may_settle: bool
+
+
+def lines(principal: Principal, alerts: Iterable[Alert]) -> list[AlertLine]:
+    """The alerts in words, with what the person may do; in two more queries."""
+    rows = list(alerts)
+    agents = Agent.objects.visible_to(principal).in_bulk({alert.agent_id for alert in rows})
+    teams = Team.objects.visible_to(principal).in_bulk({alert.team_id for alert in rows if alert.team_id})
+    editable = _editable(principal)
+    return [
+        AlertLine(
+            alert,
+            title_of(alert),
+            "bad" if alert.kind in {AlertKind.SECTION_MISSING, AlertKind.BUDGET_EXCEEDED} else "warn",
+            _address(alert, agents.get(alert.agent_id), teams.get(alert.team_id) if alert.team_id else None),
+            principal.is_admin or (alert.team_id or alert.agent_id) in editable,
+        )
+        for alert in rows
+    ]
+
+
+def title_of(alert: Alert) -> str:
+    """What is wrong, in a short sentence."""
+    facts = {"name": alert.name, "agent": alert.agent_name}
+    told = {
+        AlertKind.FILE_CUT: _("%(name)s is cut for %(agent)s"),
+        AlertKind.FILE_LEFT_OUT: _("%(name)s has no room for %(agent)s"),
+        AlertKind.SECTION_MISSING: _("%(name)s is missing for %(agent)s"),
+        AlertKind.BUDGET_EXCEEDED: _("%(name)s is more than the budget for %(agent)s"),
+        AlertKind.RULE_NOT_KEPT: _("The rule %(name)s is not kept for %(agent)s"),
+    }
+    return told[AlertKind(alert.kind)] % facts
+
+
+def _address(alert: Alert, agent: Agent | None, team: Team | None) -> str:
+    """Where it can be put right."""
+    key = alert.detail.get("file", "").upper()
+    if key and alert.detail["of"] == "agent" and agent:
+        return reverse("agent_file", args=[agent.slug, key])
+    if key and alert.detail["of"] == "team" and team:
+        return reverse("team_file", args=[team.slug, key])
+    if alert.kind == AlertKind.RULE_NOT_KEPT and alert.detail.get("rule"):
+        return reverse("rule_page", args=[alert.detail["rule"]])
+    if alert.kind == AlertKind.SECTION_MISSING and alert.thing.upper() in {"IDENTITY", "INSTRUCTIONS"} and agent:
+        return reverse("agent_file", args=[agent.slug, alert.thing.upper()])
+    return ""
+
+
+def _editable(principal: Principal) -> set[UUID]:
+    """The teams that the person may edit, and their agents."""
+    if principal.is_admin or principal.kind != "person":
+        return set()
+    own = Membership.objects.filter(user_id=principal.id, role__in=ROLES_FOR[Action.EDIT])
+    found = own.values_list("team_id", "team__agent_links__agent_id")
+    return {id_ for pair in found for id_ in pair if id_}

@@ -1,0 +1,116 @@
+"""The pages of webhooks: all that somebody manages, one with its log, its secret, and a message to try it."""
+
+from dataclasses import replace
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from assembly.external.sealing import SecretLost
+from assembly.models import Webhook, WebhookDelivery
+from assembly.webhooks.access import NOT_YOURS, teams_managed_by, webhook_for, webhooks_of
+from assembly.webhooks.delivering import webhook_test
+from assembly.webhooks.forms import VersionForm
+from assembly.webhooks.services import (
+    WebhookFacts,
+    secret_of,
+    webhook_delete,
+    webhook_secret_change,
+    webhook_update,
+)
+from config.http.cursors import next_address, page_of
+from config.http.errors import Forbidden
+from memories.jobs import MAX_ATTEMPTS
+from teams.views.asking import asking
+
+SHOWN = "20"
+
+
+def webhook_list(request: HttpRequest) -> HttpResponse:
+    """The webhooks that the person manages, the newest first. Raises Forbidden for those who manage no team."""
+    principal = asking(request)
+    if not principal.is_admin and not teams_managed_by(principal).exists():
+        raise Forbidden(NOT_YOURS)
+    found, cursor = page_of(webhooks_of(principal), request.GET)
+    context = {"webhooks": found, "next": next_address(request.path, request.GET.dict(), cursor)}
+    return render(request, "assembly/webhook_list.html", context)
+
+
+def webhook_page(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """A webhook, and what became of the messages to it."""
+    webhook = webhook_for(asking(request), id_)
+    rows = WebhookDelivery.objects.filter(webhook=webhook)
+    found, cursor = page_of(rows, {"limit": SHOWN, **request.GET.dict()})
+    context = {
+        "webhook": webhook,
+        "deliveries": found,
+        "most": MAX_ATTEMPTS,
+        "next": next_address(request.path, request.GET.dict(), cursor),
+    }
+    return render(request, "assembly/webhook_page.html", context)
+
+
+@never_cache
+def secret(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """The secret, with which the receiver checks that a message is ours."""
+    webhook = webhook_for(asking(request), id_)
+    try:
+        shown = secret_of(webhook)
+    except SecretLost:
+        shown = ""
+    return render(request, "assembly/webhook_secret.html", {"webhook": webhook, "secret": shown})
+
+
+@require_POST
+def secret_change(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """A new secret, shown at once. Raises StaleVersion if the page did not show the newest."""
+    principal = asking(request)
+    webhook = webhook_for(principal, id_)
+    webhook_secret_change(webhook=webhook, expected_version=_form(request)[0], principal=principal)
+    messages.success(request, _("There is a new secret. For 24 hours messages are signed with the old one, too."))
+    return redirect("webhook_secret", id_=id_)
+
+
+@require_POST
+def test(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """Send a message now, and say what came of it."""
+    principal = asking(request)
+    webhook = webhook_for(principal, id_)
+    delivery = webhook_test(webhook=webhook, principal=principal)
+    if delivery.delivered:
+        messages.success(request, _("It took the test within %(ms)s ms.") % {"ms": f"{delivery.ms:,}"})
+    else:
+        messages.error(request, _("The test did not arrive. %(fault)s") % {"fault": delivery.fault})
+    return redirect("webhook_page", id_=id_)
+
+
+@require_POST
+def switch(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """Switch it on or off. Raises StaleVersion if the page did not show the newest."""
+    principal = asking(request)
+    webhook = webhook_for(principal, id_)
+    version, on = _form(request)
+    facts = replace(WebhookFacts.of(webhook), active=on)
+    webhook_update(webhook=webhook, facts=facts, expected_version=version, principal=principal)
+    messages.success(request, _("It is on.") if on else _("It is off. What happens meanwhile is not told later."))
+    return redirect("webhook_page", id_=id_)
+
+
+@require_POST
+def delete(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """Delete it with its log."""
+    webhook: Webhook = webhook_for(asking(request), id_)
+    webhook_delete(webhook=webhook)
+    messages.success(request, _("The webhook %(label)s is deleted.") % {"label": webhook.label})
+    return redirect("webhook_list")
+
+
+def _form(request: HttpRequest) -> tuple[int, bool]:
+    """The version that the page showed, 0 where it said none, and whether the webhook is to be on."""
+    form = VersionForm(request.POST)
+    form.full_clean()
+    return form.cleaned_data.get("version", 0), form.cleaned_data["on"]

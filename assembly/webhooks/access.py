@@ -1,0 +1,56 @@
+"""Who may see and change webhooks: admins of the organisation all of them, admins of a team those of their team.
+
+An address may hold what proves who asks, so that nobody else sees it.
+"""
+
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from assembly.models import Webhook
+from config.http.errors import Forbidden, NotFound
+from teams.access import ROLES_FOR, Action, require_admin, team_for
+from teams.models import Membership, Team
+from teams.principal import Principal
+
+NOT_YOURS = "Only admins of the team may see and change its webhooks."
+
+
+def webhooks_of(principal: Principal) -> QuerySet[Webhook]:
+    """Those that the principal may change."""
+    rows = Webhook.objects.select_related("team")
+    return rows if principal.is_admin else rows.filter(team__in=_managed_by(principal))
+
+
+def webhook_for(principal: Principal, id_: UUID) -> Webhook:
+    """The webhook. Raises Forbidden for those who only see its team, and NotFound."""
+    found = Webhook.objects.select_related("team").filter(_seen_by(principal), id=id_).first()
+    if found is None:
+        raise NotFound("This webhook")
+    if not webhooks_of(principal).filter(id=found.id).exists():
+        raise Forbidden(NOT_YOURS)
+    return found
+
+
+def team_to_tell(principal: Principal, slug: str | None) -> Team | None:
+    """The team whose events a webhook is to be told; None: all of the organisation's. Raises Forbidden and NotFound."""
+    if slug:
+        return team_for(principal, slug, Action.MANAGE)
+    require_admin(principal)
+    return None
+
+
+def teams_managed_by(principal: Principal) -> QuerySet[Team]:
+    """The teams that may be given a webhook by the principal."""
+    return Team.objects.all() if principal.is_admin else Team.objects.filter(id__in=_managed_by(principal))
+
+
+def _seen_by(principal: Principal) -> Q:
+    return Q() if principal.is_admin else Q(team__in=Team.objects.visible_to(principal).values("id"))
+
+
+def _managed_by(principal: Principal) -> QuerySet[Team]:
+    if principal.kind != "person":
+        return Team.objects.none()
+    own = Membership.objects.filter(user_id=principal.id, role__in=ROLES_FOR[Action.MANAGE])
+    return Team.objects.filter(id__in=own.values("team_id"))

@@ -1,0 +1,92 @@
+"""One message over HTTP: to a judged address, no redirects, and no more of the answer than is shown."""
+
+import asyncio
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
+
+import httpx2
+
+from assembly.beside import Beside
+from assembly.external.destination import Refused, destination_of
+from assembly.external.exchange import trouble
+from assembly.models.webhook import MAX_ANSWER_CHARACTERS
+from config.http.answers import headers_for, tls
+
+SECONDS = 10.0
+"""For everything: to look up the host, to connect, to send, and for the answer."""
+GRACE_SECONDS = 5.0
+MOST_BYTES = 4 * MAX_ANSWER_CHARACTERS
+"""Of an answer that are read: a character of UTF-8 has four at most."""
+TAKEN = range(200, 300)
+UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of sending. Without a `status` nobody answered; `fault` says in plain words what went wrong, or ""."""
+
+    status: int | None
+    answer: str
+    fault: str
+    ms: int
+
+    @property
+    def taken(self) -> bool:
+        """Whether the receiver has it."""
+        return not self.fault
+
+
+def message_send(*, url: str, headers: Mapping[str, str], body: str) -> Outcome:
+    """Post the body as JSON. It ends after 10 seconds, whatever the other side does."""
+    sent = Beside("webhook", partial(_sent, url, headers, body))
+    return sent.result(seconds=SECONDS + GRACE_SECONDS)
+
+
+def _sent(url: str, headers: Mapping[str, str], body: str) -> Outcome:
+    started = perf_counter()
+    status, answer, fault = None, "", ""
+    try:
+        status, answer = asyncio.run(asyncio.wait_for(_exchange(url, headers, body), SECONDS))
+        fault = "" if status in TAKEN else _refusal(status)
+    except TimeoutError:
+        fault = f"It did not answer within {SECONDS:.0f} seconds."
+    except Refused as refused:
+        fault = str(refused)
+    except httpx2.TransportError as error:
+        fault = trouble(error)
+    return Outcome(status, answer, fault, round((perf_counter() - started) * 1000))
+
+
+async def _exchange(url: str, headers: Mapping[str, str], body: str) -> tuple[int, str]:
+    destination = await destination_of(url)
+    async with (
+        httpx2.AsyncClient(verify=tls(), trust_env=False, timeout=None) as client,
+        client.stream(
+            "POST",
+            destination.at(destination.addresses[0]),
+            content=body.encode(),
+            headers={**headers_for(destination.url, ""), **headers},
+            extensions={"sni_hostname": destination.host},
+            follow_redirects=False,
+        ) as response,
+    ):
+        return response.status_code, await _beginning(response)
+
+
+async def _beginning(response: httpx2.Response) -> str:
+    """The first characters of the answer, as far as they are text."""
+    read = bytearray()
+    async for part in response.aiter_raw():
+        read += part
+        if len(read) >= MOST_BYTES:
+            break
+    return UNSHOWN.sub("�", bytes(read[:MOST_BYTES]).decode(errors="replace"))[:MAX_ANSWER_CHARACTERS]
+
+
+def _refusal(status: int) -> str:
+    if status in range(300, 400):
+        return f"It answered with status {status}. Redirects are not followed: register the address it leads to."
+    return f"It answered with status {status}, which means that it did not take the message."

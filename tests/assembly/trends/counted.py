@@ -1,0 +1,39 @@
+"""Contexts to count, and the counts as they stand."""
+
+import datetime
+from typing import Any
+
+from agents.models import Agent
+from assembly.asked import Asked
+from assembly.models import Assembly, DayCount
+from assembly.service import assemble
+from assembly.trends.tally import MAPS
+from teams.models import Team
+from teams.principal import SYSTEM
+
+COLUMNS = [field.name for field in DayCount._meta.concrete_fields if field.name != "id"]
+
+
+def told(agent: Agent, team: Team | None = None, **asked: Any) -> Assembly:
+    """One more context, as it is read from its record."""
+    made = assemble(agent=agent, team=team, asked=Asked(**asked), principal=SYSTEM)
+    return Assembly.objects.get(id=made.assembly.id)
+
+
+def dated(assembly: Assembly, moment: datetime.datetime) -> Assembly:
+    """The same, as if it had been made then."""
+    assembly.created = moment
+    return assembly
+
+
+def day_of(agent: Agent, day: datetime.date, **facts: Any) -> DayCount:
+    """What was counted on a day: one context, unless the facts say otherwise."""
+    sums = dict.fromkeys(("contexts", "tokens", "budget", "assembly_ms", "considered"), 1)
+    maps: dict[str, Any] = {name: {} for name in MAPS}
+    found = {**sums, "repeats": 0, **maps, "durations": {"1": 1}, **facts}
+    return DayCount.objects.create(day=day, agent_id=agent.id, **found)
+
+
+def counts() -> list[dict[str, Any]]:
+    """All rows, the oldest first."""
+    return list(DayCount.objects.order_by("day", "agent_id", "team_id").values(*COLUMNS))
