@@ -3,6 +3,7 @@
 from django.urls import path
 
 from assembly.views import (
+    as_of,
     context,
     contexts,
     external,
@@ -56,5 +57,6 @@ urlpatterns = [
     path("teams/<slug:slug>/files/<team_file_key:key>/sight/", sight.team_file, name="team_file_sight"),
     path("agents/<slug:slug>/files/<agent_file_key:key>/sight/", sight.agent_file, name="agent_file_sight"),
     path("agents/<slug:slug>/logs/<date:date>/sight/", sight.daily_log, name="daily_log_sight"),
+    path("agents/<slug:slug>/as-of/", as_of.as_of, name="agent_as_of"),
     path("size/<slug:key>/", size.size, name="size"),
 ]

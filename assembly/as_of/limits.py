@@ -35,28 +35,41 @@ class Limit:
     sentence: str
 
 
-def limits_of(
-    *, agent: Agent, team: Team | None, moment: datetime.datetime, told: Told, meaningless: int, counts: bool
-) -> tuple[Limit, ...]:
-    """All that holds for this context, what weighs most first. `counts`: say how much was deleted, whosever it was."""
-    found = [
-        *_missing_sources(told),
-        *_deleted(told.profile, moment, counts=counts),
-        *_changed(agent, told.profile, moment),
-        *_of_meaning(meaningless, told.extracted),
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What the making of the context found out.
+
+    `meaningless` memories lack the vector of what they said; `counts`: say how much was deleted, whosever it was.
+    """
+
+    told: Told
+    meaningless: int
+    out_of_session: bool
+    counts: bool
+
+
+def limits_of(agent: Agent, team: Team | None, moment: datetime.datetime, facts: Facts) -> tuple[Limit, ...]:
+    """All that holds for this context, what weighs most first."""
+    profile = facts.told.profile
+    return (
+        *_missing(facts),
+        *_deleted(profile, moment, counts=facts.counts),
+        *_changed(agent, profile, moment),
+        *_of_meaning(facts.meaningless, facts.told.extracted),
         *_rules(agent, team, moment),
-        *_of_today(agent, team, told.profile, moment),
-    ]
-    return tuple(found)
+        *_of_today(agent, team, profile, moment),
+    )
 
 
-def _missing_sources(told: Told) -> Iterator[Limit]:
-    late = ", ".join(label_of(report.name) for report in told.reports if report.code)
+def _missing(facts: Facts) -> Iterator[Limit]:
+    late = ", ".join(label_of(report.name) for report in facts.told.reports if report.code)
     if late:
         sentence = _("%(sources)s could not be read just now and is missing. Try again.") % {"sources": late}
         yield Limit("source_missing", sentence)
-    if any(section.source == EXTERNAL for section in told.profile.sections):
+    if any(section.source == EXTERNAL for section in facts.told.profile.sections):
         yield Limit("external", _("External sources are not asked: what they would have said then, nobody knows."))
+    if facts.out_of_session:
+        yield Limit("session_unknown", _("The session was not begun yet, or was deleted since: it is told without."))
 
 
 def _deleted(profile: Profile, moment: datetime.datetime, *, counts: bool) -> Iterator[Limit]:

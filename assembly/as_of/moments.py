@@ -1,6 +1,7 @@
 """Which moments can be looked back to."""
 
 import datetime
+from zoneinfo import ZoneInfo
 
 from django.utils import timezone
 
@@ -13,5 +14,14 @@ def refuse_moment(agent: Agent, moment: datetime.datetime) -> None:
     if moment > timezone.now():
         raise Invalid("at", "This moment is still to come. Choose one that has passed.", "future")
     if moment < agent.created:
-        began = f"{agent.created.astimezone(datetime.UTC):%Y-%m-%d %H:%M:%S}"
-        raise Invalid("at", f"{agent.name} was made on {began} UTC. Choose a later moment.", "before_agent")
+        began = f"{agent.created.astimezone(ZoneInfo(agent.timezone)):%Y-%m-%d %H:%M:%S}"
+        detail = f"{agent.name} was made on {began} ({agent.timezone}). Choose a later moment."
+        raise Invalid("at", detail, "before_agent")
+
+
+def last_noon(agent: Agent) -> datetime.datetime:
+    """The last noon where the agent works; where it is younger than that, the present minute."""
+    now = timezone.now().astimezone(ZoneInfo(agent.timezone))
+    noon = now.replace(hour=12, minute=0, second=0, microsecond=0)
+    noon = noon if noon <= now else noon - datetime.timedelta(days=1)
+    return noon if noon >= agent.created else now.replace(second=0, microsecond=0)

@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 from time import monotonic
 
 from agents.models import Agent
-from assembly.as_of.limits import Limit, limits_of
+from assembly.as_of.limits import Facts, Limit, limits_of
 from assembly.as_of.meanings import meanings_restored
 from assembly.as_of.moments import refuse_moment
 from assembly.as_of.past import past
 from assembly.as_of.told import Told
-from assembly.asked import Asked
+from assembly.asked import Asked, session_named
 from assembly.external import SOURCE as EXTERNAL
 from assembly.gather import gather
 from assembly.gathered import Gathered
 from assembly.preparation import Prepared, prepare
 from assembly.settling import settle
 from assembly.time_budget import TimeBudget
-from config.http.errors import Invalid
+from config.http.errors import Invalid, NotFound
 from config.http.tracing import span
 from teams.models import Team
 from teams.principal import Principal
@@ -50,14 +50,13 @@ def assemble_as_of(
     time = TimeBudget(monotonic(), SECONDS)
     with span("as of"):
         with past(moment, [agent.id, *([team.id] if team else [])]):
-            prepared = prepare(agent, team, asked, moment)
+            begun = _in_session(agent, asked)
+            prepared = prepare(agent, team, begun, moment)
             meaningless = meanings_restored() if _asks_by_meaning(prepared) else 0
             gathered = _gathered(prepared, time)
         told = _told(prepared, gathered, time)
-    limits = limits_of(
-        agent=agent, team=team, moment=moment, told=told, meaningless=meaningless, counts=principal.is_admin
-    )
-    return AsOf(moment, told, limits)
+    facts = Facts(told=told, meaningless=meaningless, out_of_session=begun != asked, counts=principal.is_admin)
+    return AsOf(moment, told, limits_of(agent, team, moment, facts))
 
 
 def assemble_unrecorded(*, agent: Agent, team: Team | None = None, asked: Asked, now: datetime.datetime) -> Told:
@@ -68,6 +67,15 @@ def assemble_unrecorded(*, agent: Agent, team: Team | None = None, asked: Asked,
     time = TimeBudget(monotonic(), SECONDS)
     prepared = prepare(agent, team, asked, now)
     return _told(prepared, _gathered(prepared, time), time)
+
+
+def _in_session(agent: Agent, asked: Asked) -> Asked:
+    """The wishes; outside any session, where theirs was not begun yet, or is gone."""
+    try:
+        session_named(agent, asked.session)
+    except NotFound:
+        return replace(asked, session="")
+    return asked
 
 
 def _asks_by_meaning(prepared: Prepared) -> bool:

@@ -8,9 +8,9 @@ from random import Random
 import pytest
 
 from agents.models import Agent, AgentFile, DailyLog
-from agents.services import daily_log_append, daily_log_replace
+from agents.services import agent_create, daily_log_append, daily_log_replace
 from assembly.models import StoredProfile, StoredRule
-from assembly.profiles.services import profile_save
+from assembly.profiles.services import profile_create, profile_save
 from assembly.rules.services import rule_create, rule_save
 from memories.models import Memory
 from memories.services import (
@@ -27,7 +27,9 @@ from memories.services import (
 from teams.files import file_save
 from teams.models import Team, TeamFile
 from teams.principal import SYSTEM
+from teams.services import team_create
 
+BEGUN = datetime.datetime(2026, 3, 1, 6, tzinfo=datetime.UTC)
 WORDS = ("harbour", "ferry", "lantern", "tide", "captain", "market", "bell", "rope", "Ada: ", "yesterday", "why?")
 PROFILE = """
 name: quay
@@ -88,13 +90,24 @@ class Story:
         return " ".join(self.chance.choices(WORDS, k=self.chance.randint(3, 12)))
 
     def owner(self) -> Agent | Team:
-        return self.chance.choice([self.agent, self.team])
+        return self.agent if self.chance.random() < 0.5 else self.team
 
     def memories(self) -> Sequence[Memory]:
         """Of one of them, those that hold, in any order."""
         rows = list(memories_of(self.owner()).filter(superseded_by=None, retired_because="").order_by("id"))
         self.chance.shuffle(rows)
         return rows
+
+
+def story_begun(monkeypatch: pytest.MonkeyPatch, seed: int) -> Story:
+    """The first moment of one: an agent, its team, a profile, and a memory of each."""
+    clock = clock_set(monkeypatch, BEGUN)
+    team = team_create(slug="quay", name="Quay")
+    agent = agent_create(slug="mira", name="Mira", teams=[team], timezone="Pacific/Auckland")
+    profile_create(name="quay", content=PROFILE.format(budget=400, cap=60), principal=SYSTEM)
+    for owner in (agent, team):
+        memory_create(owner=owner, facts=MemoryFacts(kind="fact", text="The tide turns the ferry"), principal=SYSTEM)
+    return Story(agent, team, clock, Random(seed))
 
 
 def _file(story: Story) -> None:
