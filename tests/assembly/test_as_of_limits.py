@@ -38,7 +38,7 @@ ABROAD = """
 name: abroad
 budget: 400
 sections:
-  - {key: elsewhere, heading: Elsewhere, layer: L6, source: external, shape: entries}
+  - {key: elsewhere, heading: Elsewhere, layer: L6, source: external, shape: blocks}
 """
 Kept = tuple[Agent, Team]
 
