@@ -4,6 +4,7 @@ from django.urls import path
 
 from assembly.views import (
     alerts,
+    as_of,
     context,
     context_items,
     context_record,
@@ -69,6 +70,7 @@ urlpatterns = [
     path("teams/<slug:slug>/files/<team_file_key:key>/sight/", sight.team_file, name="team_file_sight"),
     path("agents/<slug:slug>/files/<agent_file_key:key>/sight/", sight.agent_file, name="agent_file_sight"),
     path("agents/<slug:slug>/logs/<date:date>/sight/", sight.daily_log, name="daily_log_sight"),
+    path("agents/<slug:slug>/as-of/", as_of.as_of, name="agent_as_of"),
     path("size/<slug:key>/", size.size, name="size"),
     path("trends/", trends.trends, name="trends"),
     path("teams/<slug:slug>/trends/", trends.team_trends, name="team_trends"),

@@ -5,6 +5,7 @@ from django.urls import path
 from agents.access import agent_for
 from assembly.api import external, profiles, rule_trying, rules, trials, uses, views, why_not
 from assembly.api import alerts, external, profiles, rule_trying, rules, trends, trials, uses, views, webhooks
+from assembly.api import as_of, external, profiles, rule_trying, rules, trials, uses, views
 from teams.access import team_for
 
 urlpatterns = [
@@ -14,6 +15,8 @@ urlpatterns = [
     path("assemblies/<uuid:id_>/replay", views.AssemblyReplay.as_view()),
     path("assemblies/<uuid:id_>/append", views.AssemblyAppend.as_view()),
     path("assemblies/<uuid:id_>/why-not", why_not.AssemblyWhyNot.as_view()),
+    path("assemblies/<uuid:id_>/as-of", as_of.AssemblyAsOf.as_view()),
+    path("agents/<slug:slug>/as-of", as_of.AgentAsOf.as_view()),
     path("trials", trials.TrialCreate.as_view()),
     path("agents/<slug:slug>/memories/<uuid:id_>/uses", uses.MemoryUses.as_view(find=agent_for)),
     path("teams/<slug:slug>/memories/<uuid:id_>/uses", uses.MemoryUses.as_view(find=team_for)),

@@ -97,6 +97,7 @@ PRIVATE |= {
 }
 PRIVATE |= {
     "agents/<slug:slug>/export": (AGENT, {"GET": None}),
+    "agents/<slug:slug>/as-of": (AGENT, {"GET": None}),
     "teams/<slug:slug>/export": (TEAM, {"GET": None}),
 }
 IMPORTS = {"export", "import", "import/<uuid:id_>", "import/<uuid:id_>/apply"}  # tried in tests/api/test_import.py
@@ -145,11 +146,13 @@ ASSEMBLIES = {  # tried in tests/api/test_assemblies.py
     "assemblies/<uuid:id_>",
     "assemblies/<uuid:id_>/decisions",
     "assemblies/<uuid:id_>/replay",
+    "assemblies/<uuid:id_>/as-of",  # tried in tests/api/test_as_of.py
     "assemblies/<uuid:id_>/append",  # tried in tests/api/test_librarian.py
     "assemblies/<uuid:id_>/why-not",  # tried in tests/api/test_why_not.py
 }
 CASES = [(route, method) for route, (_, methods) in PRIVATE.items() for method in methods]
 QUERY = {route: "?q=refund" for route in PRIVATE if route.endswith("/search")}
+QUERY["agents/<slug:slug>/as-of"] = "?at=2026-03-01T12:00:00Z"
 
 
 def routes(patterns: list[Any], before: str = "") -> Iterator[tuple[str, URLPattern]]:

@@ -40,6 +40,7 @@ PAGES = {
     "/agents/luna/memories/": (200, 200, 200, 404, 200),
     "/agents/luna/memories/?q=stories": (200, 200, 200, 404, 200),
     "/drafts/": (200, 200, 200, 200, 200),
+    "/agents/luna/as-of/": (200, 200, 200, 404, 200),
     "/agents/luna/settings/": (200, 403, 403, 404, 200),
     "/agents/luna/delete/": (200, 403, 403, 404, 200),
     "/agents/luna/keys/": (200, 403, 403, 404, 200),
