@@ -22,9 +22,7 @@ def _changed(cause: Cause, what: str) -> str:
         return _("%(what)s was changed%(whom)s.") % facts
     if cause.after == cause.before + 1:
         return _("%(what)s was changed: version %(before)s is now version %(after)s%(whom)s.") % facts
-    return (
-        _("%(what)s was changed several times: version %(before)s is now version %(after)s, the last%(whom)s.") % facts
-    )
+    return _("%(what)s was changed: version %(before)s is now version %(after)s, the last%(whom)s.") % facts
 
 
 def _whom(cause: Cause) -> str:

@@ -3,6 +3,7 @@
 from assembly.models.change import ChangeCounter
 from assembly.models.external import ExternalSource
 from assembly.models.profile import StoredProfile, StoredProfileVersion
+from assembly.models.proposal import Proposal
 from assembly.models.record import Assembly, AssemblyQuerySet, Decision, StoredText, text_hash
 from assembly.models.rule import StoredRule, StoredRuleVersion
 from assembly.models.summary import StoredSummary
@@ -13,6 +14,7 @@ __all__ = [
     "ChangeCounter",
     "Decision",
     "ExternalSource",
+    "Proposal",
     "StoredProfile",
     "StoredProfileVersion",
     "StoredRule",
