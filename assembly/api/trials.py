@@ -8,14 +8,13 @@ from rest_framework.response import Response
 
 from agents.access import agent_for
 from agents.models import Agent, AgentFile, DailyLog
-from assembly.api.documents import fate_document
+from assembly.api.comparison_documents import change_document, section_document
 from assembly.api.trial_serializers import CONTENT, TrialRequestSerializer, TrialSerializer
 from assembly.asked import Asked
-from assembly.comparing import Change, SectionChange
 from assembly.comparison_words import summary
 from assembly.engine.codes import WarningCode
-from assembly.engine.reasons import sentence, warning_sentence
-from assembly.engine.types import Assembled, SectionResult
+from assembly.engine.reasons import warning_sentence
+from assembly.engine.types import Assembled
 from assembly.trial import Trial, trial
 from config.http.idempotency import idempotent
 from teams.access import team_for
@@ -64,8 +63,8 @@ def _document(found: Trial, *, with_content: bool) -> dict[str, Any]:
         "same": comparison.is_same,
         "before": _context_document(found.before, with_content=with_content),
         "after": _context_document(found.after, with_content=with_content),
-        "sections": [_section_document(section) for section in comparison.sections],
-        "changes": [_change_document(change, labels) for change in comparison.changes],
+        "sections": [section_document(section) for section in comparison.sections],
+        "changes": [change_document(change, labels) for change in comparison.changes],
         "missing_sources": [report.name for report in found.reports if report.code],
     }
 
@@ -76,31 +75,4 @@ def _context_document(made: Assembled, *, with_content: bool) -> dict[str, Any]:
         "sha256": made.sha256,
         "warnings": [{"code": code, "message": warning_sentence(code)} for code in made.warnings],
         **({"content": made.content} if with_content else {}),
-    }
-
-
-def _section_document(section: SectionChange) -> dict[str, Any]:
-    told = section.section
-    return {
-        **{name: getattr(told, name) for name in ("key", "layer", "label")},
-        "same": section.is_same,
-        "before": _state_document(section.before),
-        "after": _state_document(section.after),
-    }
-
-
-def _state_document(section: SectionResult | None) -> dict[str, Any] | None:
-    if section is None:
-        return None
-    return {name: getattr(section, name) for name in ("tokens", "status", "included", "considered")}
-
-
-def _change_document(change: Change, labels: dict[str, str]) -> dict[str, Any]:
-    return {
-        "ref": change.decision.ref,
-        "effect": change.effect,
-        "cut": change.is_cut,
-        "reason": sentence(change.after, labels[change.after.section]) if change.after else None,
-        "before": fate_document(change.before),
-        "after": fate_document(change.after),
     }

@@ -6,10 +6,12 @@ from agents.access import agent_for
 from assembly.api import external, profiles, rule_trying, rules, trials, uses, views, why_not
 from assembly.api import alerts, external, profiles, rule_trying, rules, trends, trials, uses, views, webhooks
 from assembly.api import as_of, external, profiles, rule_trying, rules, trials, uses, views
+from assembly.api import again, external, profiles, proposals, rule_trying, rules, trials, uses, views
 from teams.access import team_for
 
 urlpatterns = [
     path("assemblies", views.AssemblyList.as_view()),
+    path("assemblies/compare", again.AssemblyCompare.as_view()),
     path("assemblies/<uuid:id_>", views.AssemblyDetail.as_view()),
     path("assemblies/<uuid:id_>/decisions", views.AssemblyDecisions.as_view()),
     path("assemblies/<uuid:id_>/replay", views.AssemblyReplay.as_view()),
@@ -17,6 +19,11 @@ urlpatterns = [
     path("assemblies/<uuid:id_>/why-not", why_not.AssemblyWhyNot.as_view()),
     path("assemblies/<uuid:id_>/as-of", as_of.AssemblyAsOf.as_view()),
     path("agents/<slug:slug>/as-of", as_of.AgentAsOf.as_view()),
+    path("assemblies/<uuid:id_>/again", again.AssemblyAgain.as_view()),
+    path("assemblies/<uuid:id_>/what-if", again.AssemblyWhatIf.as_view()),
+    path("proposals", proposals.ProposalList.as_view()),
+    path("proposals/<uuid:id_>", proposals.ProposalDetail.as_view()),
+    path("proposals/<uuid:id_>/try", proposals.ProposalTry.as_view()),
     path("trials", trials.TrialCreate.as_view()),
     path("agents/<slug:slug>/memories/<uuid:id_>/uses", uses.MemoryUses.as_view(find=agent_for)),
     path("teams/<slug:slug>/memories/<uuid:id_>/uses", uses.MemoryUses.as_view(find=team_for)),

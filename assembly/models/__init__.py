@@ -8,6 +8,8 @@ from assembly.models.piece import Piece, StoredText, text_hash
 from assembly.models.profile import StoredProfile, StoredProfileVersion
 from assembly.models.record import Assembly, AssemblyQuerySet, NewAssembly
 from assembly.models.retention import AssemblyFlag, Pruning, RetentionPolicy, UnusedPiece
+from assembly.models.proposal import Proposal
+from assembly.models.record import Assembly, AssemblyQuerySet, Decision, StoredText, text_hash
 from assembly.models.rule import StoredRule, StoredRuleVersion
 from assembly.models.seal import FollowFailure, Seal
 from assembly.models.summary import StoredSummary
@@ -29,6 +31,7 @@ __all__ = [
     "Pruning",
     "RetentionPolicy",
     "Seal",
+    "Proposal",
     "StoredProfile",
     "StoredProfileVersion",
     "StoredRule",

@@ -54,7 +54,7 @@ def comparison_document(file: VersionedFile, version: int, other: str) -> dict[s
         "changes": len(found.changes),
         "words_added": found.words_added,
         "words_removed": found.words_removed,
-        "hunks": [_hunk(part) for part in found.changes],
+        "hunks": [hunk_document(part) for part in found.changes],
     }
 
 
@@ -64,6 +64,7 @@ def _number(text: str) -> int:
     raise Invalid("with", "Use the number of a version, from 1.")
 
 
-def _hunk(part: Part) -> dict[str, Any]:
+def hunk_document(part: Part) -> dict[str, Any]:
+    """One place that changed, with the numbers of its first lines."""
     runs = [{"kind": run.kind, "text": run.text} for run in part.runs]
     return {"old_line": part.old_line, "new_line": part.new_line, "runs": runs}

@@ -149,7 +149,11 @@ ASSEMBLIES = {  # tried in tests/api/test_assemblies.py
     "assemblies/<uuid:id_>/as-of",  # tried in tests/api/test_as_of.py
     "assemblies/<uuid:id_>/append",  # tried in tests/api/test_librarian.py
     "assemblies/<uuid:id_>/why-not",  # tried in tests/api/test_why_not.py
+    "assemblies/<uuid:id_>/again",  # tried in tests/api/test_again.py, as the next two
+    "assemblies/<uuid:id_>/what-if",
+    "assemblies/compare",
 }
+PROPOSALS = {"proposals", "proposals/<uuid:id_>", "proposals/<uuid:id_>/try"}  # tried in tests/api/test_proposals.py
 CASES = [(route, method) for route, (_, methods) in PRIVATE.items() for method in methods]
 QUERY = {route: "?q=refund" for route in PRIVATE if route.endswith("/search")}
 QUERY["agents/<slug:slug>/as-of"] = "?at=2026-03-01T12:00:00Z"
@@ -207,7 +211,17 @@ def anonymised(content: bytes, *names: object) -> dict[str, Any]:
 
 def test_every_address_has_a_row() -> None:
     tried_elsewhere = (
-        LISTS | PUBLIC | NOBODYS | JOBS | ASSEMBLIES | PROFILES | RULES | TRIALS | EXTERNAL_SOURCES | IMPORTS
+        LISTS
+        | PUBLIC
+        | NOBODYS
+        | JOBS
+        | ASSEMBLIES
+        | PROFILES
+        | RULES
+        | TRIALS
+        | EXTERNAL_SOURCES
+        | IMPORTS
+        | PROPOSALS
     )
     tried_elsewhere |= TRENDS | ALERTS | WEBHOOKS
     assert ROUTES.keys() == PRIVATE.keys() | tried_elsewhere

@@ -1,0 +1,1 @@
+"""Recorded contexts made again: today, with something changed, and beside one another."""

@@ -1,0 +1,133 @@
+"""Every cause of a difference as a plain sentence for people. The only place where causes are worded."""
+
+import datetime
+from collections.abc import Callable, Mapping
+
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from assembly.again.cause import Cause, Kind
+
+
+def cause_sentence(cause: Cause) -> str:
+    """Why something is different, in one sentence that names the thing, its versions, and who changed it when."""
+    return _SENTENCES[cause.kind](cause)
+
+
+def _changed(cause: Cause, what: str) -> str:
+    """That a thing has a newer version: from which to which, by whom, when, and what its author said of it."""
+    facts = {"what": what, "before": cause.before, "after": cause.after, "whom": _whom(cause)}
+    if cause.before is None or cause.after is None or cause.after <= cause.before:
+        return _("%(what)s was changed%(whom)s.") % facts
+    if cause.after == cause.before + 1:
+        return _("%(what)s was changed: version %(before)s is now version %(after)s%(whom)s.") % facts
+    return _("%(what)s was changed: version %(before)s is now version %(after)s, the last%(whom)s.") % facts
+
+
+def _whom(cause: Cause) -> str:
+    """By whom, when, and the note, as the end of a sentence."""
+    told = _(" by %(name)s") % {"name": cause.by or "Dossier"}
+    if cause.at:
+        told += _(" on %(moment)s") % {"moment": _moment(cause.at)}
+    return told + (f" (“{cause.note}”)" if cause.note else "")
+
+
+def _moment(moment: datetime.datetime) -> str:
+    utc = moment.astimezone(datetime.UTC)
+    return _("%(day)s at %(time)s UTC") % {"day": date_format(utc.date(), "j F Y"), "time": f"{utc:%H:%M}"}
+
+
+def _day(cause: Cause) -> str:
+    """The day of a log as people write it."""
+    return date_format(datetime.date.fromisoformat(cause.name), "j F") if cause.name else _("a day")
+
+
+def _deed(sentence: str) -> Callable[[Cause], str]:
+    """One that ends with who did it."""
+    return lambda cause: _(sentence) % {"whom": _whom(cause), "name": cause.name}
+
+
+def _plain(sentence: str) -> Callable[[Cause], str]:
+    return lambda cause: _(sentence) % {"name": cause.name}
+
+
+def _file(cause: Cause) -> str:
+    return _changed(cause, cause.name.capitalize())
+
+
+def _log(cause: Cause) -> str:
+    if cause.before is None:
+        return _("The log of %(day)s was written%(whom)s.") % {"day": _day(cause), "whom": _whom(cause)}
+    return _changed(cause, _("The log of %(day)s") % {"day": _day(cause)})
+
+
+def _retired(cause: Cause) -> str:
+    told = _("This memory was retired%(whom)s") % {"whom": _whom(Cause(cause.kind, by=cause.by, at=cause.at))}
+    return _("%(told)s: %(why)s.") % {"told": told, "why": cause.note.rstrip(".")}
+
+
+def _profile(cause: Cause) -> str:
+    facts = {"name": cause.name, "before": cause.before, "after": cause.after, "whom": _whom(cause)}
+    if cause.at is None:
+        return _("The profile %(name)s is another one now: it came with a newer Dossier.") % facts
+    return _("The profile %(name)s was changed: version %(before)s is now version %(after)s%(whom)s.") % facts
+
+
+def _budget(cause: Cause) -> str:
+    return _("The profile gives another budget: %(after)s tokens instead of %(before)s.") % {
+        "before": f"{cause.before:,}",
+        "after": f"{cause.after:,}",
+    }
+
+
+def _others(cause: Cause) -> str:
+    count = cause.after or 0
+    return ngettext(
+        "Another item of %(section)s is new, gone or changed, which moves the places there.",
+        "%(count)s other items of %(section)s are new, gone or changed, which moves the places there.",
+        count,
+    ) % {"count": f"{count:,}", "section": cause.name}
+
+
+def _room(cause: Cause) -> str:
+    before, after = cause.before or 0, cause.after or 0
+    more = _("%(section)s, which comes first, takes %(count)s tokens more and leaves less room.")
+    less = _("%(section)s, which comes first, takes %(count)s tokens less and leaves more room.")
+    return (more if after > before else less) % {"section": cause.name, "count": f"{abs(after - before):,}"}
+
+
+_SENTENCES: Mapping[Kind, Callable[[Cause], str]] = {
+    "file_changed": _file,
+    "log_written": _log,
+    "log_gone": lambda cause: _("The log of %(day)s was deleted.") % {"day": _day(cause)},
+    "day_passed": lambda cause: (
+        _("%(day)s is not among the last seven days on both sides: time went on.") % {"day": _day(cause)}
+    ),
+    "memory_added": _deed("This memory is new: it was added%(whom)s."),
+    "memory_changed": lambda cause: _changed(cause, _("This memory")),
+    "memory_retired": _retired,
+    "memory_brought_back": _deed("This memory had been retired, and was brought back%(whom)s."),
+    "memory_superseded": _deed("Another memory took the place of this one%(whom)s."),
+    "memory_pinned": _deed("This memory was pinned%(whom)s."),
+    "memory_unpinned": _deed("This memory was pinned, and is no longer: changed%(whom)s."),
+    "memory_deleted": _plain("This memory was deleted."),
+    "thing_added": _deed("It is new: it was added%(whom)s."),
+    "thing_changed": lambda cause: _changed(cause, _("It")),
+    "thing_deleted": _plain("It was deleted."),
+    "rule_added": _deed("The rule “%(name)s” is new: it was written%(whom)s."),
+    "rule_changed": lambda cause: _changed(cause, _("The rule “%(name)s”") % {"name": cause.name}),
+    "rule_switched_off": _deed("The rule “%(name)s” was switched off%(whom)s."),
+    "rule_deleted": _plain("The rule “%(name)s” was deleted."),
+    "rule_applies": _plain("The rule “%(name)s” applies now, and did not then: its condition holds at other times."),
+    "rule_applies_no_more": _plain("The rule “%(name)s” applied then, and does not now: its condition does not hold."),
+    "profile_changed": _profile,
+    "budget_changed": _budget,
+    "source_failed_then": _plain("%(name)s could not be read then, so nothing of it was told."),
+    "source_failed_now": _plain("%(name)s could not be read just now. Try again to see whether it is still told."),
+    "added_afterwards": _plain("It was added to the context after it was put together; today nobody adds it."),
+    "time_passed": _plain("Time went on: it is older now, and counts less."),
+    "others_in_section": _others,
+    "room_before": _room,
+    "unknown": _plain("What was recorded does not tell why this is different."),
+}

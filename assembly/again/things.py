@@ -1,0 +1,99 @@
+"""The things that contexts were made of, as they stand today: read in one query per kind, however many there are."""
+
+import datetime
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from agents.models import AgentFileVersion, DailyLogVersion
+from memories.models import Document, Entity, Event, Memory, MemoryVersion, Pattern, Relation, TaskFrame, Thread, Tool
+from teams.models import TeamFileVersion
+
+VERSIONED: Mapping[str, Any] = {
+    "agent_file": AgentFileVersion,
+    "team_file": TeamFileVersion,
+    "daily_log": DailyLogVersion,
+    "memory": MemoryVersion,
+}
+"""By what a ref begins with, the table of the versions."""
+
+KEPT: Mapping[str, Any] = {
+    **{model.ref_kind: model for model in (Document, Entity, Event, Pattern, Relation, TaskFrame, Thread, Tool)},
+    "chunk": Document,
+}
+"""Of what keeps no versions, the table of the things."""
+
+ID = "id"
+FILE_ID = "file_id"
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """One as it stands today, and who made its newest version. `begun` is None where its beginning is not asked for."""
+
+    version: int
+    at: datetime.datetime
+    by: str
+    note: str = ""
+    begun: datetime.datetime | None = None
+    superseded_by: UUID | None = None
+    retired_because: str = ""
+    pinned: bool = False
+
+
+def things_today(refs: Iterable[str]) -> dict[str, Thing]:
+    """The things that these refs name, by kind and id: `memory:<uuid>`. What is gone is left out."""
+    wanted: dict[str, set[str]] = {}
+    for ref in refs:
+        kind, id_ = kind_and_id(ref)
+        wanted.setdefault(kind, set()).add(id_)
+    found: dict[str, Thing] = {}
+    for kind, ids in wanted.items():
+        rows = _versioned(kind, ids) if kind in VERSIONED else _kept(kind, ids) if kind in KEPT else {}
+        found |= {f"{kind}:{id_}": thing for id_, thing in rows.items()}
+    return found
+
+
+def about(ref: str) -> str:
+    """What the ref names, whichever version or piece of it: `chunk:<uuid>` for `chunk:<uuid>@3#7`."""
+    return ":".join(kind_and_id(ref))
+
+
+def kind_and_id(ref: str) -> tuple[str, str]:
+    """`agent_file:<uuid>@7` as its kind and its id."""
+    kind, _, rest = ref.partition(":")
+    return kind, rest.partition("@")[0]
+
+
+def _versioned(kind: str, ids: set[str]) -> dict[UUID, Thing]:
+    newest = VERSIONED[kind].objects.filter(file_id__in=ids).order_by(FILE_ID, "-version").distinct(FILE_ID)
+    begun = _begun(ids) if kind == "memory" else {}
+    facts = {name for name in ("superseded_by", "retired_because", "pinned") if kind == "memory"}
+    names = {"version", "created", "editor_name", "note", *facts}
+    return {
+        row[FILE_ID]: Thing(
+            version=row["version"],
+            at=row["created"],
+            by=row["editor_name"],
+            note=row["note"],
+            begun=begun.get(row[FILE_ID]),
+            **{name: row[name] for name in facts},
+        )
+        for row in newest.values(FILE_ID, *names)
+    }
+
+
+def _begun(ids: set[str]) -> dict[UUID, datetime.datetime]:
+    return dict(Memory.objects.filter(id__in=ids).values_list(ID, "created"))
+
+
+def _kept(kind: str, ids: set[str]) -> dict[UUID, Thing]:
+    rows: QuerySet[Any] = KEPT[kind].objects.filter(id__in=ids)
+    names = (ID, "version", "updated", "editor_name", "created")
+    return {
+        id_: Thing(version=version, at=updated, by=by, begun=created)
+        for id_, version, updated, by, created in rows.values_list(*names)
+    }

@@ -1,0 +1,93 @@
+"""What two contexts beside each other look like over REST."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from assembly.again.cause import KINDS
+from assembly.again.settings import NAMES
+from assembly.again.what_if import BASES
+from assembly.api.serializers import WarningSerializer
+from assembly.api.trial_serializers import SectionChangeSerializer, TrialChangeSerializer
+from teams.api.comparing import HunkSerializer
+
+CONTENT = "content"
+"""What may be asked for besides."""
+
+
+class SideSerializer(serializers.Serializer[Any]):
+    tokens = serializers.IntegerField()
+    budget = serializers.IntegerField()
+    tokenizer = serializers.CharField()
+    profile = serializers.CharField()
+    profile_version = serializers.IntegerField()
+    topic = serializers.CharField()
+    now = serializers.DateTimeField(help_text="The moment that it is for.")
+    rules = serializers.ListField(child=serializers.CharField(), help_text="Those that fired, as hush@2.")
+    sha256 = serializers.CharField(help_text="Of the content in UTF-8, hexadecimal.")
+    warnings = WarningSerializer(many=True)
+    content = serializers.CharField(required=False, help_text="With `include=content`.")
+
+
+class SettingSerializer(serializers.Serializer[Any]):
+    name = serializers.ChoiceField(choices=list(NAMES))
+    section = serializers.CharField(allow_null=True, help_text="The heading, for what a profile says of one section.")
+    before = serializers.CharField()
+    after = serializers.CharField()
+
+
+class TextDifferenceSerializer(serializers.Serializer[Any]):
+    changes = serializers.IntegerField(help_text="How many places changed.")
+    words_added = serializers.IntegerField()
+    words_removed = serializers.IntegerField()
+    hunks = HunkSerializer(many=True)
+
+
+class BesideSerializer(serializers.Serializer[Any]):
+    summary = serializers.CharField(help_text="How much is different, in plain sentences.")
+    same = serializers.BooleanField(help_text="Both texts are the same, to the letter.")
+    before = SideSerializer()
+    after = SideSerializer()
+    settings = SettingSerializer(many=True, help_text="By what both were made, where it is not the same.")
+    sections = SectionChangeSerializer(many=True)
+    changes = TrialChangeSerializer(many=True)
+    difference = TextDifferenceSerializer()
+    missing_sources = serializers.ListField(
+        child=serializers.CharField(), help_text="Sources that could not be read, on either side."
+    )
+
+
+class CauseSerializer(serializers.Serializer[Any]):
+    kind = serializers.ChoiceField(choices=list(KINDS))
+    message = serializers.CharField(help_text="A plain sentence.")
+    ref = serializers.CharField(allow_null=True, help_text="The thing, whichever version of it.")
+    name = serializers.CharField(allow_null=True)
+    before = serializers.IntegerField(allow_null=True, help_text="The version then; tokens, of room and budgets.")
+    after = serializers.IntegerField(allow_null=True)
+    by = serializers.CharField(allow_null=True, help_text="Who made the newest version; null: Dossier.")
+    at = serializers.DateTimeField(allow_null=True)
+    note = serializers.CharField(allow_blank=True)
+
+
+class ExplainedChangeSerializer(TrialChangeSerializer):
+    causes = CauseSerializer(many=True, help_text="Why it is different; at least one.")
+
+
+class AgainSerializer(BesideSerializer):
+    assembly = serializers.UUIDField()
+    causes = CauseSerializer(many=True, help_text="What was changed since, each thing once.")
+    changes = ExplainedChangeSerializer(many=True)
+    session_gone = serializers.BooleanField(help_text="The session of the request is not there any more.")
+
+
+class WhatIfSerializer(BesideSerializer):
+    assembly = serializers.UUIDField()
+    basis = serializers.ChoiceField(
+        choices=list(BASES), help_text="record: of what was considered then; today: the sources were read anew."
+    )
+    session_gone = serializers.BooleanField(help_text="The session of the request is not there any more.")
+
+
+class CompareSerializer(BesideSerializer):
+    before_id = serializers.UUIDField()
+    after_id = serializers.UUIDField()

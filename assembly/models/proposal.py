@@ -1,0 +1,81 @@
+"""Proposals: a “what if” that somebody found worth keeping, for those to decide who may change such things."""
+
+from django.db import models
+from django.db.models import Q
+from uuid_utils.compat import uuid7
+
+from agents.models import Agent
+from teams.models import Team
+from teams.principal import Principal
+
+MAX_NOTE_CHARACTERS = 1_000
+
+
+class ProposalQuerySet(models.QuerySet["Proposal"]):
+    def visible_to(self, principal: Principal) -> "ProposalQuerySet":
+        """Those on contexts that the principal may see: its agent *and* its team; once one is gone, admins alone."""
+        if principal.is_admin:
+            return self
+        agents = Agent.objects.visible_to(principal).values("id")
+        teams = Team.objects.visible_to(principal).values("id")
+        return self.filter(Q(team_id__in=teams) | Q(team_id=None), agent_id__in=agents)
+
+
+class Proposal(models.Model):
+    """What should be different, tried on one recorded context, and what came of it then.
+
+    Context, agent and team are named by value: it survives them. `wishes` is `Wishes.to_dict()`; `basis` says whether
+    the record was enough (`assembly.again.what_if`). Tokens are those of the whole contexts; `came_in` and `went` count
+    items.
+    """
+
+    class Status(models.TextChoices):
+        OPEN = "open", "Open"
+        ACCEPTED = "accepted", "Accepted"
+        DISMISSED = "dismissed", "Dismissed"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    created = models.DateTimeField(auto_now_add=True)
+    assembly_id = models.UUIDField(db_index=True)
+    agent_id = models.UUIDField()
+    agent_slug = models.CharField(max_length=60)
+    agent_name = models.CharField(max_length=120)
+    team_id = models.UUIDField(null=True)
+    team_slug = models.CharField(max_length=60, blank=True)
+    team_name = models.CharField(max_length=120, blank=True)
+    wishes = models.JSONField()
+    note = models.CharField(max_length=MAX_NOTE_CHARACTERS, blank=True, default="")
+    basis = models.CharField(max_length=10)
+    tokens_before = models.PositiveIntegerField()
+    tokens_after = models.PositiveIntegerField()
+    came_in = models.PositiveIntegerField()
+    went = models.PositiveIntegerField()
+    proposed_by = models.CharField(max_length=80)
+    proposer_name = models.CharField(max_length=200, blank=True)
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.OPEN)
+    decided_by = models.CharField(max_length=80, blank=True, default="")
+    decider_name = models.CharField(max_length=200, blank=True, default="")
+    decided = models.DateTimeField(null=True)
+
+    objects = ProposalQuerySet.as_manager()
+
+    class Meta:
+        db_table = "proposals"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(status__in=["open", "accepted", "dismissed"]), name="proposal_status_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(status="open", decided=None) | (~Q(status="open") & Q(decided__isnull=False)),
+                name="proposal_decided_once",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["-created", "-id"], name="proposal_newest"),
+            models.Index(fields=["agent_id", "-created", "-id"], name="proposal_agent_newest"),
+        ]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody decided yet."""
+        return self.status == self.Status.OPEN

@@ -1,0 +1,1 @@
+"""Contexts made again: today, with something changed, beside one another."""
