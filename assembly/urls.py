@@ -21,10 +21,10 @@ from assembly.views import (
     rules,
     sight,
     size,
-    why_not,
     trends,
     webhook_forms,
     webhooks,
+    why_not,
 )
 
 urlpatterns = [

@@ -3,10 +3,22 @@
 from django.urls import path
 
 from agents.access import agent_for
-from assembly.api import external, profiles, rule_trying, rules, trials, uses, views, why_not
-from assembly.api import alerts, external, profiles, rule_trying, rules, trends, trials, uses, views, webhooks
-from assembly.api import as_of, external, profiles, rule_trying, rules, trials, uses, views
-from assembly.api import again, external, profiles, proposals, rule_trying, rules, trials, uses, views
+from assembly.api import (
+    again,
+    alerts,
+    as_of,
+    external,
+    profiles,
+    proposals,
+    rule_trying,
+    rules,
+    trends,
+    trials,
+    uses,
+    views,
+    webhooks,
+    why_not,
+)
 from teams.access import team_for
 
 urlpatterns = [

@@ -22,7 +22,7 @@ $$
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("assembly", "0013_pieces"),
+        ("assembly", "0014_seals"),
         ("teams", "0005_editor"),
     ]
 

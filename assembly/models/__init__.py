@@ -6,10 +6,9 @@ from assembly.models.count import DayCount, MemoryTelling
 from assembly.models.external import ExternalSource
 from assembly.models.piece import Piece, StoredText, text_hash
 from assembly.models.profile import StoredProfile, StoredProfileVersion
+from assembly.models.proposal import Proposal
 from assembly.models.record import Assembly, AssemblyQuerySet, NewAssembly
 from assembly.models.retention import AssemblyFlag, Pruning, RetentionPolicy, UnusedPiece
-from assembly.models.proposal import Proposal
-from assembly.models.record import Assembly, AssemblyQuerySet, Decision, StoredText, text_hash
 from assembly.models.rule import StoredRule, StoredRuleVersion
 from assembly.models.seal import FollowFailure, Seal
 from assembly.models.summary import StoredSummary
@@ -28,10 +27,10 @@ __all__ = [
     "MemoryTelling",
     "NewAssembly",
     "Piece",
+    "Proposal",
     "Pruning",
     "RetentionPolicy",
     "Seal",
-    "Proposal",
     "StoredProfile",
     "StoredProfileVersion",
     "StoredRule",

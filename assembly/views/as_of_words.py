@@ -13,18 +13,22 @@ from assembly.as_of.told import Told
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.flat import flat
 from assembly.engine.types import Decision, SectionResult
-from assembly.models import Assembly
-from assembly.views.exact_text import Piece, pieces
-from assembly.views.explanation import CODES, Item, Tag, is_left_out, with_addresses
+from assembly.views.addresses import Whereabouts
+from assembly.views.exact_text import Piece, all_pieces
+from assembly.views.explanation import Tag, is_left_out, tag_of_decision
 from assembly.views.titles import reason, title_of
 
 
 @dataclass(frozen=True, slots=True)
 class ToldItem:
-    """An item with the version that it had then: a number, "" for what has none."""
+    """An item as it was then. `version`: its number, "" for what has none; `address`: where that can be read."""
 
-    item: Item
+    decision: Decision
+    title: str
+    tag: Tag
+    why: str
     version: str
+    address: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +75,13 @@ def _losses(decisions: Sequence[Decision]) -> str:
 
 def told_sections(told: Told, agent: str, team: str) -> list[ToldSection]:
     """The sections in which there was something to tell, in order. The slugs say where items are found today."""
-    items = with_addresses(_items(told), agent, team)
+    items = _items(told, Whereabouts(agent, team))
     return [
         ToldSection(
             result=section,
             layer=section.layer.lower(),
-            included=tuple(_versioned(item) for item in sorted(items, key=_place) if _is_in(item, section)),
-            left_out=tuple(_versioned(item) for item in items if _is_out(item, section)),
+            included=tuple(item for item in sorted(items, key=_place) if _is_in(item, section)),
+            left_out=tuple(item for item in items if _is_out(item, section)),
         )
         for section in told.assembled.sections
         if section.considered and section.status != "empty"
@@ -87,8 +91,7 @@ def told_sections(told: Told, agent: str, team: str) -> list[ToldSection]:
 def told_pieces(told: Told) -> list[Piece]:
     """The exact text by section, with the marks of its cuts."""
     made = told.assembled
-    sections = [flat(section) for section in made.sections]
-    return pieces(Assembly(sections=sections), made.decisions, made.content) if made.content else []
+    return all_pieces([flat(section) for section in made.sections], made.decisions, made.content)
 
 
 def version_of(ref: str) -> str:
@@ -96,40 +99,30 @@ def version_of(ref: str) -> str:
     return ref.rpartition("@")[2].partition("#")[0] if "@" in ref else ""
 
 
-def _items(told: Told) -> list[Item]:
+def _items(told: Told, whereabouts: Whereabouts) -> list[ToldItem]:
     labels = {section.key: section for section in told.assembled.sections}
     titles = {candidate.ref: title_of(candidate) for candidate in told.candidates}
     offered = {(candidate.section, candidate.ref): candidate for candidate in told.candidates}
     return [
-        Item(
+        ToldItem(
             decision=decision,
-            candidate=offered[decision.section, decision.ref],
             title=titles[decision.ref],
-            section=labels[decision.section].label,
-            layer=labels[decision.section].layer.lower(),
-            tag=tag_of(decision),
+            tag=tag_of_decision(decision),
             why=reason(decision, labels[decision.section].label, titles),
+            version=version_of(decision.ref),
+            address=whereabouts.address_of(offered[decision.section, decision.ref]),
         )
         for decision in told.assembled.decisions
     ]
 
 
-def tag_of(decision: Decision) -> Tag:
-    """What became of the item, in a word or two."""
-    return Tag(*CODES.get(decision.code, (str(decision.code).replace("_", " "), "plain")))
-
-
-def _versioned(item: Item) -> ToldItem:
-    return ToldItem(item, version_of(item.decision.ref))
-
-
-def _place(item: Item) -> int:
+def _place(item: ToldItem) -> int:
     return item.decision.start or 0
 
 
-def _is_in(item: Item, section: SectionResult) -> bool:
+def _is_in(item: ToldItem, section: SectionResult) -> bool:
     return item.decision.section == section.key and item.decision.included
 
 
-def _is_out(item: Item, section: SectionResult) -> bool:
+def _is_out(item: ToldItem, section: SectionResult) -> bool:
     return item.decision.section == section.key and is_left_out(item.decision)

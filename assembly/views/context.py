@@ -27,7 +27,7 @@ def context(request: HttpRequest, id_: UUID) -> HttpResponse:
     assembly, told = page.assembly, page.told
     rows = layers.layer_rows(assembly, told.decisions)
     is_in, out = included(told), left_out(told)
-    shown = None if page.content is None else stretch(assembly, told.decisions, page.content)
+    shown = None if page.content is None else stretch(assembly.sections, told.decisions, page.content)
     facts = {
         "assembly": assembly,
         "agent_slug": page.whereabouts.agent,

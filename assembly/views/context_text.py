@@ -18,7 +18,7 @@ def exact(request: HttpRequest, id_: UUID) -> HttpResponse:
     if page.content is None:
         return redirect("context", id_=id_)  # which says that the record was changed
     begin = beginning(request, len(page.content))
-    shown = stretch(page.assembly, page.told.decisions, page.content, begin)
+    shown = stretch(page.assembly.sections, page.told.decisions, page.content, begin)
     facts = {
         "assembly": page.assembly,
         "stretch": shown,

@@ -1,18 +1,20 @@
 """The exact text of a context, stretch by stretch: its sections, in them its items, and the marks of cuts. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from assembly.engine.codes import Code
 from assembly.engine.rendering import MARKER
 from assembly.engine.types import Decision
-from assembly.models import Assembly
 
 STRETCH = 60_000
 """Characters that a page shows at once, at most: a longer text follows when it is asked for."""
 NEAR_END = 2_000  # characters before the end of a stretch in which a line may end it
 
 Span = tuple[int, int]
+Sections = Sequence[Mapping[str, Any]]
+"""What became of the sections, as a record holds it."""
 Run = tuple[str, bool]
 """Some text, and whether it is the mark of a cut."""
 
@@ -54,7 +56,7 @@ class Stretch:
         return self.begin == 0 and self.following is None
 
 
-def stretch(assembly: Assembly, decisions: Sequence[Decision], content: str, begin: int = 0) -> Stretch:
+def stretch(sections: Sections, decisions: Sequence[Decision], content: str, begin: int = 0) -> Stretch:
     """The text from there on, as much as a page shows. What stands between two sections goes with the first."""
     end = _end(content, begin)
     items = sorted((one.start, one.end, position) for position, one in enumerate(decisions) if one.start is not None)
@@ -62,7 +64,18 @@ def stretch(assembly: Assembly, decisions: Sequence[Decision], content: str, beg
         (one.end - len(MARKER.strip()), one.end) for one in decisions if one.code == Code.TRUNCATED and one.end
     )
     shown = _Shown(content, begin, end, [(start, stop or start, position) for start, stop, position in items], marks)
-    return Stretch(tuple(_pieces(assembly, shown)), begin, end, end if end < len(content) else None)
+    return Stretch(tuple(_pieces(sections, shown)), begin, end, end if end < len(content) else None)
+
+
+def all_pieces(sections: Sections, decisions: Sequence[Decision], content: str) -> list[Piece]:
+    """All of the text, stretch by stretch."""
+    pieces: list[Piece] = []
+    following: int | None = 0 if content else None
+    while following is not None:
+        shown = stretch(sections, decisions, content, following)
+        pieces += shown.pieces
+        following = shown.following
+    return pieces
 
 
 def _end(content: str, begin: int) -> int:
@@ -103,8 +116,8 @@ class _Shown:
         return tuple(run for run in (*runs, (self.content[at:end], False)) if run[0])
 
 
-def _pieces(assembly: Assembly, shown: _Shown) -> Iterator[Piece]:
-    present = [section for section in assembly.sections if section["end"] > section["start"]]
+def _pieces(sections: Sections, shown: _Shown) -> Iterator[Piece]:
+    present = [section for section in sections if section["end"] > section["start"]]
     ends = [section["start"] for section in present[1:]] + [len(shown.content)]
     for section, end in zip(present, ends, strict=False):
         if section["start"] < shown.end and end > shown.begin:

@@ -22,7 +22,7 @@ def stretches(assembly: Assembly) -> list[Stretch]:
     told = recorded(assembly)
     content, begin, found = content_of(told), 0, []
     while True:
-        found.append(stretch(assembly, told.decisions, content, begin))
+        found.append(stretch(assembly.sections, told.decisions, content, begin))
         if (following := found[-1].following) is None:
             return found
         begin = following

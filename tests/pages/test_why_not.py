@@ -12,6 +12,7 @@ from assembly.service import assemble
 from memories.services import MemoryFacts, memories_create, memory_create
 from teams.models import Team, User
 from teams.services import team_create
+from tests.decided import decided
 from tests.pages.conftest import SignedIn, text_of
 
 
@@ -45,7 +46,7 @@ def test_an_outsider_finds_no_such_page(signed_in: SignedIn, outsider: User, tol
 def test_without_a_question_it_lists_what_is_left_out(signed_in: SignedIn, owner: User, told: Assembly) -> None:
     page = text_of(signed_in(owner).get(address(told)))
     links = re.findall(r'href="(/contexts/[^"]+why-not/\?ref=[^"]+)"', page)
-    assert len(links) == told.left_out - sum(decision.tokens_full == 0 for decision in told.decisions)
+    assert len(links) == told.left_out - sum(decision.tokens_full == 0 for decision in decided(told))
     followed = text_of(signed_in(owner).get(links[0].replace("&amp;", "&")))
     assert "It was considered, and left out." in followed
 
