@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from django.test import override_settings
 
 from assembly.writing import stored
 from teams.models import User
@@ -31,6 +32,13 @@ def module_database(django_db_setup: None, django_db_blocker: Any) -> Iterator[s
     """A database of this module's own: what its fixtures commit, all its tests find; what tests do is rolled back."""
     with django_db_blocker.unblock(), cloned_database() as name, connected_to(name):
         yield name
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_passwords() -> Iterator[None]:
+    """To hash a password as it is done for real takes half a second of a processor, and is meant to."""
+    with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
+        yield
 
 
 @pytest.fixture(autouse=True)

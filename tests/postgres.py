@@ -85,9 +85,10 @@ def _connect(server: EmbeddedPostgres, role: Role = "owner") -> psycopg.Connecti
 
 
 def _create(server: EmbeddedPostgres, name: str, template: str) -> None:
+    # Not FILE_COPY: that has the server write everything down before and after.
     with _connect(server) as connection:
         connection.execute(
-            sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY").format(
+            sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY WAL_LOG").format(
                 sql.Identifier(name), sql.Identifier(template)
             )
         )

@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +53,9 @@ def static_files(settings: Any, tmp_path: Path) -> None:
     settings.WHITENOISE_USE_FINDERS = settings.WHITENOISE_AUTOREFRESH = True
 
 
-@pytest.fixture
-def server(committed_database: str, static_files: None) -> Iterator[str]:
-    """The address of Dossier, served by uvicorn."""
+@contextmanager
+def serving() -> Iterator[str]:
+    """Dossier at the database of the moment, served by uvicorn. Yields its address."""
     # Lets the application see the settings above.
     from config.asgi import get_application
 
@@ -72,8 +73,20 @@ def server(committed_database: str, static_files: None) -> Iterator[str]:
 
 
 @pytest.fixture
+def server(committed_database: str, static_files: None) -> Iterator[str]:
+    """The address of a Dossier of the test's own."""
+    with serving() as address:
+        yield address
+
+
+@pytest.fixture
 def team(server: str) -> Team:
-    """A team with an owner (olga) and a viewer (tim), an agent and all that it knows."""
+    """A team of the test's own."""
+    return team_that_works()
+
+
+def team_that_works() -> Team:
+    """A new team with an owner (olga) and a viewer (tim), an agent and all that it knows."""
     owner = User.objects.create_user("olga", PASSWORD, name="Olga Owner")
     team = team_create(slug="demo", name="Demo", principal=owner.principal)
     membership_set(team=team, user=User.objects.create_user("tim", PASSWORD, name="Tim"), role=Role.VIEWER)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Page
 
 MOST_BYTES = 150_000
@@ -13,12 +13,18 @@ OPEN = "document.querySelectorAll('details:not(.menu)').forEach((one) => { one.o
 LEAST_SHIFT = 0.002
 """A line that is rounded to the next pixel makes less: nobody sees it. A hundredth of the page moving by its height
 makes more."""
-SHIFT = """() => new Promise((told) => {
-  let sum = 0;
-  new PerformanceObserver((list) => { for (const entry of list.getEntries()) sum += entry.value; })
-    .observe({ type: "layout-shift", buffered: true });
-  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => told(sum), 0)));
-})"""
+AXE = """async (options) => {
+  const { violations } = await axe.run({ resultTypes: ["violations"], preload: false, ...options });
+  return violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)}`);
+}"""
+"""Nothing is preloaded: only rules that are not asked for would look at it."""
+READ = "[document.querySelector('main').innerText, Boolean(document.querySelector('main h1')?.checkVisibility())]"
+TWO_FRAMES = "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(drawn, 0))))"
+SHIFT = """() => {
+  const observer = new PerformanceObserver(() => {});
+  observer.observe({ type: "layout-shift", buffered: true });
+  return observer.takeRecords().reduce((sum, shift) => sum + shift.value, 0);
+}"""
 
 
 class Scales:
@@ -41,8 +47,9 @@ class Scales:
 
 def violations(page: Page, **options: Any) -> list[str]:
     """What axe finds."""
-    found = Axe().run(page, options={"resultTypes": ["violations"], **options}).response["violations"]
-    return [f"{page.url}: {one['id']}: {one['nodes'][0]['html'][:200]}" for one in found]
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE_SCRIPT)
+    return [f"{page.url}: {found}" for found in page.evaluate(AXE, options)]
 
 
 def violations_in_both_schemes(page: Page) -> list[str]:
@@ -54,8 +61,10 @@ def violations_in_both_schemes(page: Page) -> list[str]:
     return found + violations(page, runOnly={"type": "rule", "values": OF_COLOURS})
 
 
-def shifts(page: Page) -> list[str]:
-    """Whether anything moved while the page was loading."""
+def shifts(page: Page, *, scripts: bool = True) -> list[str]:
+    """Whether anything moved while the page was loading. Without scripts, nothing can move once it is loaded."""
+    if scripts:
+        page.evaluate(TWO_FRAMES)
     moved = page.evaluate(SHIFT)
     return [f"{page.url} at {page.viewport_size}: moves by {moved}"] if moved > LEAST_SHIFT else []
 
@@ -72,7 +81,7 @@ def too_wide(page: Page, *widths: int) -> list[str]:
 
 def unreadable(page: Page) -> list[str]:
     """What is missing on a page whose scripts do not run."""
-    said = page.locator("main").inner_text()
-    missing = [] if page.locator("main h1").first.is_visible() else ["its heading"]
+    said, headed = page.evaluate(READ)
+    missing = [] if headed else ["its heading"]
     missing += [] if len(said.split()) > 3 else ["its words"]
     return [f"{page.url}: without scripts {what} is missing" for what in missing]

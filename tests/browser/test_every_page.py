@@ -1,5 +1,6 @@
 """Every page for everybody: axe and the browser find nothing; it is light, stands still, fits, and needs no script."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.core.management import call_command
 from django.test import override_settings
 from django.utils import timezone
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from agents.keys import api_key_create
 from agents.models import Agent
@@ -28,7 +29,7 @@ from teams.files import file_create, file_save
 from teams.models import Team, User
 from teams.principal import SYSTEM
 from tests.archives import packed
-from tests.browser.conftest import PASSWORD, sign_in
+from tests.browser.conftest import PASSWORD, serving, sign_in, team_that_works
 from tests.browser.looking import (
     MOST_BYTES,
     Scales,
@@ -223,6 +224,8 @@ NOT_SEEN = {
 MISSING = ("/nope/", "/agents/nope/")
 GROUPS = 4
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+WIDE: ViewportSize = {"width": 1440, "height": 900}
+NARROW: ViewportSize = {"width": 390, "height": 800}
 
 
 class Facts(dict[str, Any]):
@@ -241,13 +244,27 @@ def collected(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def static_files(collected: Path, settings: Any) -> None:
+@pytest.fixture(scope="module")
+def static_files(collected: Path) -> Iterator[None]:
     """Static files as in production."""
-    settings.STATIC_ROOT = collected
+    with override_settings(STATIC_ROOT=collected):
+        yield
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module")
+def server(module_database: str, static_files: None) -> Iterator[str]:
+    """One for all that is looked at here: looking changes nothing."""
+    with serving() as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def team(server: str) -> Team:
+    """The one team."""
+    return team_that_works()
+
+
+@pytest.fixture(scope="module")
 def olga(team: Team) -> User:
     """Olga is an admin of the organisation here."""
     person = User.objects.get(username="olga")
@@ -256,7 +273,7 @@ def olga(team: Team) -> User:
     return person
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module")
 def facts(olga: User, team: Team) -> Facts:
     """One of everything; of profiles and rules a second one that can no longer be read."""
     agent = Agent.objects.get(slug="luna")
@@ -346,16 +363,17 @@ def test_every_page_suits_everybody(group: int, page: Page, server: str, facts: 
 
 
 def test_pages_about_signing_in_suit_everybody(
-    page: Page, browser: Browser, server: str, olga: User, complaints: list[str]
+    page: Page, browser: Browser, server: str, complaints: list[str]
 ) -> None:
-    sign_in(page, server)
-    TOTP.activate(olga, generate_totp_secret())
-    RecoveryCodes.activate(olga)
+    careful = User.objects.create_user("careful", PASSWORD)
+    sign_in(page, server, "careful")
+    TOTP.activate(careful, generate_totp_secret())
+    RecoveryCodes.activate(careful)
     found = look_at(page, [server + address for address in GUARDED])
     stranger = browser.new_page()
     found += look_at(stranger, [server + address for address in SIGNED_OUT[:-1]])
     stranger.goto(f"{server}/accounts/login/")
-    stranger.get_by_label("Username").fill("olga")
+    stranger.get_by_label("Username").fill("careful")
     stranger.get_by_label("Password").fill(PASSWORD)
     stranger.get_by_role("button", name="Sign in").click()
     found += look_at(stranger, [server + SIGNED_OUT[-1]])
@@ -366,7 +384,9 @@ def test_pages_about_signing_in_suit_everybody(
 def look_at(page: Page, addresses: list[str]) -> list[str]:
     """All that is wrong with these pages, as who uses `page` sees them."""
     assert page.context.browser
-    plain = page.context.browser.new_page(storage_state=page.context.storage_state(), java_script_enabled=False)
+    plain = page.context.browser.new_page(
+        storage_state=page.context.storage_state(), java_script_enabled=False, viewport=NARROW
+    )
     scales = Scales(page)
     found = []
     for address in addresses:
@@ -376,23 +396,20 @@ def look_at(page: Page, addresses: list[str]) -> list[str]:
 
 
 def look_at_one(page: Page, plain: Page, scales: Scales, address: str) -> list[str]:
-    """All that is wrong with one page; `plain` runs no scripts."""
-    page.set_viewport_size({"width": 1440, "height": 900})
+    """All that is wrong with one page, on a wide screen and in `plain`, which is narrow and runs no scripts."""
+    page.set_viewport_size(WIDE)
     scales.empty()
     response = page.goto(address)
     found = [] if response and response.status == 200 else [f"{address}: answered {response and response.status}"]
     found += [] if scales.bytes < MOST_BYTES else [f"{address}: {scales.bytes:,} bytes"]
     found += shifts(page)
     expect(page.locator(".htmx-request")).to_have_count(0)  # buttons are pale while something is fetched
-    found += violations_in_both_schemes(page)
-    page.set_viewport_size({"width": 390, "height": 800})
-    page.goto(address)
-    found += shifts(page) + too_wide(page, 320, 2560)
+    found += violations_in_both_schemes(page) + too_wide(page, 320, 2560)
     plain.goto(address)
-    return found + unreadable(plain)
+    return found + unreadable(plain) + shifts(plain, scripts=False)
 
 
-def test_pages_of_errors(page: Page, server: str) -> None:
+def test_pages_of_errors(page: Page, server: str, olga: User) -> None:
     sign_in(page, server)
     found = []
     for address in MISSING:
