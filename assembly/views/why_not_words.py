@@ -136,7 +136,7 @@ def _not_considered(found: WhyNot) -> Answered:
 def _facts(told: Recorded, stands: Standing) -> Iterable[tuple[str, str]]:
     decision, result = stands.decision, stands.result
     yield _("Section"), stands.section.label
-    if decision.rank:
+    if decision.rank and stands.around:
         yield _("Rank"), _("%(rank)s of %(all)s") % {"rank": f"{decision.rank:,}", "all": f"{result.considered:,}"}
     if decision.score is not None:
         yield _("Score"), fine(round(decision.score, 4))
@@ -177,7 +177,7 @@ def _row(neighbour: Neighbour, labels: Mapping[str, str]) -> Row:
     return Row(
         choice=_choice(decision, neighbour.candidate, labels[decision.section]),
         rank=f"{decision.rank:,}",
-        score="" if decision.score is None else fine(round(decision.score, 4)),
+        score="" if decision.score is None else f"{decision.score:.4f}",
         tokens=decision.tokens_full,
         is_itself=neighbour.is_itself,
     )

@@ -1,15 +1,13 @@
 """Why is something not in a context? The whole answer, from its record."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assembly.comparing import Place
 from assembly.models import Assembly
 from assembly.recorded import Recorded, recorded
 from assembly.whynot.finding import Match, by_ref, by_words
 from assembly.whynot.remedies import Remedies, remedies_for
 from assembly.whynot.standing import Standing, standing
-from assembly.whynot.things import thing_named, things_saying
+from assembly.whynot.things import Thing, thing_named, things_saying
 from assembly.whynot.trials import Trials, is_whole
 from assembly.whynot.unconsidered import Unconsidered, unconsidered, unknown
 
@@ -38,30 +36,28 @@ def why_not(assembly: Assembly, *, ref: str = "", words: str = "", section: str 
     nothing was considered that could be meant. Whether somebody may ask is for the caller to decide.
     """
     told = recorded(assembly)
-    matches = _matches(told, ref, words)
-    chosen = next((one for one in matches if section in {"", one.decision.section}), None)
+    matches = by_ref(told, ref or words.strip()) or by_words(told, "" if ref else words)
+    things = [] if matches else _things(assembly, ref, words.strip())
+    # The words of a search are found in other forms, too: what they find may have been considered all the same.
+    matches = matches or [match for thing in things for match in by_ref(told, thing.ref)]
+    in_section = [match for match in matches if match.decision.section == section]
+    chosen = next(iter([*in_section, *matches]), None)
     if chosen is None:
-        return WhyNot(told, (), None, NOTHING, _not_considered(assembly, ref, words))
+        missed = tuple(unconsidered(assembly, thing) for thing in things)
+        return WhyNot(told, (), None, NOTHING, missed or (unknown(),))
     stands = standing(told, (chosen.decision.section, chosen.decision.ref))
     others = [match for match in matches if match is not chosen]
     return WhyNot(told, (chosen, *others), stands, _remedies(told, stands), ())
 
 
-def _matches(told: Recorded, ref: str, words: str) -> Sequence[Match]:
-    """Words that are a ref name it."""
-    if ref:
-        return by_ref(told, ref)
-    return by_ref(told, words.strip()) or by_words(told, words)
+def _things(assembly: Assembly, ref: str, words: str) -> list[Thing]:
+    """What is there today of that name; a ref names one at most."""
+    if found := thing_named(assembly, ref or words):
+        return [found]
+    return [*things_saying(assembly, words)] if words and not ref else []
 
 
 def _remedies(told: Recorded, stands: Standing) -> Remedies:
     if is_whole(stands.decision):
         return NOTHING
-    place: Place = (stands.decision.section, stands.decision.ref)
-    return remedies_for(Trials(told.inputs), told, place)
-
-
-def _not_considered(assembly: Assembly, ref: str, words: str) -> tuple[Unconsidered, ...]:
-    found = thing_named(assembly, ref or words.strip())
-    things = [found] if found else [] if ref else [*things_saying(assembly, words.strip())]
-    return tuple(unconsidered(assembly, thing) for thing in things) or (unknown(),)
+    return remedies_for(Trials(told.inputs), told, (stands.decision.section, stands.decision.ref))

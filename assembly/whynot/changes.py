@@ -10,7 +10,7 @@ from assembly.engine.ruling import ALWAYS_INCLUDED, selects
 from assembly.engine.types import Candidate, Request
 from assembly.recorded import Inputs
 from assembly.rules.firing import with_room
-from assembly.whynot.scores import raised
+from assembly.whynot.scores import higher, raised
 
 Kind = Literal[
     "budget", "cap", "top_k", "threshold", "reach", "score", "source_score", "boost", "pin", "always_include",
@@ -118,7 +118,7 @@ def _with_score(inputs: Inputs, change: Change) -> Inputs:
 
 def _with_source_score(inputs: Inputs, change: Change) -> Inputs:
     _, candidate = _subject(inputs, change)
-    return _instead(inputs, candidate, replace(candidate, score=(candidate.score or 0.0) + change.value))
+    return _instead(inputs, candidate, replace(candidate, score=higher(candidate.score, change.value)))
 
 
 def _with_boost(inputs: Inputs, change: Change) -> Inputs:

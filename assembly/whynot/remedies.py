@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from assembly.comparing import Comparison, Context, Place, compare
 from assembly.engine.types import Decision
 from assembly.whynot.changes import Change, Kind, changed
-from assembly.whynot.room import more_room
 from assembly.whynot.searching import Found, Spent, least
 from assembly.whynot.standpoint import Standpoint, Way
 from assembly.whynot.trials import Trials, is_whole
@@ -108,7 +107,7 @@ class _Search:
                     further += self._past(path, stand, way)
                 else:
                     self.found.append(remedy)
-                    self.found += self._all_of_it(path, stand, remedy)
+                    self.found += self._all_of_it(path, stand, way, remedy)
             except Spent:
                 self.untried[way.kind] = None
         return further
@@ -158,13 +157,11 @@ class _Search:
             awaits_summary=any((want.section, want.ref) == (after.section, after.ref) for want in assembled.wanted),
         )
 
-    def _all_of_it(self, path: Path, stand: Standpoint, remedy: Remedy) -> Iterator[Remedy]:
-        """Where so much room brings in a part, how much would bring in all of it."""
-        if is_whole(remedy.after) or remedy.whole:
-            return
-        for way in more_room(stand, whole=True):
-            if way.kind == remedy.change.kind and (whole := self._remedy(path, stand, way)):
-                yield whole
+    def _all_of_it(self, path: Path, stand: Standpoint, way: Way, part: Remedy) -> Iterator[Remedy]:
+        """Where the least brings in a part, how much more brings in all of it."""
+        if way.most > 1 and not way.whole and not is_whole(part.after):
+            whole = self._remedy(path, stand, replace(way, whole=True))
+            yield from [whole] if whole else []
 
     def _past(self, path: Path, stand: Standpoint, way: Way) -> Iterator[Path]:
         """The path with this way, if it leads past what keeps the candidate out, to something else that does."""

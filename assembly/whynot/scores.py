@@ -7,6 +7,8 @@ from assembly.engine.profile import Profile, Section
 from assembly.engine.ranking import WORDS, Ranker
 from assembly.engine.types import Candidate
 
+DIGITS = 9
+
 
 def is_scored(candidate: Candidate, section: Section, profile: Profile) -> bool:
     """Whether there is a number that would raise its score."""
@@ -25,13 +27,18 @@ def raised(candidate: Candidate, section: Section, profile: Profile, by: float) 
     Blocks and ranked lines are raised by the one measure that weighs most, others by their similarity.
     """
     if section.shape == "lines" and not (profile.ranker and candidate.measures):
-        return replace(candidate, similarity=(candidate.similarity or 0.0) + by)
+        return replace(candidate, similarity=higher(candidate.similarity, by))
     heaviest = _heaviest_measure(profile) if section.shape == "blocks" else _heaviest_feature(profile.ranker)
     if heaviest is None:
         return candidate
     name, weight = heaviest
-    more = {name: candidate.measures.get(name, 0.0) + by / weight}
+    more = {name: higher(candidate.measures.get(name), by / weight)}
     return replace(candidate, measures={**candidate.measures, **more})
+
+
+def higher(score: float | None, by: float) -> float:
+    """Without the noise of the last digits, which would tell equals apart."""
+    return round((score or 0.0) + by, DIGITS)
 
 
 def _heaviest_measure(profile: Profile) -> tuple[str, float] | None:

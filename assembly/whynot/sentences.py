@@ -20,18 +20,30 @@ def would_be_in(remedy: Remedy, inputs: Inputs, titles: Titles) -> str:
     """What brings it in: “It would have fitted with 312 more tokens (a budget of 16,312).”"""
     *before, last = remedy.changes
     told = [condition(change, inputs, titles) for change in before]
-    conditions = _(" and ").join([*told, _scored(remedy) or condition(last, inputs, titles)])
+    conditions = _(" and ").join([*told, _measured(remedy) or condition(last, inputs, titles)])
     beginning = _("All of it would be in") if remedy.whole else _beginning(remedy)
     least = "" if remedy.is_least else _(" Less may be enough: there was no time to try.")
     return f"{beginning} {conditions}.{least}"
 
 
-def _scored(remedy: Remedy) -> str:
-    """The score that it needs, where that is what it lacks."""
-    if remedy.change.kind != "score" or remedy.before.score is None or remedy.after.score is None:
-        return ""
-    scores = {"value": fine(remedy.after.score), "now": fine(remedy.before.score)}
-    return _("with a score of %(value)s rather than %(now)s") % scores
+def _measured(remedy: Remedy) -> str:
+    """The last change by what it comes to: the score that it needs, or the tokens that are too many."""
+    before, after = remedy.before, remedy.after
+    if remedy.change.kind == "score" and before.score is not None and after.score is not None:
+        scores = {"value": fine(after.score), "now": fine(before.score)}
+        return _("with a score of %(value)s rather than %(now)s") % scores
+    less = before.tokens_full - after.tokens_full
+    if remedy.change.kind == "shorter" and less > 0:
+        counts = {"less": f"{less:,}", "kept": f"{int(remedy.change.value):,}"}
+        return (
+            ngettext(
+                "if its text were %(less)s token shorter (its first %(kept)s characters)",
+                "if its text were %(less)s tokens shorter (its first %(kept)s characters)",
+                less,
+            )
+            % counts
+        )
+    return ""
 
 
 def _beginning(remedy: Remedy) -> str:

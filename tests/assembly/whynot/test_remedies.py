@@ -10,19 +10,15 @@ from hypothesis import strategies as st
 
 from assembly.engine.types import Decision
 from assembly.recorded import Inputs
-from assembly.whynot.changes import changed
-from assembly.whynot.remedies import Remedies, Remedy, remedies_for
-from assembly.whynot.trials import Trials, fate, is_whole
+from assembly.whynot.trials import is_whole
+from tests.assembly.whynot.told import check, found_for
 from tests.engine.situations import Situation, situations
 
-EXAMPLES = 5_000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 100
 CALM = settings(
-    max_examples=EXAMPLES,
+    max_examples=5_000 if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else 60,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
 )
-NO_END = 1e9
-"""Seconds: what is found is not to depend on how fast the machine is."""
 
 
 def inputs_of(situation: Situation) -> Inputs:
@@ -36,21 +32,6 @@ def missing(decisions: tuple[Decision, ...]) -> list[Decision]:
     return [decision for decision in decisions if not is_whole(decision)]
 
 
-def looked_for(inputs: Inputs, decision: Decision) -> Remedies:
-    trials = Trials(inputs, seconds=NO_END)
-    return remedies_for(trials, inputs.assembled(), (decision.section, decision.ref))
-
-
-def does_it(inputs: Inputs, remedy: Remedy, decision: Decision) -> bool:
-    """Whether the changes, made from scratch, bring it in."""
-    return is_in(inputs, remedy, remedy.changes, decision)
-
-
-def is_in(inputs: Inputs, remedy: Remedy, changes: tuple, decision: Decision) -> bool:  # type: ignore[type-arg]
-    after = fate(changed(inputs, changes).assembled(), changes, (decision.section, decision.ref))
-    return is_whole(after) if remedy.whole else after.included
-
-
 @CALM
 @given(situation=situations(), data=st.data())
 def test_exactly_what_is_named_brings_it_in_and_one_less_does_not(situation: Situation, data: st.DataObject) -> None:
@@ -59,7 +40,17 @@ def test_exactly_what_is_named_brings_it_in_and_one_less_does_not(situation: Sit
     if not out:
         return
     decision = data.draw(st.sampled_from(out), label="decision")
-    for remedy in looked_for(inputs, decision).found:
-        assert is_in(inputs, remedy, remedy.changes, decision), remedy
-        if remedy.is_least:
-            assert not is_in(inputs, remedy, remedy.one_less, decision), remedy
+    found = found_for(inputs, decision)
+    check(inputs, decision, found)
+    assert found.found or found.untried, "something brings in everything"
+
+
+@CALM
+@given(situation=situations(), runs=st.integers(0, 12), data=st.data())
+def test_with_few_runs_it_says_less_and_nothing_wrong(situation: Situation, runs: int, data: st.DataObject) -> None:
+    inputs = inputs_of(situation)
+    out = missing(inputs.assembled().decisions)
+    if not out:
+        return
+    decision = data.draw(st.sampled_from(out), label="decision")
+    check(inputs, decision, found_for(inputs, decision, most_runs=runs))
