@@ -59,11 +59,11 @@ class Migration(migrations.Migration):
                     "kind",
                     models.CharField(
                         choices=[
-                            ("file_cut", "A file is cut"),
-                            ("file_left_out", "A file is left out"),
-                            ("section_missing", "Something that must be there is missing"),
-                            ("budget_exceeded", "What is never cut is larger than the budget"),
-                            ("rule_not_kept", "A rule is not kept"),
+                            ("file_cut", "cut"),
+                            ("file_left_out", "left out"),
+                            ("section_missing", "missing"),
+                            ("budget_exceeded", "over the budget"),
+                            ("rule_not_kept", "not kept"),
                         ],
                         max_length=20,
                     ),

@@ -11,13 +11,13 @@ MAX_NAME_CHARACTERS = 200
 
 
 class AlertKind(models.TextChoices):
-    """What is wrong. The words are those of the pages."""
+    """What is wrong, with the word for it on a tag."""
 
-    FILE_CUT = "file_cut", "A file is cut"
-    FILE_LEFT_OUT = "file_left_out", "A file is left out"
-    SECTION_MISSING = "section_missing", "Something that must be there is missing"
-    BUDGET_EXCEEDED = "budget_exceeded", "What is never cut is larger than the budget"
-    RULE_NOT_KEPT = "rule_not_kept", "A rule is not kept"
+    FILE_CUT = "file_cut", "cut"
+    FILE_LEFT_OUT = "file_left_out", "left out"
+    SECTION_MISSING = "section_missing", "missing"
+    BUDGET_EXCEEDED = "budget_exceeded", "over the budget"
+    RULE_NOT_KEPT = "rule_not_kept", "not kept"
 
 
 class AlertQuerySet(models.QuerySet["Alert"]):
