@@ -18,7 +18,8 @@ from assembly.as_of.service import AsOf, assemble_as_of, assemble_unrecorded
 from assembly.as_of.told import Told
 from assembly.profiles import CONVERSATION
 from assembly.views.as_of_changes import changes_since
-from assembly.views.as_of_words import headline, told_pieces, told_sections
+from assembly.views.as_of_text import text_pieces
+from assembly.views.as_of_words import headline, told_sections
 from config.http.errors import Invalid
 from teams.differences.comparison import compared
 from teams.models import Team
@@ -74,7 +75,7 @@ def _seen(principal: Principal, agent: Agent, form: AsOfForm, found: AsOf) -> di
         "found": found,
         "headline": headline(found, agent),
         "sections": told_sections(found.told, agent.slug, form.team.slug if form.team else ""),
-        "pieces": told_pieces(found.told),
+        "pieces": text_pieces(found.told.assembled),
         "near": contexts_near(agent=agent, team=form.team, moment=found.moment, principal=principal),
     }
 

@@ -11,10 +11,7 @@ from agents.models import Agent
 from assembly.as_of.service import AsOf
 from assembly.as_of.told import Told
 from assembly.engine.codes import Code, WarningCode
-from assembly.engine.flat import flat
 from assembly.engine.types import Decision, SectionResult
-from assembly.models import Assembly
-from assembly.views.exact_text import Piece, pieces
 from assembly.views.explanation import CODES, Item, Tag, is_left_out, with_addresses
 from assembly.views.titles import reason, title_of
 
@@ -82,13 +79,6 @@ def told_sections(told: Told, agent: str, team: str) -> list[ToldSection]:
         for section in told.assembled.sections
         if section.considered and section.status != "empty"
     ]
-
-
-def told_pieces(told: Told) -> list[Piece]:
-    """The exact text by section, with the marks of its cuts."""
-    made = told.assembled
-    sections = [flat(section) for section in made.sections]
-    return pieces(Assembly(sections=sections), made.decisions, made.content) if made.content else []
 
 
 def version_of(ref: str) -> str:

@@ -95,7 +95,7 @@ def test_what_was_made_since_is_not_there_and_what_was_deleted_is_missing(kept: 
     agent, _ = kept
     facts = {"title": "The fair", "touched_at": timezone.now()}
     kept_create(model=Thread, agent=agent, facts=[facts], principal=SYSTEM)
-    wishes = {"profile": "research", "topic": "ink on paper"}
+    wishes: dict[str, Any] = {"profile": "research", "topic": "ink on paper"}
     refs = {decision.ref for decision in then(kept, **wishes).told.assembled.decisions}
     assert not any(str(thread.id) in ref for ref in refs for thread in Thread.objects.filter(title="The fair"))
     for event in Event.objects.filter(agent=agent):
