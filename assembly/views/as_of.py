@@ -16,9 +16,12 @@ from assembly.as_of.forms import AsOfForm
 from assembly.as_of.near import contexts_near
 from assembly.as_of.service import AsOf, assemble_as_of, assemble_unrecorded
 from assembly.as_of.told import Told
+from assembly.engine.flat import flat
+from assembly.engine.types import Assembled
 from assembly.profiles import CONVERSATION
 from assembly.views.as_of_changes import changes_since
-from assembly.views.as_of_words import headline, told_pieces, told_sections
+from assembly.views.as_of_words import headline, told_sections
+from assembly.views.exact_text import Piece, all_pieces
 from config.http.errors import Invalid
 from teams.differences.comparison import compared
 from teams.models import Team
@@ -74,9 +77,14 @@ def _seen(principal: Principal, agent: Agent, form: AsOfForm, found: AsOf) -> di
         "found": found,
         "headline": headline(found, agent),
         "sections": told_sections(found.told, agent.slug, form.team.slug if form.team else ""),
-        "pieces": told_pieces(found.told),
+        "pieces": _pieces(found.told.assembled),
         "near": contexts_near(agent=agent, team=form.team, moment=found.moment, principal=principal),
     }
+
+
+def _pieces(made: Assembled) -> list[Piece]:
+    """The exact text, section by section."""
+    return all_pieces([flat(section) for section in made.sections], made.decisions, made.content)
 
 
 def _beside(found: AsOf, now: Told | None) -> dict[str, Any]:

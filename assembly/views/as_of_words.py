@@ -11,10 +11,8 @@ from agents.models import Agent
 from assembly.as_of.service import AsOf
 from assembly.as_of.told import Told
 from assembly.engine.codes import Code, WarningCode
-from assembly.engine.flat import flat
 from assembly.engine.types import Decision, SectionResult
 from assembly.views.addresses import Whereabouts
-from assembly.views.exact_text import Piece, all_pieces
 from assembly.views.explanation import Tag, is_left_out, tag_of_decision
 from assembly.views.titles import reason, title_of
 
@@ -86,12 +84,6 @@ def told_sections(told: Told, agent: str, team: str) -> list[ToldSection]:
         for section in told.assembled.sections
         if section.considered and section.status != "empty"
     ]
-
-
-def told_pieces(told: Told) -> list[Piece]:
-    """The exact text by section, with the marks of its cuts."""
-    made = told.assembled
-    return all_pieces([flat(section) for section in made.sections], made.decisions, made.content)
 
 
 def version_of(ref: str) -> str:

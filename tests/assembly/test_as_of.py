@@ -8,7 +8,6 @@ from django.db import InternalError, connection
 from assembly.as_of.past import past
 from assembly.as_of.service import AsOf, assemble_as_of
 from assembly.asked import Asked
-from assembly.elsewhere import Elsewhere
 from assembly.models import Assembly
 from assembly.profiles import SHIPPED
 from assembly.profiles.services import profile_create, profile_save
@@ -97,7 +96,7 @@ def test_nothing_can_be_written_in_the_past(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("profile", SHIPPED)
 def test_all_that_an_agent_keeps_is_read_as_ever(monkeypatch: pytest.MonkeyPatch, profile: str) -> None:
-    monkeypatch.setattr(Elsewhere, "asked", lambda *_: None)
+    monkeypatch.setattr("assembly.gather.Elsewhere.asked", lambda *_: None)
     clock = clock_set(monkeypatch, BEGUN)
     agent, team = everything(BEGUN)
     asked = Asked(topic="Is the ink dry before the deadline?", profile=profile)

@@ -55,8 +55,7 @@ PAGES = (
     "/agents/new/",
     "/agents/luna/",
     "/agents/luna/as-of/",
-    "/agents/luna/as-of/?day={today}&time={minute}&team=demo&topic=the+stage&beside=on",
-    "/agents/luna/as-of/?day=0001-01-01&team=demo",
+    "/agents/luna/as-of/?day={today}&time={moment}&team=demo&topic=the+stage&beside=on",
     "/agents/luna/settings/",
     "/agents/luna/delete/",
     "/agents/luna/keys/",
@@ -305,6 +304,7 @@ def facts(olga: User, team: Team) -> Facts:
     return Facts(
         {name: getattr(kept, name).pk for name in kept.__slots__},
         today=today.isoformat(),
+        moment=f"{timezone.now():%H:%M:%S}",
         context=Assembly.objects.get(topic="the stage").id,
         over=Assembly.objects.get(budget=1).id,
         draft=draft.id,
