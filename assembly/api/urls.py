@@ -3,7 +3,7 @@
 from django.urls import path
 
 from agents.access import agent_for
-from assembly.api import external, profiles, rule_trying, rules, trials, uses, views
+from assembly.api import external, profiles, retention, rule_trying, rules, trials, uses, views
 from teams.access import team_for
 
 urlpatterns = [
@@ -12,6 +12,10 @@ urlpatterns = [
     path("assemblies/<uuid:id_>/decisions", views.AssemblyDecisions.as_view()),
     path("assemblies/<uuid:id_>/replay", views.AssemblyReplay.as_view()),
     path("assemblies/<uuid:id_>/append", views.AssemblyAppend.as_view()),
+    path("assemblies/<uuid:id_>/flag", retention.AssemblyFlagView.as_view()),
+    path("assemblies/<uuid:id_>/bundle", retention.AssemblyBundle.as_view()),
+    path("retention", retention.RetentionView.as_view()),
+    path("teams/<slug:slug>/retention", retention.RetentionView.as_view()),
     path("trials", trials.TrialCreate.as_view()),
     path("agents/<slug:slug>/memories/<uuid:id_>/uses", uses.MemoryUses.as_view(find=agent_for)),
     path("teams/<slug:slug>/memories/<uuid:id_>/uses", uses.MemoryUses.as_view(find=team_for)),

@@ -96,6 +96,9 @@ PRIVATE |= {
     "agents/<slug:slug>/task-stack/pop": (AGENT, {"POST": {"result": "stolen"}}),
 }
 PRIVATE |= {
+    "teams/<slug:slug>/retention": (TEAM, {"GET": None, "PUT": {"days": 1}, "DELETE": None}),
+}
+PRIVATE |= {
     "agents/<slug:slug>/export": (AGENT, {"GET": None}),
     "teams/<slug:slug>/export": (TEAM, {"GET": None}),
 }
@@ -130,6 +133,9 @@ ASSEMBLIES = {  # tried in tests/api/test_assemblies.py
     "assemblies/<uuid:id_>",
     "assemblies/<uuid:id_>/decisions",
     "assemblies/<uuid:id_>/replay",
+    "assemblies/<uuid:id_>/flag",  # this and the next two: tests/api/test_retention.py
+    "assemblies/<uuid:id_>/bundle",
+    "retention",
     "assemblies/<uuid:id_>/append",  # tried in tests/api/test_librarian.py
 }
 CASES = [(route, method) for route, (_, methods) in PRIVATE.items() for method in methods]
