@@ -19,6 +19,7 @@ from assembly.api import (
     webhooks,
     why_not,
 )
+from assembly.api import external, profiles, retention, rule_trying, rules, trials, uses, views
 from teams.access import team_for
 
 urlpatterns = [
@@ -36,6 +37,10 @@ urlpatterns = [
     path("proposals", proposals.ProposalList.as_view()),
     path("proposals/<uuid:id_>", proposals.ProposalDetail.as_view()),
     path("proposals/<uuid:id_>/try", proposals.ProposalTry.as_view()),
+    path("assemblies/<uuid:id_>/flag", retention.AssemblyFlagView.as_view()),
+    path("assemblies/<uuid:id_>/bundle", retention.AssemblyBundle.as_view()),
+    path("retention", retention.RetentionView.as_view()),
+    path("teams/<slug:slug>/retention", retention.RetentionView.as_view()),
     path("trials", trials.TrialCreate.as_view()),
     path("agents/<slug:slug>/memories/<uuid:id_>/uses", uses.MemoryUses.as_view(find=agent_for)),
     path("teams/<slug:slug>/memories/<uuid:id_>/uses", uses.MemoryUses.as_view(find=team_for)),

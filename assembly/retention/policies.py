@@ -26,10 +26,26 @@ def policy_of(team: Team | None) -> RetentionPolicy | None:
     return RetentionPolicy.objects.filter(team=team).first()
 
 
-def keeping_of(team: Team | None) -> Keeping:
-    """What holds for the team's records: its own policy, else the organisation's, else for ever."""
-    policy = (policy_of(team) if team else None) or policy_of(None)
-    return Keeping(policy.days, policy.keep_flagged) if policy else Keeping()
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What holds for the records of a team (None: of those that have no rule of their own), and who said so."""
+
+    team: Team | None
+    keeping: Keeping
+    policy: RetentionPolicy | None
+    """Its own; None where the organisation's rule holds for it, or nobody said anything."""
+
+    @property
+    def version(self) -> int:
+        """Of its own policy; 0 where there is none."""
+        return self.policy.version if self.policy else 0
+
+
+def held_for(team: Team | None) -> Held:
+    """The team's own policy, else the organisation's, else for ever."""
+    own = policy_of(team)
+    policy = own or (policy_of(None) if team else None)
+    return Held(team, Keeping(policy.days, policy.keep_flagged) if policy else Keeping(), own)
 
 
 @transaction.atomic

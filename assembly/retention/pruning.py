@@ -38,11 +38,17 @@ def records_prune(*, principal: Principal = SYSTEM) -> Pruned:
     return Pruned(records, unused_prune())
 
 
+def outdated(policy: RetentionPolicy) -> QuerySet[Assembly]:
+    """The records that are older than the policy says, but for the flagged ones that it keeps."""
+    if policy.days is None:
+        return Assembly.objects.none()
+    old = _governed(policy).filter(created__lt=timezone.now() - timedelta(days=policy.days))
+    return old.filter(flag=None) if policy.keep_flagged else old
+
+
 def _batches(policy: RetentionPolicy) -> Iterator[list[UUID]]:
     """The ids of its old records, from the oldest on; each is given once, whether it goes or not."""
-    old = _governed(policy).filter(created__lt=timezone.now() - timedelta(days=policy.days or 0))
-    if policy.keep_flagged:
-        old = old.filter(flag=None)
+    old = outdated(policy)
     after: tuple[object, object] | None = None
     while True:
         rows = old.order_by("created", "id").values_list("created", "id")

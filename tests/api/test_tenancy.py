@@ -96,6 +96,9 @@ PRIVATE |= {
     "agents/<slug:slug>/task-stack/pop": (AGENT, {"POST": {"result": "stolen"}}),
 }
 PRIVATE |= {
+    "teams/<slug:slug>/retention": (TEAM, {"GET": None, "PUT": {"days": 1}, "DELETE": None}),
+}
+PRIVATE |= {
     "agents/<slug:slug>/export": (AGENT, {"GET": None}),
     "agents/<slug:slug>/as-of": (AGENT, {"GET": None}),
     "teams/<slug:slug>/export": (TEAM, {"GET": None}),
@@ -147,6 +150,9 @@ ASSEMBLIES = {  # tried in tests/api/test_assemblies.py
     "assemblies/<uuid:id_>/decisions",
     "assemblies/<uuid:id_>/replay",
     "assemblies/<uuid:id_>/as-of",  # tried in tests/api/test_as_of.py
+    "assemblies/<uuid:id_>/flag",  # this and the next two: tests/api/test_retention.py
+    "assemblies/<uuid:id_>/bundle",
+    "retention",
     "assemblies/<uuid:id_>/append",  # tried in tests/api/test_librarian.py
     "assemblies/<uuid:id_>/why-not",  # tried in tests/api/test_why_not.py
     "assemblies/<uuid:id_>/again",  # tried in tests/api/test_again.py, as the next two

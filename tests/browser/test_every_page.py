@@ -142,6 +142,8 @@ PAGES = (
     "/teams/new/",
     "/teams/demo/",
     "/teams/demo/settings/",
+    "/teams/demo/retention/",
+    "/retention/",
     "/teams/demo/delete/",
     "/teams/demo/members/",
     "/teams/demo/files/GOALS/",

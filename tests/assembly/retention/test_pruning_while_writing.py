@@ -28,7 +28,7 @@ def test_no_record_loses_what_it_is_made_of(agent: Agent, ago: Ago, as_owner: As
         first = ago(agent, 40, topic=f"before {turn}")
         UnusedPiece.objects.bulk_create([UnusedPiece(piece=one) for one in first.told], ignore_conflicts=True)
         as_owner("assemblies", "DELETE FROM assemblies")  # whatever holds the pieces goes; writers still know them
-        at_once([partial(_made, agent, f"{turn}"), unused_prune, unused_prune, lambda: _made(agent, "x")])
+        at_once([partial(_made, agent, f"{turn}"), unused_prune, unused_prune, partial(_made, agent, "x")])
         for assembly in Assembly.objects.all():
             assert replay(recorded(assembly)).identical
         assert list(text_findings()) == []

@@ -1,0 +1,109 @@
+"""The pages on which admins say for how long contexts are kept, and see that they are sealed."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_POST
+
+from assembly.afterwards.failures import failures_parked, failures_retry
+from assembly.models import NewAssembly, Pruning, RetentionPolicy
+from assembly.retention.forms import RetentionForm
+from assembly.retention.policies import Held, held_for, retention_clear, retention_set
+from assembly.retention.pruning import outdated
+from assembly.seals.sealing import newest_seal
+from teams.access import Action, require_admin, team_for
+from teams.files import StaleVersion
+from teams.principal import Principal
+from teams.views.asking import asking
+
+MOST_PRUNINGS, MOST_PARKED = 10, 20
+MOST_COUNTED = 100_000
+STALE = gettext_lazy(
+    "Somebody changed this while you did. What you chose is below, not saved yet. Save again to use it."
+)
+
+
+def retention(request: HttpRequest) -> HttpResponse:
+    """What holds for all teams that have no rule of their own; and how sealing goes."""
+    principal = asking(request)
+    require_admin(principal)
+    held = held_for(None)
+    form = RetentionForm(request.POST or None, held=held)
+    if request.method == "POST" and form.is_valid() and _saved(request, form, held, principal):
+        return redirect("retention")
+    seal = newest_seal()
+    context = {
+        "seal": seal,
+        "hash": bytes(seal.sha256).hex() if seal else "",
+        "waiting": NewAssembly.objects.count(),
+        "parked": failures_parked()[:MOST_PARKED],
+        "prunings": _prunings(),
+        "own": RetentionPolicy.objects.exclude(team=None).select_related("team").order_by("team__name"),
+    }
+    return render(request, "assembly/retention.html", {**context, "form": form}, status=422 if form.errors else 200)
+
+
+def team_retention(request: HttpRequest, slug: str) -> HttpResponse:
+    """What holds for a team."""
+    principal = asking(request)
+    team = team_for(principal, slug, Action.MANAGE)
+    held = held_for(team)
+    form = RetentionForm(request.POST or None, held=held)
+    if request.method == "POST" and form.is_valid() and _saved(request, form, held, principal):
+        return redirect("team_retention", slug=slug)
+    context = {"team": team, "held": held, "default": held_for(None), "prunings": _prunings(team_id=team.id)}
+    status = 422 if form.errors else 200
+    return render(request, "assembly/team_retention.html", {**context, "form": form}, status=status)
+
+
+@require_POST
+def follow_again(request: HttpRequest) -> HttpResponse:
+    """Try again what was given up after an assembly."""
+    require_admin(asking(request))
+    count = failures_retry()
+    messages.success(
+        request,
+        ngettext("%(count)d context is tried again.", "%(count)d contexts are tried again.", count) % {"count": count},
+    )
+    return redirect("retention")
+
+
+def _prunings(**of: Any) -> list[Pruning]:
+    return list(Pruning.objects.filter(**of).order_by("-created", "-id").defer("hashes")[:MOST_PRUNINGS])
+
+
+def _saved(request: HttpRequest, form: RetentionForm, held: Held, principal: Principal) -> bool:
+    """Whether it is saved; if not, the form says why, and saving once more replaces what others said meanwhile."""
+    version, keeping = form.cleaned_data["version"], form.keeping
+    try:
+        if keeping:
+            policy = retention_set(team=held.team, keeping=keeping, expected_version=version, principal=principal)
+            messages.success(request, _saved_words(policy))
+        elif held.policy:
+            retention_clear(team=held.team, expected_version=version, principal=principal)
+            messages.success(request, _("Saved. The organisation's rule holds for this team now."))
+        else:
+            messages.success(request, _("Saved."))
+    except StaleVersion as stale:
+        form.data = {**dict(form.data.items()), "version": str(stale.current.version)}
+        form.add_error(None, STALE)
+        return False
+    return True
+
+
+def _saved_words(policy: RetentionPolicy) -> str:
+    """That it is saved, and what goes because of it."""
+    count = outdated(policy)[:MOST_COUNTED].count()
+    if not count:
+        return (
+            _("Saved. No context is older than that now.") if policy.days else _("Saved. Contexts are kept for ever.")
+        )
+    return ngettext(
+        "Saved. %(count)s context is older than that: it goes within the hour.",
+        "Saved. %(count)s contexts are older than that: they go within the hour.",
+        count,
+    ) % {"count": f"{count:,}" if count < MOST_COUNTED else _("More than 100,000")}
