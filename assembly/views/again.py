@@ -8,7 +8,7 @@ from django.shortcuts import render
 from assembly.access import assembly_for
 from assembly.again.asking import whom_of
 from assembly.again.today import again_today
-from assembly.views.beside_rows import beside_page, cause_rows
+from assembly.views.beside_rows import beside_page, deed_rows
 from assembly.views.cause_links import cause_addresses
 from teams.views.asking import asking
 
@@ -22,7 +22,7 @@ def again(request: HttpRequest, id_: UUID) -> HttpResponse:
     page = {
         "assembly": assembly,
         "found": found,
-        "since": cause_rows(found.causes, addresses),
+        "since": deed_rows(found.beside, found.changes, addresses),
         **beside_page(found.beside, causes, addresses),
     }
     return render(request, "assembly/again.html", page)

@@ -7,9 +7,10 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from assembly.again.beside import Beside
-from assembly.again.beside_words import count_sentence, side_warnings
-from assembly.again.cause import Cause
+from assembly.again.beside_words import count_sentence, ranks_otherwise, side_warnings
+from assembly.again.cause import KINDS, Cause
 from assembly.again.cause_words import cause_sentence
+from assembly.again.explaining import Explained, deeds_of
 from assembly.again.settings import Name, Setting
 from assembly.comparing import Change, Effect
 from assembly.engine.codes import Code
@@ -20,6 +21,8 @@ from assembly.views.titles import reason, title_of
 from assembly.warnings import label_of
 from teams.differences.comparison import compared
 
+UNNAMED = frozenset(kind for kind in KINDS if kind.startswith(("memory", "thing")))
+"""The sentences of these causes do not name the thing."""
 SHOWN = 12
 """Changes that are shown at once; the others are folded away."""
 TAGS: Mapping[Effect, tuple[str, str]] = {
@@ -46,6 +49,8 @@ class CauseRow:
 
     sentence: str
     address: str = ""
+    title: str = ""
+    """What the thing is called, where the sentence does not name it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +128,27 @@ def cause_rows(causes: Sequence[Cause], addresses: Addresses) -> tuple[CauseRow,
     return tuple(CauseRow(cause_sentence(cause), addresses.get(cause, "")) for cause in causes)
 
 
+def deed_rows(beside: Beside, changes: Sequence[Explained], addresses: Addresses) -> list[CauseRow]:
+    """What was changed since, each thing once and by its title."""
+    candidates: dict[tuple[str, str], Candidate] = {**beside.before.candidates, **beside.after.candidates}
+    titles: dict[Cause, str] = {}
+    for change, causes in changes:
+        decision = change.decision
+        for cause in causes:
+            titles.setdefault(cause, title_of(candidates[decision.section, decision.ref]))
+    return [
+        CauseRow(cause_sentence(cause), addresses.get(cause, ""), titles[cause] if cause.kind in UNNAMED else "")
+        for cause in deeds_of(changes)
+    ]
+
+
 def _tag(change: Change) -> Tag:
     if change.is_cut:
         return Tag(_("cut"), "warn")
     if change.is_whole_again:
         return Tag(_("whole again"), "good")
+    if ranks_otherwise(change):
+        return Tag(_("ranks otherwise"), "plain")
     label, tone = TAGS[change.effect]
     return Tag(_(label), tone)
 

@@ -41,10 +41,12 @@ def proposal(request: HttpRequest, id_: UUID) -> HttpResponse:
     found = proposal_for(principal, id_)
     assembly = Assembly.objects.filter(id=found.assembly_id).first()
     profile = assembly.profile_name if assembly else ""
+    wishes = wish_rows(Wishes.from_dict(found.wishes), found, profile)
     page: dict[str, Any] = {
         "proposal": found,
         "assembly": assembly,
-        "wishes": wish_rows(Wishes.from_dict(found.wishes), found, profile),
+        "wishes": wishes,
+        "has_links": any(wish.address for wish in wishes),
         "may_decide": found.is_open and may_decide(principal, found),
         "may_delete": may_delete(principal, found),
     }
@@ -70,7 +72,7 @@ def decide(request: HttpRequest, id_: UUID) -> HttpResponse:
         messages.error(request, refused.detail)
     else:
         accepted = status == Proposal.Status.ACCEPTED
-        told = _("Accepted. Nothing is published yet: the links below lead to where it can be made so.")
+        told = _("Accepted. Nothing is published yet: below stands how it can be made so.")
         messages.success(request, told if accepted else _("Dismissed. It stays here for the record."))
     return redirect("proposal", id_=id_)
 

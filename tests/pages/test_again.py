@@ -109,8 +109,8 @@ def test_files_rules_and_caps_are_tried(browser: Client, told: Assembly) -> None
         without_rules=["hush"], cap_knowledge="40", file_KNOWLEDGE="1", with_rule="then: {exclude: [{path: GOALS}]}"
     )
     page = text_of(browser.post(f"/contexts/{told.id}/what-if/", sent))
-    assert "hush@1" in page
-    assert "tried@1" in page
+    assert "hush, version 1" in page
+    assert "tried, version 1" in page
     assert "cap 40" in page
 
 
