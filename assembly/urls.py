@@ -5,6 +5,8 @@ from django.urls import path
 from assembly.views import (
     alerts,
     as_of,
+    again,
+    comparing,
     context,
     context_items,
     context_record,
@@ -17,6 +19,7 @@ from assembly.views import (
     profile_versions,
     profiles,
     retention,
+    proposals,
     rule_trying,
     rule_versions,
     rule_writing,
@@ -27,11 +30,13 @@ from assembly.views import (
     webhook_forms,
     webhooks,
     why_not,
+    what_if,
 )
 
 urlpatterns = [
     path("preview/", preview.preview, name="preview"),
     path("contexts/", contexts.contexts, name="context_list"),
+    path("contexts/compare/", comparing.compare, name="context_compare"),
     path("contexts/<uuid:id_>/", context.context, name="context"),
     path("contexts/<uuid:id_>/replay/", context.replay, name="context_replay"),
     path("contexts/<uuid:id_>/text/", context.download, name="context_download"),
@@ -45,6 +50,12 @@ urlpatterns = [
     path("retention/", retention.retention, name="retention"),
     path("retention/again/", retention.follow_again, name="follow_again"),
     path("teams/<slug:slug>/retention/", retention.team_retention, name="team_retention"),
+    path("contexts/<uuid:id_>/again/", again.again, name="context_again"),
+    path("contexts/<uuid:id_>/what-if/", what_if.page, name="context_what_if"),
+    path("proposals/", proposals.proposal_list, name="proposal_list"),
+    path("proposals/<uuid:id_>/", proposals.proposal, name="proposal"),
+    path("proposals/<uuid:id_>/decide/", proposals.decide, name="proposal_decide"),
+    path("proposals/<uuid:id_>/delete/", proposals.delete, name="proposal_delete"),
     path("profiles/", profiles.profile_list, name="profile_list"),
     path("profiles/new/", profiles.profile_new, name="profile_new"),
     path("profiles/check/", profiles.profile_check, name="profile_check"),

@@ -5,6 +5,7 @@ from django.utils.translation import ngettext
 
 from assembly.again.beside import Beside
 from assembly.again.side import Side
+from assembly.comparing import Change
 from assembly.engine.codes import SourceCode, WarningCode
 from assembly.engine.reasons import source_sentence, warning_sentence
 from assembly.warnings import label_of
@@ -42,17 +43,28 @@ def _warning(code: str, side: Side) -> str:
 
 def _counted(beside: Beside) -> list[str]:
     comparison = beside.comparison
-    counts = {effect: sum(one.effect == effect for one in comparison.changes) for effect in ("in", "out")}
-    others = len(comparison.changes) - sum(counts.values())
-    came, went = counts["in"], counts["out"]
+    came, went, cut = len(comparison.newly_in), len(comparison.pushed_out), len(comparison.newly_cut)
+    ranked = sum(ranks_otherwise(one) for one in comparison.changes)
+    others = len(comparison.changes) - came - went - cut - ranked
     told = []
     if came:
         told.append(ngettext("%(n)s item comes in", "%(n)s items come in", came) % {"n": f"{came:,}"})
     if went:
         told.append(ngettext("%(n)s goes", "%(n)s go", went) % {"n": f"{went:,}"})
+    if cut:
+        told.append(ngettext("%(n)s is cut", "%(n)s are cut", cut) % {"n": f"{cut:,}"})
     if others:
         told.append(ngettext("%(n)s is told otherwise", "%(n)s are told otherwise", others) % {"n": f"{others:,}"})
+    if ranked:
+        told.append(ngettext("%(n)s ranks otherwise", "%(n)s rank otherwise", ranked) % {"n": f"{ranked:,}"})
     return told
+
+
+def ranks_otherwise(change: Change) -> bool:
+    """Whether nothing is different of the item but its rank or its score."""
+    before, after = change.before, change.after
+    same = before is not None and after is not None and (before.ref, before.code) == (after.ref, after.code)
+    return change.effect == "changed" and same and not change.is_cut
 
 
 def _sentence(parts: list[str]) -> str:

@@ -19,12 +19,12 @@ def with_versions(candidates: Sequence[Candidate], wanted: Mapping[str, int]) ->
     One query per file. Raises Invalid for a file that is not among them, and for a version that there never was.
     """
     texts = {key: _version_text(candidates, key, number) for key, number in wanted.items()}
-    return tuple(_with(one, *texts[one.kind]) if _is_file(one) and one.kind in texts else one for one in candidates)
+    return tuple(_with(one, *texts[one.kind]) if is_file(one) and one.kind in texts else one for one in candidates)
 
 
 def _version_text(candidates: Sequence[Candidate], key: str, number: int) -> tuple[str, str]:
     """The ref and the text of that version."""
-    found = next((one for one in candidates if _is_file(one) and one.kind == key), None)
+    found = next((one for one in candidates if is_file(one) and one.kind == key), None)
     if found is None:
         raise Invalid(f"files.{key}", f"This context is not made of {key}. Choose one of its files.", "unknown")
     kind, id_ = kind_and_id(found.ref)
@@ -38,5 +38,6 @@ def _with(candidate: Candidate, ref: str, text: str) -> Candidate:
     return candidate if candidate.ref == ref else replace(candidate, ref=ref, text=text, summary=None)
 
 
-def _is_file(candidate: Candidate) -> bool:
+def is_file(candidate: Candidate) -> bool:
+    """Whether it is a file of the agent or the team."""
     return kind_and_id(candidate.ref)[0] in VERSIONS

@@ -59,7 +59,7 @@ def _profile(profile: Profile) -> str:
 
 
 def _rules(inputs: Inputs) -> str:
-    return ", ".join(rule.label for rule in inputs.request.rules)
+    return "; ".join(f"{rule.name}, version {rule.version}" for rule in inputs.request.rules)
 
 
 def _sections(before: Profile, after: Profile) -> list[Setting]:

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from assembly.comparing import Change, SectionChange
+from assembly.comparing import Change, Comparison, SectionChange
 from assembly.comparison_words import summary
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.reasons import warning_sentence
@@ -66,7 +67,14 @@ def tone(trial: Trial) -> str:
     return "warn" if found.pushed_out or found.newly_cut or trial.new_warnings else "good"
 
 
-def sight_rows(trial: Trial) -> list[SightRow]:
+class Compared(Protocol):
+    """What has two contexts that were compared."""
+
+    @property
+    def comparison(self) -> Comparison: ...
+
+
+def sight_rows(trial: Compared) -> list[SightRow]:
     """The sections in order, without those that are empty before and after."""
     sections = [one for one in trial.comparison.sections if one.tokens_before or one.tokens_after or not one.is_same]
     widest = max((max(one.tokens_before, one.tokens_after) for one in sections), default=0) or 1
@@ -121,7 +129,7 @@ def _tag(section: SectionChange) -> Tag:
     after = section.after
     if section.is_same:
         status = after.status if after else "empty"
-        return Tag({"cut": _("cut, as now"), "left_out": _("left out, as now")}.get(status, _("same")), "plain")
+        return Tag({"cut": _("cut, as before"), "left_out": _("left out, as before")}.get(status, _("same")), "plain")
     if after is None or after.status == "left_out":
         return Tag(_("left out"), "bad")
     if after.status == "empty":
@@ -139,7 +147,7 @@ def _tag_of_items(section: SectionChange) -> Tag:
         return Tag(_("told shorter"), "warn")
     if came and section.section.considered > 1:
         return Tag(ngettext("%(count)s more", "%(count)s more", came) % {"count": f"{came:,}"}, "good")
-    return Tag(_("whole"), "good") if section.section.status == "whole" else Tag(_("some left out, as now"), "plain")
+    return Tag(_("whole"), "good") if section.section.status == "whole" else Tag(_("some left out, as before"), "plain")
 
 
 def _kept(section: SectionChange) -> str:

@@ -15,6 +15,7 @@ NO_PAGES = frozenset({
     "agent_file_restore", "team_file_restore", "daily_log_restore", "profile_restore", "rule_restore",
     "profile_check", "profile_delete", "rule_check", "rule_try", "rule_switch", "rule_delete",
     "memory_pin", "memory_bring_back", "memory_separate", "memory_restore", "import_apply",
+    "proposal_decide", "proposal_delete",
     "external_ask", "external_switch", "external_delete", "team_member_role", "team_member_remove",
     "alert_see", "alert_settle", "alert_take_up",
     "webhook_secret_change", "webhook_test", "webhook_switch", "webhook_delete",

@@ -20,7 +20,10 @@ from agents.services import daily_log_append
 from assembly.external.sealing import sealed
 from assembly.following import count_and_watch
 from assembly.models import Assembly, ExternalSource, StoredProfile, StoredRule, Webhook, WebhookDelivery
+from assembly.again.wishes import Wishes
+from assembly.models import Assembly, ExternalSource, Proposal, StoredProfile, StoredRule
 from assembly.profiles import SHIPPED
+from assembly.proposals.services import proposal_create
 from memories.bundle.imports import import_begin, import_show
 from memories.models import ImportPlan, Job, Memory
 from memories.services import facts_of, memory_update
@@ -165,6 +168,12 @@ PAGES = (
     "/contexts/{context}/exact/",
     "/contexts/{context}/json/",
     "/contexts/{over}/",
+    "/contexts/{context}/again/",
+    "/contexts/{context}/what-if/",
+    "/contexts/compare/?before={context}",
+    "/contexts/compare/?before={context}&after={over}",
+    "/proposals/",
+    "/proposals/{proposal}/?try=1",
     "/profiles/",
     "/profiles/new/",
     "/profiles/coding/",
@@ -310,6 +319,7 @@ def facts(olga: User, team: Team) -> Facts:
         context=Assembly.objects.get(topic="the stage").id,
         over=Assembly.objects.get(budget=1).id,
         draft=draft.id,
+        proposal=_proposal(olga).id,
         plan=shown.id,
         imported=done.id,
         one=one.id,
@@ -333,6 +343,22 @@ def _imports(olga: User) -> list[ImportPlan]:
     ]
     import_begin(plan=plans[1], chosen=(), principal=olga.principal)
     return plans
+
+
+def _proposal(olga: User) -> Proposal:
+    """One with a wish of each kind."""
+    wishes = Wishes(
+        max_tokens=500,
+        topic="the empty stage",
+        profile="coding",
+        tokenizer="chars4",
+        with_rule="then: {exclude: [{path: RULES}]}\n",
+        caps={"knowledge": 50},
+        files={"KNOWLEDGE": 1},
+    )
+    told = Assembly.objects.get(topic="the stage")
+    proposal, _found = proposal_create(assembly=told, wishes=wishes, note="Say less", principal=olga.principal)
+    return proposal
 
 
 def _memories(team: Team) -> list[Memory]:

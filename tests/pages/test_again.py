@@ -1,0 +1,218 @@
+"""The pages of contexts made again: today, with something changed, beside one another; and proposals."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from agents.models import Agent
+from agents.services import agent_delete
+from assembly.asked import Asked
+from assembly.models import Assembly, Proposal
+from assembly.rules.services import rule_create
+from assembly.service import assemble
+from memories.services import MemoryFacts, memories_create
+from teams.files import file_save
+from teams.models import Team, User
+from teams.principal import SYSTEM
+from tests.pages.conftest import SignedIn, text_of
+
+NOBODY = "00000000-0000-7000-8000-000000000000"
+
+
+@pytest.fixture
+def told(agent: Agent, team: Team, owner: User) -> Assembly:
+    """A context under a rule, of files that were changed since."""
+    author = owner.principal.author
+    knowledge = agent.files.get(file_key="KNOWLEDGE")
+    text = "\n\n".join(f"Paragraph {number}: the stage is free." for number in range(40))
+    file_save(file=knowledge, content=text, expected_version=1, author=author)
+    memories_create(owner=team, facts=[MemoryFacts(kind="fact", text="The stage <1> is free")], principal=SYSTEM)
+    rule_create(name="hush", content="then: {exclude: [{path: RULES}]}\n", owner=None, principal=SYSTEM)
+    assembly = assemble(agent=agent, team=team, principal=SYSTEM, asked=Asked(topic="the stage")).assembly
+    goals = team.files.get(file_key="GOALS")
+    file_save(file=goals, content="Open in <May>.", expected_version=1, author=author, note="the <new> plan")
+    return assembly
+
+
+@pytest.fixture
+def browser(signed_in: SignedIn, editor: User) -> Client:
+    return signed_in(editor)
+
+
+def addresses(told: Assembly) -> list[str]:
+    root = f"/contexts/{told.id}"
+    return [f"{root}/again/", f"{root}/what-if/", f"/contexts/compare/?before={told.id}&after={told.id}"]
+
+
+def wishes(**changes: Any) -> dict[str, Any]:
+    """The form as it is sent, with all that is as it was."""
+    return {"max_tokens": "16000", "topic": "the stage", "profile": "", "tokenizer": "", "with_rule": "", **changes}
+
+
+def test_who_sees_the_context_sees_its_pages(
+    signed_in: SignedIn, told: Assembly, request: pytest.FixtureRequest
+) -> None:
+    for name, status in {"owner": 200, "editor": 200, "teammate": 200, "admin": 200, "outsider": 404}.items():
+        client = signed_in(request.getfixturevalue(name))
+        for address in addresses(told):
+            assert client.get(address).status_code == status, (name, address)
+
+
+def test_today_says_what_changed_and_links_to_it(browser: Client, told: Assembly) -> None:
+    page = text_of(browser.get(f"/contexts/{told.id}/again/"))
+    assert "What would Luna be told today?" in page
+    assert "Goals was changed: version 1 is now version 2 by Olga Owner on " in page
+    assert "the &lt;new&gt; plan" in page
+    assert "/teams/demo/files/GOALS/history/compare/?from=1&amp;to=2" in page
+    assert browser.get("/teams/demo/files/GOALS/history/compare/?from=1&to=2").status_code == 200
+    assert "Open in &lt;May&gt;." in page
+    assert "<new>" not in page
+
+
+def test_today_of_a_deleted_agent_is_a_clear_page(
+    signed_in: SignedIn, admin: User, told: Assembly, agent: Agent
+) -> None:
+    agent_delete(agent=agent, principal=SYSTEM)
+    response = signed_in(admin).get(f"/contexts/{told.id}/again/")
+    assert response.status_code == 409
+    assert "Luna was deleted" in text_of(response)
+
+
+def test_the_form_offers_what_the_context_is_made_of(browser: Client, told: Assembly) -> None:
+    page = text_of(browser.get(f"/contexts/{told.id}/what-if/"))
+    assert "As it was: conversation, version 1" in page
+    assert 'name="file_KNOWLEDGE"' in page
+    assert 'name="without_rules"' in page
+    assert 'name="cap_knowledge"' in page
+    assert 'name="cap_identity"' not in page
+
+
+def test_a_smaller_budget_is_tried_from_the_record(browser: Client, told: Assembly) -> None:
+    response = browser.post(f"/contexts/{told.id}/what-if/", wishes(max_tokens="60"))
+    page = text_of(response)
+    assert response.status_code == 200
+    assert "Put together from the record." in page
+    assert "16,000" in page
+    assert "Keep it as a proposal" in page
+    assert not Proposal.objects.exists()
+
+
+def test_another_topic_is_read_anew_and_says_so(browser: Client, told: Assembly) -> None:
+    page = text_of(browser.post(f"/contexts/{told.id}/what-if/", wishes(topic="the weather")))
+    assert "Read anew, as of now." in page
+    assert f"/contexts/{told.id}/again/" in page
+
+
+def test_files_rules_and_caps_are_tried(browser: Client, told: Assembly) -> None:
+    sent = wishes(
+        without_rules=["hush"], cap_knowledge="40", file_KNOWLEDGE="1", with_rule="then: {exclude: [{path: GOALS}]}"
+    )
+    page = text_of(browser.post(f"/contexts/{told.id}/what-if/", sent))
+    assert "hush, version 1" in page
+    assert "tried, version 1" in page
+    assert "cap 40" in page
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({}, "Nothing would be different."),
+        ({"max_tokens": "200001"}, "less than or equal to 200000"),
+        ({"max_tokens": "x"}, "whole number"),
+        ({"topic": "x" * 4_001}, "at most 4000"),
+        ({"topic": "nul \x00"}, "Null characters"),
+        ({"profile": "nope"}, "not one of the available choices"),
+        ({"file_KNOWLEDGE": "77"}, "not one of the available choices"),
+        ({"without_rules": ["nope"]}, "not one of the available choices"),
+        ({"with_rule": "then: 1"}, "Line 1:"),
+        ({"cap_knowledge": "-1"}, "greater than or equal to 0"),
+    ],
+)
+def test_what_cannot_be_is_explained_and_nothing_typed_is_lost(
+    changes: dict[str, Any], fault: str, browser: Client, told: Assembly
+) -> None:
+    response = browser.post(
+        f"/contexts/{told.id}/what-if/", wishes(**{"with_rule": "kept: yes", **changes}) if changes else wishes()
+    )
+    assert response.status_code == 422
+    assert fault in text_of(response)
+    assert changes.get("with_rule", "kept: yes" if changes else "") in text_of(response)
+
+
+def test_it_is_kept_decided_and_deleted(signed_in: SignedIn, browser: Client, told: Assembly, owner: User) -> None:
+    sent = wishes(max_tokens="60", file_KNOWLEDGE="1", cap_knowledge="30", note="Shorter <please>", save="1")
+    page = text_of(browser.post(f"/contexts/{told.id}/what-if/", sent, follow=True))
+    address = f"/proposals/{Proposal.objects.get().id}/"
+    assert "The proposal is kept. Nothing was published." in page
+    assert "Shorter &lt;please&gt;" in page
+    assert "/agents/luna/files/KNOWLEDGE/history/1/" in page
+    assert "Accept" not in page
+    assert "Shorter &lt;please&gt;" in text_of(browser.get("/proposals/"))
+    assert "Put together from the record." in text_of(browser.get(f"{address}?try=1"))
+
+    decided = text_of(signed_in(owner).post(f"{address}decide/", {"accept": "1"}, follow=True))
+    assert "Nothing is published yet" in decided
+    assert "Decided by <b>Olga Owner</b>" in decided
+    again = text_of(signed_in(owner).post(f"{address}decide/", {"dismiss": "1"}, follow=True))
+    assert "Olga Owner decided already: it is accepted." in again
+    assert "None is open." in text_of(browser.get("/proposals/"))
+    assert "accepted" in text_of(browser.get("/proposals/?show=all"))
+    browser.post(f"{address}delete/")
+    assert not Proposal.objects.exists()
+
+
+def test_a_proposal_is_decided_by_those_who_may(
+    signed_in: SignedIn, browser: Client, told: Assembly, teammate: User, outsider: User
+) -> None:
+    browser.post(f"/contexts/{told.id}/what-if/", wishes(max_tokens="60", save="1"))
+    address = f"/proposals/{Proposal.objects.get().id}/"
+    assert signed_in(outsider).get(address).status_code == 404
+    assert signed_in(outsider).post(f"{address}decide/", {"accept": "1"}).status_code == 404
+    assert signed_in(teammate).get(address).status_code == 200
+    assert signed_in(teammate).post(f"{address}decide/", {"accept": "1"}).status_code == 403
+    assert signed_in(teammate).post(f"{address}delete/").status_code == 403
+    assert browser.get(f"{address}decide/").status_code == 405
+
+
+def test_who_may_only_read_may_look_but_not_keep(signed_in: SignedIn, teammate: User, told: Assembly) -> None:
+    client = signed_in(teammate)
+    page = text_of(client.post(f"/contexts/{told.id}/what-if/", wishes(max_tokens="60")))
+    assert "Keep it as a proposal" not in page
+    assert client.post(f"/contexts/{told.id}/what-if/", wishes(max_tokens="60", save="1")).status_code == 403
+    assert not Proposal.objects.exists()
+
+
+def test_a_proposal_outlives_its_context(browser: Client, told: Assembly) -> None:
+    browser.post(f"/contexts/{told.id}/what-if/", wishes(max_tokens="60", save="1"))
+    Proposal.objects.update(assembly_id=NOBODY)
+    proposal = Proposal.objects.get()
+    page = text_of(browser.get(f"/proposals/{proposal.id}/?try=1"))
+    assert "no longer kept" in page
+
+
+def test_the_other_context_is_chosen_from_a_list_or_by_its_address(
+    browser: Client, told: Assembly, agent: Agent, team: Team
+) -> None:
+    other = assemble(agent=agent, team=team, principal=SYSTEM, asked=Asked(max_tokens=60)).assembly
+    page = text_of(browser.get(f"/contexts/compare/?before={told.id}"))
+    assert f"?before={told.id}&amp;after={other.id}" in page
+    assert f"before={other.id}" in text_of(browser.get("/contexts/compare/"))
+    typed = f"http://testserver/contexts/{other.id}/"
+    page = text_of(browser.get("/contexts/compare/", {"before": str(told.id), "after": typed}))
+    assert "Two contexts beside each other" in page
+    assert "16,000" in page
+    assert browser.get(f"/contexts/compare/?after={other.id}", follow=True).redirect_chain
+
+
+@pytest.mark.parametrize("typed", ["nonsense", NOBODY, "\x00", "x" * 5_000])
+def test_what_names_no_context_is_said(typed: str, browser: Client, told: Assembly) -> None:
+    response = browser.get("/contexts/compare/", {"before": str(told.id), "after": typed})
+    assert response.status_code == 404
+    assert "context was not found" in text_of(response) or "names no context" in text_of(response)
+
+
+def test_a_context_of_others_cannot_be_compared(signed_in: SignedIn, outsider: User, told: Assembly) -> None:
+    response = signed_in(outsider).get(f"/contexts/compare/?before={told.id}")
+    assert response.status_code == 404
+    assert "Luna" not in text_of(response)
