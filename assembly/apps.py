@@ -12,3 +12,4 @@ class AssemblyConfig(AppConfig):
     def ready(self) -> None:
         for room in ("profile_room", "rule_room"):
             import_module(f"assembly.bundle.{room}")
+        import_module("assembly.context_files.services")  # which tells workers its kind of job

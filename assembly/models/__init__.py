@@ -1,6 +1,7 @@
 """The record of assemblies, and the profiles and rules that they follow."""
 
 from assembly.models.change import ChangeCounter
+from assembly.models.context_file import ContextFile, ContextFilePart
 from assembly.models.external import ExternalSource
 from assembly.models.profile import StoredProfile, StoredProfileVersion
 from assembly.models.record import Assembly, AssemblyQuerySet, Decision, StoredText, text_hash
@@ -11,6 +12,8 @@ __all__ = [
     "Assembly",
     "AssemblyQuerySet",
     "ChangeCounter",
+    "ContextFile",
+    "ContextFilePart",
     "Decision",
     "ExternalSource",
     "StoredProfile",
