@@ -4,6 +4,7 @@ from django.urls import path
 
 from assembly.views import (
     context,
+    context_files,
     contexts,
     external,
     external_forms,
@@ -21,6 +22,9 @@ from assembly.views import (
 urlpatterns = [
     path("preview/", preview.preview, name="preview"),
     path("contexts/", contexts.contexts, name="context_list"),
+    path("contexts/download/", context_files.context_list_download, name="context_list_download"),
+    path("contexts/lists/<uuid:id_>/", context_files.context_file, name="context_file"),
+    path("contexts/lists/<uuid:id_>/file/", context_files.context_file_download, name="context_file_download"),
     path("contexts/<uuid:id_>/", context.context, name="context"),
     path("contexts/<uuid:id_>/replay/", context.replay, name="context_replay"),
     path("contexts/<uuid:id_>/text/", context.download, name="context_download"),

@@ -10,10 +10,9 @@ from django.utils import timezone
 from agents.keys import principal_behind
 from assembly.context_files.columns import row_of
 from assembly.context_files.formats import FORMATS
-from assembly.finding import Found, Sight, found, matching_count, wanted_or_refused
-from assembly.finding.ways import Place
+from assembly.finding import Found, Place, Sight, after_of, found, matching_count, wanted_or_refused
 from assembly.models import Assembly, ContextFile, ContextFilePart
-from config.http.cursors import cursor_at, place_of
+from config.http.cursors import cursor_at
 from config.http.errors import NotFound
 from memories.jobs import Advance, job_create, job_kind
 from memories.models import Job
@@ -26,7 +25,6 @@ PART = 1_000
 """Rows that are read and written at a time."""
 MOST_STRETCHES = 8
 """Of the list; where so many are not its end, it is long, however few of its rows are wanted."""
-KEYS = ("created", "id")
 
 
 def short_list(*, sight: Sight, parameters: Mapping[str, str]) -> Sequence[Assembly] | None:
@@ -79,20 +77,13 @@ def _prepare(file: ContextFile, sight: Sight, job: Job, advance: Advance) -> Non
     Job.objects.filter(id=job.id).update(steps=matching_count(sight=sight, wanted=wanted))
     parts = list(file.parts.defer("content").order_by("number"))
     advance(sum(part.rows for part in parts))
-    after = _place_at(parts[-1].place) if parts else None
+    after = after_of(parts[-1].place) if parts else None
     while not parts or after:
         page = found(sight=sight, wanted=wanted, after=after, limit=PART)
         parts.append(_part(file, len(parts), page))
         after = page.next
         advance(len(page.contexts))
     ContextFile.objects.filter(id=file.id).update(finished_at=timezone.now())
-
-
-def _place_at(cursor: str) -> Place | None:
-    if not cursor:
-        return None
-    created, id_ = place_of(Assembly, KEYS, cursor)
-    return created, id_
 
 
 def _part(file: ContextFile, number: int, page: Found) -> ContextFilePart:

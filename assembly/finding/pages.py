@@ -38,7 +38,7 @@ class Found:
     """The page is not full: so far back the search came. There may be older ones."""
 
     many_pieces: bool = False
-    """Whether what is searched for is in so many versions or texts that the newest alone were."""
+    """Whether what is searched for is in so many versions or texts that not all of them are."""
 
 
 def found(*, sight: Sight, wanted: Wanted, after: Place | None = None, limit: int) -> Found:

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from agents.access import agent_for
 from agents.models import AgentFile, DailyLog
+from assembly.comparing import named
 from assembly.finding.wanted import Thing
 from config.http.errors import NotFound
 from teams.access import team_for
@@ -18,7 +19,7 @@ from teams.models import TeamFile
 from teams.principal import Principal
 
 MAX_CHARACTERS = 160  # of a ref, as the record keeps it
-REF = re.compile(r"([a-z0-9_-]+:[^\s@]+)(?:@(\S+))?")
+REF = re.compile(r"[a-z0-9_-]+:\S+")
 OF_AGENT = {"entity", "pattern", "thread", "tool"}
 """Pages of what agents keep, called after what the refs begin with."""
 
@@ -30,10 +31,9 @@ def thing_of(text: str, principal: Principal) -> Thing:
     text = text.strip()
     if text.startswith(("/", "http:", "https:")):
         return _on_page(urlsplit(text).path, principal)
-    match = REF.fullmatch(text)
-    if match is None or len(text) > MAX_CHARACTERS:
+    if len(text) > MAX_CHARACTERS or not REF.fullmatch(text):
         raise ValueError(_("Paste the address of the page of a file, a memory or another thing, or its ref."))
-    return Thing(match[1], match[2] or "")
+    return Thing(named(text), text)
 
 
 def _on_page(path: str, principal: Principal) -> Thing:
@@ -41,7 +41,8 @@ def _on_page(path: str, principal: Principal) -> Thing:
     try:
         page = resolve(path)
         kind = _kind_of(page.url_name or "")
-        return Thing(f"{REFS.get(kind, kind)}:{FINDERS[kind](principal, page.kwargs)}", _version(page.kwargs))
+        whole = f"{REFS.get(kind, kind)}:{FINDERS[kind](principal, page.kwargs)}"
+        return Thing(whole, f"{whole}@{page.kwargs['number']}" if "number" in page.kwargs else whole)
     except (Resolver404, KeyError, NotFound):
         raise ValueError(
             _("This is no page of a file, a daily log, a memory or another thing that you may read.")
@@ -53,25 +54,21 @@ def _kind_of(page: str) -> str:
     return next((kind for kind in FINDERS if page == kind or page.startswith(f"{kind}_")), page)
 
 
-def _version(named: Mapping[str, Any]) -> str:
-    return str(named.get("number", ""))
+def _agent_file(principal: Principal, address: Mapping[str, Any]) -> str:
+    return _id_of(AgentFile.objects.filter(agent=agent_for(principal, address["slug"]), file_key=address["key"]))
 
 
-def _agent_file(principal: Principal, named: Mapping[str, Any]) -> str:
-    return _id_of(AgentFile.objects.filter(agent=agent_for(principal, named["slug"]), file_key=named["key"]))
+def _team_file(principal: Principal, address: Mapping[str, Any]) -> str:
+    return _id_of(TeamFile.objects.filter(team=team_for(principal, address["slug"]), file_key=address["key"]))
 
 
-def _team_file(principal: Principal, named: Mapping[str, Any]) -> str:
-    return _id_of(TeamFile.objects.filter(team=team_for(principal, named["slug"]), file_key=named["key"]))
-
-
-def _daily_log(principal: Principal, named: Mapping[str, Any]) -> str:
-    return _id_of(DailyLog.objects.filter(agent=agent_for(principal, named["slug"]), date=named["date"]))
+def _daily_log(principal: Principal, address: Mapping[str, Any]) -> str:
+    return _id_of(DailyLog.objects.filter(agent=agent_for(principal, address["slug"]), date=address["date"]))
 
 
 def _given(name: str) -> Finder:
     """The id that stands in the address: whether it may be read, each context says for itself."""
-    return lambda _principal, named: str(named[name])
+    return lambda _principal, address: str(address[name])
 
 
 def _id_of(rows: Any) -> str:

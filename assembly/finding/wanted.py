@@ -16,12 +16,13 @@ class Thing:
     named: str
     """Its ref without the version: agent_file:<uuid>."""
 
-    version: str = ""
-    """What follows the @ in its ref; empty for any version."""
+    ref: str
+    """With the version, or again without, for any version."""
 
     @property
-    def ref(self) -> str:
-        return f"{self.named}@{self.version}" if self.version else self.named
+    def version(self) -> str:
+        """Empty for any."""
+        return "" if self.ref == self.named else self.ref.partition("@")[2]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

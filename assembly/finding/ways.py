@@ -8,6 +8,8 @@ from uuid import UUID
 
 from assembly.finding.conditions import CUT, EQUAL, WITH_WARNING, Condition
 from assembly.finding.wanted import Wanted
+from assembly.models import Assembly
+from config.http.cursors import place_of
 
 COLUMNS = """id, created, agent_id, agent_name, team_id, team_name, requested_by, profile_name, topic, warnings,
     truncated, left_out, told, omitted, codes"""
@@ -18,6 +20,17 @@ MOST_MERGED = 100
 
 Place = tuple[datetime, UUID]
 """A row in the order of the list."""
+
+
+KEYS = ("created", "id")
+
+
+def after_of(cursor: str) -> Place | None:
+    """The place after which a page begins; None at the beginning. Raises Invalid."""
+    if not cursor:
+        return None
+    created, id_ = place_of(Assembly, KEYS, cursor)
+    return created, id_
 
 
 @dataclass(frozen=True, slots=True)

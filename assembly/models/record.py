@@ -89,6 +89,8 @@ class Assembly(models.Model):
             models.Index(fields=["-created", "-id"], name="assembly_newest"),
             models.Index(fields=["agent_id", "-created", "-id"], name="assembly_agent_newest"),
             models.Index(fields=["team_id", "-created", "-id"], name="assembly_team_newest"),
+            models.Index(fields=["requested_by", "-created", "-id"], name="assembly_requester_newest"),
+            models.Index(fields=["profile_name", "-created", "-id"], name="assembly_profile_newest"),
         ]
 
     @property
