@@ -14,13 +14,13 @@ from memories.bundle.download import attached
 from memories.bundle.zip_writing import IN_MEMORY_BYTES
 
 
-def list_sent(contexts: Sequence[Assembly], format: str) -> HttpResponseBase:
+def list_sent(contexts: Sequence[Assembly], kind: str) -> HttpResponseBase:
     """The rows at once."""
-    parts = [FORMATS[format].write([row_of(context) for context in contexts])]
-    name = f"contexts-{timezone.now():%Y-%m-%d}.{format}"
+    parts = [FORMATS[kind].write([row_of(context) for context in contexts])]
+    name = f"contexts-{timezone.now():%Y-%m-%d}.{kind}"
     return HttpResponse(
-        "".join(_whole(parts, format)),
-        content_type=FORMATS[format].content_type,
+        "".join(_whole(parts, kind)),
+        content_type=FORMATS[kind].content_type,
         headers={"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"},
     )
 
@@ -36,9 +36,9 @@ def file_sent(file: ContextFile) -> HttpResponseBase:
     return attached(written, name, FORMATS[file.format].content_type)
 
 
-def _whole(parts: Iterable[str], format: str) -> Iterable[str]:
+def _whole(parts: Iterable[str], kind: str) -> Iterable[str]:
     """The parts with what stands around and between them; some have no rows."""
-    form, begun = FORMATS[format], False
+    form, begun = FORMATS[kind], False
     yield form.begin
     for part in parts:
         if part:

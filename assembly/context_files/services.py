@@ -41,12 +41,12 @@ def short_list(*, sight: Sight, parameters: Mapping[str, str]) -> Sequence[Assem
 
 
 @transaction.atomic
-def context_file_begin(*, parameters: Mapping[str, str], format: str, principal: Principal) -> ContextFile:
+def context_file_begin(*, parameters: Mapping[str, str], kind: str, principal: Principal) -> ContextFile:
     """Have the file prepared. What is recorded from now on will not be in it."""
     ContextFile.objects.filter(created__lt=timezone.now() - KEPT).delete()
     until = parameters.get("until") or timezone.now().isoformat()
     file = ContextFile.objects.create(
-        requested_by=principal.ref, parameters={**parameters, "until": until}, format=format
+        requested_by=principal.ref, parameters={**parameters, "until": until}, format=kind
     )
     arguments = {"file": str(file.id)}
     file.job = job_create(kind="list_contexts", arguments=arguments, agent=None, principal=principal)

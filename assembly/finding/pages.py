@@ -19,7 +19,7 @@ from assembly.finding.wanted import Wanted
 from assembly.finding.ways import NEWEST, Place, Stretch, Way, ways_of
 from assembly.models import Assembly
 
-WALKED, FOUND, WALKED_ON = 10_000, 10_000, 30_000
+WALKED, FOUND, WALKED_ON = 10_000, 40_000, 30_000
 """So many rows are walked along first, found by an index, and walked along after that."""
 LISTED = (
     "id", "created", "agent_id", "agent_slug", "agent_name", "team_id", "team_slug", "team_name", "requested_by",

@@ -98,9 +98,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "db_table": "context_file_parts",
-                "constraints": [
-                    models.UniqueConstraint(fields=("file", "number"), name="context_file_part_once")
-                ],
+                "constraints": [models.UniqueConstraint(fields=("file", "number"), name="context_file_part_once")],
             },
         ),
     ]

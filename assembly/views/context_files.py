@@ -24,9 +24,9 @@ def context_list_download(request: HttpRequest) -> HttpResponseBase:
     """What is in the file that the filters of the address select; sent, the file itself or the page of its making."""
     sight = Sight(asking(request))
     form = ContextFilterForm(request.GET, sight=sight)
-    format = request.POST.get("format", "")
-    if request.method == "POST" and form.is_valid() and format in FORMATS:
-        return _made(sight, form.parameters, format)
+    kind = request.POST.get("format", "")
+    if request.method == "POST" and form.is_valid() and kind in FORMATS:
+        return _made(sight, form.parameters, kind)
     context = {
         "form": form,
         "sentence": sentence(form) if form.is_valid() else "",
@@ -39,14 +39,14 @@ def context_list_download(request: HttpRequest) -> HttpResponseBase:
     return render(request, "assembly/context_list_download.html", context, status=422 if is_faulty else 200)
 
 
-def _made(sight: Sight, parameters: dict[str, str], format: str) -> HttpResponseBase:
+def _made(sight: Sight, parameters: dict[str, str], kind: str) -> HttpResponseBase:
     try:
         contexts = short_list(sight=sight, parameters=parameters)
     except TooBroad:
         contexts = None
     if contexts is not None:
-        return list_sent(contexts, format)
-    file = context_file_begin(parameters=parameters, format=format, principal=sight.principal)
+        return list_sent(contexts, kind)
+    file = context_file_begin(parameters=parameters, kind=kind, principal=sight.principal)
     return redirect("context_file", id_=file.id)
 
 

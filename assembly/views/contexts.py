@@ -44,4 +44,3 @@ def _page(request: HttpRequest, form: ContextFilterForm, sight: Sight) -> tuple[
         return found(sight=sight, wanted=form.wanted, after=after, limit=limit), ""
     except TooBroad as error:
         return Found((), None), error.detail
-

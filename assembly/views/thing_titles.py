@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from uuid import UUID
 
+from django.db import models
 from django.utils.formats import date_format
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
@@ -67,7 +68,7 @@ def _kept(model: type[Document | Entity | Event | Pattern | Thread | Tool], colu
     """Of what agents keep: what stands in that column."""
 
     def title(id_: UUID, principal: Principal) -> str:
-        rows = model._default_manager.filter(id=id_, agent__in=Agent.objects.visible_to(principal))
+        rows = models.QuerySet(model).filter(id=id_, agent__in=Agent.objects.visible_to(principal))
         found = rows.values_list(column, flat=True).first()
         return _quoted(str(found)) if found else ""
 
