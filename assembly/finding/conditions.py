@@ -47,7 +47,7 @@ def _outcome(wanted: Wanted) -> list[Condition]:
         named = {"warning": json.dumps([wanted.warning])}
         found.append(Condition(f"{WITH_WARNING} AND warnings @> %(warning)s::jsonb", named))
     if wanted.reason:
-        given = "codes @> ARRAY[%(reason)s]"
+        given = "codes @> ARRAY[%(reason)s]::varchar[]"
         found.append(Condition(given, {"reason": wanted.reason}, indexed=given))
     if wanted.only:
         found.append(Condition(CUT if wanted.only == "cut" else "left_out > 0"))

@@ -24,7 +24,7 @@ WITH_WORDS = """
 SELECT pieces.id FROM (
     SELECT sha256 FROM stored_texts
     WHERE to_tsvector('english', left(text, 100000)) @@ websearch_to_tsquery('english', %(words)s) LIMIT %(texts)s
-) AS matching JOIN pieces ON text_sha256 = sha256
+) AS matching JOIN pieces ON pieces.text_sha256 = matching.sha256
 WHERE split_part(named, ':', 1) NOT IN ('profile', 'summary') LIMIT %(most)s
 """
 

@@ -30,20 +30,20 @@ def thing_of(text: str, principal: Principal) -> Thing:
     """The thing that a ref or the address of a page names. Raises ValueError, with a sentence."""
     text = text.strip()
     if text.startswith(("/", "http:", "https:")):
-        return _on_page(urlsplit(text).path, principal)
+        return _on_page(text, principal)
     if len(text) > MAX_CHARACTERS or not REF.fullmatch(text):
         raise ValueError(_("Paste the address of the page of a file, a memory or another thing, or its ref."))
     return Thing(named(text), text)
 
 
-def _on_page(path: str, principal: Principal) -> Thing:
+def _on_page(address: str, principal: Principal) -> Thing:
     """What the page is about; on a page of one version, that version."""
     try:
-        page = resolve(path)
+        page = resolve(urlsplit(address).path)
         kind = _kind_of(page.url_name or "")
         whole = f"{REFS.get(kind, kind)}:{FINDERS[kind](principal, page.kwargs)}"
         return Thing(whole, f"{whole}@{page.kwargs['number']}" if "number" in page.kwargs else whole)
-    except (Resolver404, KeyError, NotFound):
+    except (Resolver404, KeyError, NotFound, ValueError):
         raise ValueError(
             _("This is no page of a file, a daily log, a memory or another thing that you may read.")
         ) from None
