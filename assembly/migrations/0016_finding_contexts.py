@@ -8,8 +8,12 @@ from django.db import migrations, models
 HEADING_WORDS = """
 CREATE INDEX assembly_heading_words ON assemblies
     USING gin (to_tsvector('english', topic || ' ' || agent_name || ' ' || team_name))
+    WITH (gin_pending_list_limit = 512)
 """
-TEXT_WORDS = "CREATE INDEX stored_text_words ON stored_texts USING gin (to_tsvector('english', left(text, 100000)))"
+TEXT_WORDS = """
+CREATE INDEX stored_text_words ON stored_texts
+    USING gin (to_tsvector('english', left(text, 100000))) WITH (gin_pending_list_limit = 512)
+"""
 CHUNKS = "CREATE INDEX piece_chunk ON pieces (named varchar_pattern_ops) WHERE named LIKE 'chunk:%'"
 WARNED = "CREATE INDEX assembly_warned ON assemblies (created DESC, id DESC) WHERE warnings <> '[]'::jsonb"
 CUT = """
@@ -22,7 +26,7 @@ def index(sql: str, name: str) -> migrations.RunSQL:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("assembly", "0012_notes"), ("memories", "0011_import_plans")]
+    dependencies = [("assembly", "0013_pieces"), ("memories", "0011_import_plans")]
 
     operations = [
         migrations.AddIndex(

@@ -3,8 +3,9 @@
 from assembly.models.change import ChangeCounter
 from assembly.models.context_file import ContextFile, ContextFilePart
 from assembly.models.external import ExternalSource
+from assembly.models.piece import Piece, StoredText, text_hash
 from assembly.models.profile import StoredProfile, StoredProfileVersion
-from assembly.models.record import Assembly, AssemblyQuerySet, Decision, StoredText, text_hash
+from assembly.models.record import Assembly, AssemblyQuerySet, NewAssembly
 from assembly.models.rule import StoredRule, StoredRuleVersion
 from assembly.models.summary import StoredSummary
 
@@ -14,8 +15,9 @@ __all__ = [
     "ChangeCounter",
     "ContextFile",
     "ContextFilePart",
-    "Decision",
     "ExternalSource",
+    "NewAssembly",
+    "Piece",
     "StoredProfile",
     "StoredProfileVersion",
     "StoredRule",

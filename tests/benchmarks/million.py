@@ -61,6 +61,7 @@ _chance = random.Random(1)
 def run() -> None:
     """Print p50 and p95 of every page and filter, and what a row takes."""
     manage("migrate", "--verbosity", "0")
+    manage("collectstatic", "--no-input", "--verbosity", "0")
     django.setup()
     rows = int(os.environ.get("ROWS", ROWS))
     teams = [_team(number) for number in range(TEAMS)]
@@ -174,11 +175,11 @@ def _questions(teams: "list[Team]", people: "list[User]") -> Mapping[str, Callab
     from agents.models import AgentFile
     from assembly.models import Assembly, Piece
 
-    admin, viewer = Client(), Client()
+    admin, viewer = (Client(SERVER_NAME="localhost") for _ in range(2))
     admin.force_login(people[0])
     viewer.force_login(people[1])
     key = api_key_create(agent=None, name="Bench")[1]
-    api = Client(headers={"Authorization": f"Bearer {key}"})
+    api = Client(SERVER_NAME="localhost", headers={"Authorization": f"Bearer {key}"})
     ids = list(Assembly.objects.order_by("?").values_list("id", flat=True)[:TIMES])
     memories = list(Piece.objects.filter(named__startswith="memory:").values_list("named", flat=True)[:2_000])
     files = list(AgentFile.objects.filter(file_key="KNOWLEDGE").values_list("id", flat=True))
