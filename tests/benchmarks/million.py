@@ -130,12 +130,13 @@ def _copy(rows: int, people: list[str]) -> None:
     """Fill the table; indexes are made afterwards, as one does with so many."""
     from django.db import connections
 
+    from django.utils import timezone
+
     from assembly.models import Assembly
 
     columns = [field.column for field in Assembly._meta.concrete_fields]
-    sql = COPIES.format(columns=", ".join(columns), values=", ".join(OWN.get(name, name) for name in columns), eras=ERAS)
-    from django.utils import timezone
-
+    values = [OWN.get(name, name) for name in columns]
+    sql = COPIES.format(columns=", ".join(columns), values=", ".join(values), eras=ERAS)
     parameters = {"begin": timezone.now() - YEAR, "step": YEAR / rows, "rows": rows, "words": WORDS, "people": people}
     parameters |= {"agents": TEAMS * AGENTS_OF_TEAM}
     with connections["owner"].cursor() as cursor:
@@ -196,8 +197,12 @@ def _questions(teams: "list[Team]", people: "list[User]") -> Mapping[str, Callab
         at = timezone.now() - YEAR * _chance.random()
         return f"cursor={cursor_at([at, ids[0]])}"
 
-    agent = lambda: f"agent-{_chance.randrange(TEAMS)}-{_chance.randrange(AGENTS_OF_TEAM)}"
-    person = lambda: pick(people).principal.ref
+    def agent() -> str:
+        return f"agent-{_chance.randrange(TEAMS)}-{_chance.randrange(AGENTS_OF_TEAM)}"
+
+    def person() -> str:
+        return pick(people).principal.ref
+
     return {
         "list": page(str),
         "list_of_viewer": page(str, viewer),
