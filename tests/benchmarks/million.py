@@ -49,7 +49,8 @@ OWN = {
     "id": """(lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '7' || substr(md5(number::text), 1, 3)
         || '8' || substr(md5('i' || number), 1, 15))::uuid""",
     "created": "at",
-    "topic": "(%(words)s::text[])[1 + number %% 4096] || ' ' || (%(words)s::text[])[1 + number * 7 %% 4093] || ' ' || topic",
+    "topic": """(%(words)s::text[])[1 + number %% 4096] || ' ' || (%(words)s::text[])[1 + number * 7 %% 4093]
+        || ' ' || topic""",
     "requested_by": "(%(people)s::text[])[1 + number %% 50]",
     "warnings": """CASE WHEN number %% 50 = 0 THEN '["SOURCE_TIMEOUT"]' WHEN number %% 20011 = 0
         THEN '["COHERENCE_FAILURE"]' ELSE warnings END""",
@@ -129,7 +130,6 @@ def _people(teams: "list[Team]") -> "list[User]":
 def _copy(rows: int, people: list[str]) -> None:
     """Fill the table; indexes are made afterwards, as one does with so many."""
     from django.db import connections
-
     from django.utils import timezone
 
     from assembly.models import Assembly
