@@ -117,7 +117,7 @@ class ContextFilterForm(forms.Form):
         asked = self.data.get(name, "")
         if asked and "\0" not in asked and asked not in dict(offered):
             offered.append((asked, asked))
-        self.fields[name].widget.choices = offered  # type: ignore[attr-defined]
+        self.fields[name].widget.choices = offered
 
     def _people(self) -> Sequence[tuple[str, str]]:
         """Those whom the person meets in a team; admins meet all."""

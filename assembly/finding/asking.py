@@ -40,4 +40,5 @@ def rows(sql: str, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
     """What the statement returns."""
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)
-        return cursor.fetchall()
+        found: Sequence[tuple[Any, ...]] = cursor.fetchall()
+        return found

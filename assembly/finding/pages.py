@@ -105,7 +105,7 @@ class _Search:
         if len(met) >= most:
             return met, None
         last = f"SELECT created, id FROM ({way.rows(stretch)} OFFSET %(walked)s - 1 LIMIT 1) AS last"  # noqa: S608
-        return met, next(iter(rows(last, known)), None)  # type: ignore[return-value]
+        return met, next(iter(rows(last, known)), None)
 
     def _all(self, way: Way) -> "Sequence[tuple[UUID, datetime]] | None":
         """All that the way leads to, where these are not too many."""

@@ -72,11 +72,12 @@ def _midnight(day: datetime.date) -> datetime.datetime:
 
 def _moment(text: str) -> datetime.datetime:
     try:
-        return Moment().run_validation(text)
+        moment: datetime.datetime = Moment().run_validation(text)
     except ValidationError:
         raise ValueError(
             _("Use a date like 2026-02-28, or a date and time like 2026-02-28T09:30:00Z, with + written as %2B.")
         ) from None
+    return moment
 
 
 def _profile(text: str, _sight: Sight) -> str:

@@ -82,7 +82,7 @@ class Sight:
             return []
         known = {one.id for one in there}
         rows = rows_of(Statement(RECORDED.format(kind=kind), {}))
-        return [Owner(*row, deleted=True) for row in rows if row[0] not in known]
+        return [Owner(id_, slug, name, deleted=True) for id_, slug, name in rows if id_ not in known]
 
 
 def _with_slug(slug: str, owners: Sequence[Owner]) -> Owner | None:

@@ -35,7 +35,7 @@ def _when(values: Mapping[str, str]) -> str:
 
 def _chosen(form: ContextFilterForm, name: str, value: str) -> str:
     """The label of a choice."""
-    return str(dict(form.fields[name].widget.choices).get(value, value))  # type: ignore[attr-defined]
+    return str(dict(form.fields[name].widget.choices).get(value, value))
 
 
 def _agent(form: ContextFilterForm, value: str) -> str:

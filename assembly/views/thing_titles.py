@@ -1,6 +1,7 @@
 """What people call a thing that contexts hold, where they may read it."""
 
 from collections.abc import Callable
+from typing import Any
 from uuid import UUID
 
 from django.db import models
@@ -68,7 +69,9 @@ def _kept(model: type[Document | Entity | Event | Pattern | Thread | Tool], colu
     """Of what agents keep: what stands in that column."""
 
     def title(id_: UUID, principal: Principal) -> str:
-        rows = models.QuerySet(model).filter(id=id_, agent__in=Agent.objects.visible_to(principal))
+        rows: models.QuerySet[Any] = models.QuerySet(model).filter(
+            id=id_, agent__in=Agent.objects.visible_to(principal)
+        )
         found = rows.values_list(column, flat=True).first()
         return _quoted(str(found)) if found else ""
 

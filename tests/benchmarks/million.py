@@ -134,11 +134,17 @@ def _copy(rows: int, people: list[str]) -> None:
 
     from assembly.models import Assembly
 
-    columns = [field.column for field in Assembly._meta.concrete_fields]
+    columns = [str(field.column) for field in Assembly._meta.concrete_fields]
     values = [OWN.get(name, name) for name in columns]
     sql = COPIES.format(columns=", ".join(columns), values=", ".join(values), eras=ERAS)
-    parameters = {"begin": timezone.now() - YEAR, "step": YEAR / rows, "rows": rows, "words": WORDS, "people": people}
-    parameters |= {"agents": TEAMS * AGENTS_OF_TEAM}
+    parameters: dict[str, Any] = {
+        "begin": timezone.now() - YEAR,
+        "step": YEAR / rows,
+        "rows": rows,
+        "words": WORDS,
+        "people": people,
+    }
+    parameters["agents"] = TEAMS * AGENTS_OF_TEAM
     with connections["owner"].cursor() as cursor:
         cursor.execute("SET maintenance_work_mem = '512MB'")
         cursor.execute(TEMPLATES)

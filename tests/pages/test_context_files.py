@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from agents.models import Agent
 from assembly.context_files import services
+from assembly.context_files.columns import row_of
 from assembly.models import Assembly, ContextFile, ContextFilePart
 from memories.jobs import KINDS
 from memories.models import Job
@@ -62,7 +63,7 @@ def test_as_json_each_row_has_its_types(signed_in: SignedIn, teammate: User, lis
     response = signed_in(teammate).post("/contexts/download/?warning=SOURCE_TIMEOUT", {"format": "json"})
     [row] = json.loads(response.content)
     assert (row["topic"], row["warnings"], row["tokens"]) == ("warned", ["SOURCE_TIMEOUT", "TIME_EXCEEDED"], 900)
-    assert list(row) == list(services.row_of(listed[0]))
+    assert list(row) == list(row_of(listed[0]))
 
 
 def test_an_empty_list_is_a_file_too(signed_in: SignedIn, outsider: User, listed: list[Assembly]) -> None:
@@ -71,11 +72,11 @@ def test_an_empty_list_is_a_file_too(signed_in: SignedIn, outsider: User, listed
     assert json.loads(browser.post("/contexts/download/", {"format": "json"}).content) == []
 
 
-@pytest.mark.parametrize(("query", "format"), [("agent=nobody", "csv"), ("", "xlsx"), ("", "")])
+@pytest.mark.parametrize(("query", "kind"), [("agent=nobody", "csv"), ("", "xlsx"), ("", "")])
 def test_what_cannot_be_made_is_told(
-    query: str, format: str, signed_in: SignedIn, teammate: User, listed: list[Assembly]
+    query: str, kind: str, signed_in: SignedIn, teammate: User, listed: list[Assembly]
 ) -> None:
-    response = signed_in(teammate).post(f"/contexts/download/?{query}", {"format": format})
+    response = signed_in(teammate).post(f"/contexts/download/?{query}", {"format": kind})
     assert response.status_code == 422
     assert "Download a list of contexts" in text_of(response)
 
@@ -90,12 +91,13 @@ def done(job: Job, advanced: list[int]) -> None:
     KINDS[job.kind](job, advanced.append)
 
 
-@pytest.mark.parametrize("format", ["csv", "json"])
+@pytest.mark.parametrize("kind", ["csv", "json"])
+@pytest.mark.usefixtures("few_at_once")
 def test_a_long_list_is_prepared_in_the_background(
-    format: str, few_at_once: None, signed_in: SignedIn, teammate: User, listed: list[Assembly], agent: Agent
+    kind: str, signed_in: SignedIn, teammate: User, listed: list[Assembly], agent: Agent
 ) -> None:
     browser = signed_in(teammate)
-    address = browser.post("/contexts/download/?agent=luna", {"format": format})["Location"]
+    address = browser.post("/contexts/download/?agent=luna", {"format": kind})["Location"]
     assert "Being prepared" in text_of(browser.get(address))
     assert browser.get(f"{address}file/")["Location"] == address
     context(agent, topic="later than the file", created=timezone.now())
@@ -105,7 +107,7 @@ def test_a_long_list_is_prepared_in_the_background(
     assert (sum(advanced), Job.objects.get().steps) == (6, 6)
     assert "The list is ready" in text_of(browser.get(address))
     content = browser.get(f"{address}file/").content
-    rows = rows_of(content) if format == "csv" else json.loads(content)
+    rows = rows_of(content) if kind == "csv" else json.loads(content)
     assert [row["id"] for row in rows] == [str(one.id) for one in listed]
 
 
@@ -131,8 +133,9 @@ def test_a_job_that_was_interrupted_goes_on_after_what_it_has(
     assert [row["id"] for row in rows_of(content)] == [str(one.id) for one in listed]
 
 
+@pytest.mark.usefixtures("few_at_once")
 def test_the_file_is_for_the_one_who_asked_and_for_a_day(
-    few_at_once: None, signed_in: SignedIn, teammate: User, owner: User, admin: User, listed: list[Assembly]
+    signed_in: SignedIn, teammate: User, owner: User, admin: User, listed: list[Assembly]
 ) -> None:
     browser = signed_in(teammate)
     address = browser.post("/contexts/download/", {"format": "csv"})["Location"]

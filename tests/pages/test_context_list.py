@@ -55,8 +55,9 @@ def test_a_row_says_what_became_of_a_context(signed_in: SignedIn, teammate: User
         ("requested_by=system", {"ferries", "kites", "tides"}, "Asked for by system"),
     ],
 )
+@pytest.mark.usefixtures("listed")
 def test_the_filters_of_the_address_read_as_a_sentence(
-    query: str, topics: set[str], sentence: str, signed_in: SignedIn, teammate: User, listed: list[Assembly]
+    query: str, topics: set[str], sentence: str, signed_in: SignedIn, teammate: User
 ) -> None:
     assert shown(signed_in, teammate, query) == (topics, sentence)
 
@@ -114,7 +115,7 @@ def test_a_search_that_came_only_so_far_offers_to_go_on(
     signed_in: SignedIn, teammate: User, agent: Agent, team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("WALKED", "FOUND", "WALKED_ON"):
-        monkeypatch.setattr(pages, name, 2)
+        monkeypatch.setattr(pages, name, 2)  # of rows, so that a page looks at four
     for age in range(9):
         context(agent, team, age=age, left_out=int(age == 8), topic="about kelp")
     page = text_of(signed_in(teammate).get("/contexts/?only=left_out"))
@@ -141,11 +142,14 @@ def test_a_search_that_takes_too_long_says_what_to_do(
 def test_the_list_takes_few_queries(
     signed_in: SignedIn, teammate: User, admin: User, listed: list[Assembly], django_assert_num_queries: Any
 ) -> None:
-    # Session, person, agents, teams, people; then the search's transaction (3), limit, the walk, its end, the rows.
-    with django_assert_num_queries(11):
-        signed_in(teammate).get("/contexts/")
-    # Besides, the words' texts, the heading's words; for admins the deleted agents and teams.
-    with django_assert_num_queries(13):
-        signed_in(admin).get("/contexts/")
+    viewer, boss = signed_in(teammate), signed_in(admin)
+    # Session, person, agents, teams, people, profiles; the search's limits, the walk, its end, the rows; twice
+    # the transaction around these.
     with django_assert_num_queries(12):
-        signed_in(teammate).get("/contexts/?q=ferry")
+        viewer.get("/contexts/")
+    # Besides, agents and teams of which there are contexts only.
+    with django_assert_num_queries(14):
+        boss.get("/contexts/")
+    # Besides, the pieces with the words.
+    with django_assert_num_queries(13):
+        viewer.get("/contexts/?q=ferry")

@@ -37,7 +37,7 @@ def recorded(team: Team, agent: Agent) -> None:
     context(agent, team, age=3000, topic="long ago")
 
 
-def topics(principal: Principal = SYSTEM, **given: str) -> list[str]:
+def topics(principal: Principal = SYSTEM, /, **given: str) -> list[str]:
     sight = Sight(principal)
     page = found(sight=sight, wanted=wanted_or_refused(given, sight), limit=50)
     assert page.next is None
@@ -90,7 +90,7 @@ ALL = [
     ],
 )
 def test_each_filter_finds_what_it_says(given: Mapping[str, str], expected: list[str], recorded: None) -> None:
-    assert topics(**given) == expected
+    assert topics(SYSTEM, **given) == expected
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_each_filter_finds_what_it_says(given: Mapping[str, str], expected: list
 )
 def test_what_means_nothing_is_refused_with_a_sentence(given: Mapping[str, str], team: Team) -> None:
     with pytest.raises(Invalid) as refused:
-        topics(**given)
+        topics(SYSTEM, **given)
     assert set(refused.value.extra["errors"]) == set(given)
 
 

@@ -1,7 +1,7 @@
 """Pages of what is wanted: each context once, in order, whatever is common and whatever is rare."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -43,7 +43,7 @@ def all_pages(given: Mapping[str, str], *, limit: int, principal: Principal = SY
 
 def matches(one: Assembly, given: Mapping[str, str], held: Mapping[str, int]) -> bool:
     """The same, in Python."""
-    checks = {
+    checks: dict[str, Callable[[str], bool]] = {
         "agent": lambda value: one.agent_slug == value,
         "team": lambda value: one.team_slug == value,
         "profile": lambda value: one.profile_name == value,
@@ -166,13 +166,14 @@ def test_a_search_that_takes_too_long_ends(monkeypatch: pytest.MonkeyPatch) -> N
     ],
 )
 @pytest.mark.parametrize("who", ["admin", "teammate"])
+@pytest.mark.usefixtures("few_at_once", "team")
 def test_no_search_reads_a_whole_table(
-    given: Mapping[str, str], who: str, few_at_once: None, team: Team, agent: Agent, request: pytest.FixtureRequest
+    given: Mapping[str, str], who: str, agent: Agent, request: pytest.FixtureRequest
 ) -> None:
     principal = request.getfixturevalue(who).principal
     held = piece(f"{FILE}@1")
     for number in range(10):
-        context(agent, team, age=number, told=[held] if number == 9 else [])
+        context(agent, age=number, told=[held] if number == 9 else [])
     sight = Sight(principal)
     with CaptureQueriesContext(connection) as asked:
         found(sight=sight, wanted=wanted_or_refused(given, sight), limit=2)

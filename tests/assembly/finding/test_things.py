@@ -47,7 +47,7 @@ def test_the_pages_of_files_name_them(agent: Agent, team: Team, teammate: User) 
     ["", "knowledge", "/", "/contexts/", "/nowhere/", "https://[", f"/agents/ada/memories/{ID}", "a b:c", "é:1"],
 )
 def test_what_names_nothing_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="address|page"):
+    with pytest.raises(ValueError, match=r"address|page"):
         thing_of(text, SYSTEM)
 
 
