@@ -14,3 +14,4 @@ class AssemblyConfig(AppConfig):
             import_module(f"assembly.bundle.{room}")
         import_module("assembly.afterwards.sweeping")
         import_module("assembly.webhooks.delivering")  # a kind of job
+        import_module("assembly.context_files.services")  # which tells workers its kind of job

@@ -83,22 +83,3 @@ class PreviewForm(WishesForm):
             message = _("%(agent)s does not work in %(team)s. Choose one of its teams, or none.")
             self.add_error("team", ValidationError(message, params={"agent": agent.name, "team": team.name}))
         return values
-
-
-class ContextFilterForm(forms.Form):
-    """Which contexts are listed; the choices are what the person may see."""
-
-    agent = forms.ModelChoiceField(
-        Agent.objects.none(), to_field_name="slug", label=_("Agent"), required=False, empty_label=_("All agents")
-    )
-    team = forms.ModelChoiceField(
-        Team.objects.none(), to_field_name="slug", label=_("Team"), required=False, empty_label=_("All teams")
-    )
-    only = forms.ChoiceField(
-        label=_("Show"), required=False, choices=[("", _("All")), ("cut", _("Cut or with a warning"))]
-    )
-
-    def __init__(self, *args: Any, principal: Principal, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["agent"].queryset = Agent.objects.visible_to(principal).order_by("name")  # type: ignore[attr-defined]
-        self.fields["team"].queryset = Team.objects.visible_to(principal).order_by("name")  # type: ignore[attr-defined]

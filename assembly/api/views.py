@@ -29,12 +29,12 @@ from assembly.api.serializers import (
 from assembly.appending import append
 from assembly.cache import Answer
 from assembly.compressing import compress
-from assembly.models import Assembly
+from assembly.finding import PARAMETERS, Parameter, Sight, after_of, found, wanted_or_refused
 from assembly.preparation import tokenizer_named
 from assembly.recorded import recorded
 from assembly.replay import content_of, replay
 from assembly.service import assemble
-from config.http.cursors import next_address, stretch_of
+from config.http.cursors import cursor_at, limit_of, next_address, stretch_of
 from config.http.errors import Conflict, NotFound
 from config.http.idempotency import idempotent
 from config.http.openapi import LOCATION, PAGE
@@ -51,25 +51,27 @@ def created(answer: Answer) -> Response:
     return Response(assembly_document(answer), status.HTTP_201_CREATED, headers={"Location": location})
 
 
+def filter_of(name: str, parameter: Parameter) -> OpenApiParameter:
+    """One of the filters of lists, for the OpenAPI document."""
+    return OpenApiParameter(name, dict(parameter.schema), description=parameter.description)
+
+
 class AssemblyList(ApiView):
     @extend_schema(
         operation_id="assemblies_list",
-        parameters=[
-            OpenApiParameter("agent", str, description="Only of the agent with this slug."),
-            OpenApiParameter("team", str, description="Only of the team with this slug."),
-            *PAGE,
-        ],
+        parameters=[*(filter_of(name, parameter) for name, parameter in PARAMETERS.items()), *PAGE],
         responses=page_serializer(AssemblySummarySerializer),
     )
     def get(self, request: Request) -> Response:
-        """The assemblies that you may see, newest first."""
-        query = self.query("agent", "team", "cursor", "limit")
-        assemblies = Assembly.objects.visible_to(self.principal)
-        if "agent" in query:
-            assemblies = assemblies.filter(agent_slug=query["agent"])
-        if "team" in query:
-            assemblies = assemblies.filter(team_slug=query["team"])
-        return self.page(assemblies, summary_document, query=query)
+        """The assemblies that you may see, newest first. A page may hold fewer than its limit: go on while there is a
+        `next`.
+        """
+        query = self.query(*PARAMETERS, "cursor", "limit")
+        sight = Sight(self.principal)
+        wanted, limit = wanted_or_refused(query, sight), limit_of(query.get("limit", ""))
+        page = found(sight=sight, wanted=wanted, after=after_of(query.get("cursor", "")), limit=limit)
+        following = next_address(request.path, query, cursor_at(page.next)) if page.next else None
+        return Response({"results": [summary_document(one) for one in page.contexts], "next": following})
 
     @extend_schema(
         parameters=[LOCATION],

@@ -3,6 +3,7 @@
 from assembly.models.alert import Alert, AlertKind
 from assembly.models.change import ChangeCounter
 from assembly.models.count import DayCount, MemoryTelling
+from assembly.models.context_file import ContextFile, ContextFilePart
 from assembly.models.external import ExternalSource
 from assembly.models.piece import Piece, StoredText, text_hash
 from assembly.models.profile import StoredProfile, StoredProfileVersion
@@ -22,6 +23,8 @@ __all__ = [
     "AssemblyQuerySet",
     "ChangeCounter",
     "DayCount",
+    "ContextFile",
+    "ContextFilePart",
     "ExternalSource",
     "FollowFailure",
     "MemoryTelling",

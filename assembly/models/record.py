@@ -86,6 +86,8 @@ class Assembly(models.Model):
             models.Index(fields=["-created", "-id"], name="assembly_newest"),
             models.Index(fields=["agent_id", "-created", "-id"], name="assembly_agent_newest"),
             models.Index(fields=["team_id", "-created", "-id"], name="assembly_team_newest"),
+            models.Index(fields=["requested_by", "-created", "-id"], name="assembly_requester_newest"),
+            models.Index(fields=["profile_name", "-created", "-id"], name="assembly_profile_newest"),
             GinIndex(fields=["told"], name="assembly_told", gin_pending_list_limit=PENDING_KB),
             GinIndex(fields=["omitted"], name="assembly_omitted", gin_pending_list_limit=PENDING_KB),
             GinIndex(fields=["codes"], name="assembly_codes", gin_pending_list_limit=PENDING_KB),

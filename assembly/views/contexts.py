@@ -1,36 +1,46 @@
 """The list of contexts."""
 
-from django.db.models import Q
+from urllib.parse import urlencode
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from assembly.forms import ContextFilterForm
-from assembly.models import Assembly, AssemblyQuerySet
-from config.http.cursors import next_address, page_of
+from assembly.context_forms import ContextFilterForm
+from assembly.finding import Found, Sight, TooBroad, after_of, found
+from assembly.views.list_sentence import sentence
+from config.http.cursors import cursor_at, limit_of, next_address
 from teams.views.asking import asking
-
-CUT = ~Q(warnings=[]) | Q(truncated=True)
 
 
 def contexts(request: HttpRequest) -> HttpResponse:
     """The contexts that the person may read, newest first; filters are in the address."""
-    principal = asking(request)
-    form = ContextFilterForm(request.GET, principal=principal)
-    rows = Assembly.objects.visible_to(principal)
-    rows = _filtered(rows, form) if form.is_valid() else rows.none()
-    found, cursor = page_of(rows.listed(), request.GET)
+    sight = Sight(asking(request))
+    form = ContextFilterForm(request.GET, sight=sight)
+    page, too_broad = _page(request, form, sight)
+    asked = {name: value for name, value in request.GET.dict().items() if value}
+    narrowed = {name: value for name, value in asked.items() if name in form.fields}
     context = {
         "form": form,
-        "contexts": found,
-        "filtered": any(request.GET.get(name) for name in form.fields),
-        "next": next_address(request.path, request.GET.dict(), cursor),
+        "sentence": sentence(form) if form.is_valid() else "",
+        "page": page,
+        "too_broad": too_broad,
+        "filtered": bool(narrowed),
+        "is_first": "cursor" not in asked,
+        "next": next_address(request.path, asked, cursor_at(page.next)) if page.next else None,
+        "narrowed": narrowed,
     }
-    return render(request, "assembly/context_list.html", context)
+    response = render(request, "assembly/context_list.html", context)
+    if request.headers.get("HX-Request"):
+        response["HX-Push-Url"] = f"{request.path}?{urlencode(asked)}"
+    return response
 
 
-def _filtered(rows: AssemblyQuerySet, form: ContextFilterForm) -> AssemblyQuerySet:
-    if agent := form.cleaned_data["agent"]:
-        rows = rows.filter(agent_id=agent.id)
-    if team := form.cleaned_data["team"]:
-        rows = rows.filter(team_id=team.id)
-    return rows.filter(CUT) if form.cleaned_data["only"] == "cut" else rows
+def _page(request: HttpRequest, form: ContextFilterForm, sight: Sight) -> tuple[Found, str]:
+    """The page that the address asks for, and what to say where it took too long."""
+    limit, after = limit_of(request.GET.get("limit", "")), after_of(request.GET.get("cursor", ""))
+    if not form.is_valid():
+        return Found((), None), ""
+    try:
+        return found(sight=sight, wanted=form.wanted, after=after, limit=limit), ""
+    except TooBroad as error:
+        return Found((), None), error.detail

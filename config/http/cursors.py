@@ -38,14 +38,14 @@ def page_of(
     found = list(rows.order_by(*(key if ascending else f"-{key}" for key in keys))[: limit + 1])
     if len(found) <= limit:
         return found, ""
-    return found[:limit], _encode([getattr(found[limit - 1], key) for key in keys])
+    return found[:limit], cursor_at([getattr(found[limit - 1], key) for key in keys])
 
 
 def stretch_of(items: Sequence[Item], query: Mapping[str, str]) -> tuple[Sequence[Item], str]:
     """A page of items that stand at their places for good, and the cursor of the next page; as `page_of`."""
     limit, begin = limit_of(query.get("limit", "")), _place_after(query.get("cursor", ""))
     end = begin + limit
-    return items[begin:end], _encode([end]) if end < len(items) else ""
+    return items[begin:end], cursor_at([end]) if end < len(items) else ""
 
 
 def next_address(path: str, query: Mapping[str, str], cursor: str) -> str | None:
@@ -62,8 +62,9 @@ def limit_of(text: str, default: int = DEFAULT_LIMIT, most: int = MAX_LIMIT) -> 
     raise Invalid("limit", f"Use a whole number from 1 to {most}.")
 
 
-def _encode(values: list[Any]) -> str:
-    return base64.urlsafe_b64encode(json.dumps(values, cls=DjangoJSONEncoderExact).encode()).decode().rstrip("=")
+def cursor_at(values: Sequence[Any]) -> str:
+    """The cursor of the page after the row with these keys."""
+    return base64.urlsafe_b64encode(json.dumps([*values], cls=DjangoJSONEncoderExact).encode()).decode().rstrip("=")
 
 
 class DjangoJSONEncoderExact(DjangoJSONEncoder):
@@ -107,7 +108,8 @@ def _not_ours() -> Invalid:
     return Invalid("cursor", "Use the cursor of `next` as it came, or leave it out to start anew.")
 
 
-def _after(model: type[Model], keys: tuple[str, ...], cursor: str, beyond: str) -> Q:
+def place_of(model: type[Model], keys: tuple[str, ...], cursor: str) -> list[Any]:
+    """The keys of the row after which the page begins. Raises Invalid."""
     values = _decoded(cursor)
     try:
         fields = [model._meta.get_field(key) for key in keys]  # noqa: SLF001 - Django's documented introspection
@@ -118,8 +120,12 @@ def _after(model: type[Model], keys: tuple[str, ...], cursor: str, beyond: str) 
             raise ValueError(cursor)  # noqa: TRY301 - one sentence for every cursor that is not ours
     except (ValueError, TypeError, OverflowError, ValidationError, RecursionError):
         raise _not_ours() from None
+    return parsed
+
+
+def _after(model: type[Model], keys: tuple[str, ...], cursor: str, beyond: str) -> Q:
     condition, equal = Q(pk__in=[]), Q()
-    for key, value in zip(keys, parsed, strict=True):
+    for key, value in zip(keys, place_of(model, keys, cursor), strict=True):
         condition |= equal & Q(**{f"{key}__{beyond}": value})
         equal &= Q(**{key: value})
     return condition

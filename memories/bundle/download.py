@@ -1,5 +1,7 @@
 """An archive as an answer: written to a temporary file first, so that what fails is told, then sent piece by piece."""
 
+from typing import IO
+
 from django.http import FileResponse, HttpResponse
 from django.http.response import HttpResponseBase
 
@@ -12,14 +14,18 @@ ZIP = "application/zip"
 
 def download_of(scope: Scope) -> HttpResponseBase:
     """The zip of the scope, to be saved as a file."""
-    file, name = zip_of(entries_of(scope)), f"{scope.name}.zip"
+    return attached(zip_of(entries_of(scope)), f"{scope.name}.zip", ZIP)
+
+
+def attached(file: IO[bytes], name: str, content_type: str) -> HttpResponseBase:
+    """What the temporary file holds, to be saved under that name."""
     whole = file.read(IN_MEMORY_BYTES + 1)
     if len(whole) <= IN_MEMORY_BYTES:
         file.close()
         disposition = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
-        return HttpResponse(whole, content_type=ZIP, headers=disposition)
+        return HttpResponse(whole, content_type=content_type, headers=disposition)
     file.seek(0)
-    response = FileResponse(file, as_attachment=True, filename=name, content_type=ZIP)
+    response = FileResponse(file, as_attachment=True, filename=name, content_type=content_type)
     response.block_size = PIECE_BYTES
     response["Cache-Control"] = "no-store"
     return response

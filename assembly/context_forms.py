@@ -1,0 +1,137 @@
+"""The filters above the list of contexts; all of them stand in the address."""
+
+import datetime
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from assembly.engine.codes import DECISION_CODES
+from assembly.engine.reasons import warning_label
+from assembly.finding import PARAMETERS, Owner, Sight, Wanted, wanted_of
+from assembly.finding.reading import MAX_WORDS_CHARACTERS, WARNINGS
+from assembly.profiles import profiles_all
+from assembly.reason_labels import reason_label
+from teams.forms import storable
+from teams.models import User
+
+DAYS = {"today": 1, "week": 7, "month": 30}
+MOST_PEOPLE = 500
+SEARCH = {"type": "search", "autocomplete": "off"}
+REF = {"autocomplete": "off", "spellcheck": "false", "placeholder": _("Address of its page")}
+MORE = ("requested_by", "profile", "warning", "reason", "since", "until", "contains", "omits")
+"""Those that are folded away until one of them is used."""
+
+
+class ContextFilterForm(forms.Form):
+    """Which contexts are listed; the choices are what the person may see.
+
+    The fields only show: what their texts mean is read by `assembly.finding`, as for the API.
+    """
+
+    q = forms.CharField(label=_("Search"), required=False, validators=[storable], widget=forms.TextInput(SEARCH))
+    agent = forms.CharField(label=_("Agent"), required=False, widget=forms.Select)
+    team = forms.CharField(label=_("Team"), required=False, widget=forms.Select)
+    when = forms.ChoiceField(
+        label=_("When"),
+        required=False,
+        choices=[
+            ("", _("Any time")),
+            ("today", _("Today")),
+            ("week", _("The last 7 days")),
+            ("month", _("The last 30 days")),
+        ],
+    )
+    only = forms.CharField(
+        label=_("Show"),
+        required=False,
+        widget=forms.Select(
+            choices=[
+                ("", _("All")),
+                ("cut", _("Cut or with a warning")),
+                ("left_out", _("With something left out")),
+            ]
+        ),
+    )
+    requested_by = forms.CharField(label=_("Asked for by"), required=False, widget=forms.Select)
+    profile = forms.CharField(label=_("Profile"), required=False, widget=forms.Select)
+    warning = forms.CharField(
+        label=_("Warning"),
+        required=False,
+        widget=forms.Select(choices=[("", _("Any or none")), *((code, warning_label(code)) for code in WARNINGS)]),
+    )
+    reason = forms.CharField(
+        label=_("Something was"),
+        required=False,
+        widget=forms.Select(choices=[("", _("Anything")), *((code, reason_label(code)) for code in DECISION_CODES)]),
+    )
+    since = forms.CharField(label=_("From"), required=False, widget=forms.DateInput({"type": "date"}))
+    until = forms.CharField(label=_("To"), required=False, widget=forms.DateInput({"type": "date"}))
+    contains = forms.CharField(
+        label=_("It was told"), required=False, validators=[storable], widget=forms.TextInput(REF)
+    )
+    omits = forms.CharField(
+        label=_("It was not told, though there"), required=False, validators=[storable], widget=forms.TextInput(REF)
+    )
+
+    def __init__(self, *args: Any, sight: Sight, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.sight, self.wanted = sight, Wanted()
+        self.fields["q"].widget.attrs["maxlength"] = MAX_WORDS_CHARACTERS
+        self._offer("agent", _("All agents"), _named(sight.agents, sight.deleted_agents))
+        self._offer("team", _("All teams"), _named(sight.teams, sight.deleted_teams))
+        self._offer("requested_by", _("Anybody"), [("me", _("Me")), *self._people()])
+        self._offer("profile", _("Any profile"), [(entry.name, entry.name) for entry in profiles_all()])
+
+    def clean(self) -> dict[str, Any]:
+        values = {**self.cleaned_data}
+        self.wanted, faults = wanted_of(self.parameters, self.sight)
+        for name, fault in faults.items():
+            self.add_error(name, fault)
+        return values
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """What is asked for, as the API takes it; dates go before “the last 7 days”."""
+        values = {name: str(self.cleaned_data.get(name) or "") for name in PARAMETERS}
+        when = self.cleaned_data.get("when")
+        if when and not (values["since"] or values["until"]):
+            values["since"] = (timezone.now().date() - datetime.timedelta(days=DAYS[when] - 1)).isoformat()
+        return {name: value for name, value in values.items() if value}
+
+    @property
+    def more(self) -> list[forms.BoundField]:
+        """The fields that are folded away."""
+        return [self[name] for name in MORE]
+
+    @property
+    def more_is_used(self) -> bool:
+        """Whether one of them narrows the list, or was filled in wrongly."""
+        return any(self.data.get(name) or name in self.errors for name in MORE)
+
+    def _offer(self, name: str, nothing: Any, choices: Iterable[tuple[str, Any]]) -> None:
+        """The choices, and what the address asks for beside them."""
+        offered: list[tuple[str, Any]] = [("", nothing), *choices]
+        asked = self.data.get(name, "")
+        if asked and "\0" not in asked and asked not in dict(offered):
+            offered.append((asked, asked))
+        self.fields[name].widget.choices = offered
+
+    def _people(self) -> Sequence[tuple[str, str]]:
+        """Those whom the person meets in a team; admins meet all."""
+        people = User.objects.exclude(id=self.sight.principal.id)
+        if not self.sight.principal.is_admin:
+            people = people.filter(memberships__team__in=[team.id for team in self.sight.teams]).distinct()
+        rows = people.order_by("name", "username").values_list("id", "name", "username")[:MOST_PEOPLE]
+        return [(f"person:{id_}", name or username) for id_, name, username in rows]
+
+
+def _named(there: Sequence[Owner], deleted: Sequence[Owner]) -> list[tuple[str, Any]]:
+    slugs = {one.slug for one in there}
+    gone = {one.slug: one for one in deleted if one.slug not in slugs}
+    return [
+        *((one.slug, one.name) for one in there),
+        *((one.slug, _("%(name)s (deleted)") % {"name": one.name}) for one in gone.values()),
+    ]

@@ -1,0 +1,43 @@
+"""Which contexts are wanted, as values."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+Only = Literal["", "cut", "left_out"]
+"""cut: something was cut to fit, or there is a warning. left_out: something was left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """What a context may hold: any version of it, or one alone."""
+
+    named: str
+    """Its ref without the version: agent_file:<uuid>."""
+
+    ref: str
+    """With the version, or again without, for any version."""
+
+    @property
+    def version(self) -> str:
+        """Empty for any."""
+        return "" if self.ref == self.named else self.ref.partition("@")[2]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What contexts must meet, all of it. `since` is the first moment, `until` the first one after the last."""
+
+    agent: UUID | None = None
+    team: UUID | None = None
+    requested_by: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+    profile: str = ""
+    warning: str = ""
+    reason: str = ""
+    contains: Thing | None = None
+    omits: Thing | None = None
+    only: Only = ""
+    words: str = ""

@@ -1,0 +1,44 @@
+"""Lists of contexts as files to download, prepared in the background where they are long."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+from uuid_utils.compat import uuid7
+
+from memories.models import Job
+
+
+class ContextFile(models.Model):
+    """What somebody asked for: `parameters` are those of the list. Kept for a day."""
+
+    class Format(models.TextChoices):
+        CSV = "csv", _("CSV, for spreadsheets")
+        JSON = "json", _("JSON, for programs")
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    requested_by = models.CharField(max_length=80)
+    parameters = models.JSONField()
+    format = models.CharField(max_length=4, choices=Format.choices)
+    job = models.ForeignKey(Job, models.SET_NULL, null=True, related_name="+")
+    created = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "context_files"
+        constraints = [
+            models.CheckConstraint(condition=models.Q(format__in=["csv", "json"]), name="context_file_format_known")
+        ]
+        indexes = [models.Index(fields=["created"], name="context_file_oldest")]
+
+
+class ContextFilePart(models.Model):
+    """Some rows of it, so that a job that was interrupted goes on after the last. The list goes on after `place`."""
+
+    file = models.ForeignKey(ContextFile, models.CASCADE, related_name="parts", db_index=False)
+    number = models.PositiveIntegerField()
+    content = models.BinaryField()
+    rows = models.PositiveIntegerField()
+    place = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        db_table = "context_file_parts"
+        constraints = [models.UniqueConstraint(fields=["file", "number"], name="context_file_part_once")]

@@ -1,0 +1,56 @@
+"""What somebody types or pastes to say which thing a context is to hold."""
+
+import pytest
+
+from agents.models import Agent
+from agents.services import daily_log_append
+from assembly.finding import Thing
+from assembly.finding.things import thing_of
+from teams.models import Team, User
+from teams.principal import SYSTEM
+
+pytestmark = pytest.mark.django_db
+ID = "01a20075-e6bd-73e2-8031-20abafbd6fe3"
+
+
+@pytest.mark.parametrize(
+    ("text", "named", "version"),
+    [
+        (f"memory:{ID}", f"memory:{ID}", ""),
+        (f" agent_file:{ID}@7 ", f"agent_file:{ID}", "7"),
+        ("turn:3", "turn:3", ""),
+        ("my-source:tickets/42", "my-source:tickets/42", ""),
+        (f"/memories/{ID}/", f"memory:{ID}", ""),
+        (f"https://dossier.example/memories/{ID}/versions/3/", f"memory:{ID}", "3"),
+        (f"/agents/ada/entities/{ID}/", f"entity:{ID}", ""),
+        (f"/agents/ada/documents/{ID}/edit/", f"chunk:{ID}", ""),
+        (f"/agents/ada/events/{ID}/", f"event:{ID}", ""),
+    ],
+)
+def test_refs_and_addresses_name_things(text: str, named: str, version: str) -> None:
+    thing = thing_of(text, SYSTEM)
+    assert (thing.named, thing.version) == (named, version)
+
+
+def test_the_pages_of_files_name_them(agent: Agent, team: Team, teammate: User) -> None:
+    file, goals = agent.files.get(file_key="KNOWLEDGE"), team.files.get(file_key="GOALS")
+    log = daily_log_append(agent=agent, date=agent.created.date(), text="Met.", principal=SYSTEM)
+    who = teammate.principal
+    assert thing_of("/agents/ada/files/KNOWLEDGE/", who) == Thing(f"agent_file:{file.id}", f"agent_file:{file.id}")
+    assert thing_of("/agents/ada/files/KNOWLEDGE/history/2/", who).ref == f"agent_file:{file.id}@2"
+    assert thing_of("http://testserver/teams/care/files/GOALS/history/?x=1", who).named == f"team_file:{goals.id}"
+    assert thing_of(f"/agents/ada/logs/{log.date}/", who) == Thing(f"daily_log:{log.id}", f"daily_log:{log.id}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "knowledge", "/", "/contexts/", "/nowhere/", "https://[", f"/agents/ada/memories/{ID}", "a b:c", "é:1"],
+)
+def test_what_names_nothing_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"address|page"):
+        thing_of(text, SYSTEM)
+
+
+def test_what_one_may_not_see_is_not_there(agent: Agent, outsider: User) -> None:
+    with pytest.raises(ValueError, match="no page"):
+        thing_of("/agents/ada/files/KNOWLEDGE/", outsider.principal)
