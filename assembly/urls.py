@@ -3,15 +3,15 @@
 from django.urls import path
 
 from assembly.views import (
+    again,
     alerts,
     as_of,
-    again,
     comparing,
     context,
+    context_files,
     context_items,
     context_record,
     context_text,
-    context_files,
     contexts,
     external,
     external_forms,
@@ -19,8 +19,8 @@ from assembly.views import (
     preview,
     profile_versions,
     profiles,
-    retention,
     proposals,
+    retention,
     rule_trying,
     rule_versions,
     rule_writing,
@@ -30,8 +30,8 @@ from assembly.views import (
     trends,
     webhook_forms,
     webhooks,
-    why_not,
     what_if,
+    why_not,
 )
 
 urlpatterns = [

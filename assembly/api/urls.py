@@ -10,6 +10,7 @@ from assembly.api import (
     external,
     profiles,
     proposals,
+    retention,
     rule_trying,
     rules,
     trends,
@@ -19,7 +20,6 @@ from assembly.api import (
     webhooks,
     why_not,
 )
-from assembly.api import external, profiles, retention, rule_trying, rules, trials, uses, views
 from teams.access import team_for
 
 urlpatterns = [

@@ -26,7 +26,7 @@ def index(sql: str, name: str) -> migrations.RunSQL:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("assembly", "0013_pieces"), ("memories", "0011_import_plans")]
+    dependencies = [("assembly", "0015_trends_alerts_webhooks"), ("memories", "0011_import_plans")]
 
     operations = [
         migrations.AddIndex(

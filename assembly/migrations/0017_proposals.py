@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("assembly", "0015_trends_alerts_webhooks"),
+        ("assembly", "0016_finding_contexts"),
     ]
 
     operations = [

@@ -2,8 +2,8 @@
 
 from assembly.models.alert import Alert, AlertKind
 from assembly.models.change import ChangeCounter
-from assembly.models.count import DayCount, MemoryTelling
 from assembly.models.context_file import ContextFile, ContextFilePart
+from assembly.models.count import DayCount, MemoryTelling
 from assembly.models.external import ExternalSource
 from assembly.models.piece import Piece, StoredText, text_hash
 from assembly.models.profile import StoredProfile, StoredProfileVersion
@@ -22,9 +22,9 @@ __all__ = [
     "AssemblyFlag",
     "AssemblyQuerySet",
     "ChangeCounter",
-    "DayCount",
     "ContextFile",
     "ContextFilePart",
+    "DayCount",
     "ExternalSource",
     "FollowFailure",
     "MemoryTelling",

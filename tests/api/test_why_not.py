@@ -23,6 +23,7 @@ from teams.services import team_create
 from tests.assembly.conftest import NOW
 from tests.assembly.hanging import raising, replaced
 from tests.client import Api, errors_of, problem
+from tests.decided import decided
 
 pytestmark = pytest.mark.django_db
 
@@ -84,7 +85,7 @@ def test_what_has_no_room_would_fit_with_so_many_tokens_more(agent_api: Api, age
     more = int(whole["changes"][0]["value"]) - 12
     assert f"with {more} more tokens" in whole["sentence"]
     longer, shorter = (
-        assembled(agent, team, max_tokens=12 + tokens, now=NOW).decisions.get(ref=answer["decision"]["ref"])
+        decided(assembled(agent, team, max_tokens=12 + tokens, now=NOW), ref=answer["decision"]["ref"])[0]
         for tokens in (more, more - 1)
     )
     assert (longer.code, shorter.code == "fits") == ("fits", False), "told again for real, it is as it was said"

@@ -17,11 +17,10 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 from agents.keys import api_key_create
 from agents.models import Agent
 from agents.services import daily_log_append
+from assembly.again.wishes import Wishes
 from assembly.external.sealing import sealed
 from assembly.following import count_and_watch
-from assembly.models import Assembly, ExternalSource, StoredProfile, StoredRule, Webhook, WebhookDelivery
-from assembly.again.wishes import Wishes
-from assembly.models import Assembly, ExternalSource, Proposal, StoredProfile, StoredRule
+from assembly.models import Assembly, ExternalSource, Proposal, StoredProfile, StoredRule, Webhook, WebhookDelivery
 from assembly.profiles import SHIPPED
 from assembly.proposals.services import proposal_create
 from memories.bundle.imports import import_begin, import_show

@@ -42,7 +42,9 @@ def told() -> Recorded:
     ordered = tuple(by_place[one.section, one.ref] for one in made.decisions)
     sections = [{name: getattr(one, name) for name in one.__dataclass_fields__} for one in made.sections]
     given = type(given)(given.request, given.profile, ordered)
-    return Recorded(Assembly(sections=sections, tokens=made.tokens), given, made.decisions)
+    assembly = Assembly(tokens=made.tokens)
+    assembly.contents = {"sections": sections}
+    return Recorded(assembly, given, made.decisions)
 
 
 def refs(matches: Sequence[Match]) -> list[str]:
