@@ -153,6 +153,8 @@ PAGES = (
     "/contexts/?agent=nobody",
     "/contexts/{context}/",
     "/contexts/{over}/",
+    "/contexts/{context}/why-not/",
+    "/contexts/{context}/why-not/?q=stage+number+0",
     "/profiles/",
     "/profiles/new/",
     "/profiles/coding/",
