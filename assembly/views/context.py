@@ -8,8 +8,10 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from assembly.models import AssemblyFlag
 from assembly.replay import content_of
 from assembly.replay import replay as replay_of
+from assembly.retention.flags import may_flag
 from assembly.views import explanation, layers
 from assembly.views.context_items import filter_form, following
 from assembly.views.context_page import page_of_context, told_for
@@ -52,6 +54,8 @@ def context(request: HttpRequest, id_: UUID) -> HttpResponse:
         "warnings": explanation.warnings(assembly),
         "stretch": shown,
         "pieces": page.linked(shown) if shown else None,
+        "flag": AssemblyFlag.objects.filter(assembly=assembly).first(),
+        "may_flag": may_flag(asking(request), assembly),
     }
     return render(request, "assembly/context.html", facts)
 

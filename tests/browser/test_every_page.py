@@ -173,6 +173,8 @@ PAGES = (
     "/contexts/compare/?before={context}&after={over}",
     "/proposals/",
     "/proposals/{proposal}/?try=1",
+    "/contexts/{context}/why-not/",
+    "/contexts/{context}/why-not/?q=stage+number+0",
     "/profiles/",
     "/profiles/new/",
     "/profiles/coding/",

@@ -8,11 +8,11 @@ from agents.models import Agent
 from agents.services import agent_create, agent_delete
 from assembly.asked import Asked
 from assembly.models import Assembly
+from assembly.recorded import recorded
 from assembly.service import assemble
 from memories.services import MemoryFacts, memories_create, memory_create
 from teams.models import Team, User
 from teams.services import team_create
-from tests.decided import decided
 from tests.pages.conftest import SignedIn, text_of
 
 
@@ -46,7 +46,8 @@ def test_an_outsider_finds_no_such_page(signed_in: SignedIn, outsider: User, tol
 def test_without_a_question_it_lists_what_is_left_out(signed_in: SignedIn, owner: User, told: Assembly) -> None:
     page = text_of(signed_in(owner).get(address(told)))
     links = re.findall(r'href="(/contexts/[^"]+why-not/\?ref=[^"]+)"', page)
-    assert len(links) == told.left_out - sum(decision.tokens_full == 0 for decision in decided(told))
+    decisions = recorded(told).decisions
+    assert len(links) == sum(not decision.included and decision.tokens_full > 0 for decision in decisions)
     followed = text_of(signed_in(owner).get(links[0].replace("&amp;", "&")))
     assert "It was considered, and left out." in followed
 

@@ -2,6 +2,8 @@
 
 import datetime as dt
 from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -41,9 +43,8 @@ def told() -> Recorded:
     by_place = {(one.section, one.ref): one for one in CANDIDATES}
     ordered = tuple(by_place[one.section, one.ref] for one in made.decisions)
     sections = [{name: getattr(one, name) for name in one.__dataclass_fields__} for one in made.sections]
+    assembly = cast("Assembly", SimpleNamespace(sections=sections, tokens=made.tokens))
     given = type(given)(given.request, given.profile, ordered)
-    assembly = Assembly(tokens=made.tokens)
-    assembly.contents = {"sections": sections}
     return Recorded(assembly, given, made.decisions)
 
 
