@@ -18,6 +18,7 @@ from teams.views.asking import asking
 PURPOSES = {
     "split_documents": gettext_lazy("Make documents findable"),
     "import_archive": gettext_lazy("Import an archive"),
+    "webhook_delivery": gettext_lazy("Tell a webhook"),
     "embed_missing": gettext_lazy("Make memories, entities and tools findable by meaning"),
 }
 
