@@ -5,27 +5,34 @@ from uuid import UUID
 from django.db import models
 
 from agents.models import Agent
+from teams.database import ORGANISATION
 from teams.models import Team
 from teams.principal import Principal
 
 
 class DayCountQuerySet(models.QuerySet["DayCount"]):
-    def visible_to(self, principal: Principal) -> "DayCountQuerySet":
-        """Those of contexts that the principal may read: whose agent *and* team it sees."""
+    def seen_by(
+        self, principal: Principal, *, agent_id: UUID | None = None, team_id: UUID | None = None
+    ) -> "DayCountQuerySet":
+        """Those of contexts that the principal may read, whose agent *and* team it sees: of all of these, or of one
+        agent, of one team, or of both together.
+
+        Who sees everything and asks for all gets the sums of the organisation: one row for a day.
+        """
+        if principal.is_admin and not agent_id and not team_id:
+            return self.filter(agent_id=ORGANISATION)
+        rows = self.filter(agent_id=agent_id) if agent_id else self
+        rows = rows.filter(team_id=team_id) if team_id else rows
         if principal.is_admin:
-            return self
+            return rows
         agents = Agent.objects.visible_to(principal).values("id")
         teams = Team.objects.visible_to(principal).values("id")
-        return self.filter(models.Q(team_id__in=teams) | models.Q(team_id=None), agent_id__in=agents)
-
-    def within(self, *, agent_id: UUID | None = None, team_id: UUID | None = None) -> "DayCountQuerySet":
-        """Those of one agent, of one team, or of both together."""
-        mine = self.filter(agent_id=agent_id) if agent_id else self
-        return mine.filter(team_id=team_id) if team_id else mine
+        return rows.filter(models.Q(team_id__in=teams) | models.Q(team_id=None), agent_id__in=agents)
 
 
 class DayCount(models.Model):
-    """The contexts of one agent in one team, or in none, that were made on one day by UTC.
+    """The contexts of one agent in one team, or in none, that were made on one day by UTC. The agent ORGANISATION has
+    those of all agents and teams together.
 
     Whole numbers: tokens, milliseconds, items. The maps are JSON objects of such numbers: tokens by layer, contexts in
     which a file was cut by what its ref names, items left out by reason, contexts without a source that was late or

@@ -10,6 +10,7 @@ from assembly.engine.flat import flat
 from assembly.models import Assembly
 from assembly.recorded import Recorded
 from assembly.trends.tally import MAPS, Key, Tally, key_of, named
+from teams.database import ORGANISATION
 
 COUNTING_LOCK = 7_152_001
 """Shared by those who count contexts as they come, held alone by who counts a day anew."""
@@ -47,7 +48,8 @@ class Counting:
     def add(self, assembly: Assembly, told: Recorded) -> None:
         """One more context, with what it holds."""
         key = key_of(assembly)
-        self._tallies.setdefault(key, Tally()).add(assembly, told)
+        for counted in (key, Key(key.day, ORGANISATION, None)):
+            self._tallies.setdefault(counted, Tally()).add(assembly, told)
         for decision in told.decisions:
             if decision.included and decision.ref.startswith(MEMORY):
                 id_ = named(decision.ref).removeprefix(MEMORY)

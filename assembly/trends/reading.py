@@ -87,8 +87,8 @@ def trend_of(
     principal: Principal, period: Period, *, agent_id: UUID | None = None, team_id: UUID | None = None
 ) -> Trend:
     """The counts of the contexts that the principal may read, or of those of one agent or team, in two queries."""
-    rows = DayCount.objects.visible_to(principal).within(agent_id=agent_id, team_id=team_id)
-    rows = rows.filter(day__range=(period.since, period.until))
+    seen = DayCount.objects.seen_by(principal, agent_id=agent_id, team_id=team_id)
+    rows = seen.filter(day__range=(period.since, period.until))
     tallies = {day: Tally() for day in period}
     for day, *sums in rows.values_list("day").annotate(*map(Sum, SUMS)):
         for name, number in zip(SUMS, sums, strict=True):

@@ -8,11 +8,12 @@ import datetime
 from collections.abc import Iterator
 
 from django.db import connection, transaction
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Q, QuerySet
 
 from assembly.models import Assembly, DayCount
 from assembly.trends.counting import COUNTING_LOCK, Counting
 from assembly.trends.records import with_records
+from teams.database import ORGANISATION
 
 BATCH = 200
 """Contexts in memory at a time."""
@@ -42,7 +43,7 @@ def day_recount(day: datetime.date, *, again: bool = False) -> int | None:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [COUNTING_LOCK])
     rows = _countable(day)
     recorded = rows.count()
-    counted = DayCount.objects.filter(day=day).aggregate(all=Sum("contexts"))["all"] or 0
+    counted = DayCount.objects.filter(day=day, agent_id=ORGANISATION).values_list("contexts", flat=True).first() or 0
     if recorded < counted or (recorded == counted and not again):
         return None
     DayCount.objects.filter(day=day).delete()

@@ -19,6 +19,7 @@ PURPOSES = {
     "split_documents": gettext_lazy("Make documents findable"),
     "import_archive": gettext_lazy("Import an archive"),
     "list_contexts": gettext_lazy("Prepare a list of contexts"),
+    "webhook_delivery": gettext_lazy("Tell a webhook"),
     "embed_missing": gettext_lazy("Make memories, entities and tools findable by meaning"),
 }
 

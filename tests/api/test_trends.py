@@ -109,5 +109,5 @@ def test_it_takes_as_many_queries_for_many_agents(
     admin_api.get("trends")
     for number in range(20):
         day_of(agent, NOON.date(), team_id=Team.objects.create(slug=f"t{number}", name="T").id)
-    with django_assert_num_queries(4):  # the key, the sums, the maps, the memories
-        assert sum(contexts(admin_api)) == 20
+    with django_assert_num_queries(5):  # the key, the agent, the sums, the maps, the memories
+        assert sum(contexts(admin_api, "&agent=ada")) == 20

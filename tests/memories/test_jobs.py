@@ -13,7 +13,7 @@ from uuid_utils.compat import uuid7
 
 from agents.models import Agent
 from memories import jobs
-from memories.jobs import KINDS, MAX_ATTEMPTS, Advance, NotParked, job_create, job_retry, jobs_sweep
+from memories.jobs import KINDS, MAX_ATTEMPTS, Advance, NotParked, RetryLater, job_create, job_retry, jobs_sweep
 from memories.models import Job, JobStatus
 from memories.running import KILLED, Lease, _connection_of_its_own, job_run
 from teams.principal import SYSTEM
@@ -65,6 +65,21 @@ def messages() -> list[Any]:
             "SELECT convert_from(decode(message->>'body', 'base64'), 'UTF8')::json->0 FROM pgmq.q_dossier_jobs"
         )
         return [row[0] for row in cursor.fetchall()]
+
+
+def test_a_job_that_knows_when_it_may_succeed_waits_so_long(kind: Register) -> None:
+    def later(job: Job, advance: Advance) -> None:
+        raise RetryLater("Nobody was there.", timedelta(hours=2))
+
+    kind(later)
+    job = created()
+    job_run(job_id=job.id)
+    row = now_of(job)
+    assert (row.status, row.attempts, row.error) == (JobStatus.QUEUED, 1, "Nobody was there.")
+    assert row.leased_until
+    assert timedelta(hours=1) < row.leased_until - timezone.now() <= timedelta(hours=2)
+    job_run(job_id=changed(job, attempts=MAX_ATTEMPTS - 1).id)
+    assert (now_of(job).status, now_of(job).leased_until) == (JobStatus.PARKED, None)
 
 
 def test_a_job_is_sent_by_its_id_once_it_is_committed() -> None:

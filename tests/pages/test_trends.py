@@ -16,7 +16,7 @@ from assembly.models import DayCount
 from memories.services import MemoryFacts, memory_create
 from teams.models import Team, User
 from teams.principal import SYSTEM
-from tests.assembly.trends.counted import day_of
+from tests.assembly.trends.counted import day_of, day_of_all
 from tests.pages.conftest import SignedIn, text_of
 
 TODAY = timezone.now().astimezone(datetime.UTC).date()
@@ -107,6 +107,8 @@ def test_nobody_sees_what_is_not_theirs(
     stranger = signed_in(outsider)
     assert [stranger.get(address).status_code for address in (ALL, OF_TEAM, OF_AGENT)] == [200, 404, 404]
     assert "No context was made" in text_of(stranger.get(ALL))
+    assert "4 contexts of Luna in 30 days" in text_of(signed_in(admin).get(OF_AGENT))
+    day_of_all(counted)
     assert "4 contexts in 30 days" in text_of(signed_in(admin).get(ALL))
     assert client.get(ALL).status_code == 302
 

@@ -8,6 +8,7 @@ from assembly.asked import Asked
 from assembly.models import Assembly, DayCount
 from assembly.service import assemble
 from assembly.trends.tally import MAPS
+from teams.database import ORGANISATION
 from teams.models import Team
 from teams.principal import SYSTEM
 
@@ -34,6 +35,18 @@ def day_of(agent: Agent, day: datetime.date, **facts: Any) -> DayCount:
     return DayCount.objects.create(day=day, agent_id=agent.id, **found)
 
 
+def day_of_all(row: DayCount) -> None:
+    """The same day of the whole organisation, in which there was nothing else."""
+    row.pk, row.agent_id, row.team_id = None, ORGANISATION, None
+    row.save(force_insert=True)
+
+
 def counts() -> list[dict[str, Any]]:
-    """All rows, the oldest first."""
-    return list(DayCount.objects.order_by("day", "agent_id", "team_id").values(*COLUMNS))
+    """All rows but those of the whole organisation, the oldest first."""
+    rows = DayCount.objects.exclude(agent_id=ORGANISATION)
+    return list(rows.order_by("day", "agent_id", "team_id").values(*COLUMNS))
+
+
+def counts_of_all() -> list[dict[str, Any]]:
+    """The rows of the whole organisation, the oldest first."""
+    return list(DayCount.objects.filter(agent_id=ORGANISATION).order_by("day").values(*COLUMNS))

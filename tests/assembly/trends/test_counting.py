@@ -18,7 +18,7 @@ from memories.models import Memory
 from teams.models import Team
 from tests import cast
 from tests.assembly.conftest import write
-from tests.assembly.trends.counted import counts, dated, told
+from tests.assembly.trends.counted import counts, counts_of_all, dated, told
 from tests.threads import at_once
 
 NOON = datetime.datetime(2026, 3, 14, 12, tzinfo=datetime.UTC)
@@ -73,6 +73,11 @@ def test_batches_add_up_to_the_same(luna: Agent, demo_team: Team, long_knowledge
         count_and_watch(found[number : number + 3])
     assert counts() == together
     assert [row["contexts"] for row in together] == [4, 4], "one row for the team, one for the agent alone"
+    (everything,) = counts_of_all()
+    assert (everything["contexts"], everything["team_id"]) == (8, None)
+    for name in ("tokens", "budget", "considered"):
+        assert everything[name] == sum(row[name] for row in together)
+    assert everything["layers"] == dict(sum((Counter(row["layers"]) for row in together), Counter()))
     assert sum(row["tokens"] for row in together) == sum(assembly.tokens for assembly in found)
     assert sum(row["warnings"]["BUDGET_EXCEEDED"] for row in together) == 2
 
