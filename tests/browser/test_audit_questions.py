@@ -45,7 +45,7 @@ def test_which_file_was_cut(clicks: Clicks) -> None:
     page = clicks.page
     expect(page.get_by_role("heading", level=1)).to_contain_text("One text was cut")
     expect(page.get_by_role("row").filter(has_text="Knowledge Base").last).to_contain_text("cut: ")
-    clicks.click(page.get_by_role("link", name="In the text: Knowledge Base"))
+    clicks.click(page.get_by_role("link", name="In the text Knowledge Base"))
     expect(page.locator(".told:target mark")).to_have_text("... [truncated]")
     clicks.click(page.get_by_role("link", name="The version that it came from: Knowledge Base"))
     expect(page.get_by_text("Paragraph 29:")).to_be_visible()
