@@ -4,9 +4,11 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Locator, Page, expect
 
 from teams.models import Team
+from tests.assembly.as_of_story import clock_set
 from tests.browser.conftest import sign_in
 
 pytestmark = pytest.mark.browser
@@ -45,7 +47,7 @@ def test_which_file_was_cut(clicks: Clicks) -> None:
     page = clicks.page
     expect(page.get_by_role("heading", level=1)).to_contain_text("One text was cut")
     expect(page.get_by_role("row").filter(has_text="Knowledge Base").last).to_contain_text("cut: ")
-    clicks.click(page.get_by_role("link", name="In the text: Knowledge Base"))
+    clicks.click(page.get_by_role("link", name="In the text Knowledge Base"))
     expect(page.locator(".told:target mark")).to_have_text("... [truncated]")
     clicks.click(page.get_by_role("link", name="The version that it came from: Knowledge Base"))
     expect(page.get_by_text("Paragraph 29:")).to_be_visible()
@@ -64,3 +66,50 @@ def test_does_it_replay_byte_for_byte(clicks: Clicks) -> None:
     clicks.click(clicks.page.get_by_role("button", name="Replay"))
     expect(clicks.page.locator("#replayed")).to_contain_text("✓ Replayed: every byte matches")
     expect(clicks.page.locator("#replayed code")).to_have_text(re.compile("[0-9a-f]{64}"))
+
+
+def test_why_something_was_not_recalled(clicks: Clicks) -> None:
+    clicks.open("the stage")
+    page = clicks.page
+    left_out = page.locator("#left-out .items > li").filter(has_text="of the top 5 in Team Knowledge").first
+    clicks.click(left_out.get_by_role("link", name="Why not?"))
+    expect(page.locator("#answer")).to_contain_text("It was considered, and left out.")
+    expect(page.locator("#answer")).to_contain_text("It would be in if Team Knowledge took the best")
+
+
+def test_what_it_would_be_told_today(clicks: Clicks) -> None:
+    clicks.open("the stage")
+    clicks.click(clicks.page.get_by_role("link", name="And today?"))
+    expect(clicks.page.get_by_role("heading", level=1)).to_have_text("What would Luna be told today?")
+
+
+def test_what_the_agent_knew_on_another_day(clicks: Clicks, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = clock_set(monkeypatch, timezone.now())
+    then = clock.goes_on(hours=1)
+    clock.goes_on(days=2)
+    clicks.open("the stage")
+    page = clicks.page
+    clicks.click(page.get_by_role("link", name="On another day"))
+    expect(page.get_by_label("Topic")).to_have_value("the stage")
+    page.get_by_label("Day").fill(f"{then:%Y-%m-%d}")
+    page.get_by_label("Time").fill(f"{then:%H:%M}")
+    clicks.click(page.get_by_role("button", name="Look back"))
+    expect(page.get_by_role("heading", name="Luna would have been told")).to_be_visible()
+
+
+def test_what_if_it_had_less_room(clicks: Clicks) -> None:
+    clicks.open("the stage")
+    page = clicks.page
+    clicks.click(page.get_by_role("link", name="What if …"))
+    page.get_by_label("Budget in tokens").fill("500")
+    clicks.click(page.get_by_role("button", name="Look", exact=True))
+    expect(page.locator(".told")).to_contain_text("tokens instead of")
+
+
+def test_how_two_contexts_differ(clicks: Clicks) -> None:
+    clicks.open("the stage")
+    page = clicks.page
+    clicks.click(page.get_by_role("link", name="Compare with …"))
+    clicks.click(page.locator("ul.items").get_by_role("link").first)
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page).to_have_url(re.compile("after="))

@@ -26,7 +26,7 @@ def test_from_an_item_to_its_place_in_the_text_and_back(
 ) -> None:
     sign_in(page, server)
     page.goto(f"{server}/contexts/{Assembly.objects.get(topic='the stage').id}/")
-    page.get_by_role("link", name="In the text: Knowledge Base").focus()
+    page.get_by_role("link", name="In the text Knowledge Base").focus()
     page.keyboard.press("Enter")
     told = page.locator(".told:target")
     expect(told).to_contain_text("Paragraph 0: story and stage")
