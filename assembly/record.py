@@ -1,6 +1,6 @@
 """Recording: one atomic write of an assembly, its decisions and the texts that were considered."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -10,11 +10,15 @@ from django.db import transaction
 from django.utils import timezone
 
 from agents.models import Agent
+from assembly.columns import Columns, columns_of
 from assembly.engine.flat import flat
 from assembly.engine.profile import Profile
 from assembly.engine.types import Assembled, Candidate, Request
 from assembly.gathered import SourceReport
 from assembly.models import Assembly, text_hash
+from assembly.models.body import packed
+from assembly.models.record import profile_known
+from assembly.pieces import NewPiece, piece_of, piece_of_profile, piece_of_summary
 from assembly.summarising import EXTRACTIVE, store_summaries
 from assembly.writing import write
 from teams.models import Team
@@ -63,6 +67,7 @@ def record(
     `warnings` are codes of the whole and of its sources. `wishes` is what the record keeps of the request beside its
     columns, JSON-safe.
     """
+    composed = _composed(profile, candidates, assembled)
     assembly = Assembly(
         **flat(owners),
         created=timezone.now(),
@@ -79,73 +84,67 @@ def record(
         truncated=assembled.truncated,
         left_out=sum(not decision.included for decision in assembled.decisions),
         warnings=list(warnings),
+        codes=sorted({decision.code.value for decision in assembled.decisions}),
         sha256=bytes.fromhex(assembled.sha256),
         engine_version=request.engine_version,
-        request=dict(wishes),
-        profile=profile.to_dict(),
-        sections=[flat(section) for section in assembled.sections],
-        sources=[flat(report) for report in reports],
         assembly_ms=assembly_ms,
     )
-    hashes = {text: text_hash(text) for text in _texts_of(candidates)}
-    rows = _decisions(assembly, profile, candidates, assembled, hashes)
-    summaries = _summaries_of(candidates, hashes)
+    contents = {
+        "request": dict(wishes),
+        "profile": composed.profile,
+        "sections": [flat(section) for section in assembled.sections],
+        "sources": [flat(report) for report in reports],
+        "decisions": composed.columns,
+    }
+    assembly.body, assembly.contents = packed(contents), contents
+    summaries = _summaries_of(candidates)
     with transaction.atomic() if summaries else nullcontext():
-        write(assembly, {key: text for text, key in hashes.items()}, rows)
+        write(assembly, composed.told, composed.omitted)
         store_summaries(summaries)
     return assembly
 
 
-def _texts_of(candidates: Sequence[Candidate]) -> set[str]:
-    written = {candidate.text for candidate in candidates}
-    return written | {candidate.summary.text for candidate in candidates if candidate.summary}
+@dataclass(frozen=True, slots=True)
+class _Composed:
+    """The pieces of a record, those that are in and those that are left out, and what was decided about them."""
+
+    told: list[NewPiece]
+    omitted: list[NewPiece]
+    profile: str
+    columns: Columns
 
 
-def _summaries_of(candidates: Sequence[Candidate], hashes: Mapping[str, bytes]) -> list[tuple[bytes, str, bytes]]:
+def _composed(profile: Profile, candidates: Sequence[Candidate], assembled: Assembled) -> _Composed:
+    offered = {(candidate.section, candidate.ref): candidate for candidate in candidates}
+    decided = [offered[decision.section, decision.ref] for decision in assembled.decisions]
+    pieces = [piece_of(candidate) for candidate in decided]
+    summaries = [piece_of_summary(candidate) for candidate in decided]
+    used = piece_of_profile(profile)
+    profile_known(used.text_sha256.hex(), used.text)
+    included = [decision.included for decision in assembled.decisions]
+    told = _each_once([piece for piece, is_in in zip(pieces, included, strict=True) if is_in])
+    told |= _each_once([*(piece for piece in summaries if piece), used])
+    omitted = _each_once([piece for piece, is_in in zip(pieces, included, strict=True) if not is_in])
+    inside = {sha256: place for place, sha256 in enumerate(told)}
+    outside = {sha256: len(told) + place for place, sha256 in enumerate(omitted)}
+    places = [(inside if is_in else outside)[piece.sha256] for piece, is_in in zip(pieces, included, strict=True)]
+    shorter = [inside[piece.sha256] if piece else None for piece in summaries]
+    columns = columns_of(assembled.decisions, decided, places, shorter, profile)
+    return _Composed([*told.values()], [*omitted.values()], used.text_sha256.hex(), columns)
+
+
+def _each_once(pieces: Iterable[NewPiece]) -> dict[bytes, NewPiece]:
+    return {piece.sha256: piece for piece in pieces}
+
+
+def _summaries_of(candidates: Sequence[Candidate]) -> list[tuple[bytes, str, bytes]]:
     """What a model said shorter, which one, and how: two hashes and a name.
 
     What the extractive summariser said is not kept for others: it is made faster than it is found.
     """
     said = [(candidate.text, candidate.summary) for candidate in candidates if candidate.summary]
     return [
-        (hashes[text], summary.model, hashes[summary.text])
+        (text_hash(text), summary.model, text_hash(summary.text))
         for text, summary in said
         if summary.text and summary.model != EXTRACTIVE
     ]
-
-
-def _decisions(
-    assembly: Assembly,
-    profile: Profile,
-    candidates: Sequence[Candidate],
-    assembled: Assembled,
-    hashes: Mapping[str, bytes],
-) -> list[dict[str, Any]]:
-    """The rows of the decisions, by column."""
-    offered = {(candidate.section, candidate.ref): candidate for candidate in candidates}
-    source_of = {section.key: section.source for section in profile.sections}
-    rows = []
-    for position, decision in enumerate(assembled.decisions):
-        candidate = offered[decision.section, decision.ref]
-        rows.append(
-            {
-                "assembly_id": assembly.id,
-                "position": position,
-                "section": decision.section,
-                "source": source_of[decision.section],
-                "ref": decision.ref,
-                "candidate": candidate.to_dict(),
-                "text_sha256": hashes[candidate.text],
-                "code": decision.code.value,
-                "included": decision.included,
-                "rank": decision.rank,
-                "score": decision.score,
-                "signals": dict(decision.signals),
-                "tokens": decision.tokens,
-                "tokens_full": decision.tokens_full,
-                "start": decision.start,
-                "end": decision.end,
-                "detail": dict(decision.detail),
-            }
-        )
-    return rows

@@ -1,15 +1,20 @@
 """An assembly as its record tells it: what the engine was given, and what became of each candidate."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
+from django.db.models import OuterRef, Subquery
+
+from assembly.columns import Columns, candidate_facts, decision_at
 from assembly.engine.pipeline import assemble
 from assembly.engine.profile import Profile
-from assembly.engine.types import Assembled, Candidate, Decision, Request, SectionResult
-from assembly.models import Assembly, StoredText
-from assembly.models import Decision as Row
+from assembly.engine.types import Assembled, Candidate, Decision, Request, SectionResult, Summary
+from assembly.models import Assembly, Piece, StoredText
 from assembly.rules.firing import rules_replayed
 from config.tokens import get_tokenizer
+
+NONE: Columns = {"piece": []}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,38 +56,60 @@ class Recorded:
 
 
 def recorded(assembly: Assembly) -> Recorded:
-    """All that the record holds, texts included: two queries."""
-    rows = list(Row.objects.filter(assembly=assembly.decided_in or assembly.id).order_by("position"))
-    texts = _texts_of(rows)
-    candidates = tuple(_candidate_of(row, texts) for row in rows)
-    request = Request(
+    """All that the record holds, texts included: one query, where the profile is known.
+
+    Raises ValueError, LookupError or TypeError for a record that somebody changed.
+    """
+    columns, profile = assembly.contents.get("decisions") or NONE, Profile.from_dict(assembly.profile)
+    ids = [*assembly.told, *assembly.omitted]
+    pieces = _pieces_of(ids)
+    candidates, decisions = [], []
+    for place, piece_at in enumerate(columns["piece"]):
+        candidate = _candidate_at(
+            columns, place, profile, pieces[ids[piece_at]], _summary_at(columns, place, ids, pieces)
+        )
+        candidates.append(candidate)
+        decisions.append(decision_at(columns, place, candidate, profile))
+    inputs = Inputs(_request_of(assembly), profile, tuple(candidates))
+    return Recorded(assembly, inputs, tuple(decisions))
+
+
+def _request_of(assembly: Assembly) -> Request:
+    asked = assembly.request
+    return Request(
         budget=assembly.budget,
         topic=assembly.topic,
         tokenizer=assembly.tokenizer,
         now=assembly.now,
-        exclude=tuple(assembly.request.get("exclude", ())),
-        appended=assembly.request.get("appended", ""),
-        rules=rules_replayed(assembly.request),
+        exclude=tuple(asked.get("exclude", ())),
+        appended=asked.get("appended", ""),
+        rules=rules_replayed(asked),
         engine_version=assembly.engine_version,
     )
-    inputs = Inputs(request, Profile.from_dict(assembly.profile), candidates)
-    return Recorded(assembly, inputs, tuple(row.as_decided() for row in rows))
 
 
-def _candidate_of(row: Row, texts: Mapping[bytes, str]) -> Candidate:
-    """The candidate that was decided on, with its recorded texts."""
-    summary = texts.get(_summary_hash_of(row), "")
-    return Candidate.from_dict(row.candidate, texts.get(bytes(row.text_sha256), ""), summary)
+class _Stored(NamedTuple):
+    """A piece as it is stored, with its text."""
+
+    ref: str
+    facts: Mapping[str, Any]
+    text: str
 
 
-def _summary_hash_of(row: Row) -> bytes:
-    """The SHA-256 of the summary that the candidate came with; empty without one."""
-    return bytes.fromhex(row.candidate.get("summary", {}).get("sha256", ""))
+def _pieces_of(ids: Sequence[int]) -> dict[int, _Stored]:
+    text = StoredText.objects.filter(sha256=OuterRef("text_sha256")).values("text")
+    rows = Piece.objects.filter(id__in=ids).annotate(text=Subquery(text)).values_list("id", "ref", "facts", "text")
+    return {id_: _Stored(ref, facts, text or "") for id_, ref, facts, text in rows}
 
 
-def _texts_of(rows: Sequence[Row]) -> dict[bytes, str]:
-    """The recorded texts of the decisions' candidates, and of their summaries, by their SHA-256."""
-    hashes = {bytes(row.text_sha256) for row in rows}
-    hashes |= {found for row in rows if (found := _summary_hash_of(row))}
-    stored = StoredText.objects.filter(sha256__in=hashes).values_list("sha256", "text")
-    return {bytes(key): text for key, text in stored}
+def _summary_at(columns: Columns, place: int, ids: Sequence[int], pieces: Mapping[int, _Stored]) -> Summary | None:
+    piece_at = columns.get("summary", {}).get(str(place))
+    if piece_at is None:
+        return None
+    piece = pieces[ids[piece_at]]
+    return Summary(piece.text, piece.facts["model"])
+
+
+def _candidate_at(columns: Columns, place: int, profile: Profile, piece: _Stored, summary: Summary | None) -> Candidate:
+    facts = {**piece.facts, "ref": piece.ref, **candidate_facts(columns, place, profile)}
+    return replace(Candidate.from_dict(facts, piece.text), summary=summary)

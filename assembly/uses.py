@@ -1,26 +1,19 @@
-"""Which contexts considered a memory: told in some, left out of others. Decisions are rows, found by their ref."""
+"""Which contexts considered a memory: told in some, left out of others. Pieces are found by what they are named."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import QuerySet, UUIDField
-from django.db.models.expressions import RawSQL
+from django.db.models import Count, Q, QuerySet
 
-from assembly.models import Assembly, Decision
+from assembly.columns import places_of
+from assembly.engine.codes import Code
+from assembly.models import Assembly, Piece
 from memories.models import Memory
 from teams.principal import Principal
 
 MOST = 1_000
 """So many of the newest are listed and counted: what is pinned is in every context."""
-
-# Those that repeat another one have their decisions there.
-USERS = """
-WITH decided AS MATERIALIZED (SELECT DISTINCT assembly_id FROM decisions WHERE ref = ANY(%s))
-SELECT assembly_id FROM decided
-UNION ALL
-SELECT assemblies.id FROM decided JOIN assemblies ON decided_in = assembly_id
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,41 +31,41 @@ class Uses:
     """Of the contexts that considered a memory and that somebody may see, the newest."""
 
     contexts: QuerySet[Assembly]
-    decided: Mapping[UUID, Use]
-    """By the id of the context."""
-
-    @property
-    def told(self) -> int:
-        """In so many it was told."""
-        return sum(use.told for use in self.decided.values())
-
-    @property
-    def left_out(self) -> int:
-        """Of so many it was left out."""
-        return len(self.decided) - self.told
+    refs: Mapping[int, str]
+    """By the ids of the memory's pieces."""
+    told: int
+    """In so many it was told."""
+    left_out: int
+    """Of so many it was left out."""
 
     @property
     def may_be_more(self) -> bool:
         """Whether there may be older ones that are not counted."""
-        return len(self.decided) >= MOST
+        return self.told + self.left_out >= MOST
+
+    def in_each(self, contexts: Sequence[Assembly]) -> dict[UUID, Use]:
+        """What each of the contexts decided, by its id; one query."""
+        wanted = {context.decided_in or context.id for context in contexts}
+        deciding = Assembly.objects.filter(id__in=wanted).in_bulk()
+        return {context.id: self._in(deciding[context.decided_in or context.id]) for context in contexts}
+
+    def _in(self, deciding: Assembly) -> Use:
+        ids, columns = [*deciding.told, *deciding.omitted], deciding.contents["decisions"]
+        found = places_of(columns, {place for place, id_ in enumerate(ids) if id_ in self.refs})
+        best = next((at for at in found if Code(columns["code"][at]).included), found[0])
+        code = Code(columns["code"][best])
+        return Use(code.included, code.value, self.refs[ids[columns["piece"][best]]])
 
 
 def uses_of(memory: Memory, principal: Principal) -> Uses:
-    """The contexts that considered any version of the memory and that the principal may see; two queries."""
-    refs = [f"memory:{memory.id}@{version}" for version in range(1, memory.version + 1)]
-    users = RawSQL(USERS, [refs], output_field=UUIDField())  # noqa: S611 - a constant
-    newest = Assembly.objects.visible_to(principal).filter(id__in=users).order_by("-id").values_list("id", "decided_in")
-    decided_in = {id_: elsewhere or id_ for id_, elsewhere in newest[:MOST]}
-    decided = _decided(refs, set(decided_in.values()))
-    contexts = Assembly.objects.filter(id__in=decided_in).defer("profile", "sections", "sources", "request")
-    return Uses(contexts, {id_: decided[where] for id_, where in decided_in.items() if where in decided})
+    """The contexts that considered any version of the memory and that the principal may see; three queries."""
+    refs = dict(Piece.objects.filter(named=f"memory:{memory.id}").values_list("id", "ref"))
+    newest = _considering(refs, principal).order_by("-id").values_list("id", flat=True)[:MOST]
+    contexts = Assembly.objects.filter(id__in=[*newest])
+    counts = contexts.aggregate(told=Count("id", filter=Q(told__overlap=[*refs])), all=Count("id"))
+    return Uses(contexts.listed(), refs, counts["told"], counts["all"] - counts["told"])
 
 
-def _decided(refs: Sequence[str], assemblies: set[UUID]) -> dict[UUID, Use]:
-    """What was decided about the refs, by assembly."""
-    rows = Decision.objects.filter(assembly__in=assemblies, ref__in=refs).order_by("included", "-position")
-    # The last of an assembly stays: one that is told, where there is one.
-    return {
-        assembly: Use(included, code, ref)
-        for assembly, included, code, ref in rows.values_list("assembly_id", "included", "code", "ref")
-    }
+def _considering(pieces: Collection[int], principal: Principal) -> QuerySet[Assembly]:
+    ids = [*pieces]
+    return Assembly.objects.visible_to(principal).filter(Q(told__overlap=ids) | Q(omitted__overlap=ids))

@@ -1,4 +1,4 @@
-"""The one statement that writes a record: texts that are not stored yet, the assembly, its decisions. All or nothing.
+"""The one statement that writes a record: pieces and texts that are not stored yet, and the assembly. All or nothing.
 
 Rows go as JSON, of which PostgreSQL makes columns by the types of the tables: one parameter for any number of rows, and
 one prepared statement for all records.
@@ -14,63 +14,88 @@ from typing import Any
 import orjson
 from django.db import connection, models
 
-from assembly.models import Assembly, Decision
+from assembly.models import Assembly, Piece
+from assembly.pieces import ID_BYTES, NewPiece
 from config.http.statements import Statement, rows_of
 
-# A text that this process stored before is not sent again. Where it is gone after all, nothing is written.
-# Texts in one order for everybody, so that two assemblies that share some cannot wait for each other in a circle.
+# A piece that this process stored before is not sent again, nor its text. Where one is gone after all, or another one
+# has its number, no assembly is written. Rows in one order for everybody, so that two assemblies that share some cannot
+# wait for each other in a circle.
 RECORD = """
-WITH known AS (
-    SELECT count(*) = jsonb_array_length(%(known)s::jsonb) AS there FROM stored_texts
-    WHERE sha256 = ANY(ARRAY(SELECT asked::bytea FROM jsonb_array_elements_text(%(known)s::jsonb) AS asked))
-), stored AS (
+WITH stored AS (
     INSERT INTO stored_texts (sha256, text)
-    SELECT sha256, text FROM jsonb_to_recordset(%(texts)s::jsonb) AS row (sha256 bytea, text text), known
-    WHERE there ORDER BY sha256
+    SELECT sha256, text FROM jsonb_to_recordset(%(texts)s::jsonb) AS row (sha256 bytea, text text) ORDER BY sha256
     ON CONFLICT DO NOTHING
+), sent AS MATERIALIZED (
+    SELECT * FROM jsonb_to_recordset(%(pieces)s::jsonb) AS row ({piece_types})
+), made AS (
+    INSERT INTO pieces ({piece}) SELECT {piece} FROM sent ORDER BY id ON CONFLICT DO NOTHING RETURNING id
+), there AS (
+    SELECT id FROM pieces WHERE id = ANY(%(known)s::bigint[])
+    UNION SELECT id FROM made
+    UNION SELECT pieces.id FROM pieces JOIN sent USING (id, sha256)
 ), assembly AS (
     INSERT INTO assemblies ({assembly})
-    SELECT {assembly} FROM jsonb_to_record(%(assembly)s::jsonb) AS row ({assembly_types}), known WHERE there
-), decided AS (
-    INSERT INTO decisions ({decision})
-    SELECT {decision} FROM jsonb_to_recordset(%(decisions)s::jsonb) AS row ({decision_types}), known WHERE there
+    SELECT {assembly} FROM jsonb_to_record(%(assembly)s::jsonb) AS row ({assembly_types})
+    WHERE (SELECT count(*) FROM there) = %(count)s
+    RETURNING id
+), noticed AS (
+    INSERT INTO new_assemblies (assembly) SELECT id FROM assembly
 )
-SELECT there FROM known
+SELECT count(*) FROM assembly
 """
 MOST_KNOWN = 50_000
+IDS = range(0, 32 - ID_BYTES + 1, ID_BYTES)
+"""Where in the hash of a piece its number may begin."""
 
 
-def write(assembly: Assembly, texts: Mapping[bytes, str], decisions: Sequence[Mapping[str, Any]]) -> None:
-    """Store the assembly, its decisions by column, and the texts by their SHA-256 where they are not stored yet."""
-    row = {field.column: getattr(assembly, field.attname) for field in _fields(Assembly)}
-    rows = {"assembly": _json(row), "decisions": _json(decisions)}
-    known = stored.among(texts)
-    if not _written(rows, texts, known):
-        _written(rows, texts, frozenset())
-    stored.add(texts)
-    assembly._state.adding, assembly._state.db = False, connection.alias  # noqa: SLF001 - as Model.save does
+class Unwritten(Exception):
+    """Other pieces have all the numbers that those of this record could have."""
 
 
-def _written(rows: Mapping[str, str], texts: Mapping[bytes, str], known: Set[bytes]) -> bool:
-    """Whether the rows were written with the texts: not where one of those known as stored is not."""
-    new = [{"sha256": key, "text": text} for key, text in texts.items() if key not in known]
-    ((there,),) = rows_of(Statement(_sql(), {**rows, "texts": _json(new), "known": _json([*known])}))
-    return bool(there)
+def write(assembly: Assembly, told: Sequence[NewPiece], omitted: Sequence[NewPiece]) -> None:
+    """Store the assembly, and its pieces with their texts where they are not stored yet."""
+    for byte in IDS:
+        ids = {piece.sha256: piece.id_from(byte) for piece in (*told, *omitted)}
+        assembly.told, assembly.omitted = [ids[one.sha256] for one in told], [ids[one.sha256] for one in omitted]
+        pieces = {ids[piece.sha256]: piece for piece in (*told, *omitted)}
+        # The second time, all are sent; the third, those are there that somebody else stored meanwhile.
+        known = (stored.among(pieces), frozenset[int](), frozenset[int]())
+        if len(pieces) == len(ids) and any(_written(assembly, pieces, those) for those in known):
+            stored.add(pieces)
+            assembly._state.adding, assembly._state.db = False, connection.alias  # noqa: SLF001 - as Model.save does
+            return
+    raise Unwritten
+
+
+def _written(assembly: Assembly, pieces: Mapping[int, NewPiece], known: Set[int]) -> bool:
+    """Whether the assembly was written: not where a piece of those known as stored is not there."""
+    new = {id_: piece for id_, piece in pieces.items() if id_ not in known}
+    texts = {piece.text_sha256: piece.text for piece in new.values()}
+    parameters = {
+        "assembly": _json({field.column: getattr(assembly, field.attname) for field in _fields(Assembly)}),
+        "pieces": _json([piece.row(id_) for id_, piece in new.items()]),
+        "texts": _json([{"sha256": key, "text": text} for key, text in texts.items()]),
+        "known": [*known],
+        "count": len(pieces),
+    }
+    ((written,),) = rows_of(Statement(_sql(), parameters))
+    return bool(written)
 
 
 class _Stored:
-    """Which texts this process has stored, by their SHA-256: those that it used last."""
+    """Which pieces this process has stored, by their ids: those that it used last."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[bytes, None] = OrderedDict()
+        self._known: OrderedDict[int, None] = OrderedDict()
         self._lock = Lock()
 
-    def among(self, asked: Collection[bytes]) -> Set[bytes]:
+    def among(self, asked: Collection[int]) -> Set[int]:
         return self._known.keys() & asked
 
-    def add(self, texts: Iterable[bytes]) -> None:
+    def add(self, pieces: Iterable[int]) -> None:
         with self._lock:
-            for key in texts:
+            for key in pieces:
                 self._known[key] = None
                 self._known.move_to_end(key)
             while len(self._known) > MOST_KNOWN:
@@ -87,7 +112,7 @@ stored = _Stored()
 @cache
 def _sql() -> str:
     names = {}
-    for name, model in (("assembly", Assembly), ("decision", Decision)):
+    for name, model in (("assembly", Assembly), ("piece", Piece)):
         columns = [(f'"{field.column}"', _type_of(field)) for field in _fields(model)]
         names[name] = ", ".join(column for column, _ in columns)
         names[f"{name}_types"] = ", ".join(f"{column} {kind}" for column, kind in columns)

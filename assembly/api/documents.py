@@ -29,7 +29,7 @@ def summary_document(assembly: Assembly) -> dict[str, Any]:
         "truncated": assembly.truncated,
         "warnings": [{"code": warned.code, "message": warned.message} for warned in warnings_of(assembly)],
         "parent": assembly.parent,
-        "repeats": assembly.request.get("repeats"),
+        "repeats": assembly.decided_in,
         "sha256": bytes(assembly.sha256).hex(),
     }
 

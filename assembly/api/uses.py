@@ -10,7 +10,8 @@ from rest_framework.response import Response
 
 from assembly.engine.codes import DECISION_CODES
 from assembly.models import Assembly
-from assembly.uses import Uses, uses_of
+from assembly.uses import Use, uses_of
+from config.http.cursors import next_address, page_of
 from config.http.openapi import PAGE
 from memories.api.memories import Find, memory_for
 from teams.access import Action, team_for
@@ -44,14 +45,15 @@ class MemoryUses(ApiView):
         query = self.query("cursor", "limit")
         memory = memory_for(self.find(self.principal, slug, Action.READ), id_)
         uses = uses_of(memory, self.principal)
-        answer = self.page(uses.contexts, lambda context: use_document(context, uses), query=query)
-        answer.data = {"told": uses.told, "left_out": uses.left_out, **answer.data}
-        return answer
+        found, cursor = page_of(uses.contexts, query)
+        decided = uses.in_each(found)
+        documents = [use_document(context, decided[context.id]) for context in found]
+        following = next_address(request.path, query, cursor)
+        return Response({"told": uses.told, "left_out": uses.left_out, "results": documents, "next": following})
 
 
-def use_document(context: Assembly, uses: Uses) -> dict[str, Any]:
+def use_document(context: Assembly, use: Use) -> dict[str, Any]:
     """One context, and what was decided about the memory there."""
-    use = uses.decided[context.id]
     return {
         "assembly": context.id,
         "created": context.created,

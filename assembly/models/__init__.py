@@ -2,9 +2,11 @@
 
 from assembly.models.change import ChangeCounter
 from assembly.models.external import ExternalSource
+from assembly.models.piece import Piece, StoredText, text_hash
 from assembly.models.profile import StoredProfile, StoredProfileVersion
 from assembly.models.proposal import Proposal
 from assembly.models.record import Assembly, AssemblyQuerySet, Decision, StoredText, text_hash
+from assembly.models.record import Assembly, AssemblyQuerySet, NewAssembly
 from assembly.models.rule import StoredRule, StoredRuleVersion
 from assembly.models.summary import StoredSummary
 
@@ -12,9 +14,10 @@ __all__ = [
     "Assembly",
     "AssemblyQuerySet",
     "ChangeCounter",
-    "Decision",
     "ExternalSource",
     "Proposal",
+    "NewAssembly",
+    "Piece",
     "StoredProfile",
     "StoredProfileVersion",
     "StoredRule",

@@ -1,35 +1,30 @@
 """The record of assemblies: append-only, without keys into what it describes, so that it survives all of it."""
 
-import hashlib
+from functools import cached_property
+from typing import Any
 
+import orjson
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from uuid_utils.compat import uuid7
 
 from agents.models import Agent
-from assembly.engine import types as engine
-from assembly.engine.codes import Code
+from assembly.models.body import unpacked
+from assembly.models.piece import StoredText
 from teams.models import Team
 from teams.principal import Principal
 
-
-class StoredText(models.Model):
-    """A text that some assembly considered, stored once however many assemblies did."""
-
-    append_only = True
-
-    sha256 = models.BinaryField(primary_key=True, max_length=32)
-    text = models.TextField()
-
-    class Meta:
-        db_table = "stored_texts"
-
-
-def text_hash(text: str) -> bytes:
-    """The key under which a text is stored: 32 bytes."""
-    return hashlib.sha256(text.encode()).digest()
+MOST_PROFILES = 256
+PENDING_KB = 512
+"""So much of an index waits to be put in its place. Whoever comes with more does it for all: it must not take long."""
 
 
 class AssemblyQuerySet(models.QuerySet["Assembly"]):
+    def listed(self) -> "AssemblyQuerySet":
+        """Without what only the record of each needs."""
+        return self.defer("body", "told", "omitted", "codes")
+
     def visible_to(self, principal: Principal) -> "AssemblyQuerySet":
         """Those whose agent *and* team the principal may read; once one of them is gone, admins alone."""
         if principal.is_admin:
@@ -40,13 +35,15 @@ class AssemblyQuerySet(models.QuerySet["Assembly"]):
 
 
 class Assembly(models.Model):
-    """One finished context with everything it was made of; `Decision` has a row per candidate.
+    """One finished context with everything it was made of.
 
+    `told` and `omitted` are the ids of the pieces that are in the context and of those that were left out; what else
+    the record is made of, its profile and its summaries, is among those told. `codes` are the reasons that were given.
     `parent` is the assembly that this one was made from by adding an event. `decided_in` is the one that this repeats:
-    its decisions are this one's, too, so they may go only along with the last that refers to them. Tokens and
-    milliseconds are whole numbers. `request` holds what has no column of its own: session, signals, filters, strategy,
-    format. `request`, `profile`, `sections` and `sources` are JSON as the service, the engine and `gather` gave them:
-    with the candidates of the decisions they are all that a replay needs.
+    its body is this one's, too, so it may go only along with the last that refers to it. Tokens and milliseconds are
+    whole numbers. `body` holds what has no column of its own, packed: what was asked for besides, the profile, sections
+    and sources as the service, the engine and `gather` gave them, and the decisions. Together with the pieces it is all
+    that a replay needs; `assembly.recorded` reads it.
     """
 
     append_only = True
@@ -73,13 +70,13 @@ class Assembly(models.Model):
     truncated = models.BooleanField()
     left_out = models.PositiveIntegerField()
     warnings = models.JSONField()
+    codes = ArrayField(models.CharField(max_length=30), default=list)
+    told = ArrayField(models.BigIntegerField(), default=list)
+    omitted = ArrayField(models.BigIntegerField(), default=list)
     sha256 = models.BinaryField(max_length=32)
     engine_version = models.PositiveSmallIntegerField()
-    request = models.JSONField(default=dict)
-    profile = models.JSONField()
-    sections = models.JSONField()
-    sources = models.JSONField()
     assembly_ms = models.PositiveIntegerField()
+    body = models.BinaryField(default=b"")
 
     objects = AssemblyQuerySet.as_manager()
 
@@ -89,55 +86,68 @@ class Assembly(models.Model):
             models.Index(fields=["-created", "-id"], name="assembly_newest"),
             models.Index(fields=["agent_id", "-created", "-id"], name="assembly_agent_newest"),
             models.Index(fields=["team_id", "-created", "-id"], name="assembly_team_newest"),
+            GinIndex(fields=["told"], name="assembly_told", gin_pending_list_limit=PENDING_KB),
+            GinIndex(fields=["omitted"], name="assembly_omitted", gin_pending_list_limit=PENDING_KB),
+            GinIndex(fields=["codes"], name="assembly_codes", gin_pending_list_limit=PENDING_KB),
         ]
 
+    @cached_property
+    def contents(self) -> dict[str, Any]:
+        """What the body holds, by name. Raises ValueError where somebody changed it."""
+        if self.decided_in:
+            return Assembly.objects.only("body").get(id=self.decided_in).contents
+        return unpacked(bytes(self.body))
+
     @property
-    def decisions(self) -> "models.QuerySet[Decision]":
-        """What happened to each candidate."""
-        return Decision.objects.filter(assembly=self.decided_in or self.id)
+    def request(self) -> dict[str, Any]:
+        """What was asked for and has no column: session, signals, filters, strategy, format; and the rules that fired.
+
+        `repeats` is the id of the assembly that this one repeats.
+        """
+        asked: dict[str, Any] = self.contents["request"]
+        return {**asked, "repeats": str(self.decided_in)} if self.decided_in else asked
+
+    @property
+    def profile(self) -> dict[str, Any]:
+        """The profile as it was used."""
+        return profile_stored(self.contents["profile"])
+
+    @property
+    def sections(self) -> list[dict[str, Any]]:
+        """What became of each section, in order."""
+        found: list[dict[str, Any]] = self.contents["sections"]
+        return found
+
+    @property
+    def sources(self) -> list[dict[str, Any]]:
+        """What came of asking each source."""
+        found: list[dict[str, Any]] = self.contents["sources"]
+        return found
 
 
-class Decision(models.Model):
-    """What happened to one candidate of one assembly, and why."""
+class NewAssembly(models.Model):
+    """An assembly that is recorded, and of which nobody has taken notice yet: see `assembly.afterwards`."""
 
-    append_only = True
-
-    # Found by the index of the constraint below, whose first column it is.
-    assembly = models.ForeignKey(Assembly, models.DO_NOTHING, related_name="own_decisions", db_index=False)
-    position = models.PositiveIntegerField()
-    section = models.CharField(max_length=60)
-    source = models.CharField(max_length=60)
-    ref = models.CharField(max_length=160)
-    candidate = models.JSONField()
-    text_sha256 = models.BinaryField(max_length=32)
-    code = models.CharField(max_length=30)
-    included = models.BooleanField()
-    rank = models.PositiveIntegerField(null=True)
-    score = models.FloatField(null=True)
-    signals = models.JSONField()
-    tokens = models.PositiveIntegerField()
-    tokens_full = models.PositiveIntegerField()
-    start = models.PositiveIntegerField(null=True)
-    end = models.PositiveIntegerField(null=True)
-    detail = models.JSONField()
+    assembly = models.UUIDField(primary_key=True)
 
     class Meta:
-        db_table = "decisions"
-        constraints = [models.UniqueConstraint(fields=["assembly", "position"], name="decision_position_once")]
-        indexes = [models.Index(fields=["ref"], name="decision_ref")]
+        db_table = "new_assemblies"
 
-    def as_decided(self) -> engine.Decision:
-        """The decision as the engine took it."""
-        return engine.Decision(
-            ref=self.ref,
-            section=self.section,
-            code=Code(self.code),
-            rank=self.rank,
-            score=self.score,
-            signals=tuple(self.signals.items()),
-            tokens=self.tokens,
-            tokens_full=self.tokens_full,
-            start=self.start,
-            end=self.end,
-            detail=self.detail,
-        )
+
+def profile_stored(sha256: str) -> dict[str, Any]:
+    """The profile whose JSON has this hash, in hexadecimal. What a hash names does not change."""
+    if sha256 not in _profiles:
+        profile_known(sha256, StoredText.objects.values_list("text", flat=True).get(sha256=bytes.fromhex(sha256)))
+    found: dict[str, Any] = orjson.loads(_profiles[sha256])
+    return found
+
+
+def profile_known(sha256: str, text: str) -> None:
+    """Spare this process the look-up of a profile that it knows."""
+    if sha256 not in _profiles:
+        if len(_profiles) >= MOST_PROFILES:
+            _profiles.clear()
+        _profiles[sha256] = text
+
+
+_profiles: dict[str, str] = {}

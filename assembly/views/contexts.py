@@ -18,7 +18,7 @@ def contexts(request: HttpRequest) -> HttpResponse:
     form = ContextFilterForm(request.GET, principal=principal)
     rows = Assembly.objects.visible_to(principal)
     rows = _filtered(rows, form) if form.is_valid() else rows.none()
-    found, cursor = page_of(rows.defer("profile", "sections", "sources"), request.GET)
+    found, cursor = page_of(rows.listed(), request.GET)
     context = {
         "form": form,
         "contexts": found,

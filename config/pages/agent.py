@@ -42,7 +42,7 @@ def agent_page(request: HttpRequest, slug: str) -> HttpResponse:
         .defer(*SLOTS)
         .annotate(at=Coalesce("occurred_at", "created"))
         .order_by("-at", "-id")[:MEMORIES],
-        "contexts": contexts.defer("profile", "sections", "sources").order_by("-created", "-id")[:CONTEXTS],
+        "contexts": contexts.listed().order_by("-created", "-id")[:CONTEXTS],
     }
     return render(request, "pages/agent.html", context)
 

@@ -30,7 +30,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "full_files": files_over_room(principal)[:FULL_FILES],
         **_owned(principal),
         "days": changes_lately(principal),
-        "contexts": contexts.defer("profile", "sections", "sources").order_by("-created", "-id")[:CONTEXTS],
+        "contexts": contexts.listed().order_by("-created", "-id")[:CONTEXTS],
     }
     return render(request, "pages/home.html", context)
 

@@ -23,6 +23,7 @@ def memory_page(request: HttpRequest, id_: UUID) -> HttpResponse:
     memory = memory_for(principal, id_)
     uses = uses_of(memory, principal)
     found, cursor = page_of(uses.contexts, {"limit": USES, **request.GET.dict()})
+    decided = uses.in_each(found)
     context = {
         **frame(request, owner_of(memory)),
         "memory": memory,
@@ -32,7 +33,7 @@ def memory_page(request: HttpRequest, id_: UUID) -> HttpResponse:
         "versions": list(MemoryVersion.objects.filter(file=memory)[:VERSIONS]),
         "more_versions": memory.version > VERSIONS,
         "uses": uses,
-        "contexts": [(context, uses.decided[context.id]) for context in found],
+        "contexts": [(context, decided[context.id]) for context in found],
         "next": next_address(request.path, request.GET.dict(), cursor),
     }
     return render(request, "memories/memory.html", context)

@@ -12,6 +12,7 @@ from assembly.service import assemble
 from teams.models import Team
 from teams.principal import SYSTEM
 from tests.assembly.conftest import NOW
+from tests.decided import decided
 
 
 def made(name: str, content: str, owner: Owner = None, *, enabled: bool = True) -> StoredRule:
@@ -26,7 +27,7 @@ def told(kept: tuple[Agent, Team], topic: str = "", **options: Any) -> Answer:
 def fates(assembly: Assembly) -> dict[str, set[str]]:
     """The codes by the first word of the refs."""
     found: dict[str, set[str]] = {}
-    for decision in assembly.decisions.all():
+    for decision in decided(assembly):
         found.setdefault(decision.ref.partition(":")[0], set()).add(decision.code)
     return found
 

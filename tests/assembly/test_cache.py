@@ -24,6 +24,7 @@ from teams.models import Team, User
 from teams.principal import SYSTEM, Principal
 from tests.assembly.everything import everything
 from tests.client import Api
+from tests.decided import decided
 
 Pair = tuple[Agent, Team]
 NOON = datetime.datetime(2026, 3, 14, 12, tzinfo=datetime.UTC)
@@ -44,11 +45,6 @@ def is_repeat(assembly: Assembly) -> bool:
     return "repeats" in assembly.request
 
 
-def decided(assembly: Assembly) -> list[dict[str, Any]]:
-    rows = assembly.decisions.order_by("position").values()
-    return [{name: value for name, value in row.items() if name not in {"id", "assembly_id"}} for row in rows]
-
-
 # --- what a repeat is -------------------------------------------------------------------------------------------
 
 
@@ -61,7 +57,7 @@ def test_a_repeat_is_a_record_of_its_own_that_says_the_same(kept: Pair) -> None:
     assert second.created > first.created
     assert again == content
     assert (first.decided_in, second.decided_in) == (None, first.id)
-    new = {"id", "created", "request", "assembly_ms", "decided_in"}
+    new = {"id", "created", "body", "assembly_ms", "decided_in"}
     same = [field.attname for field in Assembly._meta.concrete_fields if field.attname not in new]
     stored = Assembly.objects.get(id=second.id)
     assert [getattr(stored, name) for name in same] == [getattr(first, name) for name in same]

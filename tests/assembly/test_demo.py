@@ -9,7 +9,7 @@ from agents.models import Agent, AgentFile, DailyLog
 from assembly.demo.loading import demo_load, plan_read
 from assembly.demo.workspaces import FOLDER
 from assembly.engine.codes import Code
-from assembly.models import Assembly, Decision, StoredRule
+from assembly.models import Assembly, StoredRule
 from assembly.recorded import recorded
 from assembly.replay import replay
 from assembly.rules.catalogue import rule_described
@@ -37,6 +37,7 @@ from teams.drafts import drafts_of
 from teams.files import VersionedFile
 from teams.models import Membership, Role, Team, TeamFile, User
 from teams.principal import SYSTEM
+from tests.decided import decided
 
 pytestmark = [pytest.mark.usefixtures("module_database"), pytest.mark.django_db]
 
@@ -47,8 +48,7 @@ def demo() -> None:
 
 
 def codes(section: str, **of: Any) -> set[str]:
-    decisions = Decision.objects.filter(section=section, **{f"assembly__{key}": value for key, value in of.items()})
-    return set(decisions.values_list("code", flat=True))
+    return {one.code for assembly in Assembly.objects.filter(**of) for one in decided(assembly, section=section)}
 
 
 def test_it_has_teams_agents_and_people(demo: None) -> None:
@@ -167,7 +167,7 @@ def test_its_contexts_show_what_dossier_does(demo: None) -> None:
 
 def test_a_search_in_it_finds_what_one_would_hope_for(demo: None) -> None:
     ferry = Assembly.objects.get(agent_slug="edda", profile_name="conversation")
-    best = Decision.objects.get(assembly=ferry, section="personal_memories", rank=1)
+    (best,) = decided(ferry, section="personal_memories", rank=1)
     assert "rowing ferry across the Harrow" in Memory.objects.get(id=best.ref[7:43]).text
 
 

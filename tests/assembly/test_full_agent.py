@@ -30,6 +30,7 @@ from teams.principal import SYSTEM
 from teams.services import team_create
 from tests.assembly.conftest import NOW
 from tests.assembly.full_agent import ONE_OF_EACH, TOPIC, analyse, fill
+from tests.decided import decided
 from tests.postgres import cloned_database, connected_to
 
 SITUATION = Profile(
@@ -155,7 +156,7 @@ def test_the_promises_hold_on_the_record(
     filled: dict[str, tuple[Agent, Session]], max_tokens: int, tokenizer: str
 ) -> None:
     answer = coding(*filled["large"], max_tokens=max_tokens, tokenizer=tokenizer)
-    assembly, decisions = answer.assembly, list(answer.assembly.decisions.order_by("position"))
+    assembly, decisions = answer.assembly, decided(answer.assembly)
     count = get_tokenizer(tokenizer).count
     assert assembly.tokens == count(answer.content) == sum(decision.tokens for decision in decisions)
     if assembly.warnings:  # what is required is larger than the budget, and stands alone

@@ -15,6 +15,7 @@ from assembly.cache import AssemblyCache
 from assembly.engine.codes import Code
 from assembly.models import Assembly
 from assembly.profiles import SHIPPED
+from assembly.recorded import recorded
 from assembly.service import assemble
 from assembly.sources.base import Turn
 from config.http.errors import Invalid
@@ -24,6 +25,7 @@ from teams.models import Team
 from teams.principal import SYSTEM
 from tests.assembly.edits import EDITS
 from tests.assembly.everything import everything
+from tests.decided import decided
 from tests.threads import at_once
 
 LONG = " ".join(f"Sheet {number} of the first issue has paper, ink and a number of its own." for number in range(20))
@@ -75,14 +77,13 @@ def outcome(assembly: Assembly | None) -> Any:
     """All that was decided, as a value that can be compared."""
     if assembly is None:
         return None
-    rows = assembly.decisions.order_by("position").values()
-    decided = [{name: value for name, value in row.items() if name not in {"id", "assembly_id"}} for row in rows]
-    return bytes(assembly.sha256), assembly.tokens, assembly.warnings, assembly.sections, decided
+    told = recorded(assembly)
+    return bytes(assembly.sha256), assembly.tokens, assembly.warnings, told.sections, [*told.decided]
 
 
 def shortened(assembly: Assembly | None) -> int:
     """How many items were said shorter to save room."""
-    return assembly.decisions.filter(code__in=[Code.COMPACTED, Code.SUMMARISED]).count() if assembly else 0
+    return len(decided(assembly, code=[Code.COMPACTED, Code.SUMMARISED])) if assembly else 0
 
 
 def is_repeat(assembly: Assembly | None) -> bool:

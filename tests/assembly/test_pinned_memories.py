@@ -17,6 +17,7 @@ from memories.models import Memory
 from memories.services import MemoryFacts, facts_of, memories_create, memory_update
 from teams.models import Team
 from teams.principal import SYSTEM
+from tests.decided import decided
 
 pytestmark = pytest.mark.django_db
 
@@ -53,7 +54,7 @@ def test_what_is_pinned_is_told_first_whatever_the_topic(
     assembly, lines = context(luna, demo_team, topic, profile=profile)
     assert lines[0] == "- [fact] We never promise dates."
     assert len(lines) == 5
-    decision = assembly.decisions.get(ref=pin.ref)
+    (decision,) = decided(assembly, ref=pin.ref)
     assert (decision.code, decision.rank) == ("pinned", 1)
     assert replay(recorded(assembly)).identical
 
@@ -74,9 +75,9 @@ def test_a_retired_memory_is_left_out_and_says_why(luna: Agent, demo_team: Team,
         change(gone, retired_because="The timetable changed.")
     assembly, lines = context(luna, demo_team, "ferry")
     assert sorted(lines) == ["- [decision] Use three acts", "- [fact] We never promise dates."]
-    left_out = assembly.decisions.filter(code="expired")
-    assert left_out.count() >= 10
-    assert left_out.first().detail == {"reason": "The timetable changed."}  # type: ignore[union-attr]
+    left_out = decided(assembly, code="expired")
+    assert len(left_out) >= 10
+    assert left_out[0].detail == {"reason": "The timetable changed."}
 
 
 @pytest.mark.parametrize("topic", [TOPIC, ""])

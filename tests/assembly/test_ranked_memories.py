@@ -1,6 +1,7 @@
 """Contexts whose memories were ranked: on record, in the API, in a replay; and of a record from before."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from memories.services import MemoryFacts, memories_create
 from teams.principal import SYSTEM
 from tests.assembly.conftest import NOW
 from tests.client import Api
+from tests.decided import decided
 
 pytestmark = pytest.mark.django_db
 
@@ -35,8 +37,10 @@ def answer(luna: Agent) -> Answer:
 
 
 def memories_in(answer: Answer) -> list[dict[str, Any]]:
-    rows = Assembly.objects.get(id=answer.assembly.id).decisions.filter(section="personal_memories").order_by("rank")
-    return [{"score": row.score, **row.signals} for row in rows if row.rank]
+    rows = decided(Assembly.objects.get(id=answer.assembly.id), section="personal_memories")
+    return [
+        {"score": row.score, **dict(row.signals)} for row in sorted(rows, key=lambda row: row.rank or 0) if row.rank
+    ]
 
 
 def test_each_share_of_the_score_is_on_record(answer: Answer) -> None:
@@ -61,8 +65,8 @@ def test_a_replay_needs_no_search(answer: Answer) -> None:
 
 def test_a_record_from_before_there_were_rankers_ranks_by_similarity(answer: Answer) -> None:
     assembly = Assembly.objects.get(id=answer.assembly.id)
-    del assembly.profile["ranker"]
-    inputs = recorded(assembly).inputs
+    older = {name: value for name, value in assembly.profile.items() if name != "ranker"}
+    inputs = replace(recorded(assembly).inputs, profile=Profile.from_dict(older))
     assert inputs.profile.ranker is None
     assembled = run(inputs.request, inputs.profile, inputs.candidates, get_tokenizer("cl100k_base"))
     scored = [decision for decision in assembled.decisions if decision.section == "personal_memories" and decision.rank]

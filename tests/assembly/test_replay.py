@@ -12,7 +12,7 @@ from agents.models import Agent, DailyLog
 from agents.services import agent_create, agent_delete, agent_update, daily_log_append, daily_log_delete
 from assembly.asked import Asked
 from assembly.engine.types import ENGINE_VERSION
-from assembly.models import Assembly, Decision, StoredText
+from assembly.models import Assembly, Piece, StoredText
 from assembly.recorded import recorded
 from assembly.replay import RecordDamaged, content_of, replay
 from assembly.service import assemble
@@ -45,14 +45,16 @@ def test_a_replay_is_identical_after_every_row_was_edited_and_deleted(luna: Agen
 def test_texts_are_stored_once_however_many_assemblies_used_them(luna: Agent, demo_team: Team) -> None:
     for _ in range(3):
         assemble(agent=luna, team=demo_team, principal=SYSTEM, asked=Asked(now=NOW))
-    considered = Decision.objects.values("text_sha256").distinct().count()
-    assert StoredText.objects.count() == considered < Decision.objects.count()
+    pieces = Piece.objects.count()
+    assert StoredText.objects.count() == Piece.objects.values("text_sha256").distinct().count() <= pieces
+    assert pieces == len(recorded(Assembly.objects.all()[0]).decisions) + 1, "and the profile"
 
 
 def test_which_assemblies_used_this_memory_is_one_indexed_query(luna: Agent) -> None:
     memory = Memory.objects.get(agent=luna)
     assembly = assemble(agent=luna, principal=SYSTEM, asked=Asked(now=NOW)).assembly
-    assert list(Assembly.objects.filter(own_decisions__ref=memory.ref, own_decisions__included=True)) == [assembly]
+    piece = Piece.objects.get(ref=memory.ref)
+    assert list(Assembly.objects.filter(told__overlap=[piece.id])) == [assembly]
 
 
 def test_a_record_is_replayed_by_the_engine_of_its_version(luna: Agent) -> None:

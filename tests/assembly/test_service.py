@@ -18,6 +18,7 @@ from teams.models import Team
 from teams.principal import SYSTEM
 from teams.services import team_create
 from tests.assembly.conftest import NOW
+from tests.decided import decided
 
 pytestmark = pytest.mark.django_db
 DAY = datetime.timedelta(days=1)
@@ -29,7 +30,7 @@ def context(agent: Agent, team: Team | None = None, **options: Any) -> tuple[Ass
 
 
 def codes(assembly: Assembly) -> dict[str, str]:
-    return {decision.candidate["ref"].split("@")[0]: decision.code for decision in assembly.decisions.all()}
+    return {decision.ref.split("@")[0]: decision.code for decision in decided(assembly)}
 
 
 def test_everything_that_an_agent_and_its_team_keep_comes_in_its_order(luna: Agent, demo_team: Team) -> None:
@@ -44,7 +45,7 @@ def test_everything_that_an_agent_and_its_team_keep_comes_in_its_order(luna: Age
 def test_without_a_team_nothing_of_a_team_is_read(luna: Agent) -> None:
     assembly, content = context(luna)
     assert "Team" not in content
-    assert not assembly.decisions.filter(section__in=["goals", "context", "rules", "team_knowledge"]).exists()
+    assert not decided(assembly, section=["goals", "context", "rules", "team_knowledge"])
 
 
 def test_an_agent_is_not_told_about_a_team_that_it_does_not_work_in(luna: Agent) -> None:
@@ -95,7 +96,7 @@ def test_where_the_search_finds_nothing_the_newest_are_used() -> None:
         memory_create(owner=agent, facts=facts, principal=SYSTEM)
     assembly, content = context(agent, topic="zzzz qqqq xxxx")
     assert content.splitlines()[1] == "- [fact] Invoice 6 was paid"
-    assert assembly.decisions.filter(code="outranked").count() == 2
+    assert len(decided(assembly, code="outranked")) == 2
 
 
 def test_a_superseded_memory_is_left_out_and_says_so() -> None:
@@ -116,7 +117,7 @@ def test_memories_of_others_are_never_considered(luna: Agent, demo_team: Team) -
     memory_create(owner=stranger, facts=MemoryFacts(kind="fact", text="Three acts secret"), principal=SYSTEM)
     assembly, content = context(luna, demo_team, topic="three acts")
     assert "secret" not in content
-    assert not assembly.decisions.filter(ref__in=[memory.ref for memory in stranger.memories.all()]).exists()
+    assert not decided(assembly, ref=[memory.ref for memory in stranger.memories.all()])
 
 
 def test_the_number_of_queries_does_not_grow_with_the_rows(
@@ -136,9 +137,9 @@ def test_every_row_that_a_source_returned_has_one_decision(luna: Agent, demo_tea
     memories_create(owner=luna, facts=facts, principal=SYSTEM)
     assembly, _ = context(luna, demo_team, topic="numbers", max_tokens=120)
     by_source = {source["name"]: source["count"] for source in assembly.sources}
-    assert assembly.decisions.count() == sum(by_source.values())
-    assert assembly.decisions.values("section", "ref").distinct().count() == assembly.decisions.count()
-    assert assembly.tokens == sum(decision.tokens for decision in assembly.decisions.all()) <= 120
+    decisions = decided(assembly)
+    assert len(decisions) == sum(by_source.values()) == len({(one.section, one.ref) for one in decisions})
+    assert assembly.tokens == sum(decision.tokens for decision in decisions) <= 120
 
 
 def test_a_topic_in_which_the_model_knows_nothing_is_no_error(luna: Agent) -> None:

@@ -5,7 +5,7 @@ from django.db import transaction
 
 from agents.models import Agent
 from assembly.asked import Asked
-from assembly.models import Assembly, Decision, StoredText
+from assembly.models import Assembly, Piece, StoredText
 from assembly.recorded import recorded
 from assembly.replay import replay
 from assembly.service import assemble
@@ -28,7 +28,7 @@ def test_a_text_that_was_stored_and_is_gone_is_stored_again(luna: Agent) -> None
     assert not StoredText.objects.exists()
     again = made(luna, Asked(now=NOW, topic="acts"))
     assert replay(recorded(Assembly.objects.get(id=again.id))).identical
-    assert set(StoredText.objects.values_list("sha256")) == set(Decision.objects.values_list("text_sha256"))
+    assert set(StoredText.objects.values_list("sha256")) == set(Piece.objects.values_list("text_sha256"))
 
 
 def test_what_is_stored_is_not_sent_again(luna: Agent, monkeypatch: pytest.MonkeyPatch) -> None:

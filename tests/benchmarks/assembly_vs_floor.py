@@ -2,11 +2,10 @@
 
 The floor is written by hand for this one case. It reads exactly what gets into the context, by one prepared statement
 on a connection of its own; it counts, ranks, cuts and explains nothing; and by one more prepared statement it writes a
-record as large as ours, which it has at hand: the row of the assembly and those of its decisions. Both commit durably.
+record as large as ours, which it has at hand. Both commit durably.
 They take turns, on the agent with 1,000, 10,000 and 100,000 memories, in a team with 200, without a topic.
 
-`growth_1k_100k` is what 100,000 memories cost compared with 1,000. `recording_share` is the part of an assembly with a
-topic, of the agent with 10,000 memories, that keeping its record takes.
+`growth_1k_100k` is what 100,000 memories cost compared with 1,000.
 """
 
 import datetime
@@ -18,7 +17,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from unittest.mock import patch
 
 import django
 import psycopg
@@ -56,22 +54,8 @@ UNION ALL (SELECT text, coalesce(occurred_at, created) AS at FROM memories
 UNION ALL (SELECT text, coalesce(occurred_at, created) AS at FROM memories
     WHERE team_id = %(team)s AND superseded_by_id IS NULL ORDER BY at DESC LIMIT 5)
 """
-WRITE = """
-WITH assembly AS (
-    INSERT INTO assemblies SELECT row.* FROM jsonb_populate_record(NULL::assemblies, %(assembly)s::jsonb) AS row
-)
-INSERT INTO decisions ({columns})
-SELECT {columns} FROM jsonb_populate_recordset(NULL::decisions, %(decisions)s::jsonb) AS row
-"""
-COLUMNS = """
-SELECT string_agg(quote_ident(attname), ', ') FROM pg_attribute
-    WHERE attrelid = 'decisions'::regclass AND attnum > 0 AND NOT attisdropped AND attname <> 'id'
-"""
+WRITE = "INSERT INTO assemblies SELECT row.* FROM jsonb_populate_record(NULL::assemblies, %(assembly)s::jsonb) AS row"
 ASSEMBLY = "SELECT to_jsonb(row)::text FROM assemblies AS row WHERE id = %s"
-INCLUDED = """
-SELECT ref FROM decisions WHERE assembly_id = %s AND included
-"""
-DECISIONS = "SELECT jsonb_agg(to_jsonb(row))::text FROM decisions AS row WHERE assembly_id = %s"
 
 
 def run() -> None:
@@ -85,18 +69,17 @@ def run() -> None:
     from teams.services import team_create
 
     team = team_create(slug="team", name="Team", principal=SYSTEM)
-    agents = {name: _filled(name, rows, team) for name, rows in SIZES.items()}
+    agents = {name: filled(name, rows, team) for name, rows in SIZES.items()}
     with connections["owner"].cursor() as cursor:
         # Not those of records: a table that is vacuumed while it is empty is read as if it stayed so.
         cursor.execute("VACUUM ANALYZE memories, agent_md_files, team_md_files, daily_logs, agents, teams, agent_teams")
     collect_seldom()  # as a web process does
     medians = {name: _compare(name, agent, team) for name, agent in agents.items()}
     figure(NAME, "growth_1k_100k", medians["100k"] / medians["1k"], "ratio", TURNS)
-    _recording(agents["10k"], team)
 
 
-def _filled(name: str, rows: int, team: "Team") -> "Agent":
-    """An agent with that many memories, a week of logs and files of a few hundred words."""
+def filled(name: str, rows: int, team: "Team", words_a_file: int = 600) -> "Agent":
+    """An agent with that many memories, a week of logs and files of so many words, its team's, too."""
     from agents.models import Agent, AgentFile, DailyLog
     from agents.services import agent_create
     from memories.models import Memory
@@ -107,28 +90,28 @@ def _filled(name: str, rows: int, team: "Team") -> "Agent":
     chance = random.Random(rows)
     agent = agent_create(slug=f"agent-{name}", name=f"Agent {name}", teams=[team])
     for file in (*AgentFile.objects.filter(agent=agent), *TeamFile.objects.filter(team=team)):
-        file.content = _text(chance, 600)
+        file.content = words(chance, words_a_file)
         file.save()
     for days in range(DAYS):
-        DailyLog.objects.create(agent=agent, date=TODAY - datetime.timedelta(days=days), content=_text(chance, 300))
+        DailyLog.objects.create(agent=agent, date=TODAY - datetime.timedelta(days=days), content=words(chance, 300))
     # Where something is searched for, by meaning, too. Elsewhere, nobody looks at a vector.
     if name == SEARCHED:
         for _ in range(rows // BATCH):
-            facts = [MemoryFacts(kind="fact", text=_text(chance, 20)) for _ in range(BATCH)]
+            facts = [MemoryFacts(kind="fact", text=words(chance, 20)) for _ in range(BATCH)]
             memories_create(owner=agent, facts=facts, principal=SYSTEM)
     else:
-        made = [Memory(agent=agent, kind="fact", text=_text(chance, 20)) for _ in range(rows)]
+        made = [Memory(agent=agent, kind="fact", text=words(chance, 20)) for _ in range(rows)]
         Memory.objects.bulk_create(made, batch_size=5_000)
     if not team.memories.exists():
-        Memory.objects.bulk_create([Memory(team=team, kind="fact", text=_text(chance, 20)) for _ in range(200)])
+        Memory.objects.bulk_create([Memory(team=team, kind="fact", text=words(chance, 20)) for _ in range(200)])
     return Agent.objects.get(id=agent.id)
 
 
-def _text(chance: random.Random, words: int) -> str:
-    return " ".join(chance.choices(WORDS, k=words)).capitalize() + "."
+def words(chance: random.Random, count: int) -> str:
+    return " ".join(chance.choices(WORDS, k=count)).capitalize() + "."
 
 
-def _assemble(agent: "Agent", team: "Team", topic: str = "") -> "Answer":
+def assembled(agent: "Agent", team: "Team", topic: str = "") -> "Answer":
     """For a moment that nobody asked for: what is measured is assembling, not the cache."""
     from assembly.asked import Asked
     from assembly.service import assemble
@@ -145,7 +128,7 @@ _moments = itertools.count(1)
 def _compare(name: str, agent: "Agent", team: "Team") -> float:
     """Print the figures of one agent. The median of our assembly, in milliseconds."""
     with _floor(agent, team) as floor:
-        pairs = [(_milliseconds(floor), _milliseconds(partial(_assemble, agent, team))) for _ in range(TURNS + WARM)]
+        pairs = [(milliseconds(floor), milliseconds(partial(assembled, agent, team))) for _ in range(TURNS + WARM)]
     for place, who in enumerate(("floor", "ours")):
         figure(NAME, f"{who}_p50_{name}", statistics.median(pair[place] for pair in pairs[WARM:]), "ms", TURNS)
     floors, ours = (sorted(pair[place] for pair in pairs[WARM:]) for place in (0, 1))
@@ -155,7 +138,7 @@ def _compare(name: str, agent: "Agent", team: "Team") -> float:
     return statistics.median(ours)
 
 
-def _milliseconds(call: Callable[[], object]) -> float:
+def milliseconds(call: Callable[[], object]) -> float:
     started = time.perf_counter()
     call()
     return (time.perf_counter() - started) * 1000
@@ -166,7 +149,8 @@ def _floor(agent: "Agent", team: "Team") -> Iterator[Callable[[], None]]:
     """What reads the context of the agent and writes its record, and nothing else."""
     from django.db import connection
 
-    made = _assemble(agent, team).assembly.id
+    answer = assembled(agent, team)
+    made = answer.assembly
     settings = connection.settings_dict
     address = {"host": settings["HOST"], "port": settings["PORT"], "dbname": settings["NAME"]}
     secret = {"user": settings["USER"], "password": settings["PASSWORD"]}
@@ -174,15 +158,12 @@ def _floor(agent: "Agent", team: "Team") -> Iterator[Callable[[], None]]:
         **{key: value for key, value in {**address, **secret}.items() if value}, autocommit=True
     ) as own:
         asked = {"agent": agent.id, "team": team.id, "first": TODAY - datetime.timedelta(days=DAYS - 1), "last": TODAY}
-        write = WRITE.format(columns=_value(own, COLUMNS))
-        assembly, decisions = _value(own, ASSEMBLY, made), _value(own, DECISIONS, made)
-        included = {text for (text,) in own.execute(INCLUDED, [made])}
+        assembly = _value(own, ASSEMBLY, made.id)
+        included = {one.ref for one in answer.decisions if one.included}
 
         def floor() -> None:
             rows = own.execute(READ, asked, prepare=True).fetchall()
-            new = str(uuid7())
-            values = {"assembly": assembly.replace(str(made), new), "decisions": decisions.replace(str(made), new)}
-            own.execute(write, values, prepare=True)
+            own.execute(WRITE, {"assembly": assembly.replace(str(made.id), str(uuid7()))}, prepare=True)
             assert len(rows) == len(included), (len(rows), len(included))
 
         yield floor
@@ -192,23 +173,3 @@ def _value(own: "psycopg.Connection[Any]", statement: str, *parameters: object) 
     row = own.execute(statement, parameters).fetchone()
     assert row
     return str(row[0])
-
-
-def _recording(agent: "Agent", team: "Team") -> None:
-    """Print the part of an assembly with a topic that recording takes."""
-    from assembly.record import record
-
-    recording: list[float] = []
-
-    def timed(**given: Any) -> Any:
-        started = time.perf_counter()
-        try:
-            return record(**given)
-        finally:
-            recording.append((time.perf_counter() - started) * 1000)
-
-    chance = random.Random(1)
-    with patch("assembly.service.record", timed):
-        took = [_milliseconds(partial(_assemble, agent, team, _text(chance, 6))) for _ in range(TURNS)]
-    figure(NAME, "topic_p50_10k", statistics.median(took), "ms", TURNS)
-    figure(NAME, "recording_share", statistics.median(recording) / statistics.median(took), "share", TURNS)

@@ -9,7 +9,8 @@ import pytest
 from agents.models import Agent
 from agents.services import agent_create, agent_delete
 from assembly.asked import Asked, Budgets
-from assembly.models import Assembly, Decision, StoredProfile
+from assembly.models import Assembly, StoredProfile
+from assembly.models.body import packed
 from assembly.recorded import recorded
 from assembly.replay import content_of
 from assembly.service import assemble
@@ -19,6 +20,7 @@ from teams.files import file_create, file_save
 from teams.models import Team, User
 from teams.services import team_create
 from tests.assembly.hanging import raising, replaced, sleeping
+from tests.decided import decided
 from tests.pages.conftest import SignedIn, text_of
 
 
@@ -132,8 +134,8 @@ def test_a_late_source_is_named_and_its_time_is_drawn(
 
 
 def test_older_records_have_no_times_to_draw(signed_in: SignedIn, owner: User, full: Assembly) -> None:
-    full.id, full.decided_in = uuid4(), full.id
-    full.sources = [{"name": "daily_logs", "count": 1, "limit": 7, "ms": 3}]
+    full.id = uuid4()
+    full.body = packed({**full.contents, "sources": [{"name": "daily_logs", "count": 1, "limit": 7, "ms": 3}]})
     full.save(force_insert=True)
     page = text_of(signed_in(owner).get(f"/contexts/{full.id}/"))
     assert "Daily logs" in page
@@ -150,7 +152,7 @@ def test_what_was_made_shorter_says_from_what_to_what(
     turns = tuple(Turn("user", f"{number}. {said}") for number in range(6))
     asked = Asked(profile="short", history=turns, max_tokens=520)
     shorter = assemble(agent=agent, team=team, principal=owner.principal, asked=asked).assembly
-    (decision, *_) = shorter.decisions.filter(code="compacted")
+    (decision, *_) = decided(shorter, code="compacted")
     page = text_of(signed_in(owner).get(f"/contexts/{shorter.id}/"))
     assert re.search(rf"{decision.tokens_full}\s<span[^>]*>→</span>.*{decision.tokens} tokens", page)
     assert "made shorter" in page
@@ -185,12 +187,8 @@ def test_replaying_says_that_the_bytes_match(signed_in: SignedIn, teammate: User
 def test_a_record_that_was_tampered_with_is_not_shown_as_the_truth(
     signed_in: SignedIn, owner: User, full: Assembly
 ) -> None:
-    decisions = list(full.decisions.all())
     full.id, full.sha256 = uuid4(), bytes(32)  # history cannot be changed, so the damaged record is another one
     full.save(force_insert=True)
-    for decision in decisions:
-        decision.pk, decision.assembly = None, full
-    Decision.objects.bulk_create(decisions)
     page = text_of(signed_in(owner).get(f"/contexts/{full.id}/"))
     assert "somebody changed the database" in page
     assert "gives another text" in text_of(signed_in(owner).post(f"/contexts/{full.id}/replay/", follow=True))
