@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("assembly", "0012_notes"),
+        ("assembly", "0013_pieces"),
     ]
 
     operations = [
