@@ -38,6 +38,7 @@ class WhatIfForm(forms.Form):
         max_length=MAX_TOPIC_CHARACTERS,
         required=False,
         validators=[storable],
+        strip=False,
         widget=forms.Textarea(attrs={"rows": 2}),
     )
     profile = forms.ChoiceField(label=gettext_lazy("Profile"), required=False)

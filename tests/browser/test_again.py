@@ -1,4 +1,4 @@
-"""What would it be told today, and what if? From the list of contexts in four clicks, with scripts and without them."""
+"""What would it be told today, and what if? With scripts and without them."""
 
 import pytest
 from playwright.sync_api import Browser, Page, expect

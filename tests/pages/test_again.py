@@ -95,6 +95,7 @@ def test_a_smaller_budget_is_tried_from_the_record(browser: Client, told: Assemb
     assert "Put together from the record." in page
     assert "16,000" in page
     assert "Keep it as a proposal" in page
+    assert page.count('<details class="fold">') == 3
     assert not Proposal.objects.exists()
 
 
