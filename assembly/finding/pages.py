@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from assembly.finding.asking import bounded, rows
+from assembly.finding.asking import at_once, bounded, in_order, rows
 from assembly.finding.conditions import conditions_of
 from assembly.finding.pieces import Pieces, pieces_of
 from assembly.finding.sight import Sight
@@ -100,6 +100,7 @@ class _Search:
     ) -> "tuple[Sequence[tuple[UUID, datetime]], Place | None]":
         """What is met on so many rows; and the last of these, where that is neither enough nor the end."""
         known = {**self.parameters, **way.parameters, **stretch.parameters, "walked": rows_walked, "most": most}
+        in_order()
         walked = f"({way.rows(stretch)} LIMIT %(walked)s) AS walked"
         met = rows(f"SELECT id, created FROM {walked} WHERE {self.sql} {NEWEST} LIMIT %(most)s", known)  # noqa: S608
         if len(met) >= most:
@@ -109,6 +110,7 @@ class _Search:
 
     def _all(self, way: Way) -> "Sequence[tuple[UUID, datetime]] | None":
         """All that the way leads to, where these are not too many."""
+        at_once()
         # Beside an index without order, the time would make the planner walk along the whole time.
         narrowing = way.rows(self.stretch) if way.in_order else way.rows(Stretch(None, None, None)).replace(NEWEST, "")
         known = {**self.parameters, **way.parameters, **self.stretch.parameters}

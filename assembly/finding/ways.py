@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from assembly.finding.conditions import CUT, EQUAL, WITH_WARNING, Condition
+from assembly.finding.conditions import CUT, EQUAL, Condition
 from assembly.finding.wanted import Wanted
 from assembly.models import Assembly
 from config.http.cursors import place_of
@@ -83,10 +83,9 @@ def _in_order(wanted: Wanted, limits: Mapping[str, Any] | None) -> list[Way]:
     """Those with few rows first, as far as one can guess."""
     equal = {name: Way([sql], {name: getattr(wanted, name)}) for name, sql in EQUAL.items() if getattr(wanted, name)}
     by_profile = [equal.pop("profile")] if wanted.profile else []
-    warned = [Way([WITH_WARNING])] if wanted.warning else []
     cut = [Way([CUT])] if wanted.only == "cut" else []
     seen = [_of_agents(limits["seen_agents"])] if limits and not wanted.agent else []
-    return [*warned, *equal.values(), *seen, *cut, *by_profile] or [Way([EVERYTHING])]
+    return [*equal.values(), *seen, *cut, *by_profile] or [Way([EVERYTHING])]
 
 
 def _of_agents(agents: Sequence[UUID]) -> Way:
