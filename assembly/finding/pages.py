@@ -19,7 +19,7 @@ from assembly.finding.wanted import Wanted
 from assembly.finding.ways import NEWEST, Place, Stretch, Way, ways_of
 from assembly.models import Assembly
 
-WALKED, FOUND, WALKED_ON = 10_000, 40_000, 30_000
+WALKED, FOUND, WALKED_ON = 2_000, 40_000, 30_000
 """So many rows are walked along first, found by an index, and walked along after that."""
 LISTED = (
     "id", "created", "agent_id", "agent_slug", "agent_name", "team_id", "team_slug", "team_name", "requested_by",
@@ -72,6 +72,8 @@ class _Search:
     stretch: Stretch
     most: int
     pieces: Pieces
+    is_vain: bool
+    """Whether a thing is wanted that no context ever considered."""
 
     @classmethod
     def of(cls, sight: Sight, wanted: Wanted, after: Place | None, limit: int) -> "_Search":
@@ -80,10 +82,14 @@ class _Search:
         parameters = {name: value for one in conditions for name, value in one.parameters.items()}
         sql = " AND ".join(one.sql for one in conditions) or "TRUE"
         stretch = Stretch(after, wanted.since, wanted.until)
-        return cls(ways_of(wanted, conditions, limits), sql, parameters, stretch, limit + 1, pieces)
+        return cls(
+            ways_of(wanted, conditions, limits), sql, parameters, stretch, limit + 1, pieces, pieces.lack(wanted)
+        )
 
     def page(self) -> "tuple[Sequence[tuple[UUID, datetime]], Place | None]":
         """The ids of the rows with their moments; and the place up to which was searched, where that is not the end."""
+        if self.is_vain:
+            return [], None
         along, *others = self.ways
         begun, reached = self._walked(along, self.stretch, WALKED, self.most)
         if reached is None:

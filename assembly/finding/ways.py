@@ -65,9 +65,13 @@ class Way:
 
     def rows(self, stretch: Stretch) -> str:
         """The rows of the stretch, the newest first."""
-        parts = [f"SELECT {COLUMNS} FROM assemblies WHERE {part} AND {stretch.sql}" for part in self.parts]  # noqa: S608
+        parts = [
+            f"SELECT {COLUMNS} FROM assemblies WHERE {part} AND {stretch.sql} {NEWEST}"  # noqa: S608
+            for part in self.parts
+        ]
         if len(parts) == 1:
-            return f"{parts[0]} {NEWEST}"
+            return parts[0]
+        # Each part has its order, so that PostgreSQL merges them instead of sorting all.
         merged = " UNION ALL ".join(f"({part})" for part in parts)
         return f"SELECT {COLUMNS} FROM ({merged}) AS merged {NEWEST}"  # noqa: S608
 
