@@ -45,7 +45,8 @@ def _outcome(wanted: Wanted) -> list[Condition]:
     found = []
     if wanted.warning:
         named = {"warning": json.dumps([wanted.warning])}
-        found.append(Condition(f"{WITH_WARNING} AND warnings @> %(warning)s::jsonb", named))
+        given = f"{WITH_WARNING} AND warnings @> %(warning)s::jsonb"
+        found.append(Condition(given, named, indexed=given))
     if wanted.reason:
         given = "codes @> ARRAY[%(reason)s]::varchar[]"
         found.append(Condition(given, {"reason": wanted.reason}, indexed=given))

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from assembly.finding.asking import bounded, rows
+from assembly.finding.asking import at_once, bounded, in_order, rows
 from assembly.finding.conditions import conditions_of
 from assembly.finding.pieces import Pieces, pieces_of
 from assembly.finding.sight import Sight
@@ -19,7 +19,7 @@ from assembly.finding.wanted import Wanted
 from assembly.finding.ways import NEWEST, Place, Stretch, Way, ways_of
 from assembly.models import Assembly
 
-WALKED, FOUND, WALKED_ON = 10_000, 40_000, 30_000
+WALKED, FOUND, WALKED_ON = 2_000, 40_000, 30_000
 """So many rows are walked along first, found by an index, and walked along after that."""
 LISTED = (
     "id", "created", "agent_id", "agent_slug", "agent_name", "team_id", "team_slug", "team_name", "requested_by",
@@ -72,6 +72,8 @@ class _Search:
     stretch: Stretch
     most: int
     pieces: Pieces
+    is_vain: bool
+    """Whether a thing is wanted that no context ever considered."""
 
     @classmethod
     def of(cls, sight: Sight, wanted: Wanted, after: Place | None, limit: int) -> "_Search":
@@ -80,10 +82,14 @@ class _Search:
         parameters = {name: value for one in conditions for name, value in one.parameters.items()}
         sql = " AND ".join(one.sql for one in conditions) or "TRUE"
         stretch = Stretch(after, wanted.since, wanted.until)
-        return cls(ways_of(wanted, conditions, limits), sql, parameters, stretch, limit + 1, pieces)
+        return cls(
+            ways_of(wanted, conditions, limits), sql, parameters, stretch, limit + 1, pieces, pieces.lack(wanted)
+        )
 
     def page(self) -> "tuple[Sequence[tuple[UUID, datetime]], Place | None]":
         """The ids of the rows with their moments; and the place up to which was searched, where that is not the end."""
+        if self.is_vain:
+            return [], None
         along, *others = self.ways
         begun, reached = self._walked(along, self.stretch, WALKED, self.most)
         if reached is None:
@@ -100,6 +106,7 @@ class _Search:
     ) -> "tuple[Sequence[tuple[UUID, datetime]], Place | None]":
         """What is met on so many rows; and the last of these, where that is neither enough nor the end."""
         known = {**self.parameters, **way.parameters, **stretch.parameters, "walked": rows_walked, "most": most}
+        in_order()
         walked = f"({way.rows(stretch)} LIMIT %(walked)s) AS walked"
         met = rows(f"SELECT id, created FROM {walked} WHERE {self.sql} {NEWEST} LIMIT %(most)s", known)  # noqa: S608
         if len(met) >= most:
@@ -109,6 +116,7 @@ class _Search:
 
     def _all(self, way: Way) -> "Sequence[tuple[UUID, datetime]] | None":
         """All that the way leads to, where these are not too many."""
+        at_once()
         # Beside an index without order, the time would make the planner walk along the whole time.
         narrowing = way.rows(self.stretch) if way.in_order else way.rows(Stretch(None, None, None)).replace(NEWEST, "")
         known = {**self.parameters, **way.parameters, **self.stretch.parameters}

@@ -42,6 +42,10 @@ class Pieces:
         """Whether there may be more than are searched for."""
         return MOST_PIECES in {len(self.contains), len(self.omits), len(self.words)}
 
+    def lack(self, wanted: Wanted) -> bool:
+        """Whether a thing that is wanted is no piece at all."""
+        return bool((wanted.contains and not self.contains) or (wanted.omits and not self.omits))
+
 
 def pieces_of(wanted: Wanted) -> Pieces:
     """A query for each that is asked for."""

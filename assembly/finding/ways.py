@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from assembly.finding.conditions import CUT, EQUAL, WITH_WARNING, Condition
+from assembly.finding.conditions import CUT, EQUAL, Condition
 from assembly.finding.wanted import Wanted
 from assembly.models import Assembly
 from config.http.cursors import place_of
@@ -65,9 +65,13 @@ class Way:
 
     def rows(self, stretch: Stretch) -> str:
         """The rows of the stretch, the newest first."""
-        parts = [f"SELECT {COLUMNS} FROM assemblies WHERE {part} AND {stretch.sql}" for part in self.parts]  # noqa: S608
+        parts = [
+            f"SELECT {COLUMNS} FROM assemblies WHERE {part} AND {stretch.sql} {NEWEST}"  # noqa: S608
+            for part in self.parts
+        ]
         if len(parts) == 1:
-            return f"{parts[0]} {NEWEST}"
+            return parts[0]
+        # Each part has its order, so that PostgreSQL merges them instead of sorting all.
         merged = " UNION ALL ".join(f"({part})" for part in parts)
         return f"SELECT {COLUMNS} FROM ({merged}) AS merged {NEWEST}"  # noqa: S608
 
@@ -83,10 +87,9 @@ def _in_order(wanted: Wanted, limits: Mapping[str, Any] | None) -> list[Way]:
     """Those with few rows first, as far as one can guess."""
     equal = {name: Way([sql], {name: getattr(wanted, name)}) for name, sql in EQUAL.items() if getattr(wanted, name)}
     by_profile = [equal.pop("profile")] if wanted.profile else []
-    warned = [Way([WITH_WARNING])] if wanted.warning else []
     cut = [Way([CUT])] if wanted.only == "cut" else []
     seen = [_of_agents(limits["seen_agents"])] if limits and not wanted.agent else []
-    return [*warned, *equal.values(), *seen, *cut, *by_profile] or [Way([EVERYTHING])]
+    return [*equal.values(), *seen, *cut, *by_profile] or [Way([EVERYTHING])]
 
 
 def _of_agents(agents: Sequence[UUID]) -> Way:

@@ -15,7 +15,10 @@ CREATE INDEX stored_text_words ON stored_texts
     USING gin (to_tsvector('english', left(text, 100000))) WITH (gin_pending_list_limit = 512)
 """
 CHUNKS = "CREATE INDEX piece_chunk ON pieces (named varchar_pattern_ops) WHERE named LIKE 'chunk:%'"
-WARNED = "CREATE INDEX assembly_warned ON assemblies (created DESC, id DESC) WHERE warnings <> '[]'::jsonb"
+WARNINGS = """
+CREATE INDEX assembly_warnings ON assemblies USING gin (warnings jsonb_path_ops)
+    WITH (gin_pending_list_limit = 512) WHERE warnings <> '[]'::jsonb
+"""
 CUT = """
 CREATE INDEX assembly_cut ON assemblies (created DESC, id DESC) WHERE (truncated OR warnings <> '[]'::jsonb)
 """
@@ -38,7 +41,7 @@ class Migration(migrations.Migration):
         index(HEADING_WORDS, "assembly_heading_words"),
         index(TEXT_WORDS, "stored_text_words"),
         index(CHUNKS, "piece_chunk"),
-        index(WARNED, "assembly_warned"),
+        index(WARNINGS, "assembly_warnings"),
         index(CUT, "assembly_cut"),
         migrations.CreateModel(
             name="ContextFile",

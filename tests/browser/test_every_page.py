@@ -160,6 +160,8 @@ PAGES = (
     "/preview/?agent=luna",
     "/contexts/",
     "/contexts/?agent=nobody",
+    "/contexts/?agent=luna&when=week&only=left_out&contains=/agents/luna/files/KNOWLEDGE/",
+    "/contexts/download/?agent=luna",
     "/contexts/{context}/",
     "/contexts/{context}/items/",
     "/contexts/{context}/items/?which=out&q=stage",

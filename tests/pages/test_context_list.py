@@ -143,13 +143,13 @@ def test_the_list_takes_few_queries(
     signed_in: SignedIn, teammate: User, admin: User, listed: list[Assembly], django_assert_num_queries: Any
 ) -> None:
     viewer, boss = signed_in(teammate), signed_in(admin)
-    # Session, person, agents, teams, people, profiles; the search's limits, the walk, its end, the rows; twice
+    # Session, person, agents, teams, people, profiles; the search's limits and plan, the walk, its end, the rows; twice
     # the transaction around these.
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         viewer.get("/contexts/")
     # Besides, agents and teams of which there are contexts only.
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(15):
         boss.get("/contexts/")
     # Besides, the pieces with the words.
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(14):
         viewer.get("/contexts/?q=ferry")

@@ -249,7 +249,5 @@ def test_the_pages_take_few_queries(
     browser = signed_in(owner)
     with django_assert_num_queries(7):
         browser.get(f"/contexts/{full.id}/")
-    with django_assert_num_queries(5):
-        browser.get("/contexts/")
     with django_assert_num_queries(8):
         browser.get("/preview/?agent=luna")
