@@ -32,7 +32,7 @@ class RetentionForm(forms.Form):
         days, own = held.keeping.days, held.policy
         rule = DEFAULT if held.team and not own else DAYS if days else FOR_EVER
         initial = {"version": held.version, "rule": rule, "days": days, "keep_flagged": held.keeping.keep_flagged}
-        super().__init__(*args, **kwargs, initial=initial)
+        super().__init__(*args, **{**kwargs, "initial": initial})
         choices = [(FOR_EVER, _("For ever")), (DAYS, _("For as many days as given below"))]
         of_team = [(DEFAULT, _("As the organisation does"))] if held.team else []
         self.fields["rule"].choices = [*of_team, *choices]  # type: ignore[attr-defined]
