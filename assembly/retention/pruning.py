@@ -71,6 +71,9 @@ def _governed(policy: RetentionPolicy) -> QuerySet[Assembly]:
 
 def _prune(policy: RetentionPolicy, ids: Sequence[UUID], principal: Principal) -> int:
     with transaction.atomic(), connection.cursor() as cursor:
+        same = RetentionPolicy.objects.select_for_update(no_key=True).filter(pk=policy.pk, version=policy.version)
+        if not same.first():  # somebody says something else now
+            return 0
         id_ = uuid7()
         cursor.execute(PRUNE, [id_, list(ids), policy.team_id, policy.days, policy.keep_flagged, principal.ref])
         ((records,),) = cursor.fetchall()

@@ -15,6 +15,7 @@ from assembly.retention.flags import assembly_flag
 from assembly.retention.policies import Keeping, retention_set
 from assembly.retention.pruning import Pruned, records_prune
 from assembly.retention.unused import unused_prune
+from assembly.seals.sealing import pruning_seal
 from assembly.service import assemble
 from teams.files import file_save
 from teams.models import Team
@@ -64,6 +65,23 @@ def test_for_ever_can_be_a_teams_own_policy(agent: Agent, team: Team, ago: Ago) 
     keep(10)
     records_prune()
     assert left() == {kept.id}
+
+
+def test_a_policy_that_is_changed_meanwhile_is_not_followed_any_more(
+    agent: Agent, ago: Ago, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assembly.retention.pruning.BATCH", 1)
+    for day in (42, 41):
+        ago(agent, day)
+    policy = keep(30)
+    seal = pruning_seal
+
+    def change(pruning: Pruning) -> None:
+        seal(pruning)
+        retention_set(team=None, keeping=Keeping(None), expected_version=policy.version, principal=SYSTEM)
+
+    monkeypatch.setattr("assembly.retention.pruning.pruning_seal", change)
+    assert records_prune().records == 1
 
 
 def test_what_is_flagged_stays_where_the_policy_says_so(agent: Agent, ago: Ago) -> None:
