@@ -58,7 +58,8 @@ class Tally:
 
     def _add_sections(self, told: Recorded) -> None:
         for section in told.sections:
-            self.layers[section.layer] += section.tokens
+            if section.tokens:
+                self.layers[section.layer] += section.tokens
 
     def _add_decisions(self, told: Recorded) -> None:
         """An empty text is nothing that could have been told, so it is not counted as left out."""

@@ -61,7 +61,7 @@ def _by_layer(*assemblies: Assembly) -> dict[str, int]:
     for assembly in assemblies:
         for section in assembly.sections:
             found[section["layer"]] += section["tokens"]
-    return dict(found)
+    return dict(+found)
 
 
 def test_batches_add_up_to_the_same(luna: Agent, demo_team: Team, long_knowledge: None) -> None:
