@@ -5,6 +5,8 @@ from functools import cached_property
 from uuid import UUID
 
 from django.http import HttpRequest
+from django.utils.text import Truncator
+from django.utils.translation import gettext as _
 
 from assembly.access import assembly_for
 from assembly.models import Assembly
@@ -16,6 +18,8 @@ from assembly.views.items import Item, Items
 from assembly.views.places import Places
 from teams.principal import Principal
 from teams.views.asking import asking
+
+LABEL_CHARACTERS = 40  # of a title, in the names of links
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +37,10 @@ class LinkedPart:
     runs: tuple[Run, ...]
     position: int | None
     begins: bool
-    title: str = ""
     item_address: str = ""
+    item_label: str = ""
     source_address: str = ""
+    source_label: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,13 +82,15 @@ class ContextPage:
         position = part.position
         if position is None or not part.begins:
             return LinkedPart(part.runs, position, begins=False)
+        title = {"title": Truncator(self.items.title(position)).chars(LABEL_CHARACTERS)}
         return LinkedPart(
             part.runs,
             position,
             begins=True,
-            title=self.items.title(position),
             item_address=self.places.in_list(position),
+            item_label=_("Why it is in: %(title)s") % title,
             source_address=self.items.address(position),
+            source_label=_("The version that it came from: %(title)s") % title,
         )
 
 

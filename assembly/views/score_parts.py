@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from assembly.engine.flat import flat
 from assembly.engine.profile import Weights
@@ -16,40 +17,41 @@ from assembly.engine.ranking import DECIMALS, SHARE
 from assembly.engine.types import Decision
 
 WIDTH = 1000  # of a bar, in the units of its SVG
+MINUS = "\N{MINUS SIGN}"
 BOOST = "boost"
 SIMILARITY = "similarity"
 FEATURES: Mapping[str, str | Promise] = {
-    "similarity": _("Its meaning is near the topic"),
-    "similarity_with_previous": _("Its meaning, together with what was said before it"),
-    "similarity_of_day": _("The nearest in meaning of its day"),
-    "words": _("Words of the topic are in it"),
-    "words_with_previous": _("Words of the topic, in it or right before it"),
-    "words_around": _("Words of the topic, in it or on either side"),
-    "words_of_day": _("Words of the topic, anywhere on its day"),
-    "labelled": _("A word of the topic labels it, as the name of a speaker does"),
-    "date": _("It is of a day that the topic names"),
-    "near_date": _("It is from around a time that the topic names"),
-    "time_said": _("It says when something was"),
-    "length": _("How much it says"),
-    "asks": _("It asks rather than tells"),
-    "after_question": _("It comes right after a question"),
-    "salience": _("Importance"),
-    "credibility": _("Trust"),
-    "recency": _("How new it is"),
-    "relevance": _("How near it is to the topic"),
-    "coherence": _("Words that it shares with the rest"),
-    "boost": _("Weighed by a rule"),
-    "source_score": _("Score where it was found"),
-    "type_match": _("Such things help with what is asked"),
-    "mentioned": _("The topic names it"),
-    "weight": _("Strength of the relation"),
-    "depth": _("Steps away from what is at hand"),
-    "keyword_matches": _("Words of the topic found in it"),
-    "boosts": _("Factor for words found, and for being new"),
-    "successes": _("Times that it helped"),
-    "applications": _("Times that it was used"),
-    "intent_match": _("It is made for what is asked"),
-    "type_matches": _("It is made for what is at hand"),
+    "similarity": gettext_lazy("Its meaning is near the topic"),
+    "similarity_with_previous": gettext_lazy("Its meaning, together with what was said before it"),
+    "similarity_of_day": gettext_lazy("The nearest in meaning of its day"),
+    "words": gettext_lazy("Words of the topic are in it"),
+    "words_with_previous": gettext_lazy("Words of the topic, in it or right before it"),
+    "words_around": gettext_lazy("Words of the topic, in it or on either side"),
+    "words_of_day": gettext_lazy("Words of the topic, anywhere on its day"),
+    "labelled": gettext_lazy("A word of the topic labels it, as the name of a speaker does"),
+    "date": gettext_lazy("It is of a day that the topic names"),
+    "near_date": gettext_lazy("It is from around a time that the topic names"),
+    "time_said": gettext_lazy("It says when something was"),
+    "length": gettext_lazy("How much it says"),
+    "asks": gettext_lazy("It asks rather than tells"),
+    "after_question": gettext_lazy("It comes right after a question"),
+    "salience": gettext_lazy("Importance"),
+    "credibility": gettext_lazy("Trust"),
+    "recency": gettext_lazy("How new it is"),
+    "relevance": gettext_lazy("How near it is to the topic"),
+    "coherence": gettext_lazy("Words that it shares with the rest"),
+    "boost": gettext_lazy("Weighed by a rule"),
+    "source_score": gettext_lazy("Score where it was found"),
+    "type_match": gettext_lazy("Such things help with what is asked"),
+    "mentioned": gettext_lazy("The topic names it"),
+    "weight": gettext_lazy("Strength of the relation"),
+    "depth": gettext_lazy("Steps away from what is at hand"),
+    "keyword_matches": gettext_lazy("Words of the topic found in it"),
+    "boosts": gettext_lazy("Factor for words found, and for being new"),
+    "successes": gettext_lazy("Times that it helped"),
+    "applications": gettext_lazy("Times that it was used"),
+    "intent_match": gettext_lazy("It is made for what is asked"),
+    "type_matches": gettext_lazy("It is made for what is at hand"),
 }
 
 
@@ -71,9 +73,16 @@ class Part:
         return self.share is not None and self.share < 0
 
     @property
-    def size(self) -> float:
-        """Of its share, for or against."""
-        return abs(self.share or 0.0)
+    def measured(self) -> str:
+        """The value to two decimals; empty where it has none."""
+        return "" if self.value is None else f"{self.value:.2f}"
+
+    @property
+    def counted(self) -> str:
+        """The share to two decimals. Said here, because a page has hundreds of them, and filters take their time."""
+        if self.share is None:
+            return _("counts nothing")
+        return f"{self.share:.2f}".replace("-", MINUS)
 
 
 def score_parts(decision: Decision, weights: Weights) -> list[Part]:

@@ -123,9 +123,9 @@ def test_two_thousand_candidates_make_no_heavier_page(
 ) -> None:
     assembly = context_of_many(agent, team, owner.principal, candidates=2_000)
     browser = signed_in(owner)
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(6):
         page = browser.get(f"/contexts/{assembly.id}/", headers={"Accept-Encoding": "gzip"})
     assert len(page.content) < 60_000
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(6):
         items = browser.get(f"/contexts/{assembly.id}/items/", headers={"Accept-Encoding": "gzip"})
     assert len(items.content) < 40_000

@@ -34,6 +34,7 @@ def test_the_shares_of_the_ranker_stand_as_they_were_recorded() -> None:
         (FEATURES["asks"], 1.0, -1.5, 750),
     ]
     assert [part.against for part in parts] == [False, True]
+    assert [(part.measured, part.counted) for part in parts] == [("0.50", "2.00"), ("1.00", "\N{MINUS SIGN}1.50")]
 
 
 def test_blocks_are_weighed_by_the_profile_and_what_only_explains_counts_for_nothing() -> None:
