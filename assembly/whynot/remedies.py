@@ -88,7 +88,7 @@ class _Search:
         paths: list[Path] = [()]
         for _ in range(MOST_CHANGES):
             paths = [further for path in paths for further in self._look_from(path)]
-            if self.found:
+            if any(one.change.kind != "shorter" for one in self.found):  # to write less is not for everybody to do
                 break
         ordered = sorted(self.found, key=lambda one: (len(one.changes), _cost(one)))
         return Remedies(tuple(ordered), tuple(self.untried))
@@ -100,7 +100,8 @@ class _Search:
             stand = self._standpoint(path)
         except Spent:
             return further
-        for way in ways_of(stand):
+        enough = {one.change.kind for one in self.found if len(one.changes) <= len(path)}
+        for way in (way for way in ways_of(stand) if way.kind not in enough):
             try:
                 remedy = self._remedy(path, stand, way)
                 if remedy is None:
@@ -164,10 +165,10 @@ class _Search:
             yield from [whole] if whole else []
 
     def _past(self, path: Path, stand: Standpoint, way: Way) -> Iterator[Path]:
-        """The path with this way, if it leads past what keeps the candidate out, to something else that does."""
-        for steps in dict.fromkeys((way.guess or way.most, way.most)):
+        """The path with this way, if it leads on: past what keeps the candidate out, to something else that does."""
+        for steps in dict.fromkeys((way.most, way.guess or way.most)):
             further = (*path, _Taken(way, steps))
-            if _reason(self.trials.decided(_changes(further), self.place)) != _reason(stand.decision):
+            if _leads_on(stand.decision, self.trials.decided(_changes(further), self.place)):
                 yield further
                 return
 
@@ -176,8 +177,10 @@ def _changes(path: Path) -> tuple[Change, ...]:
     return tuple(taken.change for taken in path)
 
 
-def _reason(decision: Decision) -> tuple[object, ...]:
-    return decision.code, decision.detail.get("by")
+def _leads_on(before: Decision, after: Decision) -> bool:
+    """Whether it has another reason, or more of it is in."""
+    another = (before.code, before.detail.get("by")) != (after.code, after.detail.get("by"))
+    return another or (after.included and after.tokens > before.tokens)
 
 
 def _cost(remedy: Remedy) -> int:

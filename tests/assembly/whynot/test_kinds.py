@@ -211,3 +211,14 @@ def test_a_boost_that_a_rule_gives_already_counts_on() -> None:
     by_kind = remedies(given, "memory:9@1")
     assert by_kind["score"].change.value == 0.2001
     assert by_kind["boost"].change.value == 1.3
+
+
+def test_room_of_both_kinds_where_neither_is_enough() -> None:
+    text = candidate("team_file:1@1", "Sell all seats. " * 90)
+    given = inputs(profile_of(section(label="Goals", cap=200)), text, budget=100)
+    found = found_for(given, decision_of(given, "team_file:1@1"))
+    check(given, decision_of(given, "team_file:1@1"), found)
+    (both,) = (one for one in found.found if len(one.changes) > 1)
+    assert [change.kind for change in both.changes] == ["budget", "cap"]
+    assert both.is_least
+    assert both.comparison.tokens_after == both.changes[0].value
