@@ -5,7 +5,6 @@ from assembly.models.external import ExternalSource
 from assembly.models.piece import Piece, StoredText, text_hash
 from assembly.models.profile import StoredProfile, StoredProfileVersion
 from assembly.models.proposal import Proposal
-from assembly.models.record import Assembly, AssemblyQuerySet, Decision, StoredText, text_hash
 from assembly.models.record import Assembly, AssemblyQuerySet, NewAssembly
 from assembly.models.rule import StoredRule, StoredRuleVersion
 from assembly.models.summary import StoredSummary
@@ -15,9 +14,9 @@ __all__ = [
     "AssemblyQuerySet",
     "ChangeCounter",
     "ExternalSource",
-    "Proposal",
     "NewAssembly",
     "Piece",
+    "Proposal",
     "StoredProfile",
     "StoredProfileVersion",
     "StoredRule",
