@@ -17,6 +17,7 @@ urlpatterns = [
     path("assemblies/<uuid:id_>/what-if", again.AssemblyWhatIf.as_view()),
     path("proposals", proposals.ProposalList.as_view()),
     path("proposals/<uuid:id_>", proposals.ProposalDetail.as_view()),
+    path("proposals/<uuid:id_>/decision", proposals.ProposalDecision.as_view()),
     path("proposals/<uuid:id_>/try", proposals.ProposalTry.as_view()),
     path("trials", trials.TrialCreate.as_view()),
     path("agents/<slug:slug>/memories/<uuid:id_>/uses", uses.MemoryUses.as_view(find=agent_for)),
