@@ -20,7 +20,7 @@ class ProposalCreateSerializer(StrictSerializer):
     note = ExactText(max_length=MAX_NOTE_CHARACTERS, required=False, allow_blank=True, default="", help_text="Why.")
 
 
-class ProposalUpdateSerializer(StrictSerializer):
+class ProposalDecisionSerializer(StrictSerializer):
     status = serializers.ChoiceField(choices=DECISIONS)
 
 

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from assembly.access import assembly_for
 from assembly.api.beside_documents import what_if_document
 from assembly.api.beside_serializers import WhatIfSerializer
-from assembly.api.proposal_serializers import ProposalCreateSerializer, ProposalSerializer, ProposalUpdateSerializer
+from assembly.api.proposal_serializers import ProposalCreateSerializer, ProposalDecisionSerializer, ProposalSerializer
 from assembly.api.wishes_serializers import wishes_of
 from assembly.models import Proposal
 from assembly.proposals.access import proposal_for
@@ -85,20 +85,23 @@ class ProposalDetail(ApiView):
         self.query()
         return Response(proposal_document(proposal_for(self.principal, id_)))
 
-    @extend_schema(operation_id="proposals_update", request=ProposalUpdateSerializer, responses=ProposalSerializer)
-    def patch(self, request: Request, id_: UUID) -> Response:
-        """Accept or dismiss an open proposal. That publishes nothing: change the file, the profile or the rule."""
-        self.query()
-        proposal = proposal_for(self.principal, id_)
-        wanted = self.validated(ProposalUpdateSerializer)["status"]
-        return Response(proposal_document(proposal_decide(proposal=proposal, status=wanted, principal=self.principal)))
-
     @extend_schema(operation_id="proposals_delete", responses={204: None})
     def delete(self, request: Request, id_: UUID) -> Response:
         """Take a proposal away: who made it, and who may decide on it."""
         self.query()
         proposal_delete(proposal=proposal_for(self.principal, id_), principal=self.principal)
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class ProposalDecision(ApiView):
+    @extend_schema(operation_id="proposals_decide", request=ProposalDecisionSerializer, responses=ProposalSerializer)
+    @idempotent
+    def post(self, request: Request, id_: UUID) -> Response:
+        """Accept or dismiss an open proposal. That publishes nothing: change the file, the profile or the rule."""
+        self.query()
+        proposal = proposal_for(self.principal, id_)
+        wanted = self.validated(ProposalDecisionSerializer)["status"]
+        return Response(proposal_document(proposal_decide(proposal=proposal, status=wanted, principal=self.principal)))
 
 
 class ProposalTry(ApiView):

@@ -36,6 +36,7 @@ urlpatterns = [
     path("assemblies/<uuid:id_>/what-if", again.AssemblyWhatIf.as_view()),
     path("proposals", proposals.ProposalList.as_view()),
     path("proposals/<uuid:id_>", proposals.ProposalDetail.as_view()),
+    path("proposals/<uuid:id_>/decision", proposals.ProposalDecision.as_view()),
     path("proposals/<uuid:id_>/try", proposals.ProposalTry.as_view()),
     path("assemblies/<uuid:id_>/flag", retention.AssemblyFlagView.as_view()),
     path("assemblies/<uuid:id_>/bundle", retention.AssemblyBundle.as_view()),

@@ -70,10 +70,10 @@ def test_a_context_that_is_no_longer_kept_is_said(proposal: Proposal, agent_api:
 
 def test_an_open_one_is_decided_once(proposal: Proposal, owner: User, as_person: Callable[[User], Api]) -> None:
     api = as_person(owner)
-    document = api.patch(f"proposals/{proposal.id}", {"status": "accepted"}).json()
+    document = api.post(f"proposals/{proposal.id}/decision", {"status": "accepted"}).json()
     assert (document["status"], document["decider"]) == ("accepted", "Olga Owner")
     assert document["decided"]
-    assert problem(api.patch(f"proposals/{proposal.id}", {"status": "dismissed"})) == (409, "conflict")
+    assert problem(api.post(f"proposals/{proposal.id}/decision", {"status": "dismissed"})) == (409, "conflict")
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_what_cannot_be_proposed_is_named(body: Any, field: str, told: Assembly,
 
 
 def test_what_is_no_decision_is_refused(proposal: Proposal, admin_api: Api) -> None:
-    assert errors_of(admin_api.patch(f"proposals/{proposal.id}", {"status": "open"})) == {"status"}
+    assert errors_of(admin_api.post(f"proposals/{proposal.id}/decision", {"status": "open"})) == {"status"}
     assert errors_of(admin_api.get("proposals?status=maybe")) == {"status"}
 
 
@@ -124,7 +124,7 @@ def test_everybody_is_answered_as_the_table_says(
     found = (
         api.get(address).status_code,
         api.post("proposals", body).status_code,
-        api.patch(address, {"status": "dismissed"}).status_code,
+        api.post(f"{address}/decision", {"status": "dismissed"}).status_code,
         api.delete(address).status_code,
     )
     assert found == RIGHTS[who]

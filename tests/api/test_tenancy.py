@@ -159,7 +159,12 @@ ASSEMBLIES = {  # tried in tests/api/test_assemblies.py
     "assemblies/<uuid:id_>/what-if",
     "assemblies/compare",
 }
-PROPOSALS = {"proposals", "proposals/<uuid:id_>", "proposals/<uuid:id_>/try"}  # tried in tests/api/test_proposals.py
+PROPOSALS = {  # tried in tests/api/test_proposals.py
+    "proposals",
+    "proposals/<uuid:id_>",
+    "proposals/<uuid:id_>/decision",
+    "proposals/<uuid:id_>/try",
+}
 CASES = [(route, method) for route, (_, methods) in PRIVATE.items() for method in methods]
 QUERY = {route: "?q=refund" for route in PRIVATE if route.endswith("/search")}
 QUERY["agents/<slug:slug>/as-of"] = "?at=2026-03-01T12:00:00Z"
