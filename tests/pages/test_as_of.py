@@ -1,6 +1,7 @@
 """What would the agent have been told then? The page."""
 
 import datetime
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -8,12 +9,13 @@ from django.test import Client
 from agents.models import Agent
 from assembly.asked import Asked
 from assembly.models import Assembly
+from assembly.profiles.services import profile_create
 from assembly.service import assemble
 from memories.services import MemoryFacts, memory_create
 from teams.files import file_save
 from teams.models import Team, User
 from teams.principal import SYSTEM
-from tests.assembly.as_of_story import BEGUN, Clock, clock_set
+from tests.assembly.as_of_story import BEGUN, PROFILE, Clock, clock_set
 from tests.pages.conftest import SignedIn, text_of
 
 ADDRESS = "/agents/luna/as-of/"
@@ -126,9 +128,6 @@ def test_what_cannot_be_looked_back_to_comes_back_with_a_reason(browser: Client,
 
 
 def test_a_profile_that_was_not_written_then_is_named(browser: Client, admin: User) -> None:
-    from assembly.profiles.services import profile_create
-    from tests.assembly.as_of_story import PROFILE
-
     profile_create(name="quay", content=PROFILE.format(budget=100, cap=30), principal=admin.principal)
     page = browser.get(THEN.replace("profile=conversation", "profile=quay"))
     assert page.status_code == 422
@@ -145,9 +144,9 @@ def test_it_is_only_read(browser: Client) -> None:
 
 
 def test_the_same_number_of_questions_however_much_there_is(
-    browser: Client, agent: Agent, clock: Clock, django_assert_max_num_queries: pytest.FixtureRequest
+    browser: Client, agent: Agent, clock: Clock, django_assert_max_num_queries: Any
 ) -> None:
     for number in range(30):
         memory_create(owner=agent, facts=MemoryFacts(kind="fact", text=f"Fact {number}"), principal=SYSTEM)
-    with django_assert_max_num_queries(60):  # type: ignore[operator]
+    with django_assert_max_num_queries(60):
         assert browser.get(f"{THEN}&beside=on").status_code == 200
