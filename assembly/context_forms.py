@@ -5,7 +5,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django import forms
+from django.forms.utils import flatatt
 from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from assembly.engine.codes import DECISION_CODES
@@ -25,6 +28,17 @@ MORE = ("requested_by", "profile", "warning", "reason", "since", "until", "conta
 """Those that are folded away until one of them is used."""
 
 
+class Choices(forms.Select):
+    """As Django's, written at once: there a template of its own writes each option, and here are hundreds."""
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        attributes = self.build_attrs(self.attrs, {**(attrs or {}), "name": name})
+        chosen = str(value or "")
+        marked = ((key, SafeString(" selected") if key == chosen else "", label) for key, label in self.choices)
+        options = format_html_join("", '<option value="{}"{}>{}</option>', marked)
+        return format_html("<select{}>{}</select>", flatatt(attributes), options)
+
+
 class ContextFilterForm(forms.Form):
     """Which contexts are listed; the choices are what the person may see.
 
@@ -32,8 +46,8 @@ class ContextFilterForm(forms.Form):
     """
 
     q = forms.CharField(label=_("Search"), required=False, validators=[storable], widget=forms.TextInput(SEARCH))
-    agent = forms.CharField(label=_("Agent"), required=False, widget=forms.Select)
-    team = forms.CharField(label=_("Team"), required=False, widget=forms.Select)
+    agent = forms.CharField(label=_("Agent"), required=False, widget=Choices)
+    team = forms.CharField(label=_("Team"), required=False, widget=Choices)
     when = forms.ChoiceField(
         label=_("When"),
         required=False,
@@ -47,7 +61,7 @@ class ContextFilterForm(forms.Form):
     only = forms.CharField(
         label=_("Show"),
         required=False,
-        widget=forms.Select(
+        widget=Choices(
             choices=[
                 ("", _("All")),
                 ("cut", _("Cut or with a warning")),
@@ -55,17 +69,17 @@ class ContextFilterForm(forms.Form):
             ]
         ),
     )
-    requested_by = forms.CharField(label=_("Asked for by"), required=False, widget=forms.Select)
-    profile = forms.CharField(label=_("Profile"), required=False, widget=forms.Select)
+    requested_by = forms.CharField(label=_("Asked for by"), required=False, widget=Choices)
+    profile = forms.CharField(label=_("Profile"), required=False, widget=Choices)
     warning = forms.CharField(
         label=_("Warning"),
         required=False,
-        widget=forms.Select(choices=[("", _("Any or none")), *((code, warning_label(code)) for code in WARNINGS)]),
+        widget=Choices(choices=[("", _("Any or none")), *((code, warning_label(code)) for code in WARNINGS)]),
     )
     reason = forms.CharField(
         label=_("Something was"),
         required=False,
-        widget=forms.Select(choices=[("", _("Anything")), *((code, reason_label(code)) for code in DECISION_CODES)]),
+        widget=Choices(choices=[("", _("Anything")), *((code, reason_label(code)) for code in DECISION_CODES)]),
     )
     since = forms.CharField(label=_("From"), required=False, widget=forms.DateInput({"type": "date"}))
     until = forms.CharField(label=_("To"), required=False, widget=forms.DateInput({"type": "date"}))
