@@ -10,10 +10,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from assembly.models import Seal
+from assembly.models import Seal, WebhookEvent
 from assembly.seals.sealing import newest_seal
 from assembly.seals.verifying import Finding, Tally, verify
 from assembly.seals.verifying.links import head_findings
+from assembly.webhooks.announcing import announce
 
 HEAD = re.compile(r"([0-9]{1,18}):([0-9a-fA-F]{64})")
 
@@ -66,6 +67,7 @@ class Command(BaseCommand):
         newest = written(newest_seal())
         self.stdout.write(_summary_json(tally, newest, wrong) if json else _summary(tally, newest))
         if wrong:
+            announce(event=WebhookEvent.RECORDS_DAMAGED, data={"findings": wrong, "head": newest})
             raise CommandError(f"{wrong:,} things are not as they were sealed. See docs/audit/seals.md.")
 
     def _print_head(self) -> None:
