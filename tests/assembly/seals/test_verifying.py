@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from django.db.models import Model
 
 from agents.models import Agent
-from assembly.models import Assembly, NewAssembly, Seal
+from assembly.models import Assembly, NewAssembly, Seal, Webhook, WebhookDelivery
 from assembly.seals.chain import Link
 from assembly.seals.forms import RECORD_COLUMNS
 from assembly.seals.sealing import newest_seal
@@ -77,6 +77,14 @@ def test_an_altered_column_is_found_whichever_it_is(sealed: list[Assembly], as_o
 def test_a_deleted_record_is_found(sealed: list[Assembly], as_owner: AsOwner) -> None:
     as_owner("assemblies", "DELETE FROM assemblies WHERE id = %s", [sealed[0].id])
     assert kinds() == ["record_missing"]
+
+
+def test_webhooks_hear_of_damage(sealed: list[Assembly], as_owner: AsOwner) -> None:
+    Webhook.objects.create(label="Chat", url="http://127.0.0.1:1/", events=["records.damaged"], sealed_secret="")
+    as_owner("assemblies", "DELETE FROM assemblies WHERE id = %s", [sealed[0].id])
+    with pytest.raises(CommandError):
+        call_command("verify_records", stdout=StringIO())
+    assert json.loads(WebhookDelivery.objects.get().body)["data"]["findings"] == 1
 
 
 def test_a_reordered_pair_is_found(as_owner: AsOwner) -> None:
