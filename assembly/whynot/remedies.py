@@ -84,6 +84,11 @@ class _Search:
     found: list[Remedy] = field(default_factory=list)
     untried: dict[Kind, None] = field(default_factory=dict)
 
+    @property
+    def is_in(self) -> bool:
+        """Whether it is in already: then it is all of its words that are missed, whatever keeps it out on the way."""
+        return any((one.section, one.ref) == self.place and one.included for one in self.told.decisions)
+
     def done(self) -> Remedies:
         paths: list[Path] = [()]
         for _ in range(MOST_CHANGES):
@@ -119,6 +124,7 @@ class _Search:
         return Standpoint.of(inputs, assembled, self.trials.decided(changes, self.place))
 
     def _remedy(self, path: Path, stand: Standpoint, way: Way) -> Remedy | None:
+        way = replace(way, whole=way.whole or self.is_in)
         found = self._least(path, way, (), whole=way.whole)
         if found is None:
             return None
@@ -160,7 +166,7 @@ class _Search:
 
     def _all_of_it(self, path: Path, stand: Standpoint, way: Way, part: Remedy) -> Iterator[Remedy]:
         """Where the least brings in a part, how much more brings in all of it."""
-        if way.most > 1 and not way.whole and not is_whole(part.after):
+        if way.most > 1 and not part.whole and not is_whole(part.after):
             whole = self._remedy(path, stand, replace(way, whole=True))
             yield from [whole] if whole else []
 

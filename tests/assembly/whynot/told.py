@@ -37,6 +37,7 @@ def is_in(given: Inputs, remedy: Remedy, changes: Sequence[Any], decision: Decis
 def check(given: Inputs, decision: Decision, found: Remedies) -> None:
     """Exactly what is named brings it in, and one less does not where it is the least."""
     for remedy in found.found:
+        assert remedy.whole or not decision.included, "what is in has a remedy only for all of its words"
         assert is_in(given, remedy, remedy.changes, decision), remedy
         if remedy.is_least:
             assert not is_in(given, remedy, remedy.one_less, decision), remedy
