@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from django.core.exceptions import ObjectDoesNotExist
 from django.db.models import OuterRef, Subquery
 
 from assembly.columns import Columns, candidate_facts, decision_at
@@ -12,9 +13,18 @@ from assembly.engine.profile import Profile
 from assembly.engine.types import Assembled, Candidate, Decision, Request, SectionResult, Summary
 from assembly.models import Assembly, Piece, StoredText
 from assembly.rules.firing import rules_replayed
+from config.http.errors import DossierError
 from config.tokens import get_tokenizer
 
 NONE: Columns = {"piece": []}
+UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ObjectDoesNotExist)
+"""What reading a record raises that somebody changed, or that names a tokenizer which is not there any more."""
+
+
+class RecordDamaged(DossierError):
+    status = 500
+    code = "record_damaged"
+    title = "This record does not give the recorded text any more"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +68,16 @@ class Recorded:
 def recorded(assembly: Assembly) -> Recorded:
     """All that the record holds, texts included: one query, where the profile is known.
 
-    Raises ValueError, LookupError or TypeError for a record that somebody changed.
+    Raises RecordDamaged where somebody changed it so that it cannot be read any more.
     """
-    return recorded_with(assembly, _pieces_of([*assembly.told, *assembly.omitted]))
+    try:
+        return recorded_with(assembly, _pieces_of([*assembly.told, *assembly.omitted]))
+    except UNREADABLE:
+        raise RecordDamaged("It cannot be read. Tell your admin: somebody changed the database.") from None
 
 
 def recorded_with(assembly: Assembly, pieces: "Mapping[int, PieceRead]") -> Recorded:
-    """The same where its pieces were read already, by their ids."""
+    """The same where its pieces were read already, by their ids. What `UNREADABLE` names shows a damaged record."""
     columns, profile = assembly.contents.get("decisions") or NONE, Profile.from_dict(assembly.profile)
     ids = [*assembly.told, *assembly.omitted]
     candidates, decisions = [], []

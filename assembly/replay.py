@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from assembly.recorded import Recorded
-from config.http.errors import DossierError
+from assembly.recorded import RecordDamaged, Recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,12 +12,6 @@ class Replay:
     identical: bool
     sha256: str
     content: str
-
-
-class RecordDamaged(DossierError):
-    status = 500
-    code = "record_damaged"
-    title = "This record does not give the recorded text any more"
 
 
 def replay(told: Recorded) -> Replay:

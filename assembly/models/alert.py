@@ -3,9 +3,7 @@
 from django.db import models
 from uuid_utils.compat import uuid7
 
-from agents.models import Agent
-from teams.models import Team
-from teams.principal import Principal
+from assembly.models.seen import SeenQuerySet
 
 MAX_NAME_CHARACTERS = 200
 
@@ -20,15 +18,7 @@ class AlertKind(models.TextChoices):
     RULE_NOT_KEPT = "rule_not_kept", "not kept"
 
 
-class AlertQuerySet(models.QuerySet["Alert"]):
-    def visible_to(self, principal: Principal) -> "AlertQuerySet":
-        """Those on agents *and* teams that the principal may read; once one of them is gone, admins alone."""
-        if principal.is_admin:
-            return self
-        agents = Agent.objects.visible_to(principal).values("id")
-        teams = Team.objects.visible_to(principal).values("id")
-        return self.filter(models.Q(team_id__in=teams) | models.Q(team_id=None), agent_id__in=agents)
-
+class AlertQuerySet(SeenQuerySet["Alert"]):
     def waiting(self) -> "AlertQuerySet":
         """Those that are still so and that nobody settled."""
         return self.filter(closed=None, settled=None)

@@ -4,21 +4,13 @@ from django.db import models
 from django.db.models import Q
 from uuid_utils.compat import uuid7
 
-from agents.models import Agent
-from teams.models import Team
-from teams.principal import Principal
+from assembly.models.seen import SeenQuerySet
 
 MAX_NOTE_CHARACTERS = 1_000
 
 
-class ProposalQuerySet(models.QuerySet["Proposal"]):
-    def visible_to(self, principal: Principal) -> "ProposalQuerySet":
-        """Those on contexts that the principal may see: its agent *and* its team; once one is gone, admins alone."""
-        if principal.is_admin:
-            return self
-        agents = Agent.objects.visible_to(principal).values("id")
-        teams = Team.objects.visible_to(principal).values("id")
-        return self.filter(Q(team_id__in=teams) | Q(team_id=None), agent_id__in=agents)
+class ProposalQuerySet(SeenQuerySet["Proposal"]):
+    """Proposals are seen by those who see the contexts that they are on."""
 
 
 class Proposal(models.Model):

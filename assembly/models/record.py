@@ -9,29 +9,19 @@ from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from uuid_utils.compat import uuid7
 
-from agents.models import Agent
 from assembly.models.body import unpacked
 from assembly.models.piece import StoredText
-from teams.models import Team
-from teams.principal import Principal
+from assembly.models.seen import SeenQuerySet
 
 MOST_PROFILES = 256
 PENDING_KB = 512
 """So much of an index waits to be put in its place. Whoever comes with more does it for all: it must not take long."""
 
 
-class AssemblyQuerySet(models.QuerySet["Assembly"]):
+class AssemblyQuerySet(SeenQuerySet["Assembly"]):
     def listed(self) -> "AssemblyQuerySet":
         """Without what only the record of each needs."""
         return self.defer("body", "told", "omitted", "codes")
-
-    def visible_to(self, principal: Principal) -> "AssemblyQuerySet":
-        """Those whose agent *and* team the principal may read; once one of them is gone, admins alone."""
-        if principal.is_admin:
-            return self
-        agents = Agent.objects.visible_to(principal).values("id")
-        teams = Team.objects.visible_to(principal).values("id")
-        return self.filter(models.Q(team_id__in=teams) | models.Q(team_id=None), agent_id__in=agents)
 
 
 class Assembly(models.Model):

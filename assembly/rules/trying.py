@@ -16,7 +16,7 @@ from assembly.engine.ruling import ALWAYS_INCLUDED, selects
 from assembly.engine.signals import detect_intent
 from assembly.engine.types import Candidate
 from assembly.models import Assembly, AssemblyQuerySet
-from assembly.recorded import Inputs, recorded
+from assembly.recorded import UNREADABLE, Inputs, RecordDamaged, recorded
 from assembly.rules.access import Owner
 from assembly.rules.comparing import Change, candidate_changes
 from assembly.rules.firing import rules_replayed, with_room
@@ -28,8 +28,6 @@ LIMIT = 20
 """The last contexts that are looked at."""
 SECONDS = 2.0
 """After this time no further context is begun."""
-UNREADABLE = (ValueError, LookupError, TypeError, AttributeError)
-"""What reading a record raises that somebody changed, or that names a tokenizer which is not there any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,7 @@ def rule_try(*, rule: Rule, owner: Owner, principal: Principal, seconds: float =
             break
         try:
             trials.append(_tried(rule, assembly, today))
-        except (Unreplayable, *UNREADABLE):
+        except (Unreplayable, RecordDamaged, *UNREADABLE):
             damaged += 1
     return Trials(tuple(trials), damaged, len(last) - len(trials) - damaged)
 

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 
 from assembly.access import assembly_for
 from assembly.models import Assembly
-from assembly.recorded import Recorded, recorded
-from assembly.replay import RecordDamaged, content_of
+from assembly.recorded import RecordDamaged, Recorded, recorded
+from assembly.replay import content_of
 from assembly.views.addresses import Whereabouts, whereabouts
 from assembly.views.exact_text import Part, Piece, Run, Stretch
 from assembly.views.items import Item, Items
@@ -102,8 +102,4 @@ def page_of_context(request: HttpRequest, id_: UUID) -> ContextPage:
 
 def told_for(principal: Principal, id_: UUID) -> Recorded:
     """What the record tells of the context. Raises NotFound, and RecordDamaged where it cannot be read any more."""
-    assembly = assembly_for(principal, id_)
-    try:
-        return recorded(assembly)
-    except (ValueError, LookupError, TypeError):
-        raise RecordDamaged("It cannot be read. Tell your admin: somebody changed the database.") from None
+    return recorded(assembly_for(principal, id_))

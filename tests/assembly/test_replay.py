@@ -13,8 +13,8 @@ from agents.services import agent_create, agent_delete, agent_update, daily_log_
 from assembly.asked import Asked
 from assembly.engine.types import ENGINE_VERSION
 from assembly.models import Assembly, Piece, StoredText
-from assembly.recorded import recorded
-from assembly.replay import RecordDamaged, content_of, replay
+from assembly.recorded import RecordDamaged, recorded
+from assembly.replay import content_of, replay
 from assembly.service import assemble
 from memories.models import Memory
 from memories.services import MemoryFacts, memory_create, memory_delete
@@ -71,6 +71,14 @@ def test_a_record_that_was_tampered_with_is_told_and_not_shown(luna: Agent) -> N
     assert not replay(recorded(tampered)).identical
     with pytest.raises(RecordDamaged):
         content_of(recorded(tampered))
+
+
+@pytest.mark.parametrize("body", [b"", b"\x01not packed", b"\x02"])
+def test_a_record_that_cannot_be_read_says_so(luna: Agent, body: bytes) -> None:
+    damaged = Assembly.objects.get(id=assemble(agent=luna, principal=SYSTEM, asked=Asked(now=NOW)).assembly.id)
+    damaged.body = body
+    with pytest.raises(RecordDamaged, match="cannot be read"):
+        recorded(damaged)
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=400) | st.sampled_from(
