@@ -33,10 +33,16 @@ OF_AGENTS = {
 COUNTED = sorted(OF_TEAMS | OF_ORGANISATION | OF_AGENTS)
 
 NOT_COUNTED = {
+    "alerts": "what follows from records, and nothing is made of it",
     "api_keys": "who may ask is looked up before the cache is",
     "assemblies": "the record is made of all the others, and nothing is made of it",
+    "context_counts": "what follows from records, and nothing is made of it",
     "jobs": "work to be done; what it does is written to counted tables",
     "memberships": "who may ask is looked up before the cache is",
+    "proposals": "nothing is made of one until somebody publishes it",
+    "prunings": "what became of records, of which nothing is made",
+    "retention_policies": "how long records are kept, of which nothing is made",
+    "webhooks": "whom alerts are told",
 }
 
 

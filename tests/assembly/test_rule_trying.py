@@ -14,6 +14,7 @@ from assembly.asked import Asked
 from assembly.cache import Answer
 from assembly.engine.rules import Rule
 from assembly.models import Assembly, StoredRule
+from assembly.models.body import packed
 from assembly.rules.access import Owner, scope_of
 from assembly.rules.catalogue import entry_of, rule_drafted
 from assembly.rules.services import rule_create, rule_save
@@ -229,16 +230,17 @@ def test_few_queries_are_made(
         told(kept, max_tokens=1_000 + number)
     with django_assert_num_queries(3):  # contexts, agents, teams
         tried(RULES["elsewhere"])
-    with django_assert_num_queries(3 + 3 * 2):  # and of each its decisions and texts
+    with django_assert_num_queries(3 + 3):  # and of each its pieces
         tried(RULES["exclude"])
-    with django_assert_num_queries(3 + 3 * 2 + 3):  # files of the agent, of the team, documents: once
+    with django_assert_num_queries(3 + 3 + 3):  # files of the agent, of the team, documents: once
         tried("then: {always_include: [{path: GOALS}]}")
 
 
 def test_a_damaged_record_is_passed_over_and_counted(kept: tuple[Agent, Team]) -> None:
     good = told(kept).assembly
-    damages: list[dict[str, Any]] = [{"budget": 3}, {"tokenizer": "gone"}, {"profile": {}}, {"profile": []}, {}]
-    for damage in damages:  # the last one has no decisions any more, as all of them
+    bodies = [packed({**good.contents, "profile": "00" * 32}), packed({**good.contents, "decisions": {}}), b""]
+    damages: list[dict[str, Any]] = [{"budget": 3}, {"tokenizer": "gone"}, *({"body": body} for body in bodies)]
+    for damage in damages:
         broken = Assembly.objects.get(id=good.id)
         broken.id = uuid7()
         for name, value in damage.items():

@@ -18,6 +18,7 @@ from agents.keys import api_key_create
 from agents.models import Agent
 from agents.services import daily_log_append
 from assembly.again.wishes import Wishes
+from assembly.context_files.services import context_file_begin
 from assembly.external.sealing import sealed
 from assembly.following import count_and_watch
 from assembly.models import Assembly, ExternalSource, Proposal, StoredProfile, StoredRule, Webhook, WebhookDelivery
@@ -161,6 +162,7 @@ PAGES = (
     "/contexts/",
     "/contexts/?agent=nobody",
     "/contexts/?agent=luna&when=week&only=left_out&contains=/agents/luna/files/KNOWLEDGE/",
+    "/contexts/lists/{list}/",
     "/contexts/download/?agent=luna",
     "/contexts/{context}/",
     "/contexts/{context}/items/",
@@ -320,6 +322,7 @@ def facts(olga: User, team: Team) -> Facts:
         today=today.isoformat(),
         moment=f"{timezone.now():%H:%M:%S}",
         context=Assembly.objects.get(topic="the stage").id,
+        list=context_file_begin(parameters={}, kind="csv", principal=olga.principal).id,
         over=Assembly.objects.get(budget=1).id,
         draft=draft.id,
         proposal=_proposal(olga).id,

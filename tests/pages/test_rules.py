@@ -263,7 +263,7 @@ def test_a_context_shows_what_its_rules_did_and_which_promise_was_broken(
     told = assemble(agent=agent, principal=SYSTEM, asked=Asked(max_tokens=9)).assembly
     page = text_of(browser.get(f"/contexts/{told.id}/"))
     assert "A rule says that something is always in, but there was no room for it." in page
-    assert "promise, version 1" in page
+    assert ">promise</a>, version 1" in page
     assert "The rule moonlight cannot be read: Line 3" in page
     list_page = text_of(browser.get("/rules/moonlight/"))
     assert "This rule cannot be used." in list_page

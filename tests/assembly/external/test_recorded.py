@@ -21,7 +21,7 @@ from tests.assembly.external.endpoints import GOOD, giving, serving
 from tests.decided import decided
 
 SECRET = "quite-a-secret"
-RECORDED = ("assemblies", "decisions", "stored_texts", "jobs")
+RECORDED = ("assemblies", "pieces", "stored_texts", "jobs")
 
 
 @pytest.fixture
