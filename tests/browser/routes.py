@@ -8,7 +8,8 @@ NO_PAGES = frozenset({
     # Documents for programs, and the page of the API, which is tried apart.
     "metrics", "context_download", "context_record_file", "api_docs",
     # Files.
-    "organisation_export_download", "context_bundle", "context_file_download", "team_export_download", "agent_export_download",
+        "context_bundle", "context_file_download",
+        "organisation_export_download", "team_export_download", "agent_export_download",
     # Only take what a form on a page sends, and lead back to a page.
     "context_replay", "context_flag", "follow_again", "size",
     "task_push", "thread_switch", "job_retry", "draft_forget", "person_password",
