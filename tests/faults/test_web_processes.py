@@ -80,6 +80,7 @@ def test_one_that_dies_is_replaced_while_the_other_goes_on(server: Server) -> No
     until(lambda: len(server.web()) == 2 and server.answers(), seconds=60)
     first, second = server.web()
     kill(first)
+    until(lambda: first not in server.web(), seconds=30)  # what was on its way to it is lost with it
     assert all(server.answers() for _ in range(6))
     until(lambda: len(server.web()) == 2, seconds=30)
     assert second in server.web()
