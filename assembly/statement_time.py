@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from config.http.statements import Rows, Statement, read_together
+from config.http.statements import Rows, Statement, read_together, read_unless
 
 ONE_SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 SLACK = 1.25
@@ -48,10 +48,21 @@ class StatementTime:
 
     def together(self, statements: Sequence[Statement], seconds: float) -> list[Rows]:
         """The rows of each statement. All of them together may take so many seconds."""
-        limit = Statement(LIMIT, {"milliseconds": _milliseconds(seconds)})
-        before = [*(Statement(sql, {}) for sql in self._begin), limit]
+        return read_together(statements, self._before(seconds))
+
+    def unless(
+        self, state: Statement, known: str, statements: Sequence[Statement], seconds: float
+    ) -> tuple[str, list[Rows]]:
+        """The state as a text and the rows of all statements, or none where it is known: see `read_unless`."""
+        return read_unless(state, known, statements, self._before(seconds))
+
+    def _before(self, seconds: float) -> list[Statement]:
+        before = [
+            *(Statement(sql, {}) for sql in self._begin),
+            Statement(LIMIT, {"milliseconds": _milliseconds(seconds)}),
+        ]
         self._begin, self._limit = (), 0.0
-        return read_together(statements, before)
+        return before
 
     @contextmanager
     def one_snapshot(self) -> Iterator[Any]:

@@ -38,28 +38,69 @@ def read_together(statements: Sequence[Statement], before: Sequence[Statement] =
     """The rows of each, all as of one moment. `before` is sent ahead of them on the same journey, and returns nothing
     that anybody asks for; without a transaction, what it sets for one holds for these alone. Raises Django's errors.
     """
-    joined = Statement(_joined(tuple(one.sql for one in statements)), _parameters(statements))
+    found = _row_of(Statement(_joined(tuple(one.sql for one in statements)), _parameters(statements)), before)
+    return [_loaded(rows, one.loaders) for rows, one in zip(found, statements, strict=True)]
+
+
+def read_unless(
+    state: Statement, known: str, statements: Sequence[Statement], before: Sequence[Statement] = ()
+) -> tuple[str, list[Rows]]:
+    """What the first statement finds, as a text; and with it the rows of each, as of one moment.
+
+    Where that text is the one that is known, no other statement is carried out, and no rows are returned.
+    """
+    everything = [state, *statements]
+    parameters = {**_parameters(everything), "known": known}
+    found, *others = _row_of(Statement(_guarded(tuple(one.sql for one in everything)), parameters), before)
+    if found == known:
+        return found, []
+    rows = zip([orjson.loads(found), *others], everything, strict=True)
+    return found, [_loaded(mine, one.loaders) for mine, one in rows]
+
+
+def _row_of(joined: Statement, before: Sequence[Statement]) -> Sequence[Any]:
+    """The one row that the statement returns."""
     begun = perf_counter()
-    with _cursors(1 + len(before)) as (cursor, *others), cursor.connection.pipeline():
-        for other, one in zip(others, before, strict=True):
-            _executed(other, one)
-        (found,) = _executed(cursor, joined).fetchall()
+    with _cursors(1 + len(before)) as (cursor, *others):
+        # What is asked for is fetched after the end of the pipeline: within it, the end would be one more journey.
+        with cursor.connection.pipeline():
+            for other, one in zip(others, before, strict=True):
+                _executed(other, one)
+            _executed(cursor, joined)
+        (found,) = cursor.fetchall()
     _log(joined, perf_counter() - begun)
-    return [_loaded(rows or [], one.loaders) for rows, one in zip(found, statements, strict=True)]
+    return found
 
 
 @lru_cache(maxsize=256)
 def _joined(texts: tuple[str, ...]) -> str:
     """One row with a column per statement: its rows as a JSON array of objects."""
-    renamed = (_PLACEHOLDER.sub(rf"%({place}.\1)s", text) for place, text in enumerate(texts))
-    return "SELECT " + ", ".join(f"(SELECT json_agg(row) FROM ({text}) AS row)" for text in renamed)  # noqa: S608
+    return "SELECT " + ", ".join(f"({_as_json(text)})" for text in _renamed(texts))
+
+
+@lru_cache(maxsize=256)
+def _guarded(texts: tuple[str, ...]) -> str:
+    """The same; the first column is text, and where it is the text that is known, all others are empty."""
+    first, *others = map(_as_json, _renamed(texts))
+    columns = "".join(f", CASE WHEN found IS DISTINCT FROM %(known)s THEN ({text}) END" for text in others)
+    return f"WITH guard (found) AS MATERIALIZED (SELECT ({first})::text) SELECT found{columns} FROM guard"  # noqa: S608
+
+
+def _renamed(texts: tuple[str, ...]) -> Iterator[str]:
+    """The statements, each with names of its own for what it takes."""
+    return (_PLACEHOLDER.sub(rf"%({place}.\1)s", text) for place, text in enumerate(texts))
+
+
+def _as_json(text: str) -> str:
+    return f"SELECT json_agg(row) FROM ({text}) AS row"  # noqa: S608 - statements of the program itself
 
 
 def _parameters(statements: Sequence[Statement]) -> dict[str, Any]:
     return {f"{place}.{name}": value for place, one in enumerate(statements) for name, value in one.parameters.items()}
 
 
-def _loaded(rows: list[dict[str, Any]], loaders: Mapping[str, Loader]) -> Rows:
+def _loaded(found: list[dict[str, Any]] | None, loaders: Mapping[str, Loader]) -> Rows:
+    rows = found or []
     for name, load in loaders.items():
         for row in rows:
             if row[name] is not None:

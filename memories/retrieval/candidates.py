@@ -8,9 +8,9 @@ from django.db import transaction
 from memories.retrieval.features import features
 from memories.retrieval.hits import Hits, prepare, rows_around
 from memories.retrieval.rarity import Rarity, rarity_by_sample, rarity_of
-from memories.retrieval.rows import Columns, Search, id_of, joined
+from memories.retrieval.rows import Columns, Search, ids_of, joined
 from memories.retrieval.scores import scores_of
-from memories.retrieval.stretches import best_of_stretches
+from memories.retrieval.stretches import best_of_stretches, hopeful
 
 EXACT_ROWS = 2_000
 """An owner with no more than these is measured whole."""
@@ -24,16 +24,16 @@ LARGE_SHARE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How far the search goes in an owner's many rows."""
+    """How far the search goes in an owner's many rows. Scores are logarithms of odds, and so is what lies between."""
 
     worded: int
     """So many rows the rarest terms may select together, as the sample has it, before more frequent terms do not."""
-    stretches: int
-    """So many that look best are measured whole."""
+    behind: float
+    """By so much a stretch may seem worse than the rows that are wanted, and yet have one that belongs to them."""
 
 
 # Whoever asks when is told by a row that says a time, and it is often another row of the day that has the words.
-REACH, REACH_OF_WHEN = Reach(2_500, 50), Reach(6_000, 300)
+REACH, REACH_OF_WHEN = Reach(2_500, 1.2), Reach(6_000, 2.5)
 
 
 def whole(search: Search, most: int) -> tuple[Columns, Rarity]:
@@ -46,7 +46,7 @@ def in_question(search: Search, weights: Mapping[str, float], least: int) -> tup
     """Of an owner with more: the rows that may be among the best, in order of time; at least so many.
 
     They are the nearest in meaning, all that have one of the rarest words, those of named days and the newest. Those of
-    them that look best come with what stands around them: a row may owe its place to these.
+    them that look good come with what stands around them: a row may owe its place to these.
     """
     reach = REACH_OF_WHEN if search.question.asks_when else REACH
     with transaction.atomic():
@@ -63,6 +63,6 @@ def in_question(search: Search, weights: Mapping[str, float], least: int) -> tup
         ).of(search)
         rarity = rarity.counted(hits, rare)
         scores = scores_of(features(hits, search.question, rarity), weights)
-        best = best_of_stretches(hits, scores, sample, rarity.rows)[: max(reach.stretches, least)]
-        around = rows_around(search, [id_of(row) for row in hits[best]])
+        best = best_of_stretches(hits, scores, sample, rarity.rows)
+        around = rows_around(search, ids_of(hits.take(hopeful(best, scores, behind=reach.behind, wanted=least))))
         return joined(hits, around), rarity

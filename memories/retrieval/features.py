@@ -72,7 +72,7 @@ def _best_of_day(values: Values, starts: Places) -> Values:
     if not len(starts):
         return values
     best: Values = np.maximum.reduceat(values, starts, axis=0)
-    return np.repeat(best, np.diff([*starts, len(values)]), axis=0)
+    return np.repeat(best, np.diff(starts, append=len(values)), axis=0)
 
 
 def _previous(values: Values, continues: Flags) -> Values:

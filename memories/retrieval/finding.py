@@ -1,7 +1,8 @@
 """The search: the owner's rows are measured, and those that the weights put first are returned with their measures."""
 
 import datetime
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from uuid import UUID
@@ -15,7 +16,7 @@ from memories.directions import Direction, in_active_space
 from memories.retrieval import candidates
 from memories.retrieval.features import Numbers, features
 from memories.retrieval.question import Question
-from memories.retrieval.rows import GONE, OCCURRED, PINNED, Columns, Search, id_of
+from memories.retrieval.rows import GONE, OCCURRED, PINNED, Columns, Search, ids_of
 from memories.retrieval.scores import DECIMALS, scores_of
 from memories.retrieval.terms import terms_read
 from memories.search import FoundMemory
@@ -38,7 +39,7 @@ def memories_search(
     """
     rows, measured = measured_rows(owner, question, least=max(limit, recent), weights=weights)
     chosen = _chosen(rows, scores_of(measured, weights), limit, recent)
-    return _found(rows[chosen], {name: values[chosen] for name, values in measured.items()})
+    return _found(rows.take(chosen), {name: values[chosen] for name, values in measured.items()})
 
 
 def measured_rows(
@@ -74,17 +75,19 @@ def _chosen(rows: Columns, scores: Numbers, limit: int, recent: int) -> NDArray[
 
 
 def _found(rows: Columns, measured: Mapping[str, Numbers]) -> list[FoundMemory]:
-    texts = _texts([id_of(row) for row in rows])
+    ids = ids_of(rows)
+    texts, similarities = _texts(ids), rows["similarity"].tolist()
+    columns = {name: values.tolist() for name, values in measured.items()}
     found = []
-    for place, row in enumerate(rows):
-        if told := texts.get(id_of(row)):
-            measures = {name: float(values[place]) for name, values in measured.items() if values[place]}
-            similarity = None if np.isnan(row["similarity"]) else float(row["similarity"])
+    for place, id_ in enumerate(ids):
+        if told := texts.get(id_):
+            measures = {name: values[place] for name, values in columns.items() if values[place]}
+            similarity = None if math.isnan(similarities[place]) else similarities[place]
             found.append(FoundMemory(*told[:5], similarity, *told[5:], measures))
     return found
 
 
-def _texts(ids: Sequence[UUID]) -> dict[UUID, tuple[UUID, int, str, str, datetime.datetime, UUID | None, bool, str]]:
+def _texts(ids: list[UUID]) -> dict[UUID, tuple[UUID, int, str, str, datetime.datetime, UUID | None, bool, str]]:
     with connection.cursor() as cursor:
-        cursor.execute(TEXTS, [list(ids)])
+        cursor.execute(TEXTS, [ids])
         return {row[0]: row for row in cursor.fetchall()}

@@ -23,7 +23,7 @@ SELECT ARRAY(
 ), ARRAY(
     SELECT string_agg(named::text, ' | ' ORDER BY named::text)
     FROM entities, unnest(names) AS alias, LATERAL phraseto_tsquery('english', alias) AS named
-    WHERE agent_id = %(owner)s AND names && %(names)s::text[] AND numnode(named) > 0
+    WHERE agent_id = %(owner)s AND names && string_to_array(%(names)s, chr(10)) AND numnode(named) > 0
     GROUP BY entities.id, salience ORDER BY salience DESC, entities.id LIMIT %(entities)s
 ), EXISTS (SELECT FROM memories WHERE {owner} = %(owner)s OFFSET %(most)s)
 """
@@ -60,7 +60,7 @@ def terms_read(question: Question, column: str, owner: UUID, most: int) -> tuple
     parameters: dict[str, Any] = {
         "text": question.text,
         "owner": owner,
-        "names": list(question.names),
+        "names": "\n".join(question.names),
         "words": MAX_WORDS,
         "entities": MAX_ENTITIES,
         "most": most,
