@@ -131,7 +131,7 @@ def test_a_file_of_the_team_was_changed_twice(kept: Kept, ruth: Principal) -> No
     cause = only(found)
     assert (cause.kind, cause.name, cause.before, cause.after) == ("file_changed", "GOALS", 2, 4)
     assert (cause.by, cause.note, cause.ref) == ("Ruth", "the new press", goals.about)
-    assert cause_sentence(cause).startswith("Goals was changed: version 2 is now version 4, the last by Ruth on ")
+    assert cause_sentence(cause).startswith("Goals was changed: version 2 became version 4, the last by Ruth on ")
     assert "(“the new press”)" in cause_sentence(cause)
     assert "Print in colour." in found.beside.after.content
 
@@ -151,7 +151,7 @@ def test_a_file_of_the_agent_was_changed(kept: Kept, ruth: Principal) -> None:
     file = kept[0].files.get(file_key="KNOWLEDGE")
     file_save(file=file, content="Ink dries in an hour.", expected_version=2, author=ruth.author)
     assert only(again_today(assembly)).name == "KNOWLEDGE"
-    assert "version 2 is now version 3 by Ruth on" in sentences(again_today(assembly))
+    assert "version 2 became version 3 by Ruth on" in sentences(again_today(assembly))
 
 
 def test_a_log_was_written_and_a_new_day_begun(kept: Kept, ruth: Principal) -> None:
