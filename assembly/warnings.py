@@ -9,17 +9,12 @@ from assembly.engine.types import Assembled
 from assembly.gathered import SourceReport
 from assembly.meaning import EMBEDDER
 from assembly.models import Assembly
-from assembly.recorded import UNREADABLE
+from assembly.recorded import UNREADABLE, bodies_read
 from assembly.sources import SOURCES
 from assembly.time_budget import TimeBudget
-from config.http.statements import Statement, rows_of
 
 SUMMARISER = "summariser"
 """What its report is called among those of the sources."""
-BODIES = """
-SELECT one.id, coalesce(repeated.body, one.body)
-FROM assemblies AS one LEFT JOIN assemblies AS repeated ON repeated.id = one.decided_in WHERE one.id = ANY(%(ids)s)
-"""
 NAMELESS = "Which source it was cannot be read any more: somebody changed the database."
 
 SERVERS: Mapping[str, tuple[str, Callable[[SourceCode], str]]] = {
@@ -44,14 +39,9 @@ def codes_of(assembled: Assembled, reports: Sequence[SourceReport], time: TimeBu
     return list(dict.fromkeys(map(str, codes)))
 
 
-def bodies_read(assemblies: Sequence[Assembly]) -> None:
+def warnings_read(assemblies: Sequence[Assembly]) -> None:
     """Read at once the bodies of those whose warnings are worded by them: a list has many."""
-    of_sources = [one.id for one in assemblies if not set(SourceCode).isdisjoint(one.warnings)]
-    rows = rows_of(Statement(BODIES, {"ids": of_sources})) if of_sources else []
-    bodies = {id_: bytes(body) for id_, body in rows}
-    for one in assemblies:
-        if one.id in bodies:
-            one.packed = bodies[one.id]
+    bodies_read([one for one in assemblies if not set(SourceCode).isdisjoint(one.warnings)])
 
 
 def warnings_of(assembly: Assembly) -> list[Warned]:

@@ -10,12 +10,12 @@ from assembly.engine.reasons import sentence
 from assembly.engine.types import Decision
 from assembly.messages import messages_of
 from assembly.models import Assembly
-from assembly.warnings import bodies_read, warnings_of
+from assembly.warnings import warnings_of, warnings_read
 
 
 def summary_documents(assemblies: Sequence[Assembly]) -> list[dict[str, Any]]:
     """What lists show of them."""
-    bodies_read(assemblies)
+    warnings_read(assemblies)
     return [summary_document(one) for one in assemblies]
 
 
