@@ -24,7 +24,7 @@ from assembly.gathered import Gathered, SourceReport
 from assembly.kept import read_or_kept
 from assembly.meaning import NO_MEANING, Meaning, meaning_of
 from assembly.needs import NEEDS
-from assembly.opening import Opening, opening_read, opening_statement
+from assembly.opening import Opening, opening_read, opening_statement, owners_of
 from assembly.parts import Part, Sendable, least_for, of_first, sendable_first, too_late
 from assembly.rules.catalogue import in_force
 from assembly.rules.firing import with_room, with_rules
@@ -103,8 +103,10 @@ class _Gathering:
         asked, situation, profile = self.time.elapsed_ms, self.situation, self.profile
         try:
             seconds = self.time.left_for_sources * SHARE_AT_ONCE
-            for part, found in zip(parts, read_or_kept(parts, profile, self.statements, seconds), strict=True):
-                part.take(found, asked)
+            owners = owners_of(situation.agent, situation.team)
+            found = read_or_kept(parts, profile, owners, self.statements, seconds)
+            for part, mine in zip(parts, found, strict=True):
+                part.take(mine, asked)
         except Exception:  # noqa: BLE001 - see above
             self.one_by_one = True
         else:

@@ -1,11 +1,12 @@
 """What was read for assemblies lately, kept in this process: most of it has not changed when it is asked for again.
 
-Why it is never stale. What is kept is kept with the state of things that was read in the same snapshot, which holds the
-counts of changes of the agent, its team and the organisation (see `assembly.changes`). Counts grow in the very commit
-that changes something: so where a later statement finds the same state, it would find the same rows. It finds that out
-itself, before it reads them. Whose the rows are, and which of them are asked for, is in the key by value. Nothing is
-kept that was read within a transaction, which may see what nobody else ever will. Should a database be set back to an
-earlier state behind the back of this process, so that its counts reach the same numbers again, it ends with the time.
+Why it is never stale. What is kept is kept with the counts of changes of the agent, its team and the organisation that
+were read in the same snapshot (see `assembly.changes`). Counts grow in the very commit that changes something: so where
+a later statement finds the same counts, there are the same rows, and nothing else is read. That statement has no
+deadline: nobody locks counts against readers. Whose the rows are, and which of them are asked for, is in the key by
+value. Nothing is kept that was read within a transaction, which may see what nobody else ever will. Should a database
+be set back to an earlier state behind the back of this process, so that its counts reach the same numbers again, it
+ends with the time.
 """
 
 from collections import OrderedDict
@@ -14,7 +15,9 @@ from dataclasses import dataclass
 from threading import Lock
 from time import monotonic
 from typing import Any
+from uuid import UUID
 
+from assembly.changes import changes_of
 from assembly.engine.profile import Profile
 from assembly.parts import Sendable
 from assembly.statement_time import StatementTime
@@ -28,10 +31,10 @@ ROW_CHARACTERS = 1_500
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What was made of rows: immutable values. `state`: that of things in the snapshot in which they were read, at a
+    """What was made of rows: immutable values. `changes`: the counts in the snapshot in which they were read, at a
     moment in seconds of the monotonic clock."""
 
-    state: str
+    changes: tuple[int, ...]
     found: Sequence[Any]
     characters: int
     read_at: float
@@ -80,21 +83,21 @@ readings = Readings()
 
 
 def read_or_kept(
-    parts: Sequence[Sendable], profile: Profile, statements: StatementTime, seconds: float
+    parts: Sequence[Sendable], profile: Profile, owners: Sequence[UUID], statements: StatementTime, seconds: float
 ) -> Sequence[Any]:
-    """What the parts make of their rows, the first of which is the state of things, all as of one moment.
+    """What the parts make of their rows, the first of which is the opening, all as of one moment.
 
-    Where the state is as it was when the same was read before, nothing else is read. Raises Django's errors, also
-    where it takes more than so many seconds.
+    Where nothing of the owners has changed since the same was read before, nothing else is read. Raises Django's
+    errors, also where it takes more than so many seconds.
     """
-    first, *others = (part.statement for part in parts)
-    asked = (profile.sections, *((one.sql, *one.parameters.values()) for one in (first, *others)))
+    sent = [part.statement for part in parts]
+    asked = (profile.sections, *((one.sql, *one.parameters.values()) for one in sent))
     kept, begun = readings.get(asked), monotonic()
-    state, rows = statements.unless(first, kept.state if kept else "", others, seconds)
-    if kept and not rows:
+    if kept and kept.changes == changes_of(*owners):
         return kept.found
+    rows = statements.together(sent, seconds)
     found = [part.made(mine) for part, mine in zip(parts, rows, strict=True)]
-    readings.keep(asked, Kept(state, found, sum(map(_characters_of, rows)), begun))
+    readings.keep(asked, Kept(found[0].changes, found, sum(map(_characters_of, rows)), begun))
     return found
 
 

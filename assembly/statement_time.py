@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from config.http.statements import Rows, Statement, read_together, read_unless
+from config.http.statements import Rows, Statement, read_together
 
 ONE_SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 SLACK = 1.25
@@ -49,12 +49,6 @@ class StatementTime:
     def together(self, statements: Sequence[Statement], seconds: float) -> list[Rows]:
         """The rows of each statement. All of them together may take so many seconds."""
         return read_together(statements, self._before(seconds))
-
-    def unless(
-        self, state: Statement, known: str, statements: Sequence[Statement], seconds: float
-    ) -> tuple[str, list[Rows]]:
-        """The state as a text and the rows of all statements, or none where it is known: see `read_unless`."""
-        return read_unless(state, known, statements, self._before(seconds))
 
     def _before(self, seconds: float) -> list[Statement]:
         before = [

@@ -42,22 +42,6 @@ def read_together(statements: Sequence[Statement], before: Sequence[Statement] =
     return [_loaded(rows, one.loaders) for rows, one in zip(found, statements, strict=True)]
 
 
-def read_unless(
-    state: Statement, known: str, statements: Sequence[Statement], before: Sequence[Statement] = ()
-) -> tuple[str, list[Rows]]:
-    """What the first statement finds, as a text; and with it the rows of each, as of one moment.
-
-    Where that text is the one that is known, no other statement is carried out, and no rows are returned.
-    """
-    everything = [state, *statements]
-    parameters = {**_parameters(everything), "known": known}
-    found, *others = _row_of(Statement(_guarded(tuple(one.sql for one in everything)), parameters), before)
-    if found == known:
-        return found, []
-    rows = zip([orjson.loads(found), *others], everything, strict=True)
-    return found, [_loaded(mine, one.loaders) for mine, one in rows]
-
-
 def _row_of(joined: Statement, before: Sequence[Statement]) -> Sequence[Any]:
     """The one row that the statement returns."""
     begun = perf_counter()
@@ -76,14 +60,6 @@ def _row_of(joined: Statement, before: Sequence[Statement]) -> Sequence[Any]:
 def _joined(texts: tuple[str, ...]) -> str:
     """One row with a column per statement: its rows as a JSON array of objects."""
     return "SELECT " + ", ".join(f"({_as_json(text)})" for text in _renamed(texts))
-
-
-@lru_cache(maxsize=256)
-def _guarded(texts: tuple[str, ...]) -> str:
-    """The same; the first column is text, and where it is the text that is known, all others are empty."""
-    first, *others = map(_as_json, _renamed(texts))
-    columns = "".join(f", CASE WHEN found IS DISTINCT FROM %(known)s THEN ({text}) END" for text in others)
-    return f"WITH guard (found) AS MATERIALIZED (SELECT ({first})::text) SELECT found{columns} FROM guard"  # noqa: S608
 
 
 def _renamed(texts: tuple[str, ...]) -> Iterator[str]:

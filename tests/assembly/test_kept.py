@@ -1,12 +1,13 @@
 """What was read once is kept for as long as nothing of it changes; and nobody is told what has changed since."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from random import Random
 from time import monotonic
 from typing import Any
 
 import pytest
-from django.db import DataError, transaction
+from django.db import transaction
 
 from agents.models import Agent
 from agents.services import agent_create
@@ -18,7 +19,6 @@ from assembly.engine.types import Candidate
 from assembly.kept import LIFETIME_SECONDS, Kept, Readings
 from assembly.service import assemble
 from assembly.settling import settle
-from config.http.statements import Statement, read_unless
 from memories.services import MemoryFacts, memory_create
 from teams.models import Team
 from teams.principal import SYSTEM
@@ -28,8 +28,6 @@ from tests.assembly.everything import everything
 from tests.postgres import cloned_database, connected_to
 
 Pair = tuple[Agent, Team]
-ONE = Statement("SELECT 1 AS one", {})
-FAILING = Statement("SELECT 1 / (SELECT count(*) FROM agents WHERE false) AS one", {})
 
 
 @pytest.fixture(scope="module")
@@ -87,40 +85,44 @@ def test_what_was_undone_was_never_kept(press: Pair) -> None:
     assert told(agent, team).content == before
 
 
-def test_where_the_state_is_known_nothing_else_is_carried_out(press: Pair) -> None:
-    state, rows = read_unless(ONE, "", [ONE])
-    assert rows == [[[1]], [[1]]]
-    assert read_unless(ONE, state, [FAILING]) == (state, [])
-    with pytest.raises(DataError):
-        read_unless(ONE, "another", [FAILING])
+def test_where_nothing_has_changed_the_counts_and_the_record_are_all_that_is_asked(
+    press: Pair, django_assert_num_queries: Callable[[int], AbstractContextManager[Any]]
+) -> None:
+    agent, team = press
+    told(agent, team)
+    with django_assert_num_queries(2):
+        told(agent, team, max_tokens=15_998)
+    memory_create(owner=agent, facts=MemoryFacts(kind="fact", text="A change"), principal=SYSTEM)
+    with django_assert_num_queries(3):
+        told(agent, team, max_tokens=15_997)
 
 
 def test_what_was_not_asked_for_longest_makes_room() -> None:
     kept = Readings(max_characters=100)
     for name in ("one", "two"):
-        kept.keep(name, Kept("", [name], 50, monotonic()))
+        kept.keep(name, Kept((), [name], 50, monotonic()))
     assert kept.get("one")
-    kept.keep("three", Kept("", ["three"], 50, monotonic()))
+    kept.keep("three", Kept((), ["three"], 50, monotonic()))
     assert [name for name in ("one", "two", "three") if kept.get(name)] == ["one", "three"]
-    kept.keep("large", Kept("", [], 101, monotonic()))
+    kept.keep("large", Kept((), [], 101, monotonic()))
     assert not any(kept.get(name) for name in ("one", "two", "three", "large"))
 
 
 def test_nothing_is_kept_for_longer_than_five_minutes() -> None:
     kept = Readings()
     for name, age in (("young", LIFETIME_SECONDS - 5), ("old", LIFETIME_SECONDS)):
-        kept.keep(name, Kept("", [name], 50, monotonic() - age))
+        kept.keep(name, Kept((), [name], 50, monotonic() - age))
     assert kept.get("young")
     assert not kept.get("old")
 
 
 def test_a_reading_replaces_the_one_before_it() -> None:
     kept = Readings(max_characters=100)
-    for state in ("1", "2"):
-        kept.keep("one", Kept(state, [], 60, monotonic()))
+    for count in (1, 2):
+        kept.keep("one", Kept((count,), [], 60, monotonic()))
     found = kept.get("one")
     assert found
-    assert found.state == "2"
+    assert found.changes == (2,)
 
 
 def test_whatever_changes_is_read_again(press: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
