@@ -29,32 +29,15 @@ from memories.models import Event, Memory, Session
 from memories.services import MemoryFacts, memory_create, memory_delete, memory_update
 from memories.services.memory import facts_of
 from teams.files import file_save
-from teams.models import Team, User
+from teams.models import User
 from teams.principal import SYSTEM, Principal
-from tests.assembly.everything import everything
+from tests.assembly.again.conftest import Kept, told
 from tests.assembly.hanging import raising, replaced
 
 pytestmark = pytest.mark.django_db
 
-Kept = tuple[Agent, Team]
 DAY = datetime.timedelta(days=1)
 LONG = "\n\n".join(f"Paragraph {number}: the ink of the morning edition dries on the rack." for number in range(60))
-
-
-@pytest.fixture
-def kept() -> Kept:
-    """An agent and a team that keep one of everything, today."""
-    return everything(timezone.now())
-
-
-@pytest.fixture
-def ruth() -> Principal:
-    return User.objects.create_user("ruth", name="Ruth").principal
-
-
-def told(kept: Kept, topic: str = "", **options: Any) -> Assembly:
-    agent, team = kept
-    return assemble(agent=agent, team=team, principal=SYSTEM, asked=Asked(topic=topic, **options)).assembly
 
 
 def only(found: Again) -> Cause:

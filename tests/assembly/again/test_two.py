@@ -8,46 +8,26 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from agents.models import Agent, AgentTeam
+from agents.models import AgentTeam
 from agents.services import agent_create, agent_delete, daily_log_append
 from assembly.again.cause_words import cause_sentence
 from assembly.again.two import Two, two
 from assembly.appending import append
-from assembly.asked import Asked
 from assembly.models import Assembly
 from assembly.rules.services import rule_create, rule_save
-from assembly.service import assemble
 from assembly.sources import Filters
 from memories.models import Entity, Event, Memory
 from memories.services import MemoryFacts, memory_create, memory_delete
 from teams.files import file_save
-from teams.models import Team, User
 from teams.principal import SYSTEM, Principal
 from teams.services import team_create
-from tests.assembly.everything import everything
+from tests.assembly.again.conftest import Kept, told
 from tests.assembly.hanging import raising, replaced
 
 pytestmark = pytest.mark.django_db
 
-Kept = tuple[Agent, Team]
 HUSH = "then: {exclude: [{source: daily_logs}]}\n"
 LOUDER = "then: {exclude: [{path: GOALS}]}\n"
-
-
-@pytest.fixture
-def kept() -> Kept:
-    """An agent and a team that keep one of everything, today."""
-    return everything(timezone.now())
-
-
-@pytest.fixture
-def ruth() -> Principal:
-    return User.objects.create_user("ruth", name="Ruth").principal
-
-
-def told(kept: Kept, topic: str = "", **wishes: Any) -> Assembly:
-    agent, team = kept
-    return assemble(agent=agent, team=team, principal=SYSTEM, asked=Asked(topic=topic, **wishes)).assembly
 
 
 def kinds(found: Two) -> set[str]:
