@@ -1,5 +1,6 @@
 """Those of an owner's many rows that come into question: by meaning, rare words and named days; newest and pinned."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -50,25 +51,26 @@ SELECT * FROM memories WHERE ctid IN (
 )
 """
 AROUND = """
-SELECT * FROM memories WHERE ctid IN (
-    SELECT near.place
-    FROM (SELECT {occurred} AS at FROM memories WHERE id = ANY(%(hits)s::uuid[])) AS hit, LATERAL (
-        (SELECT ctid AS place FROM memories WHERE {owner} = %(owner)s AND {occurred} <= hit.at
-            AND {occurred} >= date_trunc('day', hit.at, 'UTC') ORDER BY {occurred} DESC, id DESC LIMIT %(before)s)
-        UNION ALL
-        (SELECT ctid FROM memories WHERE {owner} = %(owner)s AND {occurred} >= hit.at
-            AND {occurred} < date_trunc('day', hit.at, 'UTC') + interval '1 day' ORDER BY {occurred}, id
-            LIMIT %(after)s)
-    ) AS near
-)
+SELECT near.*
+FROM (SELECT id, {occurred} AS at FROM memories WHERE id = ANY(%(hits)s::uuid[])) AS hit, LATERAL (
+    (SELECT * FROM memories WHERE {owner} = %(owner)s AND {occurred} <= hit.at
+        AND {occurred} >= date_trunc('day', hit.at, 'UTC') AND ({occurred} < hit.at OR id < hit.id)
+        ORDER BY {occurred} DESC, id DESC LIMIT %(before)s)
+    UNION ALL
+    (SELECT * FROM memories WHERE {owner} = %(owner)s AND {occurred} >= hit.at
+        AND {occurred} < date_trunc('day', hit.at, 'UTC') + interval '1 day' AND ({occurred} > hit.at OR id >= hit.id)
+        ORDER BY {occurred}, id LIMIT %(after)s)
+) AS near
+UNION ALL
+SELECT * FROM memories WHERE id = ANY(%(alone)s::uuid[])
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What to look for: `rare` is a tsquery, which may select up to `worded` rows; and the `newest` rows."""
+    """What to look for: `rare` are the places of terms, which may select up to `worded` rows; and the `newest` rows."""
 
-    rare: str
+    rare: Sequence[int]
     worded: int
     newest: int
     indexed: bool
@@ -77,14 +79,14 @@ class Hits:
     """Whether much of the table is the owner's."""
 
     def of(self, search: Search) -> Columns:
-        """The rows, the oldest first. Raises SpaceLeft."""
+        """The rows, the oldest first, looked over: of the terms, the rare ones. Raises SpaceLeft."""
         days = search.question.days
         names = {"owner": search.column, "occurred": OCCURRED}
         chosen = HITS.format(
             owned=(OWNED_UNINDEXED if self.large else OWNED).format(**names), near=self._near(search), **names
         )
         parameters = {
-            "rare": self.rare,
+            "rare": " | ".join(search.terms.all[place] for place in self.rare),
             "worded": self.worded,
             "nearest": NEAREST,
             "newest": self.newest,
@@ -92,7 +94,7 @@ class Hits:
             "first": [span.first for span in days],
             "last": [span.last for span in days],
         }
-        return search.chosen(chosen, parameters)
+        return search.glanced(chosen, parameters, self.rare)
 
     def _near(self, search: Search) -> str:
         if search.question.vector is None:
@@ -102,11 +104,18 @@ class Hits:
         return NEAR.format(distance=distance, slot=space.slot, here=space.here, owner=search.column)
 
 
-def rows_around(search: Search, ids: list[UUID]) -> Columns:
-    """The rows with these ids and what stands before and after them on the same day. Raises SpaceLeft."""
-    hits = f"{{{','.join(map(str, ids))}}}"
+def rows_around(search: Search, hits: list[UUID], alone: list[UUID]) -> Columns:
+    """The hits with what stands before and after them on the same day, and those that stand alone, the oldest first.
+
+    Raises SpaceLeft.
+    """
     chosen = AROUND.format(owner=search.column, occurred=OCCURRED)
-    return search.chosen(chosen, {"hits": hits, "before": BEFORE + 1, "after": AFTER + 1})
+    parameters = {"hits": _array(hits), "alone": _array(alone), "before": BEFORE, "after": AFTER + 1}
+    return search.measured(chosen, parameters)
+
+
+def _array(ids: list[UUID]) -> str:
+    return f"{{{','.join(map(str, ids))}}}"
 
 
 def prepare() -> int:

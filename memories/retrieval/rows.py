@@ -4,7 +4,7 @@ One aggregate of bytes takes a fifth of the time that rows of numbers take from 
 """
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -33,6 +33,7 @@ LAYOUT = np.dtype(
         ("terms", ">i8"),
         ("salience", ">f4"),
         ("credibility", ">f4"),
+        ("unused", ">i2"),
         ("length", ">i4"),
         ("marks", ">i2"),
     ]
@@ -48,21 +49,11 @@ TIME_WORDS = (
 
 OCCURRED = "coalesce(occurred_at, created)"
 
-# Most rows have none of the words, and one look tells.
 READ = """
-WITH found AS (
-    SELECT id, {occurred} AS at, {similarity} AS similarity, CASE WHEN worded THEN {terms} ELSE 0 END AS terms,
-        salience, credibility, octet_length(text) AS length,
-        (superseded_by_id IS NOT NULL OR retired_because <> '')::int
-            | ((worded AND search @@ %(label)s::tsquery)::int << 1)
-            | ((%(asks_when)s AND search @@ %(time_words)s::tsquery)::int << 2) | ((text LIKE '%%?')::int << 3)
-            | (pinned::int << 4) AS marks
-    FROM ({which}) AS chosen, LATERAL (SELECT search @@ %(any)s::tsquery AS worded OFFSET 0) AS looked
-)
-SELECT string_agg(uuid_send(id) || timestamptz_send(at) || float8send(coalesce(similarity, 'NaN'))
-    || int8send(terms) || float4send(salience::float4) || float4send(credibility::float4) || int4send(length)
-    || int2send(marks::int2), ''::bytea), {active}
-FROM found
+SELECT string_agg(uuid_send(id) || timestamptz_send({occurred}) || float8send({similarity}) || int8send({terms})
+    || float4send(salience::float4) || float4send(credibility::float4)
+    || int8send((octet_length(text)::bigint << 16) | {marks}), ''::bytea), {active}
+FROM ({which}) AS chosen
 """
 NEWEST = "SELECT * FROM memories WHERE {owner} = %(owner)s ORDER BY {occurred} DESC LIMIT %(limit)s"
 SAMPLE = """
@@ -86,28 +77,42 @@ class Search:
         return {
             "owner": self.owner,
             **(vector.parameters if vector else {}),
-            "any": self.terms.any,
             "label": self.terms.label,
-            "asks_when": self.question.asks_when,
             "time_words": TIME_WORDS,
             **{f"term_{place}": term for place, term in enumerate(self.terms.all)},
         }
 
     def newest(self, limit: int) -> Columns:
         """The newest rows, the oldest of them first. Raises SpaceLeft."""
-        return self.chosen(NEWEST.format(owner=self.column, occurred=OCCURRED), {"limit": limit})
+        return self.measured(NEWEST.format(owner=self.column, occurred=OCCURRED), {"limit": limit})
 
     def sample(self, limit: int) -> Columns:
         """A random choice, and always the same: by the last four bytes of the ids. Nobody asks how near these are, or
         whether they say a time.
         """
         counted = replace(self, question=replace(self.question, vector=None, asks_when=False))
-        return counted.chosen(SAMPLE.format(owner=self.column), {"limit": limit})
+        return counted.glanced(SAMPLE.format(owner=self.column), {"limit": limit}, range(len(self.terms.all)))
 
-    def chosen(self, which: str, parameters: Mapping[str, Any]) -> Columns:
+    def measured(self, which: str, parameters: Mapping[str, Any]) -> Columns:
         """The rows that this SQL selects, the oldest first. Raises SpaceLeft."""
-        names = {"similarity": self._similarity, "terms": self._terms}
-        query = READ.format(occurred=OCCURRED, active=ACTIVE, which=which, **names)
+        return self._read(which, parameters, range(len(self.terms.all)), [*self._first_marks, *self._last_marks])
+
+    def glanced(self, which: str, parameters: Mapping[str, Any], places: Iterable[int]) -> Columns:
+        """The same rows, looked over: each word takes its time. Only the terms at these places are looked for, and no
+        row is LABELLED or ASKS.
+        """
+        return self._read(which, parameters, places, self._first_marks)
+
+    def _read(self, which: str, parameters: Mapping[str, Any], places: Iterable[int], marks: Sequence[str]) -> Columns:
+        terms = [_bit(f"search @@ %(term_{place})s::tsquery", f"{1 << place}::bigint") for place in places]
+        query = READ.format(
+            occurred=OCCURRED,
+            active=ACTIVE,
+            which=which,
+            similarity=self._similarity,
+            terms=" | ".join(terms) or "0::bigint",
+            marks=" | ".join(marks),
+        )
         with connection.cursor() as cursor:
             cursor.execute(query, {**self.parameters, **parameters})
             packed, active = cursor.fetchone()
@@ -117,24 +122,28 @@ class Search:
 
     @property
     def _similarity(self) -> str:
-        """An SQL expression: NULL for a row without a vector of the question's space."""
+        """An SQL expression: NaN for a row without a vector of the question's space."""
         if self.question.vector is None:
-            return "NULL::float8"
+            return "'NaN'"
         space = self.question.vector.space
-        return f"CASE WHEN {space.here} THEN 1 - ({space.slot} <=> %(vector)s::vector) END"
+        return f"coalesce(CASE WHEN {space.here} THEN 1 - ({space.slot} <=> %(vector)s::vector) END, 'NaN')"
 
     @property
-    def _terms(self) -> str:
-        """An SQL expression: a bit for each term that the row has."""
-        bits = (
-            f"((search @@ %(term_{place})s::tsquery)::int::bigint << {place})" for place in range(len(self.terms.all))
-        )
-        return " | ".join(bits) or "0::bigint"
+    def _first_marks(self) -> list[str]:
+        """SQL expressions: those marks that say whether a row is worth another look."""
+        marks = [_bit("superseded_by_id IS NOT NULL OR retired_because <> ''", GONE), _bit("pinned", PINNED)]
+        if self.question.asks_when:
+            marks.append(_bit("search @@ %(time_words)s::tsquery", SAYS_A_TIME))
+        return marks
+
+    @property
+    def _last_marks(self) -> list[str]:
+        """SQL expressions: all others."""
+        return [_bit("search @@ %(label)s::tsquery", LABELLED), _bit("text LIKE '%%?'", ASKS)]
 
 
-def joined(some: Columns, others: Columns) -> Columns:
-    """The rows of both, each once, the oldest first."""
-    return _in_order(np.concatenate([some, others]))
+def _bit(condition: str, bit: int | str) -> str:
+    return f"CASE WHEN {condition} THEN {bit} ELSE 0 END"
 
 
 def _in_order(rows: Columns) -> Columns:
