@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from uuid import UUID
 
-from django.db import connection
-
-from memories.retrieval.rows import OCCURRED, Columns, Search
+from config.http.statements import Statement, rows_of
+from memories.retrieval.rows import OCCURRED, Columns, Search, ids_written
 
 NEAREST = 100
 DATED = 500
@@ -14,13 +12,16 @@ DATED = 500
 BEFORE = AFTER = 24
 """So many rows of the same day are read with one that looks good: of most days, all."""
 
-# The index knows no owners: it goes on until it has found enough rows of this one.
+# The index knows no owners: it goes on until it has found enough rows of this one. How many rows a word or an owner
+# has decides how they are best read, and a plan that is made beforehand knows neither.
 SETTINGS = """
 SELECT set_config('hnsw.ef_search', '200', true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
-    set_config('hnsw.max_scan_tuples', '40000', true), reltuples FROM pg_class WHERE oid = 'memories'::regclass
+    set_config('hnsw.max_scan_tuples', '40000', true), set_config('plan_cache_mode', 'force_custom_plan', true),
+    reltuples
+FROM pg_class WHERE oid = 'memories'::regclass
 """
 
-BY_INDEX = "{slot}::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions})"
+BY_INDEX = "{slot}::halfvec({dimensions}) <=> %(vector)s::vector::halfvec({dimensions})"
 BY_SORTING = "({slot} <=> %(vector)s::vector) + 0"
 """No index knows sums."""
 NEAR = """
@@ -104,22 +105,17 @@ class Hits:
         return NEAR.format(distance=distance, slot=space.slot, here=space.here, owner=search.column)
 
 
-def rows_around(search: Search, hits: list[UUID], alone: list[UUID]) -> Columns:
+def rows_around(search: Search, hits: Columns, alone: Columns) -> Columns:
     """The hits with what stands before and after them on the same day, and those that stand alone, the oldest first.
 
     Raises SpaceLeft.
     """
     chosen = AROUND.format(owner=search.column, occurred=OCCURRED)
-    parameters = {"hits": _array(hits), "alone": _array(alone), "before": BEFORE, "after": AFTER + 1}
+    parameters = {"hits": ids_written(hits), "alone": ids_written(alone), "before": BEFORE, "after": AFTER + 1}
     return search.measured(chosen, parameters)
-
-
-def _array(ids: list[UUID]) -> str:
-    return f"{{{','.join(map(str, ids))}}}"
 
 
 def prepare() -> int:
     """Hold the settings of the searches that follow to the transaction; about how many rows the table has."""
-    with connection.cursor() as cursor:
-        cursor.execute(SETTINGS)
-        return int(cursor.fetchone()[-1])
+    (*_, rows) = rows_of(Statement(SETTINGS, {}))[0]
+    return int(rows)

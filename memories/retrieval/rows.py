@@ -11,9 +11,9 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
-from django.db import connection
 from numpy.typing import NDArray
 
+from config.http.statements import Statement, rows_of
 from memories.retrieval.question import Question
 from memories.retrieval.terms import Terms
 from memories.spaces import ACTIVE
@@ -79,7 +79,6 @@ class Search:
             **(vector.parameters if vector else {}),
             "label": self.terms.label,
             "time_words": TIME_WORDS,
-            **{f"term_{place}": term for place, term in enumerate(self.terms.all)},
         }
 
     def newest(self, limit: int) -> Columns:
@@ -104,18 +103,20 @@ class Search:
         return self._read(which, parameters, places, self._first_marks)
 
     def _read(self, which: str, parameters: Mapping[str, Any], places: Iterable[int], marks: Sequence[str]) -> Columns:
-        terms = [_bit(f"search @@ %(term_{place})s::tsquery", f"{1 << place}::bigint") for place in places]
+        sought = {f"term_{number}": (self.terms.all[place], 1 << place) for number, place in enumerate(places)}
         query = READ.format(
             occurred=OCCURRED,
             active=ACTIVE,
             which=which,
             similarity=self._similarity,
-            terms=" | ".join(terms) or "0::bigint",
+            terms=" | ".join(_bit(f"search @@ %({name})s::tsquery", f"%({name}_bit)s::bigint") for name in sought)
+            or "0::bigint",
             marks=" | ".join(marks),
         )
-        with connection.cursor() as cursor:
-            cursor.execute(query, {**self.parameters, **parameters})
-            packed, active = cursor.fetchone()
+        terms = {name: term for name, (term, _) in sought.items()}
+        bits = {f"{name}_bit": str(bit) for name, (_, bit) in sought.items()}
+        statement = Statement(query, {**self.parameters, **terms, **bits, **parameters})
+        ((packed, active),) = rows_of(statement, binary=True)
         if self.question.vector:
             self.question.vector.confirm(active)
         return _in_order(np.frombuffer(packed or b"", dtype=LAYOUT))
@@ -148,13 +149,23 @@ def _bit(condition: str, bit: int | str) -> str:
 
 def _in_order(rows: Columns) -> Columns:
     """Each row once, the oldest first. PostgreSQL would sort whole rows, vectors and all."""
-    rows = rows.take(np.lexsort((rows["id_low"], rows["id_high"], rows["at"])))
+    at, high, low = (rows[name].astype(rows[name].dtype.newbyteorder("=")) for name in ("at", "id_high", "id_low"))
+    order = np.argsort(at, kind="stable")
+    if (at[order[1:]] == at[order[:-1]]).any():
+        order = np.lexsort((low, high, at))
+    high, low = high[order], low[order]
     first = np.ones(len(rows), dtype=bool)
-    first[1:] = (rows["id_low"][1:] != rows["id_low"][:-1]) | (rows["id_high"][1:] != rows["id_high"][:-1])
-    return rows.compress(first)
+    first[1:] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
+    return rows.take(order[first])
 
 
 def ids_of(rows: Columns) -> list[UUID]:
     """The ids of the memories."""
     halves = zip(rows["id_high"].tolist(), rows["id_low"].tolist(), strict=True)
     return [UUID(int=high << 64 | low) for high, low in halves]
+
+
+def ids_written(rows: Columns) -> str:
+    """Their ids as the text of a uuid[]: many are written faster than they are made."""
+    halves = zip(rows["id_high"].tolist(), rows["id_low"].tolist(), strict=True)
+    return f"{{{','.join([f'{high:016x}{low:016x}' for high, low in halves])}}}"
