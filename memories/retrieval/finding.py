@@ -8,10 +8,10 @@ from functools import partial
 from uuid import UUID
 
 import numpy as np
-from django.db import connection
 from numpy.typing import NDArray
 
 from agents.models import Agent
+from config.http.statements import Statement, rows_of
 from memories.directions import Direction, in_active_space
 from memories.retrieval import candidates
 from memories.retrieval.features import Numbers, features
@@ -24,7 +24,7 @@ from memories.services import Owner
 
 TEXTS = f"""
 SELECT id, version, kind, text, {OCCURRED}, superseded_by_id, pinned, retired_because
-FROM memories WHERE id = ANY(%s)
+FROM memories WHERE id = ANY(%(ids)s)
 """  # noqa: S608 - only the constant above is put in
 
 
@@ -66,12 +66,24 @@ def _measured(
 
 def _chosen(rows: Columns, scores: Numbers, limit: int, recent: int) -> NDArray[np.intp]:
     """The places of the best, of the newest and of the pinned, the best first."""
-    gone = (rows["marks"] & GONE) > 0
-    best = np.lexsort((rows["id_low"], rows["id_high"], -scores, gone))
-    newest = np.lexsort((rows["id_low"], rows["id_high"], -rows["at"], gone))
     kept = (rows["marks"] & PINNED) > 0
-    kept[best[:limit]] = kept[newest[:recent]] = True
-    return best[kept[best]]
+    kept[_first(rows, scores, limit)] = kept[_first(rows, rows["at"].astype(float), recent)] = True
+    places = np.flatnonzero(kept)
+    return places[_first(rows.take(places), scores[places], len(places))]
+
+
+def _first(rows: Columns, values: Numbers, count: int) -> NDArray[np.intp]:
+    """The places of so many rows with the highest values, the highest first. Those that are gone come after all others,
+    and ties go to the lower id.
+    """
+    gone = (rows["marks"] & GONE) > 0
+    places = np.arange(len(rows))
+    if 0 < count < len(rows):  # few are sorted, and no more
+        standing = np.where(gone, -np.inf, values)
+        places = np.flatnonzero(standing >= np.partition(standing, -count)[-count])
+    some = rows.take(places)
+    order = np.lexsort((some["id_low"], some["id_high"], -values[places], gone[places]))
+    return places[order][:count]
 
 
 def _found(rows: Columns, measured: Mapping[str, Numbers]) -> list[FoundMemory]:
@@ -88,6 +100,4 @@ def _found(rows: Columns, measured: Mapping[str, Numbers]) -> list[FoundMemory]:
 
 
 def _texts(ids: list[UUID]) -> dict[UUID, tuple[UUID, int, str, str, datetime.datetime, UUID | None, bool, str]]:
-    with connection.cursor() as cursor:
-        cursor.execute(TEXTS, [ids])
-        return {row[0]: row for row in cursor.fetchall()}
+    return {row[0]: tuple(row) for row in rows_of(Statement(TEXTS, {"ids": ids}))}

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
-
+from config.http.statements import Statement, rows_of
 from memories.retrieval.question import Question
 
 MAX_WORDS = 40
@@ -42,11 +41,6 @@ class Terms:
         return (*self.words, *self.entities)
 
     @property
-    def any(self) -> str:
-        """Any of them."""
-        return " | ".join(f"({term})" for term in self.all)
-
-    @property
     def label(self) -> str:
         """Any of the words, where it labels a text: as the speaker does in “Ada: Tea?”."""
         return " | ".join(f"{word}:A" for word in self.words)
@@ -65,9 +59,7 @@ def terms_read(question: Question, column: str, owner: UUID, most: int) -> tuple
         "entities": MAX_ENTITIES,
         "most": most,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(READ.format(owner=column), parameters)
-        lexemes, entities, more = cursor.fetchone()
+    ((lexemes, entities, more),) = rows_of(Statement(READ.format(owner=column), parameters))
     return Terms(tuple(map(_quoted, lexemes)), tuple(entities)), more
 
 
