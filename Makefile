@@ -9,6 +9,9 @@ WORKERS ?= 2
 ONLY ?= all
 DIR ?= var/sheet
 
+# Where it is forbidden to keep what was compiled, each of the many processes that tests start compiles all anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run test test-deep lint bench sheet clean
 
 run: $(VENV)/.runtime
@@ -19,7 +22,7 @@ test: $(VENV)/.development
 
 test-deep: $(VENV)/.development
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n $(WORKERS) tests/engine tests/teams/test_merging.py \
-		tests/teams/test_many_editors.py $(PYTEST_ARGS)
+		tests/teams/test_many_editors.py tests/api/test_contract.py $(PYTEST_ARGS)
 
 lint: $(VENV)/.development
 	$(BIN)/ruff check .

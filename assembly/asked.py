@@ -2,11 +2,12 @@
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import UUID
 
 from agents.models import Agent
+from assembly.engine.flat import flat
 from assembly.engine.types import Request
 from assembly.sources import Filters, Situation, Turn
 from config.http.errors import NotFound
@@ -83,7 +84,7 @@ class Asked:
                 "exclude": list(self.filters.exclude),
             },
             "strategy": dict(self.strategy),
-            "budgets": asdict(self.budgets),
+            "budgets": flat(self.budgets),
         }
 
 

@@ -23,6 +23,7 @@ from threading import Lock
 from time import monotonic
 from typing import Any, Generic, Protocol, TypeVar
 
+import orjson
 from django.db import models
 from django.utils import timezone
 
@@ -80,9 +81,15 @@ def question(
         "agent": _values(agent),
         "team": _values(team) if team else None,
     }
-    # Not Django's encoder, which drops the microseconds of a moment.
-    canonical = json.dumps(facts, sort_keys=True, separators=(",", ":"), default=str)
-    return Question(hashlib.sha256(canonical.encode()).digest(), moment, asked_at)
+    return Question(hashlib.sha256(_canonical(facts)).digest(), moment, asked_at)
+
+
+def _canonical(facts: Mapping[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(facts, option=orjson.OPT_SORT_KEYS, default=str)
+    except TypeError:  # of whole numbers beyond 64 bits, and of halves of a character
+        # Not Django's encoder, which drops the microseconds of a moment.
+        return json.dumps(facts, sort_keys=True, separators=(",", ":"), default=str).encode()
 
 
 def _values(row: models.Model) -> dict[str, Any]:

@@ -102,6 +102,8 @@ def decision_at(columns: Columns, place: int, candidate: Candidate, profile: Pro
 
 def _way(decision: Decision, candidate: Candidate, ranker: Ranker | None) -> tuple[int, list[Any]]:
     """By which way the signals follow from the candidate, and what has to be added to them."""
+    if not decision.signals and candidate.similarity is None:
+        return BARE, []
     more = [list(signal) for signal in decision.signals if signal[0] in ADDED]
     for way in (BARE, RANKED, CONTESTED):
         if dict(_signals(way, more, candidate, ranker)) == dict(decision.signals):
@@ -118,7 +120,7 @@ def _signals(way: int, more: Sequence[Any], candidate: Candidate, ranker: Ranker
     if way == RANKED and ranker:
         shares = ranker.shares(candidate)
         known = {name for name, _ in base}
-        features = tuple((name, candidate.measures[name]) for name, _ in shares if name not in known)
+        features = [(name, candidate.measures[name]) for name, _ in shares if name not in known]
         return (*base, *features, *named_shares(shares), *added)
     if way == CONTESTED:
         own = () if candidate.score is None else (("source_score", candidate.score),)

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.forms.utils import flatatt
+from django.urls import reverse_lazy
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -13,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from assembly.engine.codes import DECISION_CODES
 from assembly.engine.reasons import warning_label
-from assembly.finding import PARAMETERS, Owner, Sight, Wanted, wanted_of
+from assembly.finding import PARAMETERS, Owner, Sight, Wanted, is_name, wanted_of
 from assembly.finding.reading import MAX_WORDS_CHARACTERS, WARNINGS
 from assembly.profiles import profiles_all
 from assembly.reason_labels import reason_label
@@ -23,7 +24,17 @@ from teams.models import User
 DAYS = {"today": 1, "week": 7, "month": 30}
 MOST_PEOPLE = 500
 SEARCH = {"type": "search", "autocomplete": "off"}
-REF = {"autocomplete": "off", "spellcheck": "false", "placeholder": _("Address of its page")}
+THING = {
+    "autocomplete": "off",
+    "spellcheck": "false",
+    "placeholder": _("A part of its name, or its address"),
+    "hx-get": reverse_lazy("context_list"),
+    "hx-trigger": "input changed delay:300ms",
+    "hx-include": "closest form",
+}
+"""What is typed is looked up at once, where the list stands."""
+THINGS = ("contains", "omits")
+CHOOSE = _("Choose below which one you mean, or paste the address of its page.")
 MORE = ("requested_by", "profile", "warning", "reason", "since", "until", "contains", "omits")
 """Those that are folded away until one of them is used."""
 
@@ -84,10 +95,10 @@ class ContextFilterForm(forms.Form):
     since = forms.CharField(label=_("From"), required=False, widget=forms.DateInput({"type": "date"}))
     until = forms.CharField(label=_("To"), required=False, widget=forms.DateInput({"type": "date"}))
     contains = forms.CharField(
-        label=_("It was told"), required=False, validators=[storable], widget=forms.TextInput(REF)
+        label=_("It was told"), required=False, validators=[storable], widget=forms.TextInput(THING)
     )
     omits = forms.CharField(
-        label=_("It was not told, though there"), required=False, validators=[storable], widget=forms.TextInput(REF)
+        label=_("It was not told, though there"), required=False, validators=[storable], widget=forms.TextInput(THING)
     )
 
     def __init__(self, *args: Any, sight: Sight, **kwargs: Any) -> None:
@@ -102,8 +113,9 @@ class ContextFilterForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         values = {**self.cleaned_data}
         self.wanted, faults = wanted_of(self.parameters, self.sight)
+        named = self.named
         for name, fault in faults.items():
-            self.add_error(name, fault)
+            self.add_error(name, CHOOSE if name in named else fault)
         return values
 
     @property
@@ -114,6 +126,12 @@ class ContextFilterForm(forms.Form):
         if when and not (values["since"] or values["until"]):
             values["since"] = (timezone.now().date() - datetime.timedelta(days=DAYS[when] - 1)).isoformat()
         return {name: value for name, value in values.items() if value}
+
+    @property
+    def named(self) -> dict[str, str]:
+        """The names that stand where a thing is to be chosen, by their fields."""
+        typed = {name: str(self.cleaned_data.get(name) or "").strip() for name in THINGS}
+        return {name: text for name, text in typed.items() if text and is_name(text)}
 
     @property
     def more(self) -> list[forms.BoundField]:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from assembly.beside import Beside
 from assembly.engine.codes import SourceCode
 from assembly.external import Asking, Told, ask_all
 from assembly.time_budget import TimeBudget
+from config.http.beside import Beside
 
 logger = logging.getLogger(__name__)
 

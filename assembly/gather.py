@@ -2,14 +2,14 @@
 
 The sources of the database share one connection and one snapshot, each under a deadline that PostgreSQL keeps. The
 rules, and the sources that one statement is enough for, are read by one statement; where that is all there is to read,
-no transaction is needed around it. After a source that failed, the rest is read in a new snapshot. External sources are
-asked beside them, in a thread.
+no transaction is needed around it, and what has not changed since this process read it is not read again. After a
+source that failed, the rest is read in a new snapshot. External sources are asked beside them, in a thread.
 """
 
 import logging
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from django.db import DatabaseError, OperationalError, connection
@@ -21,17 +21,20 @@ from assembly.engine.types import Candidate
 from assembly.external import SOURCE as EXTERNAL
 from assembly.external import askings
 from assembly.gathered import Gathered, SourceReport
+from assembly.kept import read_or_kept
+from assembly.meaning import NO_MEANING, Meaning, meaning_of
 from assembly.needs import NEEDS
-from assembly.opening import Opening, opening_read, opening_statement
-from assembly.parts import Part, Sendable, least_for, sendable_first, too_late
+from assembly.opening import Opening, opening_read, opening_statement, owners_of
+from assembly.parts import Part, Sendable, least_for, of_first, sendable_first, too_late
 from assembly.rules.catalogue import in_force
 from assembly.rules.firing import with_room, with_rules
-from assembly.sources import SOURCES, Reading, Situation
+from assembly.sources import SOURCES, Situation
 from assembly.sources import Gathered as Returned
 from assembly.statement_time import StatementTime
 from assembly.time_budget import TimeBudget
 from assembly.watching import code_of, source_failed, source_watched, told_watched
 from config.http.statements import Rows, Statement
+from memories.embedders import waiting_at_most
 
 logger = logging.getLogger(__name__)
 
@@ -47,16 +50,12 @@ def gather(profile: Profile, situation: Situation, time: TimeBudget) -> Gathered
     Where a rule always includes something, there are candidates for one more section: see `with_room`. Raises
     OperationalError where not even the rules can be read: they may forbid what the sources would return.
     """
-    return _Gathering(profile, situation, time).done()
+    with waiting_at_most(time.left_for_sources):
+        return _Gathering(profile, situation, time).done()
 
 
 class _NewSnapshot(Exception):
     """The transaction cannot go on after what happened."""
-
-
-def _of_first(error: Exception) -> Exception:
-    """What is told of an error while reading what comes first: of a late one, that the database did not answer."""
-    return OperationalError("no time was left for the rules") if isinstance(error, TimeoutError) else error
 
 
 @dataclass(slots=True)
@@ -69,6 +68,7 @@ class _Gathering:
     opening: Opening | None = None
     candidates: list[Candidate] = field(default_factory=list)
     reports: dict[str, SourceReport] = field(default_factory=dict)
+    meaning: Meaning = NO_MEANING
     parts: deque[Part | Sendable] = field(default_factory=deque)
     elsewhere: Elsewhere | None = None
     one_by_one: bool = False
@@ -77,12 +77,20 @@ class _Gathering:
     statements: StatementTime = field(default_factory=StatementTime)
 
     def done(self) -> Gathered:
+        self._find_meaning()
         if not self._read_at_once():
             self._read_in_turn()
         self._collect()
         self._note_late()
         assert self.opening  # noqa: S101 - nothing comes before it, and nothing is done without it
-        return Gathered(self.candidates, list(self.reports.values()), self.situation, self.opening)
+        reports = [*filter(None, [self.meaning.report]), *self.reports.values()]
+        return Gathered(self.candidates, reports, self.situation, self.opening)
+
+    def _find_meaning(self) -> None:
+        """What the topic means, if it is another one than before."""
+        if self.situation.topic != self.meaning.topic:
+            self.meaning = meaning_of(self.situation.topic, self.time)
+            self.situation = replace(self.situation, vector=self.meaning.direction)
 
     def _read_at_once(self) -> bool:
         """Whether all was read by one statement, which sees one moment by itself.
@@ -95,8 +103,10 @@ class _Gathering:
         asked, situation, profile = self.time.elapsed_ms, self.situation, self.profile
         try:
             seconds = self.time.left_for_sources * SHARE_AT_ONCE
-            for part, rows in zip(parts, self.statements.together(_statements_of(parts), seconds), strict=True):
-                part.take(rows, asked)
+            owners = owners_of(situation.agent, situation.team)
+            found = read_or_kept(parts, profile, owners, self.statements, seconds)
+            for part, mine in zip(parts, found, strict=True):
+                part.take(mine, asked)
         except Exception:  # noqa: BLE001 - see above
             self.one_by_one = True
         else:
@@ -106,7 +116,7 @@ class _Gathering:
         return False
 
     def _read_in_turn(self) -> None:
-        self.parts += [*self._needs(), Part((), self._plan)]
+        self.parts += [*self._needs(), Part((), self._find_meaning), Part((), self._plan)]
         while self.parts:
             try:
                 with self.statements.one_snapshot():
@@ -141,7 +151,7 @@ class _Gathering:
             self.one_by_one = True
             raise _NewSnapshot from error
         for part, rows in zip(parts, found, strict=True):
-            self._try(part, partial(part.take, rows, asked))
+            self._try(part, partial(part.read, rows, asked))
 
     def _send_alone(self, part: Sendable) -> None:
         seconds = self._seconds_for(part)
@@ -152,7 +162,7 @@ class _Gathering:
 
         def read() -> None:
             (rows,) = self.statements.together([part.statement], seconds)
-            part.take(rows, asked)
+            part.read(rows, asked)
 
         self._try(part, read)
 
@@ -165,7 +175,7 @@ class _Gathering:
         except Exception as error:
             if not self._may_try_again(part, error):
                 if not part.sources:
-                    raise _of_first(error) from error.__cause__
+                    raise of_first(error) from error.__cause__
                 self.parts.remove(part)
                 self._fail(part, error, begun, deadline)
             # Where no time was left, the database was not even asked. Anything else may come of a failed statement.
@@ -223,26 +233,26 @@ class _Gathering:
         """What no context can do without: the state of things, and the rules."""
         agent, team = self.situation.agent, self.situation.team
         return [
-            Sendable((), opening_statement(agent, team), self._take_opening, LEAST_FOR_RULES),
-            Sendable((), in_force(agent, team), self._take_rules, LEAST_FOR_RULES),
+            Sendable((), opening_statement(agent, team), opening_read, self._take_opening, LEAST_FOR_RULES),
+            Sendable((), in_force(agent, team), tuple, self._take_rules, LEAST_FOR_RULES),
         ]
 
     def _sendable(self) -> Iterator[Sendable]:
         for name, sections in self._sources().items():
             ask = SOURCES[name].reading
             if name not in self.reports and ask and (reading := ask(self.situation, sections)):
-                take = partial(self._take, name, reading)
-                yield Sendable((name,), reading.statement, take, least_for(sections))
+                take = partial(self._take, name)
+                yield Sendable((name,), reading.statement, reading.gathered, take, least_for(sections))
 
-    def _take_opening(self, rows: Rows, _: int) -> None:
-        self.opening = opening_read(rows)
+    def _take_opening(self, opening: Opening, _: int) -> None:
+        self.opening = opening
 
     def _take_rules(self, rows: Rows, _: int) -> None:
         self.situation = with_rules(self.profile, self.situation, rows)
         self.profile = with_room(self.profile, self.situation.rules)
 
-    def _take(self, name: str, reading: Reading, rows: Rows, asked: int) -> None:
-        self._watched(name, lambda: reading.gathered(rows), asked)
+    def _take(self, name: str, returned: Returned, asked: int) -> None:
+        self._watched(name, lambda: returned, asked)
 
     def _plan_others(self) -> None:
         """The sources that were not read yet; some may be those of the rules."""

@@ -7,7 +7,6 @@ from assembly.engine.signals import names_in, parse_signals
 from assembly.sources import Situation
 from assembly.sources.base import Need
 from assembly.sources.entities import mentions
-from memories.search import topic_vector
 from memories.services.task_stack import task_peek
 
 
@@ -17,7 +16,7 @@ def with_task(situation: Situation) -> Situation:
     if task is None or situation.topic.strip():
         return replace(situation, task=task)
     goal = task.goal
-    return replace(situation, task=task, topic=goal, signals=parse_signals(goal), vector=topic_vector(goal))
+    return replace(situation, task=task, topic=goal, signals=parse_signals(goal))
 
 
 def with_mentioned(situation: Situation) -> Situation:

@@ -1,9 +1,10 @@
 """What an assembly has to know beside its sources: whose it is, and how often what it may be made of has changed."""
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from agents.models import Agent, AgentFile
-from assembly.changes import COUNTS
+from assembly.changes import COUNTS, owners_spelled
 from config.http.statements import Rows, Statement, read_together
 from teams.database import ORGANISATION
 from teams.models import Team
@@ -28,10 +29,13 @@ class Opening:
 
 def opening_statement(agent: Agent, team: Team | None) -> Statement:
     """What looks it up, for `opening_read`: before anything else is read, or together with it."""
-    owners = [agent.id, *([team.id] if team else []), ORGANISATION]
-    # Spelled as PostgreSQL does: to make an array of ids takes longer than to look them up.
-    facts = {"owners": f"{{{','.join(map(str, owners))}}}", "agent": agent.id, "team": team.id if team else None}
-    return Statement(OPENING, facts)
+    owners = owners_spelled(owners_of(agent, team))
+    return Statement(OPENING, {"owners": owners, "agent": agent.id, "team": team.id if team else None})
+
+
+def owners_of(agent: Agent, team: Team | None) -> list[UUID]:
+    """Whose changes count for a context of the agent."""
+    return [agent.id, *([team.id] if team else []), ORGANISATION]
 
 
 def opening_read(rows: Rows) -> Opening:

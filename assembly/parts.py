@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
+
+from django.db import OperationalError
 
 from assembly.engine.profile import Section
 from config.http.statements import Rows, Statement
@@ -23,12 +25,21 @@ class Part:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sendable:
-    """What one statement reads, which may be sent together with others; `take` gets its rows, and when it was sent."""
+    """What one statement reads, which may be sent together with others.
+
+    What `made` makes of the rows is immutable, and follows from them, the statement and the profile alone. `take` gets
+    it, and when the statement was sent.
+    """
 
     sources: tuple[str, ...]
     statement: Statement
-    take: Callable[[Rows, int], None]
+    made: Callable[[Rows], Any]
+    take: Callable[[Any, int], None]
     least: float = 0.0
+
+    def read(self, rows: Rows, asked: int) -> None:
+        """Take what these rows come to."""
+        self.take(self.made(rows), asked)
 
 
 def sendable_first(parts: Iterable[Part | Sendable]) -> Iterator[Sendable]:
@@ -41,6 +52,11 @@ def sendable_first(parts: Iterable[Part | Sendable]) -> Iterator[Sendable]:
 
 def too_late() -> NoReturn:
     raise TimeoutError
+
+
+def of_first(error: Exception) -> Exception:
+    """What is told of an error while reading what comes first: of a late one, that the database did not answer."""
+    return OperationalError("no time was left for the rules") if isinstance(error, TimeoutError) else error
 
 
 def least_for(sections: Sequence[Section]) -> float:

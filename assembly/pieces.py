@@ -42,8 +42,11 @@ class NewPiece:
 
 def piece_of(candidate: Candidate) -> NewPiece:
     """What the candidate is, whatever was asked for."""
-    facts = {name: value for name, value in candidate.to_dict().items() if name not in ASKED_FOR}
-    return _piece(facts.pop("ref"), candidate.text, facts)
+    known: NewPiece | None = candidate.worked_out.get(NewPiece)
+    if known is None:
+        facts = {name: value for name, value in candidate.to_dict().items() if name not in ASKED_FOR}
+        known = candidate.worked_out[NewPiece] = _piece(facts.pop("ref"), candidate.text, facts)
+    return known
 
 
 def piece_of_summary(candidate: Candidate) -> NewPiece | None:

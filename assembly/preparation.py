@@ -18,7 +18,6 @@ from assembly.sources import Situation
 from assembly.time_budget import TimeBudget
 from config.http.errors import Invalid
 from config.tokens import Tokenizer, UnknownTokenizer, get_tokenizer
-from memories.search import topic_vector
 from teams.models import Team
 
 
@@ -97,7 +96,6 @@ def _situation(agent: Agent, team: Team | None, asked: Asked, profile: Profile, 
     return Situation(
         agent=agent,
         team=team,
-        vector=topic_vector(asked.topic),
         now=request.now,
         topic=asked.topic,
         signals=parse_signals(asked.topic),

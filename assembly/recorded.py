@@ -1,22 +1,37 @@
 """An assembly as its record tells it: what the engine was given, and what became of each candidate."""
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+import orjson
 from django.core.exceptions import ObjectDoesNotExist
-from django.db.models import OuterRef, Subquery
 
 from assembly.columns import Columns, candidate_facts, decision_at
 from assembly.engine.pipeline import assemble
 from assembly.engine.profile import Profile
 from assembly.engine.types import Assembled, Candidate, Decision, Request, SectionResult, Summary
-from assembly.models import Assembly, Piece, StoredText
+from assembly.models import Assembly
 from assembly.rules.firing import rules_replayed
 from config.http.errors import DossierError
+from config.http.statements import Rows, Statement, rows_of
 from config.tokens import get_tokenizer
 
 NONE: Columns = {"piece": []}
+PIECES = """
+SELECT id, ref, facts, coalesce(text, '') AS text
+FROM pieces LEFT JOIN stored_texts ON stored_texts.sha256 = pieces.text_sha256 WHERE id = ANY(%(ids)s) ORDER BY id
+"""
+BODIES = """
+SELECT one.id, coalesce(repeated.body, one.body)
+FROM assemblies AS one LEFT JOIN assemblies AS repeated ON repeated.id = one.decided_in WHERE one.id = ANY(%(ids)s)
+"""
+MOST_KNOWN = 16_000_000
+"""So many characters of the records that were read lately are known still."""
+CANDIDATE_CHARACTERS = 2_000
+"""What a candidate weighs beside its text, roughly, with the decision on it."""
 UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ObjectDoesNotExist)
 """What reading a record raises that somebody changed, or that names a tokenizer which is not there any more."""
 
@@ -41,6 +56,15 @@ class Inputs:
 
 
 @dataclass(frozen=True, slots=True)
+class Replay:
+    """What a replay gave. `identical`: the bytes have the recorded SHA-256, and every candidate the recorded fate."""
+
+    identical: bool
+    sha256: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
 class Recorded:
     """One assembly, whatever became of the files, memories and people in it."""
 
@@ -48,6 +72,8 @@ class Recorded:
     inputs: Inputs
     decisions: tuple[Decision, ...]
     """In the order in which they were taken; each is on the candidate at the same place of the inputs."""
+    replayed: "list[Replay]" = field(default_factory=list, compare=False, repr=False)
+    """What replaying it gave, once somebody did: see `assembly.replay.content_of`."""
 
     @property
     def sections(self) -> tuple[SectionResult, ...]:
@@ -68,12 +94,54 @@ class Recorded:
 def recorded(assembly: Assembly) -> Recorded:
     """All that the record holds, texts included: one query, where the profile is known.
 
+    People look at one record from many sides: what was made of all that is read of it is known for a while, by its
+    hash. Where somebody changed a byte of that, it is made anew.
     Raises RecordDamaged where somebody changed it so that it cannot be read any more.
     """
+    with _damage_told():
+        pieces = _pieces_of([assembly])
+        sha256 = _hash_of(assembly, pieces)
+        if (told := _known.get(sha256)) is None:
+            told = recorded_with(assembly, _by_id(pieces))
+            _remember(sha256, told)
+        assembly.contents = told.assembly.contents
+        return replace(told, assembly=assembly)
+
+
+def recorded_together(assemblies: Sequence[Assembly]) -> Iterator[Recorded]:
+    """The same of several, each read for this once: all their pieces in one query. Raises RecordDamaged."""
+    bodies_read([one for one in assemblies if one.decided_in])
+    pieces = _by_id(_pieces_of(assemblies))
+    for assembly in assemblies:
+        with _damage_told():
+            told = recorded_with(assembly, pieces)
+        yield told
+
+
+def bodies_read(assemblies: Sequence[Assembly]) -> None:
+    """Read at once what each would read of its body by itself: that of the one that it repeats, or its own."""
+    found = rows_of(Statement(BODIES, {"ids": [one.id for one in assemblies]})) if assemblies else []
+    bodies = {id_: bytes(body) for id_, body in found}
+    for one in assemblies:
+        if one.id in bodies:
+            one.packed = bodies[one.id]
+
+
+@contextmanager
+def _damage_told() -> Iterator[None]:
     try:
-        return recorded_with(assembly, _pieces_of([*assembly.told, *assembly.omitted]))
+        yield
     except UNREADABLE:
         raise RecordDamaged("It cannot be read. Tell your admin: somebody changed the database.") from None
+
+
+def _pieces_of(assemblies: Sequence[Assembly]) -> Rows:
+    """Of all of them, each piece once."""
+    return rows_of(Statement(PIECES, {"ids": list({id_ for one in assemblies for id_ in (*one.told, *one.omitted)})}))
+
+
+def _by_id(pieces: Rows) -> "dict[int, PieceRead]":
+    return {id_: PieceRead(*piece) for id_, *piece in pieces}
 
 
 def recorded_with(assembly: Assembly, pieces: "Mapping[int, PieceRead]") -> Recorded:
@@ -113,10 +181,25 @@ class PieceRead(NamedTuple):
     text: str
 
 
-def _pieces_of(ids: Sequence[int]) -> dict[int, PieceRead]:
-    text = StoredText.objects.filter(sha256=OuterRef("text_sha256")).values("text")
-    rows = Piece.objects.filter(id__in=ids).annotate(text=Subquery(text)).values_list("id", "ref", "facts", "text")
-    return {id_: PieceRead(ref, facts, text or "") for id_, ref, facts, text in rows}
+def _hash_of(assembly: Assembly, pieces: Rows) -> bytes:
+    """Of all that candidates, decisions and the text of a record are made of."""
+    one = assembly
+    columns = [one.budget, one.topic, one.tokenizer, one.now, one.engine_version, one.told, one.omitted]
+    read = orjson.dumps([*columns, bytes(one.sha256).hex(), pieces])
+    return hashlib.sha256(read + one.packed).digest()
+
+
+def _remember(sha256: bytes, told: Recorded) -> None:
+    if sum(map(_characters_of, [*_known.values(), told])) > MOST_KNOWN:
+        _known.clear()
+    _known[sha256] = told
+
+
+def _characters_of(told: Recorded) -> int:
+    return sum(CANDIDATE_CHARACTERS + len(one.text) for one in told.inputs.candidates)
+
+
+_known: dict[bytes, Recorded] = {}
 
 
 def _summary_at(columns: Columns, place: int, ids: Sequence[int], pieces: Mapping[int, PieceRead]) -> Summary | None:
@@ -131,4 +214,5 @@ def _candidate_at(
     columns: Columns, place: int, profile: Profile, piece: PieceRead, summary: Summary | None
 ) -> Candidate:
     facts = {**piece.facts, "ref": piece.ref, **candidate_facts(columns, place, profile)}
-    return replace(Candidate.from_dict(facts, piece.text), summary=summary)
+    candidate = Candidate.from_dict(facts, piece.text)
+    return replace(candidate, summary=summary) if summary else candidate

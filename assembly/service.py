@@ -3,6 +3,7 @@
 from agents.models import Agent
 from assembly.asked import Asked, recorded
 from assembly.cache import Answer, cache, question
+from assembly.counted import counts_kept, counts_learnt
 from assembly.metrics import cache_lookups
 from assembly.opening import opening
 from assembly.preparation import gather_for, prepare
@@ -38,6 +39,7 @@ def assemble(*, agent: Agent, team: Team | None = None, asked: Asked, principal:
     with span("query"):
         gathered = gather_for(prepared, time)
     ruled = prepared.under_rules(gathered.situation)
+    uncounted = counts_learnt(ruled.profile, gathered.candidates, ruled.tokenizer)
     with span("rank") as ranking:
         settled = settle(ruled.request, ruled.profile, gathered.candidates, ruled.tokenizer, time)
         ranking.set_attributes(ranked(settled.assembled))
@@ -60,6 +62,7 @@ def assemble(*, agent: Agent, team: Team | None = None, asked: Asked, principal:
             owners=Owners.of(agent, team),
             principal=principal,
         )
+    counts_kept(uncounted, ruled.tokenizer)
     answer = Answer(assembly, assembled.content, assembled.decisions)
     if gathered.may_be_kept and not settled.report and not time.is_over:
         cache.remember(wanted, gathered.opening.changes, answer)

@@ -48,10 +48,15 @@ class StatementTime:
 
     def together(self, statements: Sequence[Statement], seconds: float) -> list[Rows]:
         """The rows of each statement. All of them together may take so many seconds."""
-        limit = Statement(LIMIT, {"milliseconds": _milliseconds(seconds)})
-        before = [*(Statement(sql, {}) for sql in self._begin), limit]
+        return read_together(statements, self._before(seconds))
+
+    def _before(self, seconds: float) -> list[Statement]:
+        before = [
+            *(Statement(sql, {}) for sql in self._begin),
+            Statement(LIMIT, {"milliseconds": _milliseconds(seconds)}),
+        ]
         self._begin, self._limit = (), 0.0
-        return read_together(statements, before)
+        return before
 
     @contextmanager
     def one_snapshot(self) -> Iterator[Any]:

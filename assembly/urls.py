@@ -108,6 +108,7 @@ urlpatterns = [
     path("webhooks/<uuid:id_>/secret/", webhooks.secret, name="webhook_secret"),
     path("webhooks/<uuid:id_>/secret/change/", webhooks.secret_change, name="webhook_secret_change"),
     path("webhooks/<uuid:id_>/test/", webhooks.test, name="webhook_test"),
+    path("webhooks/<uuid:id_>/messages/<uuid:delivery>/send/", webhooks.send_again, name="webhook_send_again"),
     path("webhooks/<uuid:id_>/switch/", webhooks.switch, name="webhook_switch"),
     path("webhooks/<uuid:id_>/delete/", webhooks.delete, name="webhook_delete"),
 ]

@@ -10,6 +10,7 @@ from typing import Any
 from celery import Celery
 from django.conf import settings
 from kombu import Queue
+from kombu.transport import TRANSPORT_ALIASES
 from psycopg.conninfo import make_conninfo
 
 QUEUE = "dossier_jobs"  # made by a migration; pgmq's names have at most 47 characters
@@ -24,6 +25,7 @@ def options_for(database: Mapping[str, Any]) -> dict[str, Any]:
     return {"conn_string": make_conninfo(**facts), "init_extension": False, "pool_size": 2, "pool_timeout": 10}
 
 
+TRANSPORT_ALIASES["pgmq"] = "config.job_queue:Transport"
 _own_broker = settings.CELERY_BROKER_URL
 app = Celery("dossier")
 app.conf.update(

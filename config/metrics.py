@@ -19,6 +19,7 @@ from prometheus_client.registry import Collector
 from psycopg_pool import PoolTimeout
 
 import assembly.metrics  # noqa: F401 - registers what it counts, also before the first context is assembled
+from assembly.afterwards.queue import queue_now
 from config.http.problems import page_not_found
 from config.serving.counting import counts_in_files
 from memories.jobs import UNFINISHED
@@ -41,7 +42,8 @@ def metrics(request: HttpRequest) -> HttpResponse:
 @require_safe
 def _document(_: HttpRequest) -> HttpResponse:
     text = generate_latest(_together() if counts_in_files() else REGISTRY)
-    return HttpResponse(text + generate_latest(_registry(_Jobs())), content_type=CONTENT_TYPE_LATEST)
+    waiting = generate_latest(_registry(_Jobs(), _NewRecords()))
+    return HttpResponse(text + waiting, content_type=CONTENT_TYPE_LATEST)
 
 
 def _may_read(request: HttpRequest) -> bool:
@@ -64,9 +66,10 @@ def _together() -> CollectorRegistry:
     return _registry(_OfAllProcesses())
 
 
-def _registry(collector: Collector) -> CollectorRegistry:
+def _registry(*collectors: Collector) -> CollectorRegistry:
     registry = CollectorRegistry()
-    registry.register(collector)
+    for collector in collectors:
+        registry.register(collector)
     return registry
 
 
@@ -104,3 +107,20 @@ class _Jobs(Collector):
         for status in UNFINISHED:
             family.add_metric([status.value], found.get(status, 0))
         yield family
+
+
+class _NewRecords(Collector):
+    """One query of a queue that is empty within seconds, where a worker runs."""
+
+    def collect(self) -> Iterator[Metric]:
+        try:
+            queue = queue_now()
+        except (OperationalError, PoolTimeout):
+            return
+        words = "Records of contexts that are not sealed, counted and watched yet; parked: given up until another try."
+        family = GaugeMetricFamily("memory_new_records", words, labels=["status"])
+        family.add_metric(["waiting"], queue.waiting)
+        family.add_metric(["parked"], queue.parked)
+        yield family
+        age = "Since when the oldest of those that wait is there; 0 where none waits."
+        yield GaugeMetricFamily("memory_new_records_oldest_seconds", age, value=queue.oldest_seconds)

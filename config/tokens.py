@@ -90,6 +90,12 @@ class Tokenizer(Protocol):
     def count(self, text: str) -> int:
         """Tokens of the text."""
 
+    def knows(self, text: str) -> bool:
+        """Whether the text's count is at hand, without counting."""
+
+    def learn(self, text: str, tokens: int) -> None:
+        """Remember the count of a text, which somebody counted before by a tokenizer of this name."""
+
     def prefix(self, text: str, max_tokens: int) -> int:
         """Length in characters of a prefix that counts about max_tokens."""
 
@@ -105,6 +111,13 @@ class Chars4:
     def count(self, text: str) -> int:
         """Tokens of the text: a quarter of its code points, rounded up."""
         return math.ceil(len(text) / 4)
+
+    def knows(self, text: str) -> bool:
+        """Always: a text knows its length."""
+        return True
+
+    def learn(self, text: str, tokens: int) -> None:
+        """Nothing is to be remembered."""
 
     def prefix(self, text: str, max_tokens: int) -> int:
         """Length in characters of the longest prefix that counts max_tokens."""
@@ -129,11 +142,17 @@ class _Counts:
     def of(self, text: str) -> int:
         """Tokens of the text."""
         known = self._young.get(text)
-        return self._remember(text) if known is None else known
+        if known is None:
+            known = self._old.get(text)
+            known = self.remember(text, self._count(text) if known is None else known)
+        return known
 
-    def _remember(self, text: str) -> int:
-        known = self._old.get(text)
-        tokens = self._count(text) if known is None else known
+    def know(self, text: str) -> bool:
+        """Whether the text was counted lately."""
+        return text in self._young or text in self._old
+
+    def remember(self, text: str, tokens: int) -> int:
+        """The tokens of the text, which from now on are known."""
         if self._characters + len(text) > self.MOST_CHARACTERS:
             self._young, self._old, self._characters = {}, self._young, 0
         self._young[text] = tokens
@@ -154,6 +173,14 @@ class Tiktoken:
     def count(self, text: str) -> int:
         """Tokens of the text."""
         return self.counts.of(text)
+
+    def knows(self, text: str) -> bool:
+        """Whether the text was counted lately."""
+        return self.counts.know(text)
+
+    def learn(self, text: str, tokens: int) -> None:
+        """Remember the count of a text."""
+        self.counts.remember(text, tokens)
 
     def prefix(self, text: str, max_tokens: int) -> int:
         """Length in characters of a prefix that counts about max_tokens; reads only as much as it needs."""

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import orjson
 from django.db.models import Case, Expression, FloatField, Value, When
 from django.db.models.expressions import RawSQL
-from pgvector import Vector as Written
 from pgvector.django import CosineDistance
 
 from memories.embedders import EmbedderFailed, Vector, embedder_named
@@ -30,7 +30,8 @@ class Direction:
     @property
     def parameters(self) -> dict[str, Any]:
         """`vector` and `model`, for SQL that compares rows with it."""
-        return {"vector": Written(self.vector).to_text(), "model": self.space.model}
+        written = orjson.dumps(self.vector, option=orjson.OPT_SERIALIZE_NUMPY).decode()
+        return {"vector": written, "model": self.space.model}
 
     @property
     def similarity(self) -> Case:

@@ -6,11 +6,19 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
+from assembly.kept import readings
 from assembly.writing import stored
+from config.serving.garbage import collect_seldom
 from teams.models import User
 from tests import cast
 from tests.client import Api
 from tests.postgres import cloned_database, connected_to
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """What is loaded and collected by now stays to the end: the garbage collector leaves it alone."""
+    collect_seldom()
 
 
 @pytest.fixture(scope="session")
@@ -43,8 +51,9 @@ def quick_passwords() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def nothing_known_as_stored() -> None:
-    """What the test before had stored was rolled back."""
+    """What the test before had stored was rolled back, and what it had read was another database's."""
     stored.forget()
+    readings.forget()
 
 
 admin = pytest.fixture(cast.admin)

@@ -1,5 +1,7 @@
 """What workers do again and again for the record: they follow new assemblies, and prune what was kept long enough."""
 
+from uuid_utils.compat import uuid7
+
 from assembly.afterwards import followers
 from assembly.afterwards.taking import new_assemblies_follow
 from assembly.following import count_and_watch
@@ -15,8 +17,9 @@ followers += [records_seal, count_and_watch]
 
 @every(FOLLOW_SECONDS, "follow")
 def follow() -> None:
-    """All that are new now."""
-    while new_assemblies_follow():
+    """All that are new now. What comes meanwhile is left for the next time: a few at once cost as much as many."""
+    newest = uuid7()
+    while new_assemblies_follow(newest):
         pass
 
 

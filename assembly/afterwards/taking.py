@@ -13,16 +13,18 @@ from assembly.seals.turn import chain_is_ours
 
 MOST_TAKEN = 500
 """Assemblies that one transaction hands to the followers."""
+LAST = UUID(int=2**128 - 1)
+"""An id that comes after all others."""
 
 # Ids are UUIDv7: their order is that in which the assemblies were made.
 TAKE = """
 SELECT assembly FROM new_assemblies LEFT JOIN follow_failures USING (assembly)
-    WHERE coalesce(attempts, 0) < %(together)s ORDER BY assembly LIMIT %(most)s
+    WHERE coalesce(attempts, 0) < %(together)s AND assembly <= %(newest)s ORDER BY assembly LIMIT %(most)s
     FOR UPDATE OF new_assemblies SKIP LOCKED
 """
 TAKE_ALONE = """
 SELECT assembly FROM new_assemblies JOIN follow_failures USING (assembly)
-    WHERE attempts >= %(together)s AND NOT parked ORDER BY assembly LIMIT 1
+    WHERE attempts >= %(together)s AND assembly <= %(newest)s AND NOT parked ORDER BY assembly LIMIT 1
     FOR UPDATE OF new_assemblies SKIP LOCKED
 """
 DONE = "DELETE FROM new_assemblies WHERE assembly = ANY(%(ids)s)"
@@ -30,8 +32,8 @@ DONE = "DELETE FROM new_assemblies WHERE assembly = ANY(%(ids)s)"
 logger = logging.getLogger(__name__)
 
 
-def new_assemblies_follow() -> int:
-    """Hand the oldest new assemblies to all followers. Returns how many were done.
+def new_assemblies_follow(newest: UUID = LAST) -> int:
+    """Hand the oldest new assemblies, up to that one, to all followers. Returns how many were done.
 
     0: there are none, another worker is at it, or a follower failed. Then the same ones are tried again at the next
     call, after five failures each by itself, and what fails alone is parked.
@@ -40,7 +42,7 @@ def new_assemblies_follow() -> int:
     try:
         with transaction.atomic():
             if chain_is_ours():
-                taken = _taken(TAKE) or _taken(TAKE_ALONE)
+                taken = _taken(TAKE, newest) or _taken(TAKE_ALONE, newest)
                 _hand_over(taken)
     except Exception as error:
         if not taken:
@@ -51,9 +53,9 @@ def new_assemblies_follow() -> int:
     return len(taken)
 
 
-def _taken(statement: str) -> list[UUID]:
+def _taken(statement: str, newest: UUID) -> list[UUID]:
     with connection.cursor() as cursor:
-        cursor.execute(statement, {"together": MOST_TOGETHER, "most": MOST_TAKEN})
+        cursor.execute(statement, {"together": MOST_TOGETHER, "most": MOST_TAKEN, "newest": newest})
         return [id_ for (id_,) in cursor.fetchall()]
 
 

@@ -30,7 +30,20 @@ Kind = Literal[
     "budget_changed",
     "source_failed_then",
     "source_failed_now",
+    "source_failed_later",
     "added_afterwards",
+    "added_to_one",
+    "another_agent",
+    "another_team",
+    "topic_changed",
+    "profile_chosen",
+    "strategy_changed",
+    "budget_asked",
+    "tokenizer_changed",
+    "left_out_by_request",
+    "brought_along",
+    "asked_otherwise",
+    "engine_changed",
     "time_passed",
     "others_in_section",
     "room_before",
@@ -41,6 +54,12 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 CONSEQUENCES = frozenset({"others_in_section", "room_before", "time_passed", "unknown"})
 """What follows from other changes, or from nothing that anybody did."""
 
+ASKED = frozenset({
+    "another_agent", "another_team", "topic_changed", "profile_chosen", "strategy_changed", "budget_asked",
+    "tokenizer_changed", "left_out_by_request", "brought_along", "asked_otherwise",
+})  # fmt: skip
+"""That the two requests were not the same: of any two contexts alone, not of one that is asked for again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cause:
@@ -48,7 +67,8 @@ class Cause:
 
     `name` is what the thing is called: the key of a file, a day, the name of a rule or a profile, what people call a
     source, the heading of a section. `before` and `after` are versions or tokens; for `others_in_section`, `after` is
-    how many items. `by` and `at` say who made the newest version, and when.
+    how many items. `by` and `at` say who made the newest version, and when; both are empty where nobody
+    knows any more.
     """
 
     kind: Kind
@@ -60,9 +80,9 @@ class Cause:
     by: str = ""
     at: datetime.datetime | None = None
     note: str = ""
-    """What its author said of it; of a retired memory, why."""
+    """What its author said of it; of a retired memory, why; of a profile that was chosen, which one was before."""
 
     @property
     def is_deed(self) -> bool:
         """Whether it is something that somebody changed, rather than what follows from that."""
-        return self.kind not in CONSEQUENCES
+        return self.kind not in CONSEQUENCES | ASKED

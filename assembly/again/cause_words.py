@@ -21,12 +21,14 @@ def _changed(cause: Cause, what: str) -> str:
     if cause.before is None or cause.after is None or cause.after <= cause.before:
         return _("%(what)s was changed%(whom)s.") % facts
     if cause.after == cause.before + 1:
-        return _("%(what)s was changed: version %(before)s is now version %(after)s%(whom)s.") % facts
-    return _("%(what)s was changed: version %(before)s is now version %(after)s, the last%(whom)s.") % facts
+        return _("%(what)s was changed: version %(before)s became version %(after)s%(whom)s.") % facts
+    return _("%(what)s was changed: version %(before)s became version %(after)s, the last%(whom)s.") % facts
 
 
 def _whom(cause: Cause) -> str:
-    """By whom, when, and the note, as the end of a sentence."""
+    """By whom, when, and the note, as the end of a sentence; nothing where nobody knows any more."""
+    if not (cause.by or cause.at):
+        return ""
     told = _(" by %(name)s") % {"name": cause.by or "Dossier"}
     if cause.at:
         told += _(" on %(moment)s") % {"moment": _moment(cause.at)}
@@ -71,11 +73,13 @@ def _profile(cause: Cause) -> str:
     facts = {"name": cause.name, "before": cause.before, "after": cause.after, "whom": _whom(cause)}
     if cause.at is None:
         return _("The profile %(name)s is another one now: it came with a newer Dossier.") % facts
-    return _("The profile %(name)s was changed: version %(before)s is now version %(after)s%(whom)s.") % facts
+    return _("The profile %(name)s was changed: version %(before)s became version %(after)s%(whom)s.") % facts
 
 
 def _budget(cause: Cause) -> str:
-    return _("The profile gives another budget: %(after)s tokens instead of %(before)s.") % {
+    given = _("The profile gives another budget: %(after)s tokens instead of %(before)s.")
+    asked = _("Another budget was asked for: %(after)s tokens instead of %(before)s.")
+    return (asked if cause.kind == "budget_asked" else given) % {
         "before": f"{cause.before:,}",
         "after": f"{cause.after:,}",
     }
@@ -119,13 +123,33 @@ _SENTENCES: Mapping[Kind, Callable[[Cause], str]] = {
     "rule_changed": lambda cause: _changed(cause, _("The rule “%(name)s”") % {"name": cause.name}),
     "rule_switched_off": _deed("The rule “%(name)s” was switched off%(whom)s."),
     "rule_deleted": _plain("The rule “%(name)s” was deleted."),
-    "rule_applies": _plain("The rule “%(name)s” applies now, and did not then: its condition holds at other times."),
-    "rule_applies_no_more": _plain("The rule “%(name)s” applied then, and does not now: its condition does not hold."),
+    "rule_applies": _plain(
+        "The rule “%(name)s” applies later, and did not before: its condition holds at other times."
+    ),
+    "rule_applies_no_more": _plain(
+        "The rule “%(name)s” applied before, and not later: its condition does not hold then."
+    ),
     "profile_changed": _profile,
     "budget_changed": _budget,
     "source_failed_then": _plain("%(name)s could not be read then, so nothing of it was told."),
     "source_failed_now": _plain("%(name)s could not be read just now. Try again to see whether it is still told."),
+    "source_failed_later": _plain("%(name)s could not be read for the later context, so nothing of it was told there."),
     "added_afterwards": _plain("It was added to the context after it was put together; today nobody adds it."),
+    "added_to_one": _plain("It was added to one of the contexts after that was put together."),
+    "another_agent": _plain("It is of %(name)s: the other context is of another agent."),
+    "another_team": _plain("It is of %(name)s: the other context is of another team, or of none."),
+    "topic_changed": _plain("The topic is another one, so other things are found, and rank otherwise."),
+    "profile_chosen": lambda cause: (
+        _("Another profile was asked for: %(after)s instead of %(before)s.")
+        % {"after": cause.name, "before": cause.note}
+    ),
+    "strategy_changed": _plain("The request changed the profile %(name)s for itself."),
+    "budget_asked": _budget,
+    "tokenizer_changed": _plain("Tokens are counted otherwise: by %(name)s."),
+    "left_out_by_request": _plain("One of the requests wanted it left out."),
+    "brought_along": _plain("The request brought it along."),
+    "asked_otherwise": _plain("The requests name another session, or other filters."),
+    "engine_changed": _plain("One of them was put together by an older Dossier, which chose otherwise."),
     "time_passed": _plain("Time went on: it is older now, and counts less."),
     "others_in_section": _others,
     "room_before": _room,

@@ -1,4 +1,4 @@
-"""Each difference between a context on record and the same request today, explained by what changed in between.
+"""Each difference between a context on record and another one, or the same request today, explained by what changed.
 
 What happened to the thing itself comes first; where nothing did, what else was decided by: settings, the others of its
 section, the room that the sections before it took. What none of these explains is said to be unexplained.
@@ -6,31 +6,31 @@ section, the room that the sections before it took. What none of these explains 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
-from assembly.again.asking import Whom
+from assembly.again.asked_causes import AskedCauses
 from assembly.again.beside import Beside
 from assembly.again.cause import Cause
+from assembly.again.meantime import Meantime
 from assembly.again.profile_causes import profile_cause, touches
 from assembly.again.rule_causes import rule_causes
 from assembly.again.side import Side
 from assembly.again.thing_causes import Pair, ThingCauses
-from assembly.again.things import things_today
+from assembly.again.things import things_at
 from assembly.comparing import Change, named
 from assembly.engine.appending import LATEST
 from assembly.engine.codes import Code
 from assembly.engine.profile import Profile
 from assembly.engine.ruling import ALWAYS_INCLUDED
-from assembly.models import Assembly
-from assembly.sources import Situation
-from assembly.sources.daily_logs import days_told
 from assembly.warnings import label_of
 
 Explained = tuple[Change, tuple[Cause, ...]]
+Either = TypeVar("Either")
 
 
-def explained(beside: Beside, assembly: Assembly, whom: Whom) -> tuple[Explained, ...]:
+def explained(beside: Beside, meantime: Meantime) -> tuple[Explained, ...]:
     """Every change with its causes, at least one each. A bounded number of queries, however many changes there are."""
-    explaining = _Explaining.of(beside, assembly, whom)
+    explaining = _Explaining.of(beside, meantime)
     return tuple((pair.change, tuple(explaining.causes(pair))) for pair in explaining.pairs)
 
 
@@ -44,7 +44,9 @@ class _Explaining:
     """Two contexts, and what was read to explain their differences."""
 
     beside: Beside
+    meantime: Meantime
     pairs: tuple[Pair, ...]
+    asked: AskedCauses
     things: ThingCauses
     rules: dict[str, Cause]
     profile: Cause | None
@@ -52,39 +54,46 @@ class _Explaining:
     """By section, the things that are not the same there."""
 
     @classmethod
-    def of(cls, beside: Beside, assembly: Assembly, whom: Whom) -> "_Explaining":
-        before, after = beside.before, beside.after
-        pairs = _pairs(beside)
-        moments = (before.inputs.request.now, after.inputs.request.now)
-        days_then, days = (days_told(Situation(whom.agent, whom.team, None, now)) for now in moments)
+    def of(cls, beside: Beside, meantime: Meantime) -> "_Explaining":
+        early, late = (side.inputs for side in _in_time(beside.before, beside.after, meantime))
+        pairs, then, until = _pairs(beside), meantime.then, meantime.until
+        days_then, days = meantime.days(early.request.now, late.request.now)
         return cls(
             beside,
+            meantime,
             pairs,
-            ThingCauses(things_today(pair.ref for pair in pairs), assembly.created, days, days_then),
-            rule_causes(before.inputs.request.rules, after.inputs.request.rules, assembly.created),
-            profile_cause(before.inputs.profile, _alike(after.inputs.profile, assembly)),
+            AskedCauses(meantime, beside.before.inputs, beside.after.inputs),
+            ThingCauses(things_at((pair.ref for pair in pairs), until), then, days, days_then),
+            rule_causes(early.request.rules, late.request.rules, then, until),
+            _profile_cause(beside, meantime),
         )
 
     def causes(self, pair: Pair) -> list[Cause]:
         """What explains the change, the nearest first."""
-        if absent := [*self._source(pair), *self._afterwards(pair)]:
+        source, past = self._source_of(pair), self._in_time(pair)
+        if absent := [*self._failure(past, source), *self._afterwards(pair), *self.asked.whose(pair, source)]:
             return absent
-        if direct := [*self.things.of(pair), *self._rules(pair), *self._profile(pair)]:
-            return list(dict.fromkeys(direct))
-        found = [*self._time(pair), *self._budget(pair), *self._others(pair), *self._room(pair)]
-        return found or [Cause("unknown")]
+        topic = [*self.asked.topic(source)]
+        if direct := [*self.things.of(past), *self._rules(pair), *self._profile(pair), *self.asked.of(pair)]:
+            return list(dict.fromkeys([*direct, *topic]))
+        found = [*topic, *self._time(past), *self._budget(pair), *self._others(pair), *self._room(pair)]
+        return found or [*self.asked.otherwise()] or [Cause("unknown")]
 
-    def _source(self, pair: Pair) -> Iterator[Cause]:
+    def _in_time(self, pair: Pair) -> Pair:
+        """The same, the earlier one first, in whichever order they are looked at."""
+        return Pair(pair.change, *_in_time(pair.before, pair.after, self.meantime))
+
+    def _failure(self, past: Pair, source: str) -> Iterator[Cause]:
         """That the source did not answer, which took everything of it away."""
-        source = self._source_of(pair)
-        if pair.before is None and source in self.beside.before.missing:
+        early, late = _in_time(self.beside.before, self.beside.after, self.meantime)
+        if past.before is None and source in early.missing:
             yield Cause("source_failed_then", label_of(source))
-        if pair.after is None and source in self.beside.after.missing:
-            yield Cause("source_failed_now", label_of(source))
+        if past.after is None and source in late.missing:
+            yield Cause("source_failed_later" if self.meantime.late else "source_failed_now", label_of(source))
 
     def _afterwards(self, pair: Pair) -> Iterator[Cause]:
-        if pair.after is None and pair.change.decision.section == LATEST.key:
-            yield Cause("added_afterwards")
+        if pair.is_of_one and pair.change.decision.section == LATEST.key:
+            yield Cause("added_to_one" if self.meantime.late else "added_afterwards")
 
     def _rules(self, pair: Pair) -> Iterator[Cause]:
         decisions = [one for one in (pair.change.before, pair.change.after) if one]
@@ -98,18 +107,19 @@ class _Explaining:
         if self.profile and touches(pair.change.decision.section, *profiles):
             yield self.profile
 
-    def _time(self, pair: Pair) -> Iterator[Cause]:
+    def _time(self, past: Pair) -> Iterator[Cause]:
         """That a score fell because the thing is older now, or that it was good until a date that has passed."""
-        before, after = pair.before, pair.after
+        before, after = past.before, past.after
         aged = before and after and before.measures.get("recency") != after.measures.get("recency")
-        if aged or (pair.change.after and pair.change.after.code is Code.EXPIRED):
+        _, fate = _in_time(past.change.before, past.change.after, self.meantime)
+        if aged or (fate and fate.code is Code.EXPIRED):
             yield Cause("time_passed")
 
     def _budget(self, pair: Pair) -> Iterator[Cause]:
-        old, new = self.beside.before.inputs.request.budget, self.beside.after.inputs.request.budget
-        if old != new and (_wants_room(pair.change) or pair.change.is_whole_again):
-            yield Cause("budget_changed", before=old, after=new)
-            if self.profile and self.beside.before.inputs.profile.budget == old:
+        if _wants_room(pair.change) or pair.change.is_whole_again:
+            room = [*self.asked.room()]
+            yield from room
+            if self.profile and any(cause.kind == "budget_changed" for cause in room):
                 yield self.profile
 
     def _others(self, pair: Pair) -> Iterator[Cause]:
@@ -139,9 +149,23 @@ class _Explaining:
         return f"{source}:{key}" if source == "external" else source
 
 
-def _alike(profile: Profile, assembly: Assembly) -> Profile:
-    """The profile of today as the record would hold it: what is added to is not told shorter any more."""
-    return replace(profile, over_budget=(), fill=False) if assembly.parent else profile
+def _in_time(before: Either, after: Either, meantime: Meantime) -> tuple[Either, Either]:
+    """Both, the earlier one first."""
+    return (after, before) if meantime.is_backward else (before, after)
+
+
+def _profile_cause(beside: Beside, meantime: Meantime) -> Cause | None:
+    """What became of the profile, or that another one was asked for."""
+    before, after = (_alike(side.inputs.profile, meantime) for side in (beside.before, beside.after))
+    if before.name != after.name:
+        return Cause("profile_chosen", after.name, f"profile:{after.name}", note=before.name)
+    found = profile_cause(*_in_time(before, after, meantime))
+    return Cause("strategy_changed", found.name, found.ref) if found and meantime.differ("strategy") else found
+
+
+def _alike(profile: Profile, meantime: Meantime) -> Profile:
+    """The profile as both records hold it: what an event is added to is not told shorter any more."""
+    return replace(profile, over_budget=(), fill=False) if meantime.is_added_to else profile
 
 
 def _pairs(beside: Beside) -> tuple[Pair, ...]:

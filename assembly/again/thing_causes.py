@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from assembly.again.cause import Cause, Kind
-from assembly.again.things import Thing, about, kind_and_id
+from assembly.again.things import GONE, Thing, about, kind_and_id
 from assembly.comparing import Change
 from assembly.engine.types import Candidate
 
@@ -23,7 +23,12 @@ class Pair:
     @property
     def ref(self) -> str:
         """The later one, if there is one."""
-        return self.change.decision.ref
+        return self.candidate.ref
+
+    @property
+    def is_of_one(self) -> bool:
+        """Whether one of the contexts alone considered it."""
+        return self.before is None or self.after is None
 
     @property
     def candidate(self) -> Candidate:
@@ -35,7 +40,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class ThingCauses:
-    """What happened to things since a moment, by their refs without versions, as they stand today."""
+    """What happened to things since a moment, by their refs without versions, as they stood at the later one."""
 
     things: Mapping[str, Thing]
     then: datetime.datetime
@@ -59,13 +64,13 @@ class ThingCauses:
         day = pair.candidate.date
         if day and not (pair.before and pair.after) and not _both_tell(day, self.days_then, self.days):
             return [Cause("day_passed", name=day.isoformat(), ref=about(pair.ref))]
-        if pair.after is None:
+        if pair.after is None and about(pair.ref) not in self.things:
             return [Cause("log_gone", name=day.isoformat() if day else "", ref=about(pair.ref))]
         return self._changed(pair, "log_written")
 
     def _of_memory(self, pair: Pair) -> list[Cause]:
-        thing = self.things.get(about(pair.ref))
-        if thing is None:
+        thing = self.things.get(about(pair.ref), GONE)
+        if thing is GONE and pair.after is None:
             return [Cause("memory_deleted", ref=about(pair.ref))]
         if pair.before is None and thing.begun and thing.begun > self.then:
             return [self._cause("memory_added", pair, thing)]
@@ -74,26 +79,28 @@ class ThingCauses:
         return [self._cause(_deed(thing, pair.before), pair, thing)]
 
     def _of_another(self, pair: Pair) -> list[Cause]:
-        thing = self.things.get(about(pair.ref))
-        if thing is None:
-            kept = kind_and_id(pair.ref)[0] in KEPT_KINDS
-            return [Cause("thing_deleted", ref=about(pair.ref))] if kept and pair.after is None else []
+        thing = self.things.get(about(pair.ref), GONE)
+        if thing is GONE and pair.after is None and kind_and_id(pair.ref)[0] in KEPT_KINDS:
+            return [Cause("thing_deleted", ref=about(pair.ref))]
         if pair.before is None and thing.begun and thing.begun > self.then:
             return [self._cause("thing_added", pair, thing)]
         return [self._cause("thing_changed", pair, thing)] if self._is_newer(pair, thing) else []
 
     def _changed(self, pair: Pair, kind: Kind) -> list[Cause]:
-        thing = self.things.get(about(pair.ref))
-        return [self._cause(kind, pair, thing)] if thing and self._is_newer(pair, thing) else []
+        thing = self.things.get(about(pair.ref), GONE)
+        return [self._cause(kind, pair, thing)] if self._is_newer(pair, thing) else []
 
     def _is_newer(self, pair: Pair, thing: Thing) -> bool:
         before = version_of(pair.before)
-        return thing.version > before if before else thing.at > self.then
+        if before:
+            return (version_of(pair.after) or thing.version) > before
+        return thing.at is not None and thing.at > self.then
 
     def _cause(self, kind: Kind, pair: Pair, thing: Thing) -> Cause:
         candidate = pair.candidate
         name = candidate.date.isoformat() if candidate.date else candidate.kind
-        cause = Cause(kind, name, about(pair.ref), version_of(pair.before), thing.version, thing.by, thing.at)
+        versions = version_of(pair.before), version_of(pair.after) or thing.version
+        cause = Cause(kind, name, about(pair.ref), *versions, thing.by, thing.at)
         return replace(cause, note=thing.retired_because if kind == "memory_retired" else thing.note)
 
 
@@ -109,7 +116,9 @@ def version_of(candidate: Candidate | None) -> int | None:
 
 
 def _deed(thing: Thing, before: Candidate | None) -> Kind:
-    """What was done to a memory, by how it stands today and how it stood."""
+    """What was done to a memory, by how it stands and how it stood."""
+    if thing is GONE:
+        return "memory_changed"
     if thing.superseded_by and not (before and before.superseded_by):
         return "memory_superseded"
     if thing.retired_because and not (before and before.retired):

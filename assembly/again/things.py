@@ -1,8 +1,8 @@
-"""The things that contexts were made of, as they stand today: read in one query per kind, however many there are."""
+"""The things that contexts were made of, as they stand at a moment: one query per kind, however many these are."""
 
 import datetime
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -32,10 +32,13 @@ FILE_ID = "file_id"
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """One as it stands today, and who made its newest version. `begun` is None where its beginning is not asked for."""
+    """One as it stands, and who made its newest version. `begun` is None where its beginning is not asked for.
+
+    `at` is None where nobody knows any more: it is gone, or it keeps no versions and was changed once more since.
+    """
 
     version: int
-    at: datetime.datetime
+    at: datetime.datetime | None
     by: str
     note: str = ""
     begun: datetime.datetime | None = None
@@ -44,15 +47,23 @@ class Thing:
     pinned: bool = False
 
 
-def things_today(refs: Iterable[str]) -> dict[str, Thing]:
-    """The things that these refs name, by kind and id: `memory:<uuid>`. What is gone is left out."""
+GONE = Thing(0, None, "")
+"""What is not there today."""
+
+
+def things_at(refs: Iterable[str], moment: datetime.datetime | None) -> dict[str, Thing]:
+    """The things that these refs name, by kind and id: `memory:<uuid>`. What is gone today is left out.
+
+    None: as they stand today.
+    """
     wanted: dict[str, set[str]] = {}
     for ref in refs:
         kind, id_ = kind_and_id(ref)
         wanted.setdefault(kind, set()).add(id_)
     found: dict[str, Thing] = {}
     for kind, ids in wanted.items():
-        rows = _versioned(kind, ids) if kind in VERSIONED else _kept(kind, ids) if kind in KEPT else {}
+        read = _versioned if kind in VERSIONED else _kept if kind in KEPT else _unknown
+        rows = read(kind, ids, moment)
         found |= {f"{kind}:{id_}": thing for id_, thing in rows.items()}
     return found
 
@@ -68,8 +79,14 @@ def kind_and_id(ref: str) -> tuple[str, str]:
     return kind, rest.partition("@")[0]
 
 
-def _versioned(kind: str, ids: set[str]) -> dict[UUID, Thing]:
-    newest = VERSIONED[kind].objects.filter(file_id__in=ids).order_by(FILE_ID, "-version").distinct(FILE_ID)
+def _unknown(_kind: str, _ids: set[str], _moment: datetime.datetime | None) -> dict[UUID, Thing]:
+    """Turns of a conversation, and all else that nobody keeps."""
+    return {}
+
+
+def _versioned(kind: str, ids: set[str], moment: datetime.datetime | None) -> dict[UUID, Thing]:
+    versions = VERSIONED[kind].objects.filter(file_id__in=ids, **({"created__lte": moment} if moment else {}))
+    newest = versions.order_by(FILE_ID, "-version").distinct(FILE_ID)
     begun = _begun(ids) if kind == "memory" else {}
     facts = {name for name in ("superseded_by", "retired_because", "pinned") if kind == "memory"}
     names = {"version", "created", "editor_name", "note", *facts}
@@ -90,10 +107,12 @@ def _begun(ids: set[str]) -> dict[UUID, datetime.datetime]:
     return dict(Memory.objects.filter(id__in=ids).values_list(ID, "created"))
 
 
-def _kept(kind: str, ids: set[str]) -> dict[UUID, Thing]:
+def _kept(kind: str, ids: set[str], moment: datetime.datetime | None) -> dict[UUID, Thing]:
     rows: QuerySet[Any] = KEPT[kind].objects.filter(id__in=ids)
     names = (ID, "version", "updated", "editor_name", "created")
     return {
-        id_: Thing(version=version, at=updated, by=by, begun=created)
+        id_: replace(GONE, begun=created)
+        if moment and updated > moment
+        else Thing(version=version, at=updated, by=by, begun=created)
         for id_, version, updated, by, created in rows.values_list(*names)
     }

@@ -10,6 +10,7 @@ from assembly.again.asking import asked_again, whom_of
 from assembly.again.beside import Beside
 from assembly.again.cause import Cause
 from assembly.again.explaining import Explained, deeds_of, explained
+from assembly.again.meantime import today_of
 from assembly.again.side import side_made, side_recorded
 from assembly.models import Assembly
 from assembly.recorded import recorded
@@ -43,4 +44,4 @@ def again_today(assembly: Assembly) -> Again:
     anew = gathered_anew(whom, asked_again(told), now)
     after = side_made(anew.inputs, settled_without_asking(anew.inputs), anew.reports)
     beside = Beside.of(before, after)
-    return Again(assembly, now, beside, explained(beside, assembly, whom), anew.session_gone)
+    return Again(assembly, now, beside, explained(beside, today_of(assembly)), anew.session_gone)

@@ -7,14 +7,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assembly.access import assembly_for
-from assembly.again.beside import Beside
-from assembly.again.side import side_recorded
 from assembly.again.today import again_today
+from assembly.again.two import two
 from assembly.again.what_if import what_if
 from assembly.api.beside_documents import beside_document, cause_document, what_if_document, with_causes
 from assembly.api.beside_serializers import CONTENT, AgainSerializer, CompareSerializer, WhatIfSerializer
 from assembly.api.wishes_serializers import WhatIfRequestSerializer, wishes_of
-from assembly.recorded import recorded
 from config.http.errors import Invalid
 from config.http.idempotency import idempotent
 from teams.api.view import ApiView
@@ -74,13 +72,17 @@ class AssemblyCompare(ApiView):
         responses=CompareSerializer,
     )
     def get(self, request: Request) -> Response:
-        """Any two assemblies that you may see, beside each other."""
+        """Any two assemblies that you may see, beside each other, each difference explained by what changed."""
         query = self.query("before", "after", "include")
         whole = wants_content(query)
         ids = [_id(query, name) for name in ("before", "after")]
-        before, after = (side_recorded(recorded(assembly_for(self.principal, id_))) for id_ in ids)
-        beside = Beside.of(before, after)
-        document = {"before_id": ids[0], "after_id": ids[1], **beside_document(beside, with_content=whole)}
+        found = two(*(assembly_for(self.principal, id_) for id_ in ids))
+        document = {
+            "before_id": ids[0],
+            "after_id": ids[1],
+            "causes": [cause_document(cause) for cause in found.causes],
+            **with_causes(beside_document(found.beside, with_content=whole), found.changes),
+        }
         return Response(CompareSerializer(document).data)
 
 

@@ -91,3 +91,5 @@ class WhatIfSerializer(BesideSerializer):
 class CompareSerializer(BesideSerializer):
     before_id = serializers.UUIDField()
     after_id = serializers.UUIDField()
+    causes = CauseSerializer(many=True, help_text="What was changed from the one to the other, each thing once.")
+    changes = ExplainedChangeSerializer(many=True)

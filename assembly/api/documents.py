@@ -10,7 +10,13 @@ from assembly.engine.reasons import sentence
 from assembly.engine.types import Decision
 from assembly.messages import messages_of
 from assembly.models import Assembly
-from assembly.warnings import warnings_of
+from assembly.warnings import warnings_of, warnings_read
+
+
+def summary_documents(assemblies: Sequence[Assembly]) -> list[dict[str, Any]]:
+    """What lists show of them."""
+    warnings_read(assemblies)
+    return [summary_document(one) for one in assemblies]
 
 
 def summary_document(assembly: Assembly) -> dict[str, Any]:

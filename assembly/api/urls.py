@@ -72,4 +72,5 @@ urlpatterns = [
     path("webhooks/<uuid:id_>/secret", webhooks.WebhookSecret.as_view()),
     path("webhooks/<uuid:id_>/test", webhooks.WebhookTest.as_view()),
     path("webhooks/<uuid:id_>/deliveries", webhooks.WebhookDeliveries.as_view()),
+    path("webhooks/<uuid:id_>/deliveries/<uuid:delivery>/send", webhooks.WebhookDeliverySend.as_view()),
 ]

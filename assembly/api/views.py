@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from agents.access import agent_for
 from agents.models import Agent
 from assembly.access import assembly_for
-from assembly.api.documents import assembly_document, decision_document, summary_document
+from assembly.api.documents import assembly_document, decision_document, summary_documents
 from assembly.api.serializers import (
     AppendSerializer,
     AssemblyRequestSerializer,
@@ -71,7 +71,7 @@ class AssemblyList(ApiView):
         wanted, limit = wanted_or_refused(query, sight), limit_of(query.get("limit", ""))
         page = found(sight=sight, wanted=wanted, after=after_of(query.get("cursor", "")), limit=limit)
         following = next_address(request.path, query, cursor_at(page.next)) if page.next else None
-        return Response({"results": [summary_document(one) for one in page.contexts], "next": following})
+        return Response({"results": summary_documents(page.contexts), "next": following})
 
     @extend_schema(
         parameters=[LOCATION],

@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from assembly.models import WebhookEvent
+from assembly.models import WebhookDelivery, WebhookEvent
 from assembly.models.external import MAX_LABEL_CHARACTERS, MAX_URL_CHARACTERS
+from assembly.webhooks.resending import told_of
 from config.http.api import StrictSerializer
 from config.http.fields import ExactText, Line
 from memories.api.fields import Flag
@@ -69,6 +71,11 @@ class SecretSerializer(serializers.Serializer[Any]):
     secret = serializers.CharField(help_text="whsec_ and base64, as Standard Webhooks has it.")
 
 
+class SentAgainSerializer(serializers.Serializer[Any]):
+    by = serializers.CharField(help_text="The person or key.")
+    at = serializers.DateTimeField()
+
+
 class DeliverySerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     event = serializers.CharField()
@@ -81,3 +88,12 @@ class DeliverySerializer(serializers.Serializer[Any]):
     answer = serializers.CharField(help_text="Its first 500 characters.")
     ms = serializers.IntegerField(allow_null=True)
     fault = serializers.CharField(help_text="What went wrong; empty where it was taken.")
+    given_up = serializers.SerializerMethodField(help_text="It is not tried any more, until somebody asks for it.")
+    sent_again = serializers.SerializerMethodField(help_text="Who had it sent once more after it was given up.")
+
+    def get_given_up(self, delivery: WebhookDelivery) -> bool:
+        return told_of(delivery).given_up
+
+    @extend_schema_field(SentAgainSerializer(many=True))
+    def get_sent_again(self, delivery: WebhookDelivery) -> Any:
+        return SentAgainSerializer(told_of(delivery).sent_again, many=True).data

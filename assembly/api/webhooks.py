@@ -17,9 +17,10 @@ from assembly.api.webhook_serializers import (
     WebhookUpdateSerializer,
 )
 from assembly.external.sealing import SecretLost
-from assembly.models import Webhook, WebhookDelivery
-from assembly.webhooks.access import webhook_for, webhooks_of
+from assembly.models import Webhook
+from assembly.webhooks.access import delivery_for, webhook_for, webhooks_of
 from assembly.webhooks.delivering import webhook_test
+from assembly.webhooks.resending import deliveries_of, delivery_resend
 from assembly.webhooks.services import (
     WebhookFacts,
     secret_of,
@@ -139,5 +140,16 @@ class WebhookDeliveries(ApiView):
     def get(self, request: Request, id_: UUID) -> Response:
         """What was sent in the last 30 days, and what came of it, the newest first."""
         webhook = webhook_for(self.principal, id_)
-        rows = WebhookDelivery.objects.filter(webhook=webhook)
-        return self.page(rows, lambda row: dict(DeliverySerializer(row).data))
+        return self.page(deliveries_of(webhook), lambda row: dict(DeliverySerializer(row).data))
+
+
+class WebhookDeliverySend(ApiView):
+    @extend_schema(operation_id="webhooks_deliveries_send", request=None, responses={202: DeliverySerializer})
+    @idempotent
+    def post(self, request: Request, id_: UUID, delivery: UUID) -> Response:
+        """Have a message sent again that was given up, with the same `webhook-id`. Only who asks first starts it."""
+        self.query()
+        found = delivery_for(self.principal, id_, delivery)
+        delivery_resend(delivery=found, principal=self.principal)
+        again = deliveries_of(found.webhook).get(id=found.id)
+        return Response(DeliverySerializer(again).data, status.HTTP_202_ACCEPTED)

@@ -6,6 +6,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django import forms
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent
@@ -15,6 +16,7 @@ from assembly.forms import WishesForm
 from teams.models import Team
 
 NOON = datetime.time(12)
+SECOND = datetime.timedelta(microseconds=999_999)
 
 
 class AsOfForm(WishesForm):
@@ -45,8 +47,9 @@ class AsOfForm(WishesForm):
 
     @property
     def moment(self) -> datetime.datetime:
-        """What a valid form asks for."""
-        return datetime.datetime.combine(self.cleaned_data["day"], self.cleaned_data["time"] or NOON, tzinfo=self.zone)
+        """What a valid form asks for: the end of the second that is named, so that what a page dates to it is in."""
+        begin = datetime.datetime.combine(self.cleaned_data["day"], self.cleaned_data["time"] or NOON, tzinfo=self.zone)
+        return max(begin, min(begin + SECOND, timezone.now()))
 
     @property
     def team(self) -> Team | None:

@@ -22,6 +22,7 @@ from assembly.settling import settle
 from assembly.time_budget import TimeBudget
 from config.http.errors import Invalid, NotFound
 from config.http.tracing import span
+from memories.embedders import waiting_at_most
 from teams.models import Team
 from teams.principal import Principal
 
@@ -52,7 +53,7 @@ def assemble_as_of(
         with past(moment, [agent.id, *([team.id] if team else [])]):
             begun = _in_session(agent, asked)
             prepared = prepare(agent, team, begun, moment)
-            meaningless = meanings_restored() if _asks_by_meaning(prepared) else 0
+            meaningless = _meaningless(prepared, time)
             gathered = _gathered(prepared, time)
         told = _told(prepared, gathered, time)
     facts = Facts(told=told, meaningless=meaningless, out_of_session=begun != asked, counts=principal.is_admin)
@@ -76,6 +77,14 @@ def _in_session(agent: Agent, asked: Asked) -> Asked:
     except NotFound:
         return replace(asked, session="")
     return asked
+
+
+def _meaningless(prepared: Prepared, time: TimeBudget) -> int:
+    """How many memories of then cannot be found by meaning. An embedder on a server has the time of one source."""
+    if not _asks_by_meaning(prepared):
+        return 0
+    with waiting_at_most(time.left_for_one_source):
+        return meanings_restored()
 
 
 def _asks_by_meaning(prepared: Prepared) -> bool:

@@ -26,29 +26,20 @@ class Code(StrEnum):
     EXPIRED = "expired"
     EMPTY = "empty"
 
-    @property
-    def included(self) -> bool:
-        """Whether a candidate with this code stands in the context."""
-        return self in _INCLUDED
-
-    @property
-    def for_want_of_room(self) -> bool:
-        """Whether a larger budget would have brought in more of the candidate."""
-        return self in {Code.TRUNCATED, Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
+    included: bool
+    """Whether a candidate with this code stands in the context."""
+    for_want_of_room: bool
+    """Whether a larger budget would have brought in more of the candidate."""
 
 
-_INCLUDED = frozenset(
-    {
-        Code.REQUIRED,
-        Code.PINNED,
-        Code.RULE_INCLUDED,
-        Code.FITS,
-        Code.TRUNCATED,
-        Code.COMPACTED,
-        Code.SUMMARISED,
-    }
-)
-
+_INCLUDED = {
+    *(Code.REQUIRED, Code.PINNED, Code.RULE_INCLUDED, Code.FITS),
+    *(Code.TRUNCATED, Code.COMPACTED, Code.SUMMARISED),
+}
+_FOR_WANT_OF_ROOM = {Code.TRUNCATED, Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
+for _code in Code:
+    # Asked of every decision, many times: worked out once.
+    _code.included, _code.for_want_of_room = _code in _INCLUDED, _code in _FOR_WANT_OF_ROOM
 
 DECISION_CODES = tuple(code.value for code in Code)
 """As they are written."""

@@ -148,15 +148,15 @@ def section_result(filled: Filled) -> SectionResult:
     """What became of the section."""
     section, before, after = filled.section, filled.before, filled.after
     included = sum(decision.included for decision in filled.decisions)
-    separator = SECTION_SEPARATOR if before.text and included else ""
+    separator = SECTION_SEPARATOR if before.characters and included else ""
     return SectionResult(
         key=section.key,
         label=section.label,
         layer=section.layer,
         cap=section.cap,
         tokens=after.tokens - before.tokens,
-        start=len(before.text) + len(separator),
-        end=len(after.text),
+        start=before.characters + len(separator),
+        end=after.characters,
         status=status_of({decision.code for decision in filled.decisions}),
         included=included,
         considered=len(filled.decisions),

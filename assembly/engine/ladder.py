@@ -14,7 +14,7 @@ from assembly.engine.compaction import compacted
 from assembly.engine.profile import Profile, Section, Shape, Step
 from assembly.engine.rendering import SECTION_SEPARATOR, heading, render
 from assembly.engine.scoring import Ranked, Short, StepTaken
-from assembly.engine.selection import tokens_whole
+from assembly.engine.selection import counted, tokens_whole
 from assembly.engine.tokens import Ledger
 from assembly.engine.types import Candidate, Decision, Wanted
 from config.tokens import Tokenizer
@@ -136,7 +136,7 @@ class Ladder:
 
     def cost(self, section: Section, item: Ranked) -> int:
         """About how many tokens the counted item takes as it stands, with the blank line after it."""
-        alone = Ledger(self.tokenizer).append_counted("", render(section, item.shown).text, _tokens_of(item))
+        alone = Ledger(self.tokenizer).append_counted("", counted(section, item.shown, self.tokenizer))
         return alone.tokens_with(SECTION_SEPARATOR)
 
     def _filled(self, section: Section, planned: Sequence[Ranked], room: int) -> list[Ranked]:
@@ -193,11 +193,12 @@ def wanted(
 ) -> tuple[Wanted, ...]:
     """The summaries that the decisions rest on and that are not there yet, in their order."""
     sections = {section.key: section for section in profile.sections}
-    missing = {(item.section, item.ref): item for item in candidates if item.summary is None}
+    said_shorter = [decision for decision in decisions if decision.code is Code.SUMMARISED]
+    missing = {(item.section, item.ref): item for item in candidates if said_shorter and item.summary is None}
     found = []
-    for decision in decisions:
+    for decision in said_shorter:
         candidate = missing.get((decision.section, decision.ref))
-        if candidate is not None and decision.code is Code.SUMMARISED:
+        if candidate is not None:
             section = sections[decision.section]
             most = room_for_short(section, candidate, tokenizer)
             found.append(Wanted(decision.section, decision.ref, candidate.text, most))

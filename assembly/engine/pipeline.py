@@ -55,9 +55,10 @@ def _run(
     for section in profile.sections:
         filling.add(section)
     ledger, decisions = filling.ledger, [decision for filled in filling.filled for decision in filled.decisions]
+    content = ledger.text
     quality = quality_of(decisions) if request.topic.strip() else None
     return Assembled(
-        content=ledger.text,
+        content=content,
         tokens=ledger.tokens,
         budget=request.budget,
         truncated=any(decision.code.for_want_of_room for decision in decisions),
@@ -66,7 +67,7 @@ def _run(
         warnings=_warnings(
             ledger.tokens > budget, decisions, weak=quality is not None and quality < profile.quality_min
         ),
-        sha256=hashlib.sha256(ledger.text.encode()).hexdigest(),
+        sha256=hashlib.sha256(content.encode()).hexdigest(),
         quality=quality,
         wanted=wanted(profile, candidates, decisions, tokenizer),
     )

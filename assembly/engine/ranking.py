@@ -44,8 +44,12 @@ class Ranker:
     def shares(self, candidate: Candidate) -> Signals:
         """What each feature that the candidate has adds to its score, in the order of the weights; zeros left out."""
         measures = candidate.measures
-        shares = ((name, round(weight * measures.get(name, 0.0), DECIMALS)) for name, weight in self.weights)
-        return tuple((name, share) for name, share in shares if share)
+        shares = [
+            (name, share)
+            for name, weight in self.weights
+            if (measure := measures.get(name)) and (share := round(weight * measure, DECIMALS))
+        ]
+        return tuple(shares)
 
     def finds(self, candidate: Candidate, threshold: float) -> bool:
         """Whether the candidate is near the topic by itself: in meaning, or by its words."""
@@ -74,7 +78,7 @@ class Ranker:
 
 def score_of(shares: Signals) -> float:
     """The sum of the shares."""
-    return round(math.fsum(share for _, share in shares), DECIMALS)
+    return round(math.fsum([share for _, share in shares]), DECIMALS)
 
 
 def boost_share(boost: float) -> float:
@@ -84,7 +88,7 @@ def boost_share(boost: float) -> float:
 
 def named_shares(shares: Signals) -> Signals:
     """The shares as the signals of a decision name them."""
-    return tuple((f"{SHARE}{name}", share) for name, share in shares)
+    return tuple([(f"{SHARE}{name}", share) for name, share in shares])
 
 
 def relevance_of(score: float) -> float:

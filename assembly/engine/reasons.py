@@ -21,6 +21,11 @@ def summariser_sentence(code: SourceCode) -> str:
     return _SUMMARISER_SENTENCES[code]
 
 
+def embedder_sentence(code: SourceCode) -> str:
+    """What went wrong with the model that finds things by meaning, and what that means for the context."""
+    return _EMBEDDER_SENTENCES[code]
+
+
 def warning_sentence(code: WarningCode) -> str:
     """What the reader of the whole context must know."""
     return _WARNING_SENTENCES[code]
@@ -137,6 +142,11 @@ _SOURCE_SENTENCES: Mapping[SourceCode, str] = {
 _SUMMARISER_SENTENCES: Mapping[SourceCode, str] = {
     SourceCode.SOURCE_TIMEOUT: "The summaries did not come in time, so texts are told in some of their own sentences.",
     SourceCode.SOURCE_FAILED: "The summaries could not be made, so texts are told in some of their own sentences.",
+}
+
+_EMBEDDER_SENTENCES: Mapping[SourceCode, str] = {
+    SourceCode.SOURCE_TIMEOUT: "What the topic means was not known in time, so words and dates alone decided.",
+    SourceCode.SOURCE_FAILED: "What the topic means could not be found out, so words and dates alone decided.",
 }
 
 _WARNING_SENTENCES: Mapping[WarningCode, str] = {

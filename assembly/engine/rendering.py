@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from assembly.engine.profile import Section, Shape
 from assembly.engine.types import Candidate
+from config.tokens import Tokenizer
 
 MARKER = " ... [truncated]"
 SECTION_SEPARATOR = "\n\n"
@@ -48,14 +49,30 @@ class Rendered:
 
 def render(section: Section, candidate: Candidate) -> Rendered:
     """The candidate in the format of its section, without trailing white space."""
+    known: Rendered | None = candidate.worked_out.get(section.shape)
+    if known is None:
+        known = candidate.worked_out[section.shape] = _rendered(section.shape, candidate)
+    return known
+
+
+def _rendered(shape: Shape, candidate: Candidate) -> Rendered:
     body = candidate.text.rstrip()
-    if section.shape == "entries":
+    if shape == "entries":
         return Rendered(f"### {candidate.date}\n", body)
-    if section.shape == "lines":
+    if shape == "lines":
         return Rendered(f"- [{_one_line(candidate.kind)}] " if candidate.kind else "- ", _one_line(body))
-    if section.shape == "turns":
+    if shape == "turns":
         return Rendered(f"**{_one_line(candidate.kind)}**: ", body)
     return Rendered("", body)
+
+
+def tokens_of(tokenizer: Tokenizer, rendered: Rendered) -> int:
+    """Tokens of the whole item. Of a body that begins a line, the count is its own, which may be known from before."""
+    lead, body = rendered.lead, rendered.body
+    begins_line = lead.endswith("\n") and body and not body[0].isspace() and body[0] != "/"
+    if begins_line and tokenizer.additive_at_line_starts:
+        return tokenizer.count(lead) + tokenizer.count(body)
+    return tokenizer.count(rendered.text)
 
 
 def opening(section: Section, *, first_section: bool, first_item: bool) -> str:

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from assembly.engine.codes import Code
 from assembly.engine.profile import Section, Shape, Step
-from assembly.engine.ranking import DECIMALS, SHARE, Ranker, boost_share, named_shares, relevance_of, score_of
+from assembly.engine.ranking import DECIMALS, SHARE, Ranker, Signals, boost_share, named_shares, relevance_of, score_of
 from assembly.engine.ruling import FREE, Ruling
 from assembly.engine.types import NO_DETAIL, Candidate, Decision, Detail, InvalidAssembly
 
@@ -161,24 +161,25 @@ def _by_similarity(items: list[Ranked], threshold: float) -> tuple[list[Ranked],
 def _by_ranker(items: list[Ranked], ranker: Ranker, threshold: float) -> tuple[list[Ranked], list[Ranked]]:
     """Those near the topic, the best first, and the others. How near something is, no rule changes."""
     near, distant = [], []
-    own = {item.candidate.ref: score_of(ranker.shares(item.candidate)) for item in items}
-    least = round(max(own.values()) - ranker.reach, DECIMALS)
-    for item in (_scored(item, ranker) for item in items):
-        is_near = own[item.candidate.ref] >= least or ranker.finds(item.candidate, threshold)
-        if is_near or item.candidate.pinned:
-            near.append(item)
+    shares = [ranker.shares(item.candidate) for item in items]
+    own = [score_of(of_item) for of_item in shares]
+    least = round(max(own) - ranker.reach, DECIMALS)
+    for item, of_item, score in zip(items, shares, own, strict=True):
+        scored = _scored(item, of_item)
+        if score >= least or item.candidate.pinned or ranker.finds(item.candidate, threshold):
+            near.append(scored)
         else:
-            distant.append(item._replace(code=Code.BELOW_RELEVANCE, detail={"threshold": least}))
+            distant.append(scored._replace(code=Code.BELOW_RELEVANCE, detail={"threshold": least}))
     near.sort(key=lambda item: item.score or 0.0, reverse=True)
     return near, distant
 
 
-def _scored(item: Ranked, ranker: Ranker) -> Ranked:
+def _scored(item: Ranked, shares: Signals) -> Ranked:
     """The item with its score, and on record every feature that counts with its share of the score."""
-    shares, detail = ranker.shares(item.candidate), item.detail
+    detail = item.detail
     measures = item.candidate.measures
     known = {name for name, _ in item.signals}
-    features = tuple((name, measures[name]) for name, _ in shares if name not in known)
+    features = [(name, measures[name]) for name, _ in shares if name not in known]
     if item.ruling.boost != 1:
         shares, detail = (*shares, ("boost", boost_share(item.ruling.boost))), {**detail, **item.ruling.detail}
     signals = (*item.signals, *features, *named_shares(shares))

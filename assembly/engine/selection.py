@@ -1,14 +1,15 @@
 """Selection: which items of a section get in, given its cap and what remains of the whole budget."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from assembly.engine.codes import Code
 from assembly.engine.cutting import cut_to_fit
 from assembly.engine.profile import CutAt, Section
-from assembly.engine.rendering import MARKER, opening, paragraphs, render
+from assembly.engine.rendering import MARKER, opening, paragraphs, render, tokens_of
 from assembly.engine.scoring import Ranked, StepTaken
-from assembly.engine.tokens import Ledger
-from assembly.engine.types import Decision, Scalar
+from assembly.engine.tokens import Counted, Ledger
+from assembly.engine.types import Candidate, Decision, Scalar
 from config.tokens import Tokenizer
 
 
@@ -27,8 +28,7 @@ class Limit:
         return cls(budget, Code.OVER_TOTAL_BUDGET)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where an item stands in the content, and by how many tokens it lengthened it, with what opened it."""
 
     tokens: int = 0
@@ -38,7 +38,7 @@ class Place:
     @classmethod
     def of(cls, before: Ledger, opened: str, grown: Ledger) -> "Place":
         """At the end of the grown text, after what opened it."""
-        return cls(grown.tokens - before.tokens, len(before.text) + len(opened), len(grown.text))
+        return cls(grown.tokens - before.tokens, before.characters + len(opened), grown.characters)
 
 
 NOWHERE = Place()
@@ -70,13 +70,12 @@ def may_be_cut(section: Section, decisions: list[Decision]) -> bool:
 def _offer(section: Section, item: Ranked, ledger: Ledger, limit: Limit, *, first: bool) -> tuple[Ledger, Decision]:
     if item.code is Code.EMPTY:
         return ledger, decision_on(item, Code.EMPTY)
-    whole = render(section, item.candidate).text
-    tokens_full = ledger.tokenizer.count(whole) if item.tokens_full is None else item.tokens_full
+    whole = counted(section, item.candidate, ledger.tokenizer)
+    tokens_full = whole.tokens
     if item.code is not None:
         return ledger, decision_on(item, item.code, tokens_full=tokens_full)
-    opened = opening(section, first_section=not ledger.text, first_item=first)
-    shown, tokens = (render(section, item.shown).text, item.tokens_short) if item.short else (whole, None)
-    grown = ledger.append_counted(opened, shown, tokens_full if tokens is None else tokens)
+    opened = opening(section, first_section=not ledger.characters, first_item=first)
+    grown = ledger.append_counted(opened, counted(section, item.shown, ledger.tokenizer) if item.short else whole)
     if section.required or grown.tokens <= limit.tokens:
         code = Code.REQUIRED if section.required else item.included_as
         return grown, decision_on(item, code, tokens_full=tokens_full, place=Place.of(ledger, opened, grown))
@@ -97,7 +96,7 @@ def cut(
     if whole_item.included:
         return grown, whole_item
     rendered = render(section, item.candidate)
-    opened = opening(section, first_section=not ledger.text, first_item=True)
+    opened = opening(section, first_section=not ledger.characters, first_item=True)
     longest = cut_to_fit(rendered.body, ledger.append(opened + rendered.lead), limit.tokens, at)
     if longest is None:
         return ledger, left_out
@@ -118,9 +117,17 @@ def cut(
 
 def tokens_whole(section: Section, item: Ranked, tokenizer: Tokenizer) -> int:
     """Of the rendered item when nothing of it is left out; counted once."""
-    if item.tokens_full is not None:
-        return item.tokens_full
-    return tokenizer.count(render(section, item.candidate).text)
+    return counted(section, item.candidate, tokenizer).tokens
+
+
+def counted(section: Section, candidate: Candidate, tokenizer: Tokenizer) -> Counted:
+    """The candidate as it stands in the section, with its tokens."""
+    form = section.shape, tokenizer.name
+    known: Counted | None = candidate.worked_out.get(form)
+    if known is None:
+        rendered = render(section, candidate)
+        known = candidate.worked_out[form] = Counted.of(rendered.text, tokens_of(tokenizer, rendered), tokenizer)
+    return known
 
 
 def decision_on(

@@ -2,17 +2,68 @@
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from typing import NamedTuple
 
 from config.tokens import Tokenizer
 
-MOST_KNOWN_CHARACTERS = 2_000
-"""Of a piece whose seams are remembered: the same memories and events are told again and again."""
 _NEAR = (32, 512)  # characters from the end in which to look for a seam before looking at the whole text
 
 
 @dataclass(frozen=True, slots=True)
-class Ledger:
+class Counted:
+    """A piece and its tokens, with what is to be known of it to append it anywhere without counting it again."""
+
+    tokens: int
+    end: str
+    """What stands after its last seam."""
+    body: str = ""
+    """What stands before that."""
+    beginning: str = ""
+    """What stands before its first seam."""
+    inner: int = 0
+    """Tokens of all that follows its first seam."""
+    last: int | None = None
+    """Tokens of what follows its last one; None: the piece has no seam."""
+
+    @classmethod
+    def of(cls, text: str, tokens: int, tokenizer: Tokenizer) -> "Counted":
+        """The piece, which counts so many tokens by itself."""
+        first = tokenizer.seam.search(text) if tokenizer.seam else None
+        if first is None:
+            return cls(tokens, text)
+        last = _last(tokenizer.seam, text, first.start())
+        beginning, body, end = text[: first.start()], text[:last], text[last:]
+        return cls(tokens, end, body, beginning, tokens - tokenizer.count(beginning), tokenizer.count(end))
+
+
+class Settled(NamedTuple):
+    """What stands before the last seam, piece by piece from the end: to join it at each step takes longer than all
+    else. `before`: the settled text that this continues."""
+
+    before: "Settled | None" = None
+    pieces: tuple[str, ...] = ()
+    characters: int = 0
+    tokens: int = 0
+
+    def grown(self, tokens: int, *pieces: str) -> "Settled":
+        """With these pieces at its end it counts so many tokens."""
+        return Settled(self, pieces, self.characters + sum(map(len, pieces)), tokens)
+
+    @property
+    def text(self) -> str:
+        """The whole, joined."""
+        found: list[str] = []
+        part: Settled | None = self
+        while part:
+            found += reversed(part.pieces)
+            part = part.before
+        return "".join(reversed(found))
+
+
+NOTHING = Settled()
+
+
+class Ledger(NamedTuple):
     """A text and its token count. Appending gives a new ledger.
 
     What stands before the last seam (see config.tokens) counts the same whatever follows, so only the
@@ -20,35 +71,41 @@ class Ledger:
     """
 
     tokenizer: Tokenizer
-    text: str = ""
     tokens: int = 0
-    seam: int = 0
-    settled: int = 0
-    """Tokens of the characters before the seam."""
+    settled: Settled = NOTHING
+    tail: str = ""
+    """What stands after the last seam."""
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        return self.settled.text + self.tail
+
+    @property
+    def characters(self) -> int:
+        """How long the text is."""
+        return self.settled.characters + len(self.tail)
 
     def tokens_with(self, piece: str) -> int:
         """Tokens of the text, were the piece appended."""
-        return self.settled + self.tokenizer.count(self.text[self.seam :] + piece)
+        return self.settled.tokens + self.tokenizer.count(self.tail + piece)
 
     def append(self, piece: str) -> "Ledger":
         """The ledger of text + piece."""
-        return self._grown(piece, self.tokens_with(piece))
+        total, tail = self.tokens_with(piece), self.tail + piece
+        seam = _last(self.tokenizer.seam, tail, 0)
+        if not seam:
+            return Ledger(self.tokenizer, total, self.settled, tail)
+        end = tail[seam:]
+        return Ledger(self.tokenizer, total, self.settled.grown(total - self.tokenizer.count(end), tail[:seam]), end)
 
-    def append_counted(self, opening: str, piece: str, tokens: int) -> "Ledger":
-        """The ledger of text + opening + piece, where `tokens` is the piece's own count: it is not counted again."""
-        first, last = _seams(self.tokenizer.seam, piece)
-        if last is None:
-            return self.append(opening + piece)
-        beginning, end = piece[:first], piece[last:]
-        total = self.tokens_with(opening + beginning) + tokens - self.tokenizer.count(beginning)
-        text = self.text + opening + piece
-        return Ledger(self.tokenizer, text, total, len(text) - len(end), total - self.tokenizer.count(end))
-
-    def _grown(self, piece: str, total: int) -> "Ledger":
-        text = self.text + piece
-        seam = _last(self.tokenizer.seam, text, self.seam)
-        settled = self.settled if seam == self.seam else total - self.tokenizer.count(text[seam:])
-        return Ledger(self.tokenizer, text, total, seam, settled)
+    def append_counted(self, opening: str, piece: Counted) -> "Ledger":
+        """The ledger of text + opening + piece, which is not counted again."""
+        if piece.last is None:
+            return self.append(opening + piece.end)
+        total = self.tokens_with(opening + piece.beginning) + piece.inner
+        settled = self.settled.grown(total - piece.last, self.tail, opening, piece.body)
+        return Ledger(self.tokenizer, total, settled, piece.end)
 
 
 def _last(seam: re.Pattern[str] | None, text: str, start: int) -> int:
@@ -60,16 +117,3 @@ def _last(seam: re.Pattern[str] | None, text: str, start: int) -> int:
         if found:
             return found[-1]
     return start
-
-
-def _seams(seam: re.Pattern[str] | None, piece: str) -> tuple[int, int | None]:
-    """Positions of the first and the last seam within the piece, which are seams wherever it stands; None: no seam."""
-    return (_known_seams if len(piece) <= MOST_KNOWN_CHARACTERS else _found_seams)(seam, piece)
-
-
-def _found_seams(seam: re.Pattern[str] | None, piece: str) -> tuple[int, int | None]:
-    first = seam.search(piece) if seam else None
-    return (first.start(), _last(seam, piece, first.start())) if first else (0, None)
-
-
-_known_seams = lru_cache(maxsize=8_192)(_found_seams)

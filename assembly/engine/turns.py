@@ -26,7 +26,7 @@ def fill_turns(
     A turn too large for what is left is passed over; where none got in, the latest is cut to fit.
     """
     limit = Limit.of(section, ledger.tokens, budget)
-    alone = engine_version < SEPARATOR_COUNTED or not ledger.text
+    alone = engine_version < SEPARATOR_COUNTED or not ledger.characters
     opened = heading(section) if alone else SECTION_SEPARATOR + heading(section)
     chosen, misfits, _ = _window(section, ranked, ledger, limit, opened)
     while True:
@@ -79,7 +79,7 @@ def _said(section: Section, chosen: list[Ranked], ledger: Ledger) -> tuple[Ledge
     """The chosen turns in the order they were said, and the decision on each."""
     before, decided = ledger, {}
     for item in reversed(chosen):
-        opened = opening(section, first_section=not ledger.text, first_item=ledger is before)
+        opened = opening(section, first_section=not ledger.characters, first_item=ledger is before)
         grown = ledger.append(opened + render(section, item.shown).text)
         tokens_full = tokens_whole(section, item, ledger.tokenizer)
         place = Place.of(ledger, opened, grown)

@@ -3,7 +3,7 @@
 import datetime as dt
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args
@@ -86,6 +86,8 @@ class Candidate:
     """What rules find it by: path, kg_entity, memory_kind, tag."""
     summary: Summary | None = None
     """Once one was wanted."""
+    worked_out: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What follows from it alone, once somebody needed it: the same candidates are told again and again."""
 
     def __post_init__(self) -> None:
         _require_zone(self.occurred_at)
@@ -93,7 +95,7 @@ class Candidate:
             value = getattr(self, name)
             if value is not None and not math.isfinite(value):
                 object.__setattr__(self, name, None)
-        if not all(math.isfinite(value) for value in self.measures.values()):
+        if not all(map(math.isfinite, self.measures.values())):
             raise InvalidAssembly(f"The measures of {self.ref} must be finite numbers.")
 
     def to_dict(self) -> dict[str, Any]:

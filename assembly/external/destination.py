@@ -7,9 +7,9 @@ from functools import partial
 
 import httpx2
 
-from assembly.beside import Beside
 from assembly.external.networks import is_allowed_on_purpose, is_public, parsed
 from assembly.external.resolving import addresses_of
+from config.http.beside import Beside
 from config.http.errors import Invalid
 
 HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+")

@@ -4,11 +4,11 @@ from functools import partial
 
 from django.utils import timezone
 
-from assembly.beside import Beside
 from assembly.engine.signals import parse_signals
 from assembly.external.asking import Told, asking_of, question_of
 from assembly.external.asking_all import CLOSING_SECONDS, ask_all
 from assembly.models import ExternalSource
+from config.http.beside import Beside
 
 MAX_QUERY_CHARACTERS = 2_000
 GRACE_SECONDS = 5.0

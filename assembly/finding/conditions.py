@@ -32,8 +32,8 @@ class Condition:
 
 
 def conditions_of(wanted: Wanted, pieces: Pieces, limits: Mapping[str, Any] | None) -> list[Condition]:
-    """All that a row must meet but for the time; `limits` are those of Sight."""
-    return [*_equal(wanted), *_outcome(wanted), *_things(wanted, pieces), *_seen(limits)]
+    """All that a row must meet but for the time, those first that are rare as a rule; `limits` are those of Sight."""
+    return [*_equal(wanted), *_things(wanted, pieces), *_outcome(wanted), *_seen(limits)]
 
 
 def _equal(wanted: Wanted) -> list[Condition]:

@@ -1,31 +1,43 @@
 """A page of what is wanted, the newest first, at a cost that does not grow with the table.
 
-What is common is soon met when one walks from the newest row on; what is rare, an index finds at once. Which it is,
-nobody knows beforehand, so the search does each in turn, each so far and no further. Where neither ends, it says how
-far it came, and the next page goes on from there.
+What is common is soon met when one walks from the newest row on; what is rare, an index finds at once; and what is
+neither, indexes find in a slice of time after another. Which it is, nobody knows beforehand, so the search does each in
+turn, each so far and no further. Where none of them ends, it says how far it came, and the next page goes on from
+there.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from assembly.finding.asking import at_once, bounded, in_order, rows
-from assembly.finding.conditions import conditions_of
+from assembly.finding.conditions import Condition, conditions_of
 from assembly.finding.pieces import Pieces, pieces_of
 from assembly.finding.sight import Sight
+from assembly.finding.slices import end_of, slices_of
 from assembly.finding.wanted import Wanted
-from assembly.finding.ways import NEWEST, Place, Stretch, Way, ways_of
+from assembly.finding.ways import EVERYTHING, NEWEST, Place, Stretch, Way, ways_of
 from assembly.models import Assembly
 
-WALKED, FOUND, WALKED_ON = 2_000, 40_000, 30_000
-"""So many rows are walked along first, found by an index, and walked along after that."""
+WALKED, FOUND, MOST_SLICES = 2_000, 300, 10
+"""So many rows are walked along first, found by an index, and so many slices are looked into."""
+WALKED_FOR_WORDS = 200
+"""Fewer are walked along where each must be taken apart into words."""
+FURTHER = 10
+"""So many times as many rows are walked along after that, where that should fill the page or no index helps."""
+COMMON = 200
+"""What more than one of so many of the first rows meet, is not counted by its index."""
 LISTED = (
     "id", "created", "agent_id", "agent_slug", "agent_name", "team_id", "team_slug", "team_name", "requested_by",
     "requester_name", "topic", "profile_name", "profile_version", "tokenizer", "now", "budget", "tokens", "truncated",
-    "left_out", "warnings", "assembly_ms",
+    "left_out", "warnings", "assembly_ms", "parent", "decided_in", "sha256",
 )  # fmt: skip
+
+
+_Rows = tuple[Sequence[tuple[UUID, datetime]], Place | None]
+"""Ids of rows with their moments; and up to where was searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +79,9 @@ class _Search:
     """One more row than the page holds is searched for, to know whether there is a next one."""
 
     ways: Sequence[Way]
-    sql: str
-    parameters: Mapping[str, Any]
+    conditions: Sequence[Condition]
     stretch: Stretch
+    walked: int
     most: int
     pieces: Pieces
     is_vain: bool
@@ -79,36 +91,54 @@ class _Search:
     def of(cls, sight: Sight, wanted: Wanted, after: Place | None, limit: int) -> "_Search":
         pieces, limits = pieces_of(wanted), sight.limits
         conditions = conditions_of(wanted, pieces, limits)
-        parameters = {name: value for one in conditions for name, value in one.parameters.items()}
-        sql = " AND ".join(one.sql for one in conditions) or "TRUE"
-        stretch = Stretch(after, wanted.since, wanted.until)
         return cls(
-            ways_of(wanted, conditions, limits), sql, parameters, stretch, limit + 1, pieces, pieces.lack(wanted)
+            ways=ways_of(wanted, conditions, limits),
+            conditions=conditions,
+            stretch=Stretch(after, wanted.since, wanted.until, exact=bool(wanted.words)),
+            walked=WALKED_FOR_WORDS if wanted.words else WALKED,
+            most=limit + 1,
+            pieces=pieces,
+            is_vain=pieces.lack(wanted),
         )
 
-    def page(self) -> "tuple[Sequence[tuple[UUID, datetime]], Place | None]":
-        """The ids of the rows with their moments; and the place up to which was searched, where that is not the end."""
+    def page(self) -> _Rows:
+        """Up to where was searched is None where that is the end."""
         if self.is_vain:
             return [], None
         along, *others = self.ways
-        begun, reached = self._walked(along, self.stretch, WALKED, self.most)
+        met, reached = self._walked(along, self.stretch, self.walked, self.most)
         if reached is None:
-            return begun, None
-        for way in others:
-            if (rest := self._all(way)) is not None:
-                return rest, None
-        stretch = replace(self.stretch, after=reached)
-        more, reached = self._walked(along, stretch, WALKED_ON, self.most - len(begun))
-        return [*begun, *more], reached
+            return met, None
+        is_common = len(met) * FURTHER >= self.most
+        if not is_common and (everything := self._rare(along, others)) is not None:
+            return everything, None
+        stretch, most = replace(self.stretch, after=reached), self.most - len(met)
+        if is_common or not self._indexed:
+            more, reached = self._walked(along, stretch, self.walked * FURTHER, most)
+        else:
+            more, reached = self._sliced(stretch, most)
+        return [*met, *more], reached
 
-    def _walked(
-        self, way: Way, stretch: Stretch, rows_walked: int, most: int
-    ) -> "tuple[Sequence[tuple[UUID, datetime]], Place | None]":
+    def _rare(self, along: Way, others: Sequence[Way]) -> "Sequence[tuple[UUID, datetime]] | None":
+        """All there are, where one of the other ways leads to few."""
+        common = self._common(along) if self._indexed else set()
+        found = (self._all(way) for way in others if common.isdisjoint(way.parts))
+        return next((rows for rows in found if rows is not None), None)
+
+    def _common(self, along: Way) -> set[str]:
+        """Those with an index that so many of the first rows meet that there is no use in counting all."""
+        met = ", ".join(f"count(*) FILTER (WHERE {one.sql})" for one in self._indexed)
+        known = {**self._parameters, **along.parameters, **self.stretch.parameters, "walked": self.walked}
+        counts = rows(f"SELECT {met} FROM ({along.rows(self.stretch)} LIMIT %(walked)s) AS walked", known)[0]  # noqa: S608
+        return {one.indexed for one, count in zip(self._indexed, counts, strict=True) if count * COMMON > self.walked}
+
+    def _walked(self, way: Way, stretch: Stretch, rows_walked: int, most: int) -> _Rows:
         """What is met on so many rows; and the last of these, where that is neither enough nor the end."""
-        known = {**self.parameters, **way.parameters, **stretch.parameters, "walked": rows_walked, "most": most}
+        known = {**self._parameters, **way.parameters, **stretch.parameters, "walked": rows_walked, "most": most}
         in_order()
         walked = f"({way.rows(stretch)} LIMIT %(walked)s) AS walked"
-        met = rows(f"SELECT id, created FROM {walked} WHERE {self.sql} {NEWEST} LIMIT %(most)s", known)  # noqa: S608
+        sql = _all_of([one.sql for one in self.conditions])
+        met = rows(f"SELECT id, created FROM {walked} WHERE {sql} {NEWEST} LIMIT %(most)s", known)  # noqa: S608
         if len(met) >= most:
             return met, None
         last = f"SELECT created, id FROM ({way.rows(stretch)} OFFSET %(walked)s - 1 LIMIT 1) AS last"  # noqa: S608
@@ -116,15 +146,44 @@ class _Search:
 
     def _all(self, way: Way) -> "Sequence[tuple[UUID, datetime]] | None":
         """All that the way leads to, where these are not too many."""
-        at_once()
+        in_order() if way.in_order else at_once()
         # Beside an index without order, the time would make the planner walk along the whole time.
         narrowing = way.rows(self.stretch) if way.in_order else way.rows(Stretch(None, None, None)).replace(NEWEST, "")
-        known = {**self.parameters, **way.parameters, **self.stretch.parameters}
+        known = {**self._parameters, **way.parameters, **self.stretch.parameters}
+        others = _all_of([one.sql for one in self.conditions if one.indexed not in way.parts])
         sql = f"""
         WITH narrowed AS MATERIALIZED ({narrowing} LIMIT %(found)s), met AS MATERIALIZED (
-            SELECT id, created FROM narrowed WHERE {self.sql} AND {self.stretch.sql} {NEWEST} LIMIT %(most)s
+            SELECT id, created FROM narrowed WHERE {others} AND {self.stretch.sql} {NEWEST} LIMIT %(most)s
         )
         SELECT (SELECT count(*) FROM narrowed), ARRAY(SELECT id FROM met), ARRAY(SELECT created FROM met)
         """  # noqa: S608
         ((count, ids, moments),) = rows(sql, {**known, "found": FOUND + 1, "most": self.most})
         return None if count > FOUND else [*zip(ids, moments, strict=True)]
+
+    def _sliced(self, stretch: Stretch, most: int) -> _Rows:
+        """What is met in slices of the stretch; and the end of the last, where that is neither enough nor the end."""
+        at_once()
+        slices, met = [*slices_of(stretch)], list[tuple[UUID, datetime]]()
+        for slice_ in slices[:MOST_SLICES]:
+            met += self._within(slice_, most - len(met))
+            if len(met) >= most:
+                return met, None
+        return met, end_of(slices[MOST_SLICES - 1]) if len(slices) > MOST_SLICES else None
+
+    def _within(self, stretch: Stretch, most: int) -> "Sequence[tuple[UUID, datetime]]":
+        """The newest in the stretch."""
+        wanted = _all_of([one.indexed or one.sql for one in self.conditions])
+        sql = f"SELECT id, created FROM assemblies WHERE {wanted} AND {stretch.sql} {NEWEST} LIMIT %(most)s"  # noqa: S608
+        return rows(sql, {**self._parameters, **stretch.parameters, "most": most})
+
+    @property
+    def _indexed(self) -> Sequence[Condition]:
+        return [one for one in self.conditions if one.indexed]
+
+    @property
+    def _parameters(self) -> dict[str, Any]:
+        return {name: value for one in self.conditions for name, value in one.parameters.items()}
+
+
+def _all_of(conditions: Sequence[str]) -> str:
+    return " AND ".join(conditions) or EVERYTHING

@@ -26,14 +26,23 @@ OF_AGENT = {"entity", "pattern", "thread", "tool"}
 Finder = Callable[[Principal, Mapping[str, Any]], str]
 
 
+def is_name(text: str) -> bool:
+    """Whether it is neither a ref nor an address, so that it may be what people call a thing."""
+    return not (_is_address(text) or REF.fullmatch(text))
+
+
 def thing_of(text: str, principal: Principal) -> Thing:
     """The thing that a ref or the address of a page names. Raises ValueError, with a sentence."""
     text = text.strip()
-    if text.startswith(("/", "http:", "https:")):
+    if _is_address(text):
         return _on_page(text, principal)
     if len(text) > MAX_CHARACTERS or not REF.fullmatch(text):
         raise ValueError(_("Paste the address of the page of a file, a memory or another thing, or its ref."))
     return Thing(named(text), text)
+
+
+def _is_address(text: str) -> bool:
+    return text.startswith(("/", "http:", "https:"))
 
 
 def _on_page(address: str, principal: Principal) -> Thing:

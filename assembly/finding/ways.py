@@ -18,6 +18,10 @@ EVERYTHING = "TRUE"
 MOST_MERGED = 100
 """Of so many agents, the newest contexts are merged; who sees more sees enough of all to walk along those."""
 
+BY_MOMENT = ("created >= %(since)s", "created < %(until)s")
+FIRST_ID = f"'{UUID(int=0)}'::uuid"
+BY_PLACE = (f"(created, id) >= (%(since)s, {FIRST_ID})", f"(created, id) < (%(until)s, {FIRST_ID})")
+
 Place = tuple[datetime, UUID]
 """A row in the order of the list."""
 
@@ -40,11 +44,16 @@ class Stretch:
     after: Place | None
     since: datetime | None
     until: datetime | None
+    exact: bool = False
+    """Only the index of all moments may find its rows: what the small one finds would be looked at once more, which
+    takes long where rows must be taken apart into words."""
 
     @property
     def sql(self) -> str:
-        parts = ["created >= %(since)s"] if self.since else []
-        parts += ["created < %(until)s"] if self.until else []
+        # The small index knows moments, but no places.
+        since, until = BY_PLACE if self.exact else BY_MOMENT
+        parts = [since] if self.since else []
+        parts += [until] if self.until else []
         parts += ["(created, id) < (%(after)s, %(after_id)s)"] if self.after else []
         return " AND ".join(parts) or EVERYTHING
 

@@ -13,6 +13,7 @@ from assembly.models.retention import AssemblyFlag, Pruning, RetentionPolicy, Un
 from assembly.models.rule import StoredRule, StoredRuleVersion
 from assembly.models.seal import FollowFailure, Seal
 from assembly.models.summary import StoredSummary
+from assembly.models.token_count import TokenCount
 from assembly.models.webhook import Webhook, WebhookDelivery, WebhookEvent
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "StoredRuleVersion",
     "StoredSummary",
     "StoredText",
+    "TokenCount",
     "UnusedPiece",
     "Webhook",
     "WebhookDelivery",

@@ -49,5 +49,5 @@ class Today:
             return ()
         team = self.teams.get(assembly.team_id) if assembly.team_id else None
         rule = Rule("", 1, "everywhere", Condition(), Actions(always_include=(selector,)))
-        situation = Situation(agent=agent, team=team, vector=None, now=assembly.now, rules=(rule,))
+        situation = Situation(agent=agent, team=team, now=assembly.now, rules=(rule,))
         return SOURCES[ALWAYS_INCLUDED.source].gather(situation, [ALWAYS_INCLUDED]).candidates

@@ -61,13 +61,13 @@ class Mention:
 class Situation:
     """Whom a context is for, and what for. `vector` is the topic's direction, None without one; `now` has a zone.
 
-    `mentioned`, `task` and the rules are for `gather` to find.
+    `vector`, `mentioned`, `task` and the rules are for `gather` to find.
     """
 
     agent: Agent
     team: Team | None
-    vector: Direction | None
     now: datetime.datetime
+    vector: Direction | None = None
     topic: str = ""
     signals: Signals = field(default_factory=Signals)
     session: Session | None = None

@@ -25,7 +25,7 @@ from config.tokens import get_tokenizer
 from memories.conversation import conversation_import
 from memories.conversation_file import conversation_read
 from memories.models import Memory
-from memories.retrieval import Question, id_of, measured_rows, question_read
+from memories.retrieval import Question, ids_of, measured_rows, question_read
 from memories.search import topic_vector
 from teams.principal import SYSTEM
 
@@ -101,7 +101,7 @@ def _asked(file: Path, memories: Sequence[Memory], today: datetime.date) -> list
 
 def _labelled(conversation: Conversation, asked: Asked) -> Labelled:
     rows, measures = measured_rows(conversation.agent, asked.question, least=len(conversation.tokens))
-    ids = [id_of(row) for row in rows]
+    ids = ids_of(rows)
     evidence = np.array([place for place, id_ in enumerate(ids) if id_ in asked.evidence])
     return Labelled(asked.category, measures, evidence, np.array([conversation.tokens[id_] for id_ in ids]))
 

@@ -1,6 +1,8 @@
 """Where the things of a context can be read today: the very version that was considered, where it has one."""
 
 from dataclasses import dataclass
+from functools import cache
+from uuid import UUID
 
 from django.http import HttpRequest
 from django.urls import reverse
@@ -21,6 +23,8 @@ PAGES = {
     "chunk": "document",
 }
 """By what a ref begins with, the page of the thing."""
+ANY_SLUG, ANY_ID, ANY_VERSION = "any-slug", UUID(int=0), 1_234_567_890
+"""Stand for all others where an address is looked up once, and not for each of the hundreds on a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +46,19 @@ class Whereabouts:
         if kind == "daily_log" and self.agent:
             return f"/agents/{self.agent}/logs/{candidate.date}/history/{version}/"
         if kind == "memory":
-            return reverse("memory_version", args=[id_, version])
+            return address_pattern("memory_version", ANY_ID, ANY_VERSION).format(id_, version)
         if kind in PAGES and self.agent:
-            return reverse(PAGES[kind], args=[self.agent, id_])
+            return address_pattern(PAGES[kind], ANY_SLUG, ANY_ID).format(self.agent, id_)
         return ""
+
+
+@cache
+def address_pattern(page: str, *arguments: object) -> str:
+    """The address of the page with a gap for each argument."""
+    address = reverse(page, args=arguments)
+    for place, argument in enumerate(arguments):
+        address = address.replace(str(argument), f"{{{place}}}")
+    return address
 
 
 def whereabouts(request: HttpRequest, assembly: Assembly) -> Whereabouts:

@@ -18,7 +18,8 @@ def again(request: HttpRequest, id_: UUID) -> HttpResponse:
     assembly = assembly_for(asking(request), id_)
     found = again_today(assembly)
     causes = [mine for _change, mine in found.changes]
-    addresses = cause_addresses({one for mine in causes for one in mine}, whom_of(assembly))
+    whom = whom_of(assembly)
+    addresses = cause_addresses({one for mine in causes for one in mine}, whom.agent, whom.team)
     page = {
         "assembly": assembly,
         "found": found,

@@ -13,7 +13,7 @@ from assembly.as_of.told import Told
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.types import Decision, SectionResult
 from assembly.views.addresses import Whereabouts
-from assembly.views.explanation import Tag, is_left_out, tag_of_decision
+from assembly.views.explanation import Tag, is_left_out, tag_of_code
 from assembly.views.titles import reason, title_of
 
 
@@ -99,7 +99,7 @@ def _items(told: Told, whereabouts: Whereabouts) -> list[ToldItem]:
         ToldItem(
             decision=decision,
             title=titles[decision.ref],
-            tag=tag_of_decision(decision),
+            tag=tag_of_code(decision.code),
             why=reason(decision, labels[decision.section].label, titles),
             version=version_of(decision.ref),
             address=whereabouts.address_of(offered[decision.section, decision.ref]),

@@ -10,13 +10,14 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
+from agents.models import Agent
 from assembly.access import assembly_for
-from assembly.again.beside import Beside
-from assembly.again.side import side_recorded
+from assembly.again.two import two
 from assembly.models import Assembly, AssemblyQuerySet
-from assembly.recorded import recorded
-from assembly.views.beside_rows import beside_page
+from assembly.views.beside_rows import beside_page, deed_rows
+from assembly.views.cause_links import cause_addresses
 from config.http.errors import NotFound
+from teams.models import Team
 from teams.principal import Principal
 from teams.views.asking import asking
 
@@ -53,8 +54,20 @@ def _named(principal: Principal, text: str) -> Assembly | str | None:
 
 
 def _beside(request: HttpRequest, before: Assembly, after: Assembly) -> HttpResponse:
-    beside = Beside.of(side_recorded(recorded(before)), side_recorded(recorded(after)))
-    page = {"before": before, "after": after, **beside_page(beside)}
+    """Both, and what was changed between the making of the one and of the other."""
+    found = two(before, after)
+    causes = [mine for _change, mine in found.changes]
+    agent = Agent.objects.filter(id=before.agent_id).first() if before.agent_id == after.agent_id else None
+    both_in = before.team_id if before.team_id == after.team_id else None
+    team = Team.objects.filter(id=both_in).first() if both_in else None
+    addresses = cause_addresses({one for mine in causes for one in mine}, agent, team)
+    page = {
+        "before": before,
+        "after": after,
+        "is_backward": after.created < before.created,
+        "since": deed_rows(found.beside, found.changes, addresses),
+        **beside_page(found.beside, causes, addresses),
+    }
     return render(request, "assembly/comparison.html", page)
 
 

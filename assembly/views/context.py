@@ -29,6 +29,8 @@ def context(request: HttpRequest, id_: UUID) -> HttpResponse:
     assembly, told = page.assembly, page.told
     rows = layers.layer_rows(assembly, told.decisions)
     is_in, out = included(told), left_out(told)
+    in_shown, out_shown = is_in[:IN_SHOWN], out[:OUT_SHOWN]
+    listed = page.listed([*in_shown, *out_shown])
     shown = None if page.content is None else stretch(assembly.sections, told.decisions, page.content)
     facts = {
         "assembly": assembly,
@@ -41,10 +43,10 @@ def context(request: HttpRequest, id_: UUID) -> HttpResponse:
         "over": max(0, assembly.tokens - assembly.budget),
         "form": filter_form(told, {}),
         "considered": len(told.decisions),
-        "included": page.listed(is_in[:IN_SHOWN]),
+        "included": listed[: len(in_shown)],
         "included_count": len(is_in),
         "included_next": following(page, "in", IN_SHOWN, len(is_in)),
-        "left_out": page.listed(out[:OUT_SHOWN]),
+        "left_out": listed[len(in_shown) :],
         "left_out_count": len(out),
         "left_out_next": following(page, "out", OUT_SHOWN, len(out)),
         "empty": [page.items.title(position) for position in empty(told)],

@@ -5,7 +5,6 @@ from functools import cached_property
 from uuid import UUID
 
 from django.http import HttpRequest
-from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 
 from assembly.access import assembly_for
@@ -16,17 +15,17 @@ from assembly.views.addresses import Whereabouts, whereabouts
 from assembly.views.exact_text import Part, Piece, Run, Stretch
 from assembly.views.items import Item, Items
 from assembly.views.places import Places
+from assembly.views.titles import short_title
 from teams.principal import Principal
 from teams.views.asking import asking
-
-LABEL_CHARACTERS = 40  # of a title, in the names of links
 
 
 @dataclass(frozen=True, slots=True)
 class ListedItem:
-    """An item, and where it stands in the text: empty for what is not in."""
+    """An item, where its page is that says why, and where it stands in the text: empty for what is not in."""
 
     item: Item
+    why_address: str
     text_address: str
 
 
@@ -72,7 +71,8 @@ class ContextPage:
 
     def listed(self, positions: list[int]) -> list[ListedItem]:
         """The items at these positions."""
-        return [ListedItem(item, self.places.in_text(item.position)) for item in self.items.at(positions)]
+        of = self.places
+        return [ListedItem(item, of.why(item.position), of.in_text(item.position)) for item in self.items.at(positions)]
 
     def linked(self, shown: Stretch) -> list[tuple[Piece, list[LinkedPart]]]:
         """The sections of a stretch, each with its parts and where these lead."""
@@ -82,7 +82,7 @@ class ContextPage:
         position = part.position
         if position is None or not part.begins:
             return LinkedPart(part.runs, position, begins=False)
-        title = {"title": Truncator(self.items.title(position)).chars(LABEL_CHARACTERS)}
+        title = {"title": short_title(self.items.title(position))}
         return LinkedPart(
             part.runs,
             position,

@@ -4,6 +4,7 @@ import json
 from typing import Any
 from uuid import UUID
 
+import orjson
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from rest_framework.utils.encoders import JSONEncoder
@@ -13,6 +14,7 @@ from assembly.cache import Answer
 from assembly.recorded import Recorded
 from assembly.replay import content_of
 from assembly.views.context_page import told_for
+from config.http.rendering import OPTIONS
 from teams.views.asking import asking
 
 SHOWN = 60_000  # characters of the document that its page shows
@@ -51,5 +53,8 @@ def document_of(told: Recorded) -> dict[str, Any]:
 
 
 def pretty(document: dict[str, Any]) -> str:
-    """As JSON that people can read."""
-    return json.dumps(document, cls=JSONEncoder, indent=2, ensure_ascii=False)
+    """As JSON that people can read, with each value written as the API writes it."""
+    try:
+        return orjson.dumps(document, default=JSONEncoder().default, option=OPTIONS | orjson.OPT_INDENT_2).decode()
+    except orjson.JSONEncodeError:  # of whole numbers beyond 64 bits
+        return json.dumps(document, cls=JSONEncoder, indent=2, ensure_ascii=False)

@@ -46,9 +46,9 @@ class Tag:
     tone: str
 
 
-def tag_of_decision(decision: Decision) -> Tag:
-    """What became of the item."""
-    return Tag(*CODES.get(Code(decision.code), (label_of_code(decision.code), "plain")))
+def tag_of_code(code: Code) -> Tag:
+    """What became of an item."""
+    return Tag(*CODES.get(code, (label_of_code(code), "plain")))
 
 
 def cut_tag(decision: Decision) -> Tag:

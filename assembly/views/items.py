@@ -4,43 +4,56 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.template.defaultfilters import floatformat
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from assembly.comparing import named
 from assembly.engine.codes import Code
 from assembly.engine.reasons import sentence
-from assembly.engine.types import Candidate, Decision
+from assembly.engine.types import Decision
 from assembly.recorded import Recorded
 from assembly.views.addresses import Whereabouts
-from assembly.views.explanation import Tag, is_left_out, tag_of_decision
+from assembly.views.explanation import Tag, is_left_out, tag_of_code
 from assembly.views.score_parts import Part, score_parts
-from assembly.views.titles import title_of
+from assembly.views.titles import short_title, title_of
 from assembly.whynot.near import near_misses
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A candidate and what became of it. `position`: its place in the order of deciding, from 0."""
+    """A candidate and what became of it, in words. `position`: its place in the order of deciding, from 0."""
 
     position: int
     decision: Decision
-    candidate: Candidate
     title: str
-    section: str
+    short_title: str
     layer: str
+    size: str
     tag: Tag
     why: str
     near: str
     """What it would have needed to be in; empty where no number says that."""
+    rank: str
+    """Of what was left out; empty where the reason tells it."""
+    standing: str
+    """Of one item among others of its section, which its rank and its score set apart."""
+    score: str
     parts: Sequence[Part]
     """Of its score."""
     address: str
     """Of the version that it came from; empty where that can no longer be read."""
-    is_one_of_many: bool
-    """One item among others of its section, which its rank and its score set apart."""
 
     @property
     def is_shorter(self) -> bool:
         """Whether it is told in fewer words than it has."""
         return self.decision.code in {Code.COMPACTED, Code.SUMMARISED}
+
+    @property
+    def needs_reason(self) -> bool:
+        """Whether it is not simply in, and whole."""
+        return self.tag.tone != "good" or self.is_shorter or not self.decision.included
 
 
 @dataclass(frozen=True)
@@ -58,20 +71,23 @@ class Items:
 
     def _item(self, position: int, near: Mapping[tuple[str, str], str]) -> Item:
         decision, candidate = self.told.decisions[position], self.told.inputs.candidates[position]
-        section = self._sections[decision.section]
+        section, title = self._sections[decision.section], self.title(position)
+        is_one_of_many = decision.section not in self._one_text and not candidate.date
         return Item(
             position=position,
             decision=decision,
-            candidate=candidate,
-            title=self.title(position),
-            section=section["label"],
+            title=title,
+            short_title=short_title(title),
             layer=section["layer"].lower(),
-            tag=tag_of_decision(decision),
+            size=_size(decision),
+            tag=tag_of_code(decision.code),
             why=self._reason(decision, section["label"]),
             near=near.get((decision.section, decision.ref), ""),
+            rank=_rank(decision),
+            standing=_standing(decision, section["label"]) if is_one_of_many else "",
+            score=floatformat(decision.score, 2),
             parts=score_parts(decision, self.told.inputs.profile.weights),
             address=self.whereabouts.address_of(candidate),
-            is_one_of_many=decision.section not in self._one_text and not candidate.date,
         )
 
     def title(self, position: int) -> str:
@@ -109,6 +125,25 @@ class Items:
         """By ref, and by what it names, whichever version."""
         numbered = [(position, candidate.ref) for position, candidate in enumerate(self.told.inputs.candidates)]
         return {named(ref): position for position, ref in numbered} | {ref: position for position, ref in numbered}
+
+
+def _size(decision: Decision) -> str:
+    tokens = decision.tokens if decision.included else decision.tokens_full
+    return ngettext("%(tokens)s token", "%(tokens)s tokens", tokens) % {"tokens": intcomma(tokens)}
+
+
+def _rank(decision: Decision) -> str:
+    if decision.included or not decision.rank or decision.code == Code.OUTRANKED:
+        return ""
+    return _("Rank %(rank)s.") % {"rank": intcomma(decision.rank)}
+
+
+def _standing(decision: Decision, label: str) -> str:
+    """The section, the rank there, and the score that gave it."""
+    rank = _("rank %(rank)s") % {"rank": intcomma(decision.rank)}
+    if decision.score is None:
+        return f"{label}, {rank}"
+    return f"{label}, {rank}, " + _("score %(score)s") % {"score": floatformat(decision.score, 2)}
 
 
 def included(told: Recorded) -> list[int]:

@@ -1,5 +1,6 @@
 """Where the budget of a context went, layer by layer and section by section. Pure: everything comes in as values."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -8,7 +9,7 @@ from operator import attrgetter
 from assembly.engine.codes import Code
 from assembly.engine.types import Decision
 from assembly.models import Assembly
-from assembly.views.explanation import Tag, cut_tag, is_left_out, tag_of_decision
+from assembly.views.explanation import Tag, cut_tag, is_left_out, tag_of_code
 from assembly.views.waterfall import tag_of
 
 WIDTH, GAP = 1000, 1.5  # of the bar, in the units of its SVG
@@ -153,8 +154,8 @@ def _tags(status: str, decisions: Sequence[Decision], of_source: str) -> tuple[T
         return (Tag("empty", "plain"),)
     if status == "left_out":
         return (Tag("left out", "bad"),)
-    counts: dict[Tag, int] = {}
-    for tag in map(tag_of_decision, filter(is_left_out, decisions)):
-        counts[tag] = counts.get(tag, 0) + 1
+    counts: Counter[Tag] = Counter()
+    for code, count in Counter(decision.code for decision in decisions if is_left_out(decision)).items():
+        counts[tag_of_code(code)] += count
     missed = tuple(Tag(f"{count:,} {tag.label}", tag.tone) for tag, count in counts.items())
     return missed or (Tag("whole", "good"),)

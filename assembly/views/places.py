@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from uuid import UUID
+from urllib.parse import quote
 
 from django.urls import reverse
 
@@ -22,15 +22,15 @@ class Places:
 
     told: Recorded
 
-    @property
-    def id(self) -> UUID:
-        return self.told.assembly.id
-
     def in_list(self, position: int) -> str:
         """Of the item where it is listed: on the page of the context, or further on in the list of all that is in."""
         if position in self._on_page:
-            return f"{reverse('context', args=[self.id])}#item-{position}"
-        return f"{reverse('context_items', args=[self.id])}?which=in&at={position}#item-{position}"
+            return f"{self._page}#item-{position}"
+        return f"{self._list}?which=in&at={position}#item-{position}"
+
+    def why(self, position: int) -> str:
+        """Of the page that says why the item is in or not."""
+        return f"{self._why}?ref={quote(self.told.decisions[position].ref, safe='')}"
 
     def in_text(self, position: int) -> str:
         """Of the item in the exact text; empty for what is not in."""
@@ -38,8 +38,27 @@ class Places:
         if start is None:
             return ""
         if start < SURELY_SHOWN:
-            return f"{reverse('context', args=[self.id])}#text-{position}"
-        return f"{reverse('context_exact', args=[self.id])}?begin={start}#text-{position}"
+            return f"{self._page}#text-{position}"
+        return f"{self._text}?begin={start}#text-{position}"
+
+    @cached_property
+    def _page(self) -> str:
+        return self._address("context")
+
+    @cached_property
+    def _list(self) -> str:
+        return self._address("context_items")
+
+    @cached_property
+    def _why(self) -> str:
+        return self._address("context_why_not")
+
+    @cached_property
+    def _text(self) -> str:
+        return self._address("context_exact")
+
+    def _address(self, page: str) -> str:
+        return reverse(page, args=[self.told.assembly.id])
 
     @cached_property
     def _on_page(self) -> set[int]:

@@ -5,11 +5,12 @@ The names of all that is measured are put in plain words here, and nowhere else.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from django.utils.functional import Promise
+from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from assembly.engine.flat import flat
 from assembly.engine.profile import Weights
@@ -62,7 +63,7 @@ class Part:
     `width` is its share's part of a bar, in the units of its SVG: that of the largest share is whole.
     """
 
-    label: str | Promise
+    label: str
     value: float | None
     share: float | None
     width: int = 0
@@ -104,9 +105,14 @@ def score_parts(decision: Decision, weights: Weights) -> list[Part]:
     return counted + [Part(label_of(name), value, None) for name, value in measured.items() if name not in shares]
 
 
-def label_of(feature: str) -> str | Promise:
+def label_of(feature: str) -> str:
     """What a feature is called; one that is not known by its own name in words."""
-    return FEATURES.get(feature) or feature.replace("_", " ").capitalize()
+    return _label_in(get_language(), feature)
+
+
+@lru_cache(maxsize=512)
+def _label_in(_language: str | None, feature: str) -> str:
+    return str(FEATURES.get(feature) or feature.replace("_", " ").capitalize())
 
 
 def _shares(

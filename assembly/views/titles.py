@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 
 from django.utils.formats import date_format
+from django.utils.text import Truncator
 
 from assembly.engine.reasons import sentence
 from assembly.engine.types import Candidate, Decision
 
 EXCERPT = 160  # characters of an item's text in a list
+SHORT = 40  # characters of a title in the names of links
 
 
 def title_of(candidate: Candidate) -> str:
@@ -18,6 +20,11 @@ def title_of(candidate: Candidate) -> str:
         return candidate.kind.capitalize()
     text = " ".join(candidate.text[: 2 * EXCERPT].split())
     return f"“{text[: EXCERPT - 1]}…”" if len(text) >= EXCERPT else f"“{text}”"
+
+
+def short_title(title: str) -> str:
+    """Enough of it to tell apart links that say the same."""
+    return Truncator(title).chars(SHORT)
 
 
 def reason(decision: Decision, label: str, titles: Mapping[str, str]) -> str:

@@ -5,18 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from assembly.engine.codes import SourceCode
-from assembly.engine.reasons import source_sentence, summariser_sentence
 from assembly.external import SOURCE as EXTERNAL
 from assembly.models import Assembly
-from assembly.warnings import SUMMARISER, label_of
+from assembly.warnings import SERVERS, label_of, trouble_with
 
 WIDTH = 1000  # of a bar, in the units of its SVG
 LEAST = 6
 TAGS = {SourceCode.SOURCE_TIMEOUT: "late", SourceCode.SOURCE_FAILED: "failed"}
 """What became of a source that told nothing."""
-COMPLETE = frozenset(
-    {"agent_files", "team_files", "daily_logs", "turns", "additional_context", "task_stack", SUMMARISER}
-)
+COMPLETE = frozenset({"agent_files", "team_files", "daily_logs", "turns", "additional_context", "task_stack", *SERVERS})
 """These give all that there is: their limit is how much that can be."""
 
 
@@ -90,8 +87,8 @@ def _row(report: dict[str, Any], scale: float) -> SourceRow:
 
 
 def _trouble(report: dict[str, Any], code: SourceCode) -> str:
-    """In words; the fault of an external source or of the summariser is a sentence, that of others a class's name."""
-    told = summariser_sentence(code) if report["name"] == SUMMARISER else source_sentence(code)
+    """In words; the fault of an external source or of a server is a sentence, that of others a class's name."""
+    told = trouble_with(report["name"], code)
     fault = report.get("fault", "")
     repeated = told.startswith(fault.rstrip("."))
     return f"{fault} {told}" if " " in fault and not repeated else told

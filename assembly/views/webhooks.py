@@ -11,10 +11,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from assembly.external.sealing import SecretLost
-from assembly.models import Webhook, WebhookDelivery
-from assembly.webhooks.access import NOT_YOURS, teams_managed_by, webhook_for, webhooks_of
+from assembly.models import Webhook
+from assembly.webhooks.access import NOT_YOURS, delivery_for, teams_managed_by, webhook_for, webhooks_of
 from assembly.webhooks.delivering import webhook_test
 from assembly.webhooks.forms import VersionForm
+from assembly.webhooks.resending import NotGivenUp, deliveries_of, delivery_resend, told_of
 from assembly.webhooks.services import (
     WebhookFacts,
     secret_of,
@@ -24,7 +25,6 @@ from assembly.webhooks.services import (
 )
 from config.http.cursors import next_address, page_of
 from config.http.errors import Forbidden
-from memories.jobs import MAX_ATTEMPTS
 from teams.views.asking import asking
 
 SHOWN = "20"
@@ -43,12 +43,10 @@ def webhook_list(request: HttpRequest) -> HttpResponse:
 def webhook_page(request: HttpRequest, id_: UUID) -> HttpResponse:
     """A webhook, and what became of the messages to it."""
     webhook = webhook_for(asking(request), id_)
-    rows = WebhookDelivery.objects.filter(webhook=webhook)
-    found, cursor = page_of(rows, {"limit": SHOWN, **request.GET.dict()})
+    found, cursor = page_of(deliveries_of(webhook), {"limit": SHOWN, **request.GET.dict()})
     context = {
         "webhook": webhook,
-        "deliveries": found,
-        "most": MAX_ATTEMPTS,
+        "deliveries": [told_of(delivery) for delivery in found],
         "next": next_address(request.path, request.GET.dict(), cursor),
     }
     return render(request, "assembly/webhook_page.html", context)
@@ -85,6 +83,19 @@ def test(request: HttpRequest, id_: UUID) -> HttpResponse:
         messages.success(request, _("It took the test within %(ms)s ms.") % {"ms": f"{delivery.ms:,}"})
     else:
         messages.error(request, _("The test did not arrive. %(fault)s") % {"fault": delivery.fault})
+    return redirect("webhook_page", id_=id_)
+
+
+@require_POST
+def send_again(request: HttpRequest, id_: UUID, delivery: UUID) -> HttpResponse:
+    """Have a message sent again that was given up."""
+    principal = asking(request)
+    try:
+        delivery_resend(delivery=delivery_for(principal, id_, delivery), principal=principal)
+    except NotGivenUp:
+        messages.info(request, _("It was taken, or is on its way already."))
+    else:
+        messages.success(request, _("It is sent again, as often as a new message, until it is taken."))
     return redirect("webhook_page", id_=id_)
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from assembly.models import Webhook
+from assembly.models import Webhook, WebhookDelivery
 from config.http.errors import Forbidden, NotFound
 from teams.access import ROLES_FOR, Action, require_admin, team_for
 from teams.models import Membership, Team
@@ -30,6 +30,14 @@ def webhook_for(principal: Principal, id_: UUID) -> Webhook:
     if not webhooks_of(principal).filter(id=found.id).exists():
         raise Forbidden(NOT_YOURS)
     return found
+
+
+def delivery_for(principal: Principal, webhook: UUID, id_: UUID) -> WebhookDelivery:
+    """A message to the webhook. Raises as `webhook_for` does."""
+    found = WebhookDelivery.objects.filter(webhook=webhook_for(principal, webhook), id=id_).select_related("webhook")
+    if (delivery := found.first()) is None:
+        raise NotFound("This message")
+    return delivery
 
 
 def team_to_tell(principal: Principal, slug: str | None) -> Team | None:

@@ -9,11 +9,11 @@ from time import perf_counter
 
 import httpx2
 
-from assembly.beside import Beside
 from assembly.external.destination import Refused, destination_of
 from assembly.external.exchange import trouble
 from assembly.models.webhook import MAX_ANSWER_CHARACTERS
 from config.http.answers import headers_for, tls
+from config.http.beside import Beside
 
 SECONDS = 10.0
 """For everything: to look up the host, to connect, to send, and for the answer."""

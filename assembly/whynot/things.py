@@ -89,11 +89,13 @@ def _memories(assembly: Assembly) -> Rows:
     return Memory.objects.filter(owned).defer(*SLOTS, "search")
 
 
-def _with(name: str) -> Callable[[Rows, str], Rows]:
+def rows_with(name: str) -> Callable[[Rows, str], Rows]:
+    """Those in whose column of that name the words stand, the newest first."""
     return lambda rows, words: rows.filter(**{f"{name}__icontains": words}).order_by("-created", "id")
 
 
-def _memories_saying(rows: Rows, words: str) -> Rows:
+def memories_saying(rows: Rows, words: str) -> Rows:
+    """Those that hold the words, whatever their form, the newest first."""
     return rows.filter(search=SearchQuery(words, config="english", search_type="websearch")).order_by("-created", "id")
 
 
@@ -126,11 +128,11 @@ def _log(row: Any) -> Thing:
 
 
 def _memory(row: Memory) -> Thing:
-    return Thing(row.ref, _excerpt(row.text), row.created, ("agent_memories" if row.agent_id else "team_memories",))
+    return Thing(row.ref, excerpt(row.text), row.created, ("agent_memories" if row.agent_id else "team_memories",))
 
 
 def _kept(name: Callable[[Any], str], *sources: str) -> Callable[[Any], Thing]:
-    return lambda row: Thing(row.ref, _excerpt(name(row)), row.created, sources)
+    return lambda row: Thing(row.ref, excerpt(name(row)), row.created, sources)
 
 
 def _event(row: Event) -> str:
@@ -142,7 +144,8 @@ def _relation(row: Relation) -> str:
     return f"{row.source.name} {row.type} {row.target.name}"
 
 
-def _excerpt(text: str) -> str:
+def excerpt(text: str) -> str:
+    """The beginning of a text, in one line, as what it is called."""
     plain = " ".join(text[: 2 * EXCERPT].split())
     return f"{plain[: EXCERPT - 1]}…" if len(plain) >= EXCERPT else plain
 
@@ -166,15 +169,15 @@ _NOUNS: Mapping[str, _Noun] = {
         lambda row: _file(row, "team_files"),
     ),
     "daily_log": _Noun(lambda assembly: _written(DailyLog.objects.filter(agent=assembly.agent_id)), _logs_saying, _log),
-    "memory": _Noun(_memories, _memories_saying, _memory),
-    "entity": _Noun(_of_agent(Entity), _with("name"), _kept(lambda row: row.name, "entities")),
+    "memory": _Noun(_memories, memories_saying, _memory),
+    "entity": _Noun(_of_agent(Entity), rows_with("name"), _kept(lambda row: row.name, "entities")),
     "relation": _Noun(_relations, _relations_saying, _kept(_relation, "relations")),
     "event": _Noun(_of_agent(Event), _events_saying, _kept(_event, "recent_events", "tool_results")),
-    "pattern": _Noun(_of_agent(Pattern), _with("name"), _kept(lambda row: row.name, "patterns")),
-    "thread": _Noun(_of_agent(Thread), _with("title"), _kept(lambda row: row.title, "threads")),
-    "tool": _Noun(_of_agent(Tool), _with("name"), _kept(lambda row: row.name, "tools")),
-    "task": _Noun(_of_agent(TaskFrame), _with("goal"), _kept(lambda row: row.goal, "task_stack")),
+    "pattern": _Noun(_of_agent(Pattern), rows_with("name"), _kept(lambda row: row.name, "patterns")),
+    "thread": _Noun(_of_agent(Thread), rows_with("title"), _kept(lambda row: row.title, "threads")),
+    "tool": _Noun(_of_agent(Tool), rows_with("name"), _kept(lambda row: row.name, "tools")),
+    "task": _Noun(_of_agent(TaskFrame), rows_with("goal"), _kept(lambda row: row.goal, "task_stack")),
     "document": _Noun(
-        _of_agent(Document), _with("path"), _kept(lambda row: row.path, "open_files", "semantic_content")
+        _of_agent(Document), rows_with("path"), _kept(lambda row: row.path, "open_files", "semantic_content")
     ),
 }

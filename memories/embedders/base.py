@@ -46,6 +46,10 @@ class EmbedderFailed(DossierError):
     title = "The embedder does not answer"
 
 
+class EmbedderLate(EmbedderFailed):
+    """It did not answer in the time that it had."""
+
+
 def unit_vectors(rows: Iterable[NDArray[np.floating]]) -> list[Vector | None]:
     """Each row as long as 1; None for a row without a direction."""
     return [_unit(np.asarray(row, dtype=np.float32)) for row in rows]

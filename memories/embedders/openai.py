@@ -10,6 +10,7 @@ from django.conf import settings
 
 from memories.embedders.base import EmbedderFailed, UnknownEmbedder, Vector, unit_vectors
 from memories.embedders.openai_server import answer_of
+from memories.embedders.patience import seconds_to_wait
 
 MOST_TEXTS = 64
 """Of one request."""
@@ -59,7 +60,7 @@ class OpenAI:
             question["dimensions"] = self.asked_dimensions
         # A question waits for one text, and somebody for the question.
         patience = settings.EMBEDDER_TIMEOUT_MS if len(texts) == 1 else settings.EMBEDDER_BATCH_TIMEOUT_MS
-        rows = _rows_of(answer_of(question, seconds=patience / 1000), len(texts))
+        rows = _rows_of(answer_of(question, seconds=seconds_to_wait(patience / 1000)), len(texts))
         if self.asked_dimensions and rows.shape[1] != self.asked_dimensions:
             raise EmbedderFailed(
                 f"The embedding server answered with {rows.shape[1]} dimensions instead of {self.asked_dimensions}."

@@ -2,6 +2,6 @@
 
 from memories.retrieval.finding import measured_rows, memories_search
 from memories.retrieval.question import Question, question_read
-from memories.retrieval.rows import id_of
+from memories.retrieval.rows import ids_of
 
-__all__ = ["Question", "id_of", "measured_rows", "memories_search", "question_read"]
+__all__ = ["Question", "ids_of", "measured_rows", "memories_search", "question_read"]

@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
 from django.db import transaction
 
 from memories.retrieval.features import features
 from memories.retrieval.hits import Hits, prepare, rows_around
 from memories.retrieval.rarity import Rarity, rarity_by_sample, rarity_of
-from memories.retrieval.rows import Columns, Search, id_of, joined
+from memories.retrieval.rows import PINNED, Columns, Search
 from memories.retrieval.scores import scores_of
-from memories.retrieval.stretches import best_of_stretches
+from memories.retrieval.stretches import best_of_stretches, hopeful
 
 EXACT_ROWS = 2_000
 """An owner with no more than these is measured whole."""
@@ -24,16 +25,16 @@ LARGE_SHARE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How far the search goes in an owner's many rows."""
+    """How far the search goes in an owner's many rows. Scores are logarithms of odds, and so is what lies between."""
 
     worded: int
     """So many rows the rarest terms may select together, as the sample has it, before more frequent terms do not."""
-    stretches: int
-    """So many that look best are measured whole."""
+    behind: float
+    """By so much a stretch may seem worse than the rows that are wanted, and yet have one that belongs to them."""
 
 
 # Whoever asks when is told by a row that says a time, and it is often another row of the day that has the words.
-REACH, REACH_OF_WHEN = Reach(2_500, 50), Reach(6_000, 300)
+REACH, REACH_OF_WHEN = Reach(2_500, 1.2), Reach(6_000, 2.5)
 
 
 def whole(search: Search, most: int) -> tuple[Columns, Rarity]:
@@ -45,24 +46,27 @@ def whole(search: Search, most: int) -> tuple[Columns, Rarity]:
 def in_question(search: Search, weights: Mapping[str, float], least: int) -> tuple[Columns, Rarity]:
     """Of an owner with more: the rows that may be among the best, in order of time; at least so many.
 
-    They are the nearest in meaning, all that have one of the rarest words, those of named days and the newest. Those of
-    them that look best come with what stands around them: a row may owe its place to these.
+    The nearest in meaning, all that have one of the rarest words, those of named days and the newest are looked over.
+    Those of them that look good are measured together with what stands around them: a row may owe its place to these.
+    So are the newest and the pinned, which are wanted in any case.
     """
     reach = REACH_OF_WHEN if search.question.asks_when else REACH
+    newest = max(NEWEST, least)
     with transaction.atomic():
         rows_in_table = prepare()
         sample = search.sample(SAMPLE)
         rarity = rarity_by_sample(sample, search)
         rare = rarity.rarest(reach.worded)
         hits = Hits(
-            rare=" | ".join(search.terms.all[place] for place in rare),
+            rare=rare.tolist(),
             worded=2 * reach.worded,  # the sample may be wrong
-            newest=max(NEWEST, least),
+            newest=newest,
             indexed=rarity.rows > SORTED_ROWS,
             large=rarity.rows > rows_in_table * LARGE_SHARE,
         ).of(search)
         rarity = rarity.counted(hits, rare)
         scores = scores_of(features(hits, search.question, rarity), weights)
-        best = best_of_stretches(hits, scores, sample, rarity.rows)[: max(reach.stretches, least)]
-        around = rows_around(search, [id_of(row) for row in hits[best]])
-        return joined(hits, around), rarity
+        best = best_of_stretches(hits, scores, sample, rarity.rows)
+        good = hits.take(hopeful(best, scores, behind=reach.behind, wanted=least))
+        pinned = hits.compress((hits["marks"] & PINNED) > 0)
+        return rows_around(search, good, np.concatenate([hits[-newest:], pinned])), rarity

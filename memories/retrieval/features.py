@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from memories.retrieval.dating import date_of, nearness, of_named_days
 from memories.retrieval.question import Question
-from memories.retrieval.rarity import Rarity, has
+from memories.retrieval.rarity import Rarity, has, terms_of
 from memories.retrieval.rows import ASKS, LABELLED, SAYS_A_TIME, Columns
 
 Numbers = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Places = NDArray[np.intp]
-Values = TypeVar("Values", Numbers, Flags)
+Terms = NDArray[np.int64]
+Values = TypeVar("Values", Numbers, Terms)
 
 BYTES_A_TOKEN = 4
 LONG = 6.0
@@ -33,16 +34,16 @@ def features(rows: Columns, question: Question, rarity: Rarity) -> dict[str, Num
     starts, continues = _days_of(rows)
     idf = rarity.idf
     similarity = np.nan_to_num(rows["similarity"].astype(float))
-    found, asks = has(rows, len(idf)), _marked(rows, ASKS)
+    found, asks = terms_of(rows), _marked(rows, ASKS)
     said_before, said_after = _previous(found, continues), _next(found, continues)
     return {
         "similarity": similarity,
         "similarity_with_previous": _joined(rows, similarity, continues),
-        "similarity_of_day": _best_of_day(similarity, starts),
+        "similarity_of_day": _of_day(np.maximum, similarity, starts),
         "words": _share(found, idf),
         "words_with_previous": _share(found | said_before, idf),
         "words_around": _share(found | said_before | said_after, idf),
-        "words_of_day": _share(_best_of_day(found, starts), idf),
+        "words_of_day": _share(_of_day(np.bitwise_or, found, starts), idf),
         "labelled": _marked(rows, LABELLED),
         "date": of_named_days(rows, question) * (1 - rarity.dated),
         "near_date": nearness(rows, question),
@@ -67,31 +68,31 @@ def _days_of(rows: Columns) -> tuple[Places, Flags]:
     return np.flatnonzero(~continues), continues
 
 
-def _best_of_day(values: Values, starts: Places) -> Values:
-    """The most that any row of the same day has."""
+def _of_day(joined: np.ufunc, values: Values, starts: Places) -> Values:
+    """What the values of all rows of the same day are, joined."""
     if not len(starts):
         return values
-    best: Values = np.maximum.reduceat(values, starts, axis=0)
-    return np.repeat(best, np.diff([*starts, len(values)]), axis=0)
+    of_day: Values = joined.reduceat(values, starts)
+    return np.repeat(of_day, np.diff(starts, append=len(values)))
 
 
 def _previous(values: Values, continues: Flags) -> Values:
     """That of the row before, nothing where it is of another day."""
     before = np.zeros_like(values)
-    before[1:][continues[1:]] = values[:-1][continues[1:]]
+    before[1:] = values[:-1] * continues[1:]
     return before
 
 
 def _next(values: Values, continues: Flags) -> Values:
     """That of the row after, nothing where it is of another day."""
     after = np.zeros_like(values)
-    after[:-1][continues[1:]] = values[1:][continues[1:]]
+    after[:-1] = values[1:] * continues[1:]
     return after
 
 
-def _share(found: Flags, idf: Numbers) -> Numbers:
+def _share(found: Terms, idf: Numbers) -> Numbers:
     total = float(idf.sum())
-    matched: Numbers = found @ idf
+    matched: Numbers = has(found, len(idf)).astype(float) @ idf
     return matched / (total or 1.0)
 
 

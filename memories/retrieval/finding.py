@@ -1,21 +1,22 @@
 """The search: the owner's rows are measured, and those that the weights put first are returned with their measures."""
 
 import datetime
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from uuid import UUID
 
 import numpy as np
-from django.db import connection
 from numpy.typing import NDArray
 
 from agents.models import Agent
+from config.http.statements import Statement, rows_of
 from memories.directions import Direction, in_active_space
 from memories.retrieval import candidates
 from memories.retrieval.features import Numbers, features
 from memories.retrieval.question import Question
-from memories.retrieval.rows import GONE, OCCURRED, PINNED, Columns, Search, id_of
+from memories.retrieval.rows import GONE, OCCURRED, PINNED, Columns, Search, ids_of
 from memories.retrieval.scores import DECIMALS, scores_of
 from memories.retrieval.terms import terms_read
 from memories.search import FoundMemory
@@ -23,7 +24,7 @@ from memories.services import Owner
 
 TEXTS = f"""
 SELECT id, version, kind, text, {OCCURRED}, superseded_by_id, pinned, retired_because
-FROM memories WHERE id = ANY(%s)
+FROM memories WHERE id = ANY(%(ids)s)
 """  # noqa: S608 - only the constant above is put in
 
 
@@ -38,7 +39,7 @@ def memories_search(
     """
     rows, measured = measured_rows(owner, question, least=max(limit, recent), weights=weights)
     chosen = _chosen(rows, scores_of(measured, weights), limit, recent)
-    return _found(rows[chosen], {name: values[chosen] for name, values in measured.items()})
+    return _found(rows.take(chosen), {name: values[chosen] for name, values in measured.items()})
 
 
 def measured_rows(
@@ -65,26 +66,38 @@ def _measured(
 
 def _chosen(rows: Columns, scores: Numbers, limit: int, recent: int) -> NDArray[np.intp]:
     """The places of the best, of the newest and of the pinned, the best first."""
-    gone = (rows["marks"] & GONE) > 0
-    best = np.lexsort((rows["id_low"], rows["id_high"], -scores, gone))
-    newest = np.lexsort((rows["id_low"], rows["id_high"], -rows["at"], gone))
     kept = (rows["marks"] & PINNED) > 0
-    kept[best[:limit]] = kept[newest[:recent]] = True
-    return best[kept[best]]
+    kept[_first(rows, scores, limit)] = kept[_first(rows, rows["at"].astype(float), recent)] = True
+    places = np.flatnonzero(kept)
+    return places[_first(rows.take(places), scores[places], len(places))]
+
+
+def _first(rows: Columns, values: Numbers, count: int) -> NDArray[np.intp]:
+    """The places of so many rows with the highest values, the highest first. Those that are gone come after all others,
+    and ties go to the lower id.
+    """
+    gone = (rows["marks"] & GONE) > 0
+    places = np.arange(len(rows))
+    if 0 < count < len(rows):  # few are sorted, and no more
+        standing = np.where(gone, -np.inf, values)
+        places = np.flatnonzero(standing >= np.partition(standing, -count)[-count])
+    some = rows.take(places)
+    order = np.lexsort((some["id_low"], some["id_high"], -values[places], gone[places]))
+    return places[order][:count]
 
 
 def _found(rows: Columns, measured: Mapping[str, Numbers]) -> list[FoundMemory]:
-    texts = _texts([id_of(row) for row in rows])
+    ids = ids_of(rows)
+    texts, similarities = _texts(ids), rows["similarity"].tolist()
+    columns = {name: values.tolist() for name, values in measured.items()}
     found = []
-    for place, row in enumerate(rows):
-        if told := texts.get(id_of(row)):
-            measures = {name: float(values[place]) for name, values in measured.items() if values[place]}
-            similarity = None if np.isnan(row["similarity"]) else float(row["similarity"])
+    for place, id_ in enumerate(ids):
+        if told := texts.get(id_):
+            measures = {name: values[place] for name, values in columns.items() if values[place]}
+            similarity = None if math.isnan(similarities[place]) else similarities[place]
             found.append(FoundMemory(*told[:5], similarity, *told[5:], measures))
     return found
 
 
-def _texts(ids: Sequence[UUID]) -> dict[UUID, tuple[UUID, int, str, str, datetime.datetime, UUID | None, bool, str]]:
-    with connection.cursor() as cursor:
-        cursor.execute(TEXTS, [list(ids)])
-        return {row[0]: row for row in cursor.fetchall()}
+def _texts(ids: list[UUID]) -> dict[UUID, tuple[UUID, int, str, str, datetime.datetime, UUID | None, bool, str]]:
+    return {row[0]: tuple(row) for row in rows_of(Statement(TEXTS, {"ids": ids}))}

@@ -1,11 +1,10 @@
 """Those of an owner's many rows that come into question: by meaning, rare words and named days; newest and pinned."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from uuid import UUID
 
-from django.db import connection
-
-from memories.retrieval.rows import OCCURRED, Columns, Search
+from config.http.statements import Statement, rows_of
+from memories.retrieval.rows import OCCURRED, Columns, Search, ids_written
 
 NEAREST = 100
 DATED = 500
@@ -13,13 +12,16 @@ DATED = 500
 BEFORE = AFTER = 24
 """So many rows of the same day are read with one that looks good: of most days, all."""
 
-# The index knows no owners: it goes on until it has found enough rows of this one.
+# The index knows no owners: it goes on until it has found enough rows of this one. How many rows a word or an owner
+# has decides how they are best read, and a plan that is made beforehand knows neither.
 SETTINGS = """
 SELECT set_config('hnsw.ef_search', '200', true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
-    set_config('hnsw.max_scan_tuples', '40000', true), reltuples FROM pg_class WHERE oid = 'memories'::regclass
+    set_config('hnsw.max_scan_tuples', '40000', true), set_config('plan_cache_mode', 'force_custom_plan', true),
+    reltuples
+FROM pg_class WHERE oid = 'memories'::regclass
 """
 
-BY_INDEX = "{slot}::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions})"
+BY_INDEX = "{slot}::halfvec({dimensions}) <=> %(vector)s::vector::halfvec({dimensions})"
 BY_SORTING = "({slot} <=> %(vector)s::vector) + 0"
 """No index knows sums."""
 NEAR = """
@@ -50,25 +52,26 @@ SELECT * FROM memories WHERE ctid IN (
 )
 """
 AROUND = """
-SELECT * FROM memories WHERE ctid IN (
-    SELECT near.place
-    FROM (SELECT {occurred} AS at FROM memories WHERE id = ANY(%(hits)s::uuid[])) AS hit, LATERAL (
-        (SELECT ctid AS place FROM memories WHERE {owner} = %(owner)s AND {occurred} <= hit.at
-            AND {occurred} >= date_trunc('day', hit.at, 'UTC') ORDER BY {occurred} DESC, id DESC LIMIT %(before)s)
-        UNION ALL
-        (SELECT ctid FROM memories WHERE {owner} = %(owner)s AND {occurred} >= hit.at
-            AND {occurred} < date_trunc('day', hit.at, 'UTC') + interval '1 day' ORDER BY {occurred}, id
-            LIMIT %(after)s)
-    ) AS near
-)
+SELECT near.*
+FROM (SELECT id, {occurred} AS at FROM memories WHERE id = ANY(%(hits)s::uuid[])) AS hit, LATERAL (
+    (SELECT * FROM memories WHERE {owner} = %(owner)s AND {occurred} <= hit.at
+        AND {occurred} >= date_trunc('day', hit.at, 'UTC') AND ({occurred} < hit.at OR id < hit.id)
+        ORDER BY {occurred} DESC, id DESC LIMIT %(before)s)
+    UNION ALL
+    (SELECT * FROM memories WHERE {owner} = %(owner)s AND {occurred} >= hit.at
+        AND {occurred} < date_trunc('day', hit.at, 'UTC') + interval '1 day' AND ({occurred} > hit.at OR id >= hit.id)
+        ORDER BY {occurred}, id LIMIT %(after)s)
+) AS near
+UNION ALL
+SELECT * FROM memories WHERE id = ANY(%(alone)s::uuid[])
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What to look for: `rare` is a tsquery, which may select up to `worded` rows; and the `newest` rows."""
+    """What to look for: `rare` are the places of terms, which may select up to `worded` rows; and the `newest` rows."""
 
-    rare: str
+    rare: Sequence[int]
     worded: int
     newest: int
     indexed: bool
@@ -77,14 +80,14 @@ class Hits:
     """Whether much of the table is the owner's."""
 
     def of(self, search: Search) -> Columns:
-        """The rows, the oldest first. Raises SpaceLeft."""
+        """The rows, the oldest first, looked over: of the terms, the rare ones. Raises SpaceLeft."""
         days = search.question.days
         names = {"owner": search.column, "occurred": OCCURRED}
         chosen = HITS.format(
             owned=(OWNED_UNINDEXED if self.large else OWNED).format(**names), near=self._near(search), **names
         )
         parameters = {
-            "rare": self.rare,
+            "rare": " | ".join(search.terms.all[place] for place in self.rare),
             "worded": self.worded,
             "nearest": NEAREST,
             "newest": self.newest,
@@ -92,7 +95,7 @@ class Hits:
             "first": [span.first for span in days],
             "last": [span.last for span in days],
         }
-        return search.chosen(chosen, parameters)
+        return search.glanced(chosen, parameters, self.rare)
 
     def _near(self, search: Search) -> str:
         if search.question.vector is None:
@@ -102,15 +105,17 @@ class Hits:
         return NEAR.format(distance=distance, slot=space.slot, here=space.here, owner=search.column)
 
 
-def rows_around(search: Search, ids: list[UUID]) -> Columns:
-    """The rows with these ids and what stands before and after them on the same day. Raises SpaceLeft."""
-    hits = f"{{{','.join(map(str, ids))}}}"
+def rows_around(search: Search, hits: Columns, alone: Columns) -> Columns:
+    """The hits with what stands before and after them on the same day, and those that stand alone, the oldest first.
+
+    Raises SpaceLeft.
+    """
     chosen = AROUND.format(owner=search.column, occurred=OCCURRED)
-    return search.chosen(chosen, {"hits": hits, "before": BEFORE + 1, "after": AFTER + 1})
+    parameters = {"hits": ids_written(hits), "alone": ids_written(alone), "before": BEFORE, "after": AFTER + 1}
+    return search.measured(chosen, parameters)
 
 
 def prepare() -> int:
     """Hold the settings of the searches that follow to the transaction; about how many rows the table has."""
-    with connection.cursor() as cursor:
-        cursor.execute(SETTINGS)
-        return int(cursor.fetchone()[-1])
+    (*_, rows) = rows_of(Statement(SETTINGS, {}))[0]
+    return int(rows)

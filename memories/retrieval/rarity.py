@@ -40,20 +40,26 @@ class Rarity:
     def counted(self, hits: Columns, places: NDArray[np.intp]) -> "Rarity":
         """With what is true of the terms at these places, where the hits have all rows that have one of them."""
         having = self.having.copy()
-        having[places] = has(hits, len(having))[:, places].sum(axis=0)
+        having[places] = _having(hits, len(having))[places]
         return replace(self, having=having)
 
 
-def has(rows: Columns, terms: int) -> NDArray[np.bool_]:
-    """Which row has which term."""
-    flags: NDArray[np.bool_] = (rows["terms"].astype(np.int64)[:, None] >> np.arange(terms)) & 1 > 0
-    return flags
+def terms_of(rows: Columns) -> NDArray[np.int64]:
+    """A bit for each term that the row has."""
+    terms: NDArray[np.int64] = rows["terms"].astype(np.int64)
+    return terms
+
+
+def has(terms: NDArray[np.int64], count: int) -> NDArray[np.uint8]:
+    """1 where a row has a term, else 0: a line per row, with so many terms."""
+    in_bytes = terms.astype("<i8").view(np.uint8).reshape(-1, 8)
+    return np.unpackbits(in_bytes, axis=1, count=count, bitorder="little")
 
 
 def rarity_of(rows: Columns, search: Search) -> Rarity:
     """As all the owner's rows tell."""
     dated = float(of_named_days(rows, search.question).mean()) if len(rows) else 0.0
-    return Rarity(len(rows), has(rows, len(search.terms.all)).sum(axis=0).astype(float), dated)
+    return Rarity(len(rows), _having(rows, len(search.terms.all)), dated)
 
 
 def rarity_by_sample(rows: Columns, search: Search) -> Rarity:
@@ -61,3 +67,8 @@ def rarity_by_sample(rows: Columns, search: Search) -> Rarity:
     sampled = rarity_of(rows, search)
     owned = max(len(rows), (len(rows) - 1) * SAMPLED_VALUES / (int((rows["id_low"] % SAMPLED_VALUES).max()) or 1))
     return replace(sampled, rows=owned, having=sampled.having * owned / len(rows))
+
+
+def _having(rows: Columns, count: int) -> NDArray[np.float64]:
+    having: NDArray[np.float64] = has(terms_of(rows), count).sum(axis=0, dtype=float)
+    return having

@@ -4,16 +4,16 @@ One aggregate of bytes takes a fifth of the time that rows of numbers take from 
 """
 
 import datetime
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 from uuid import UUID
 
 import numpy as np
-from django.db import connection
 from numpy.typing import NDArray
 
+from config.http.statements import Statement, rows_of
 from memories.retrieval.question import Question
 from memories.retrieval.terms import Terms
 from memories.spaces import ACTIVE
@@ -33,6 +33,7 @@ LAYOUT = np.dtype(
         ("terms", ">i8"),
         ("salience", ">f4"),
         ("credibility", ">f4"),
+        ("unused", ">i2"),
         ("length", ">i4"),
         ("marks", ">i2"),
     ]
@@ -48,21 +49,11 @@ TIME_WORDS = (
 
 OCCURRED = "coalesce(occurred_at, created)"
 
-# Most rows have none of the words, and one look tells.
 READ = """
-WITH found AS (
-    SELECT id, {occurred} AS at, {similarity} AS similarity, CASE WHEN worded THEN {terms} ELSE 0 END AS terms,
-        salience, credibility, octet_length(text) AS length,
-        (superseded_by_id IS NOT NULL OR retired_because <> '')::int
-            | ((worded AND search @@ %(label)s::tsquery)::int << 1)
-            | ((%(asks_when)s AND search @@ %(time_words)s::tsquery)::int << 2) | ((text LIKE '%%?')::int << 3)
-            | (pinned::int << 4) AS marks
-    FROM ({which}) AS chosen, LATERAL (SELECT search @@ %(any)s::tsquery AS worded OFFSET 0) AS looked
-)
-SELECT string_agg(uuid_send(id) || timestamptz_send(at) || float8send(coalesce(similarity, 'NaN'))
-    || int8send(terms) || float4send(salience::float4) || float4send(credibility::float4) || int4send(length)
-    || int2send(marks::int2), ''::bytea), {active}
-FROM found
+SELECT string_agg(uuid_send(id) || timestamptz_send({occurred}) || float8send({similarity}) || int8send({terms})
+    || float4send(salience::float4) || float4send(credibility::float4)
+    || int8send((octet_length(text)::bigint << 16) | {marks}), ''::bytea), {active}
+FROM ({which}) AS chosen
 """
 NEWEST = "SELECT * FROM memories WHERE {owner} = %(owner)s ORDER BY {occurred} DESC LIMIT %(limit)s"
 SAMPLE = """
@@ -86,62 +77,95 @@ class Search:
         return {
             "owner": self.owner,
             **(vector.parameters if vector else {}),
-            "any": self.terms.any,
             "label": self.terms.label,
-            "asks_when": self.question.asks_when,
             "time_words": TIME_WORDS,
-            **{f"term_{place}": term for place, term in enumerate(self.terms.all)},
         }
 
     def newest(self, limit: int) -> Columns:
         """The newest rows, the oldest of them first. Raises SpaceLeft."""
-        return self.chosen(NEWEST.format(owner=self.column, occurred=OCCURRED), {"limit": limit})
+        return self.measured(NEWEST.format(owner=self.column, occurred=OCCURRED), {"limit": limit})
 
     def sample(self, limit: int) -> Columns:
-        """A random choice, and always the same: by the last four bytes of the ids. Raises SpaceLeft."""
-        return self.chosen(SAMPLE.format(owner=self.column), {"limit": limit})
+        """A random choice, and always the same: by the last four bytes of the ids. Nobody asks how near these are, or
+        whether they say a time.
+        """
+        counted = replace(self, question=replace(self.question, vector=None, asks_when=False))
+        return counted.glanced(SAMPLE.format(owner=self.column), {"limit": limit}, range(len(self.terms.all)))
 
-    def chosen(self, which: str, parameters: Mapping[str, Any]) -> Columns:
+    def measured(self, which: str, parameters: Mapping[str, Any]) -> Columns:
         """The rows that this SQL selects, the oldest first. Raises SpaceLeft."""
-        names = {"similarity": self._similarity, "terms": self._terms}
-        query = READ.format(occurred=OCCURRED, active=ACTIVE, which=which, **names)
-        with connection.cursor() as cursor:
-            cursor.execute(query, {**self.parameters, **parameters})
-            packed, active = cursor.fetchone()
+        return self._read(which, parameters, range(len(self.terms.all)), [*self._first_marks, *self._last_marks])
+
+    def glanced(self, which: str, parameters: Mapping[str, Any], places: Iterable[int]) -> Columns:
+        """The same rows, looked over: each word takes its time. Only the terms at these places are looked for, and no
+        row is LABELLED or ASKS.
+        """
+        return self._read(which, parameters, places, self._first_marks)
+
+    def _read(self, which: str, parameters: Mapping[str, Any], places: Iterable[int], marks: Sequence[str]) -> Columns:
+        sought = {f"term_{number}": (self.terms.all[place], 1 << place) for number, place in enumerate(places)}
+        query = READ.format(
+            occurred=OCCURRED,
+            active=ACTIVE,
+            which=which,
+            similarity=self._similarity,
+            terms=" | ".join(_bit(f"search @@ %({name})s::tsquery", f"%({name}_bit)s::bigint") for name in sought)
+            or "0::bigint",
+            marks=" | ".join(marks),
+        )
+        terms = {name: term for name, (term, _) in sought.items()}
+        bits = {f"{name}_bit": str(bit) for name, (_, bit) in sought.items()}
+        statement = Statement(query, {**self.parameters, **terms, **bits, **parameters})
+        ((packed, active),) = rows_of(statement, binary=True)
         if self.question.vector:
             self.question.vector.confirm(active)
         return _in_order(np.frombuffer(packed or b"", dtype=LAYOUT))
 
     @property
     def _similarity(self) -> str:
-        """An SQL expression: NULL for a row without a vector of the question's space."""
+        """An SQL expression: NaN for a row without a vector of the question's space."""
         if self.question.vector is None:
-            return "NULL::float8"
+            return "'NaN'"
         space = self.question.vector.space
-        return f"CASE WHEN {space.here} THEN 1 - ({space.slot} <=> %(vector)s::vector) END"
+        return f"coalesce(CASE WHEN {space.here} THEN 1 - ({space.slot} <=> %(vector)s::vector) END, 'NaN')"
 
     @property
-    def _terms(self) -> str:
-        """An SQL expression: a bit for each term that the row has."""
-        bits = (
-            f"((search @@ %(term_{place})s::tsquery)::int::bigint << {place})" for place in range(len(self.terms.all))
-        )
-        return " | ".join(bits) or "0::bigint"
+    def _first_marks(self) -> list[str]:
+        """SQL expressions: those marks that say whether a row is worth another look."""
+        marks = [_bit("superseded_by_id IS NOT NULL OR retired_because <> ''", GONE), _bit("pinned", PINNED)]
+        if self.question.asks_when:
+            marks.append(_bit("search @@ %(time_words)s::tsquery", SAYS_A_TIME))
+        return marks
+
+    @property
+    def _last_marks(self) -> list[str]:
+        """SQL expressions: all others."""
+        return [_bit("search @@ %(label)s::tsquery", LABELLED), _bit("text LIKE '%%?'", ASKS)]
 
 
-def joined(some: Columns, others: Columns) -> Columns:
-    """The rows of both, each once, the oldest first."""
-    return _in_order(np.concatenate([some, others]))
+def _bit(condition: str, bit: int | str) -> str:
+    return f"CASE WHEN {condition} THEN {bit} ELSE 0 END"
 
 
 def _in_order(rows: Columns) -> Columns:
     """Each row once, the oldest first. PostgreSQL would sort whole rows, vectors and all."""
-    rows = rows[np.lexsort((rows["id_low"], rows["id_high"], rows["at"]))]
+    at, high, low = (rows[name].astype(rows[name].dtype.newbyteorder("=")) for name in ("at", "id_high", "id_low"))
+    order = np.argsort(at, kind="stable")
+    if (at[order[1:]] == at[order[:-1]]).any():
+        order = np.lexsort((low, high, at))
+    high, low = high[order], low[order]
     first = np.ones(len(rows), dtype=bool)
-    first[1:] = (rows["id_low"][1:] != rows["id_low"][:-1]) | (rows["id_high"][1:] != rows["id_high"][:-1])
-    return rows[first]
+    first[1:] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
+    return rows.take(order[first])
 
 
-def id_of(row: np.void) -> UUID:
-    """The memory's id."""
-    return UUID(int=int(row["id_high"]) << 64 | int(row["id_low"]))
+def ids_of(rows: Columns) -> list[UUID]:
+    """The ids of the memories."""
+    halves = zip(rows["id_high"].tolist(), rows["id_low"].tolist(), strict=True)
+    return [UUID(int=high << 64 | low) for high, low in halves]
+
+
+def ids_written(rows: Columns) -> str:
+    """Their ids as the text of a uuid[]: many are written faster than they are made."""
+    halves = zip(rows["id_high"].tolist(), rows["id_low"].tolist(), strict=True)
+    return f"{{{','.join([f'{high:016x}{low:016x}' for high, low in halves])}}}"

@@ -10,6 +10,8 @@ LENGTH = 24
 """In rows, about. Days with fewer are one stretch, or two."""
 STRETCHES = 2**32
 """More than any owner has."""
+MOST = 400
+"""So many may be hopeful, unless more rows are wanted."""
 
 
 def best_of_stretches(hits: Columns, scores: NDArray[np.float64], sample: Columns, owned: float) -> NDArray[np.intp]:
@@ -23,3 +25,14 @@ def best_of_stretches(hits: Columns, scores: NDArray[np.float64], sample: Column
     _, first = np.unique(stretch[order], return_index=True)
     best: NDArray[np.intp] = order[np.sort(first)]
     return best
+
+
+def hopeful(best: NDArray[np.intp], scores: NDArray[np.float64], *, behind: float, wanted: int) -> NDArray[np.intp]:
+    """Those of the best hits of their stretches, the best first, whose stretch may have what is wanted.
+
+    They score no less than the last of as many hits as are wanted, but for what they may be behind. There are as many
+    of them as rows are wanted, at least, where there are so many stretches.
+    """
+    last = np.sort(scores)[-wanted:][:1]
+    near = np.count_nonzero(scores[best] >= last - behind)
+    return best[: max(wanted, min(near, MOST))]

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
-
+from config.http.statements import Statement, rows_of
 from memories.retrieval.question import Question
 
 MAX_WORDS = 40
@@ -23,7 +22,7 @@ SELECT ARRAY(
 ), ARRAY(
     SELECT string_agg(named::text, ' | ' ORDER BY named::text)
     FROM entities, unnest(names) AS alias, LATERAL phraseto_tsquery('english', alias) AS named
-    WHERE agent_id = %(owner)s AND names && %(names)s::text[] AND numnode(named) > 0
+    WHERE agent_id = %(owner)s AND names && string_to_array(%(names)s, chr(10)) AND numnode(named) > 0
     GROUP BY entities.id, salience ORDER BY salience DESC, entities.id LIMIT %(entities)s
 ), EXISTS (SELECT FROM memories WHERE {owner} = %(owner)s OFFSET %(most)s)
 """
@@ -42,11 +41,6 @@ class Terms:
         return (*self.words, *self.entities)
 
     @property
-    def any(self) -> str:
-        """Any of them."""
-        return " | ".join(f"({term})" for term in self.all)
-
-    @property
     def label(self) -> str:
         """Any of the words, where it labels a text: as the speaker does in “Ada: Tea?”."""
         return " | ".join(f"{word}:A" for word in self.words)
@@ -60,14 +54,12 @@ def terms_read(question: Question, column: str, owner: UUID, most: int) -> tuple
     parameters: dict[str, Any] = {
         "text": question.text,
         "owner": owner,
-        "names": list(question.names),
+        "names": "\n".join(question.names),
         "words": MAX_WORDS,
         "entities": MAX_ENTITIES,
         "most": most,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(READ.format(owner=column), parameters)
-        lexemes, entities, more = cursor.fetchone()
+    ((lexemes, entities, more),) = rows_of(Statement(READ.format(owner=column), parameters))
     return Terms(tuple(map(_quoted, lexemes)), tuple(entities)), more
 
 

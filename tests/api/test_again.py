@@ -52,7 +52,7 @@ def test_again_today_explains_each_difference(told: Assembly, team: Team, owner:
     (cause,) = document["causes"]
     assert (cause["kind"], cause["name"], cause["before"], cause["after"]) == ("file_changed", "GOALS", 2, 3)
     assert (cause["by"], cause["note"]) == ("Olga Owner", "for spring")
-    assert cause["message"].startswith("Goals was changed: version 2 is now version 3 by Olga Owner on ")
+    assert cause["message"].startswith("Goals was changed: version 2 became version 3 by Olga Owner on ")
     assert all(change["causes"] for change in document["changes"])
     assert "room_before" in {one["kind"] for change in document["changes"] for one in change["causes"]}
     assert document["before"]["sha256"] == bytes(told.sha256).hex()
@@ -134,8 +134,23 @@ def test_any_two_are_compared(told: Assembly, agent: Agent, team: Team, agent_ap
     assert (document["before_id"], document["after_id"]) == (str(told.id), str(other.id))
     assert {setting["name"] for setting in document["settings"]} == {"topic", "budget", "tokenizer"}
     assert document["after"]["tokens"] == other.tokens
+    assert all(change["causes"] for change in document["changes"])
+    assert "topic_changed" in {cause["kind"] for change in document["changes"] for cause in change["causes"]}
     same = agent_api.get(f"assemblies/compare?before={told.id}&after={told.id}").json()
     assert (same["same"], same["changes"], same["settings"]) == (True, [], [])
+
+
+def test_two_contexts_tell_what_changed_between_them(
+    told: Assembly, agent: Agent, team: Team, owner: User, agent_api: Api
+) -> None:
+    changed(team, owner)
+    other = _told(agent, team)
+    changed(team, owner, "Be quicker.")
+    for before, after in ((told, other), (other, told)):
+        document = agent_api.get(f"assemblies/compare?before={before.id}&after={after.id}").json()
+        (cause,) = document["causes"]
+        assert (cause["kind"], cause["before"], cause["after"], cause["by"]) == ("file_changed", 2, 3, "Olga Owner")
+        assert cause["message"].startswith("Goals was changed: version 2 became version 3 by Olga Owner on ")
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,16 @@ from typing import Any, NoReturn
 import pytest
 from django.db import OperationalError, connection
 from django.test import Client
+from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from agents.models import Agent
+from assembly.models import FollowFailure, NewAssembly
 from memories.jobs import job_create
 from memories.models import Job, JobStatus
 from teams.models import User
 from teams.principal import SYSTEM
+from tests.assembly.finding.contexts import MINUTE, context
 from tests.client import Api
 
 pytestmark = pytest.mark.django_db
@@ -97,7 +100,7 @@ def test_they_can_only_be_read(headers: dict[str, str], status: int, settings: A
     assert Client(enforce_csrf_checks=True).post("/metrics", headers=headers).status_code == status
 
 
-def test_they_tell_of_contexts_requests_and_jobs_with_one_query(
+def test_they_tell_of_contexts_requests_jobs_and_new_records_with_two_queries(
     agent: Agent,
     agent_api: Api,
     client: Client,
@@ -110,7 +113,7 @@ def test_they_tell_of_contexts_requests_and_jobs_with_one_query(
     for status in (JobStatus.QUEUED, JobStatus.QUEUED, JobStatus.RUNNING, JobStatus.DONE):
         job = job_create(kind="x", arguments={}, agent=agent, principal=SYSTEM)
         Job.objects.filter(id=job.id).update(status=status)
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(2):
         after = client.get("/metrics").content.decode()
 
     def moved(name: str, **labels: str) -> float:
@@ -122,8 +125,27 @@ def test_they_tell_of_contexts_requests_and_jobs_with_one_query(
     assert moved("memory_assembly_duration_seconds_count", profile="conversation") == 1
     assert moved("memory_source_latency_count", layer="noosphere", source="team_memories") == 1
     assert [sample(after, "memory_jobs", status=status) for status in ("queued", "running")] == [2, 1]
+    assert [sample(after, "memory_new_records", status=status) for status in ("waiting", "parked")] == [1, 0]
     assert "memory_cache_hit_ratio " in after
     assert "_created" not in after
+
+
+def test_they_tell_how_long_the_oldest_new_record_waits(agent: Agent, client: Client) -> None:
+    def told() -> tuple[float, ...]:
+        text = client.get("/metrics").content.decode()
+        counts = [sample(text, "memory_new_records", status=status) for status in ("waiting", "parked")]
+        return *counts, sample(text, "memory_new_records_oldest_seconds") // 60
+
+    assert told() == (0, 0, 0)
+    ages = {minutes: context(agent, created=timezone.now() - minutes * MINUTE) for minutes in (30, 20, 10)}
+    for one in ages.values():
+        NewAssembly.objects.get_or_create(assembly=one.id)
+    assert told() == (3, 0, 30)
+    FollowFailure.objects.create(assembly=ages[30].id, attempts=6, error="x", at=timezone.now(), parked=True)
+    FollowFailure.objects.create(assembly=ages[20].id, attempts=1, error="x", at=timezone.now(), parked=False)
+    assert told() == (2, 1, 20)
+    NewAssembly.objects.all().delete()
+    assert told() == (0, 0, 0)
 
 
 def test_without_the_database_they_tell_the_rest(client: Client) -> None:
@@ -135,6 +157,7 @@ def test_without_the_database_they_tell_the_rest(client: Client) -> None:
         text = client.get("/metrics").content.decode()
     assert "http_requests_total{" in text
     assert "memory_jobs{" not in text
+    assert "memory_new_records" not in text
 
 
 @pytest.mark.parametrize(("method", "path"), [("BREW", "/"), ("GET", "/wp-login/of/a/stranger"), ("GET", "/agents/x/")])

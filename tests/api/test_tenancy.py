@@ -141,6 +141,7 @@ WEBHOOKS = {  # tried in tests/api/test_webhooks.py
     "webhooks/<uuid:id_>/secret",
     "webhooks/<uuid:id_>/test",
     "webhooks/<uuid:id_>/deliveries",
+    "webhooks/<uuid:id_>/deliveries/<uuid:delivery>/send",
 }
 TRIALS = {"trials"}  # tried in tests/api/test_trials.py
 JOBS = {"jobs", "jobs/<uuid:id_>", "jobs/<uuid:id_>/retry"}  # tried in tests/api/test_jobs.py

@@ -3,13 +3,17 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.db import connection
 
 from agents.models import Agent
-from assembly.models import Webhook, WebhookDelivery
+from assembly.models import Webhook, WebhookDelivery, WebhookEvent
+from assembly.webhooks.announcing import announce
 from assembly.webhooks.services import secret_of
+from memories.jobs import MAX_ATTEMPTS
+from memories.models import Job, JobStatus
 from teams.models import Team, User
 from tests.api.test_tenancy import WEBHOOKS
 from tests.assembly.external.endpoints import giving, serving
@@ -33,8 +37,11 @@ def webhook(owner_api: Api) -> Webhook:
     return Webhook.objects.get(id=owner_api.post("webhooks", BODY).json()["id"])
 
 
+SEND = "deliveries/<uuid:delivery>/send"
+
+
 def test_every_address_is_tried_here() -> None:
-    below = {f"webhooks/<uuid:id_>/{what}" for what in ("secret", "test", "deliveries")}
+    below = {f"webhooks/<uuid:id_>/{what}" for what in ("secret", "test", "deliveries", SEND)}
     assert {"webhooks", "webhooks/<uuid:id_>", *below} == WEBHOOKS
 
 
@@ -99,8 +106,30 @@ def test_a_test_is_sent_and_stands_in_the_log(webhook: Webhook, owner_api: Api, 
     assert owner_api.get(f"webhooks/{webhook.id}/deliveries").json() == {"results": [sent], "next": None}
 
 
+def test_a_message_that_was_given_up_is_sent_again_once(webhook: Webhook, owner_api: Api) -> None:
+    announce(event=WebhookEvent.ALERT_OPENED, data={}, team_id=webhook.team_id)
+    (waits,) = owner_api.get(f"webhooks/{webhook.id}/deliveries").json()["results"]
+    assert (waits["given_up"], waits["sent_again"]) == (False, [])
+    send = f"webhooks/{webhook.id}/deliveries/{waits['id']}/send"
+    assert problem(owner_api.post(send)) == (409, "delivery_not_given_up")
+    Job.objects.update(status=JobStatus.PARKED, attempts=MAX_ATTEMPTS)
+    assert owner_api.get(f"webhooks/{webhook.id}/deliveries").json()["results"][0]["given_up"]
+    sent = owner_api.post(send, idempotency_key="k")
+    assert (sent.status_code, sent.json()["given_up"]) == (202, False)
+    assert [again["by"] for again in sent.json()["sent_again"]] == ["Olga Owner"]
+    assert owner_api.post(send, idempotency_key="k").json() == sent.json()
+    assert problem(owner_api.post(send)) == (409, "delivery_not_given_up")
+    assert problem(owner_api.post(f"webhooks/{webhook.id}/deliveries/{UUID(int=7)}/send")) == (404, "not_found")
+
+
+def test_a_test_is_not_sent_again(webhook: Webhook, owner_api: Api) -> None:
+    sent = WebhookDelivery.objects.create(webhook=webhook, event="webhook.test", body="{}", attempts=1)
+    send = f"webhooks/{webhook.id}/deliveries/{sent.id}/send"
+    assert problem(owner_api.post(send)) == (409, "delivery_not_given_up")
+
+
 ONE = [("GET", ""), ("PATCH", ""), ("DELETE", ""), ("GET", "/secret"), ("POST", "/secret"), ("POST", "/test")]
-ONE += [("GET", "/deliveries")]
+ONE += [("GET", "/deliveries"), ("POST", f"/deliveries/{UUID(int=7)}/send")]
 
 
 def statuses(api: Api, webhook: Webhook) -> set[tuple[int, str]]:

@@ -1,7 +1,7 @@
 """What is not as of then is said: nothing more, and nothing less."""
 
 import datetime
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from django.utils import timezone
@@ -9,11 +9,13 @@ from django.utils import timezone
 from agents.models import Agent
 from agents.services import agent_update
 from assembly.as_of import meanings
-from assembly.as_of.service import AsOf, assemble_as_of
+from assembly.as_of.service import SECONDS, AsOf, assemble_as_of
 from assembly.asked import Asked
 from assembly.models import StoredRule
 from assembly.profiles.services import profile_create
 from assembly.rules.services import rule_save
+from memories.embedders import EmbedderLate
+from memories.embedders.patience import seconds_to_wait
 from memories.models import Entity, Event, TaskFrame, Thread
 from memories.services import (
     MemoryFacts,
@@ -131,6 +133,26 @@ def test_memories_beyond_the_bound_are_found_by_their_words_alone(kept: Kept, mo
     assert "Paper comes on Mondays" in found.told.assembled.content
     assert "Otherwise" not in found.told.assembled.content
     assert "meaning_unknown" not in codes(then(kept))
+
+
+def test_an_embedder_on_a_server_is_not_waited_for_longer_than_a_source(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+
+    def late(*_: object) -> NoReturn:
+        waited.append(seconds_to_wait(1_000))
+        raise EmbedderLate("Not now.")
+
+    memory = memories_of(kept[0]).get(text__contains="Paper comes on Mondays")
+    facts = MemoryFacts(kind="fact", text="No paper")
+    memory_update(memory=memory, expected_version=1, facts=facts, superseded_by=None, principal=SYSTEM)
+    monkeypatch.setattr(meanings, "embedded", late)
+    found = then(kept, topic="paper on Mondays")
+    assert said(found, "meaning_unknown").startswith("1 memory was reworded since then")
+    assert "Paper comes on Mondays" in found.told.assembled.content
+    (seconds,) = waited
+    assert 0 < seconds < SECONDS
 
 
 def test_a_session_that_was_not_begun_is_left_aside(kept: Kept) -> None:

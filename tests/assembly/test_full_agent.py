@@ -23,7 +23,6 @@ from assembly.sources.relations import LIMIT as RELATIONS
 from assembly.time_budget import TimeBudget
 from config.tokens import get_tokenizer
 from memories.models import Session
-from memories.search import topic_vector
 from memories.services import MemoryFacts, memory_create
 from teams.files import file_save
 from teams.principal import SYSTEM
@@ -81,7 +80,6 @@ def situation(agent: Agent, session: Session | None, topic: str = TOPIC) -> Situ
     return Situation(
         agent=agent,
         team=None,
-        vector=topic_vector(topic),
         now=NOW,
         topic=topic,
         signals=parse_signals(topic),

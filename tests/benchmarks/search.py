@@ -121,7 +121,7 @@ def _compare(rows: int, agent: "Agent", asked: "list[Question]") -> None:
 def _share(rows: int, agent: "Agent", question: "Question", weights: dict[str, float]) -> float:
     import numpy as np
 
-    from memories.retrieval import id_of, measured_rows, memories_search
+    from memories.retrieval import ids_of, measured_rows, memories_search
 
     found = memories_search(owner=agent, question=question, weights=weights, limit=FIRST, recent=0)
     everything, measures = measured_rows(agent, question, least=rows)
@@ -129,4 +129,4 @@ def _share(rows: int, agent: "Agent", question: "Question", weights: dict[str, f
     assert len(everything) == rows, len(everything)
     scores = sum(weight * measures[name] for name, weight in weights.items())
     first = everything[np.argsort(-np.asarray(scores), kind="stable")[:FIRST]]
-    return len({id_of(row) for row in first} & {memory.id for memory in found}) / FIRST
+    return len(set(ids_of(first)) & {memory.id for memory in found}) / FIRST

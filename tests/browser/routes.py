@@ -19,7 +19,7 @@ NO_PAGES = frozenset({
     "proposal_decide", "proposal_delete",
     "external_ask", "external_switch", "external_delete", "team_member_role", "team_member_remove",
     "alert_see", "alert_settle", "alert_take_up",
-    "webhook_secret_change", "webhook_test", "webhook_switch", "webhook_delete",
+    "webhook_secret_change", "webhook_test", "webhook_send_again", "webhook_switch", "webhook_delete",
 })  # fmt: skip
 
 

@@ -46,7 +46,7 @@ def test_today_explains_what_changed_since(page: Page, server: str, told: Assemb
     page.goto(f"{server}/contexts/{told.id}/again/")
     expect(page.get_by_role("heading", level=1)).to_have_text("What would Luna be told today?")
     since = page.locator(".since li")
-    expect(since.filter(has_text="Goals was changed: version 1 is now version 2 by Olga Owner")).to_be_visible()
+    expect(since.filter(has_text="Goals was changed: version 1 became version 2 by Olga Owner")).to_be_visible()
     expect(since.filter(has_text="This memory was retired by Olga Owner")).to_contain_text("It was sold.")
     expect(page.locator("tr.added").filter(has_text="Open the stage in May").first).to_be_visible()
     assert violations_in_both_schemes(page) == []

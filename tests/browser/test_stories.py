@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from teams.files import file_save
 from teams.models import Team, TeamFile, User
-from tests.browser.conftest import PASSWORD, sign_in
+from tests.browser.conftest import PASSWORD, sign_in, sign_in_by_form
 from tests.browser.writing import publish_from_here
 
 pytestmark = pytest.mark.browser
@@ -24,7 +24,7 @@ def plain_page(browser: Browser) -> Iterator[Page]:
 def test_from_signing_in_to_why_something_was_left_out(
     page: Page, server: str, team: Team, complaints: list[str]
 ) -> None:
-    sign_in(page, server)
+    sign_in_by_form(page, server)
     page.get_by_role("link", name="Demo").first.click()
     page.get_by_role("link", name="Write it Goals").click()
     page.wait_for_load_state()
@@ -79,7 +79,7 @@ def test_with_the_keyboard_alone(page: Page, server: str, team: Team, complaints
 
 def test_without_javascript(plain_page: Page, server: str, team: Team) -> None:
     page = plain_page
-    sign_in(page, server)
+    sign_in_by_form(page, server)
     page.goto(f"{server}/preview/")
     page.get_by_label("Agent").select_option("Luna")
     page.get_by_label("Team").select_option("Demo")
@@ -110,7 +110,7 @@ def test_leaving_with_unsaved_text_asks_first(page: Page, server: str, team: Tea
 def test_the_menu_of_a_phone(browser: Browser, server: str, team: Team) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 800})
     page = context.new_page()
-    sign_in(page, server)
+    sign_in_by_form(page, server)
     page.get_by_text("Menu", exact=True).click()
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
     page.keyboard.press("Escape")

@@ -38,7 +38,7 @@ def collected() -> Iterator[tuple[str, list[tuple[str, bytes]]]]:
             """Quiet."""
 
     with HTTPServer(("127.0.0.1", 0), Collector) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}", bodies
         server.shutdown()

@@ -15,7 +15,8 @@ import tiktoken.load
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from assembly.engine.tokens import Ledger
+from assembly.engine.rendering import Rendered, tokens_of
+from assembly.engine.tokens import Counted, Ledger
 from config import tokens
 from config.tokens import Tiktoken, Tokenizer, UnknownTokenizer, available_tokenizers, get_tokenizer
 from tests.engine.cast import texts
@@ -186,6 +187,36 @@ def test_counts_add_up_at_line_starts_where_it_says_so(name: str, before: str, a
     assert tokenizer.count(before) + tokenizer.count(after) == tokenizer.count(before + after)
 
 
+@pytest.mark.parametrize("tokenizer", [*LIKE.values(), CHARS4], ids=[*LIKE, "chars4"])
+@given(lead=st.sampled_from(["", "- [fact] ", "### 2026-01-01\n"]), body=texts(14))
+@example(lead="### 2026-01-01\n", body="/etc")
+@example(lead="### 2026-01-01\n", body="\tIndented.")
+def test_an_item_counts_as_its_whole_text_does_however_it_is_counted(
+    tokenizer: Tokenizer, lead: str, body: str
+) -> None:
+    assert tokens_of(tokenizer, Rendered(lead, body)) == tokenizer.count(lead + body)
+
+
+@pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
+@given(bodies=st.lists(texts(8).map(str.strip).filter(lambda text: text and text[0] != "/"), min_size=1, max_size=6))
+def test_pieces_counted_with_their_separator_add_up_to_the_whole(name: str, bodies: list[str]) -> None:
+    tokenizer, *others, last = LIKE[name], *bodies
+    counts = [tokenizer.count(f"{body}\n\n") for body in others]
+    assert sum(counts) + tokenizer.count(last) == tokenizer.count("\n\n".join(bodies))
+
+
+def test_what_somebody_else_counted_is_not_counted() -> None:
+    assert isinstance(CL100K, Tiktoken)
+    fresh = tokens._tiktoken("cl100k_base", CL100K.encoding)
+    assert not fresh.knows("Counted elsewhere.")
+    fresh.learn("Counted elsewhere.", 7)
+    assert fresh.knows("Counted elsewhere.")
+    assert fresh.count("Counted elsewhere.") == 7
+    assert CHARS4.knows("A text.")
+    CHARS4.learn("A text.", 7)
+    assert CHARS4.count("A text.") == 2
+
+
 @pytest.mark.parametrize(
     ("tokenizer", "before", "after"),
     [(LIKE["r50k_base"], "a\n\n", "b"), (CHARS4, "a\n", "b"), (LIKE["o200k_base"], "a!\n", "/b")],
@@ -221,7 +252,8 @@ def test_the_ledger_counts_as_if_it_counted_the_whole_text(tokenizer: Tokenizer,
     ledger, text = Ledger(tokenizer), ""
     for opening, piece in pieces:
         assert ledger.tokens_with(opening + piece) == tokenizer.count(text + opening + piece)
-        ledger = ledger.append_counted(opening, piece, tokenizer.count(piece)).append(opening)
+        counted = Counted.of(piece, tokenizer.count(piece), tokenizer)
+        ledger = ledger.append_counted(opening, counted).append(opening)
         text += opening + piece + opening
         assert (ledger.text, ledger.tokens) == (text, tokenizer.count(text))
 
@@ -237,7 +269,7 @@ def test_the_ledger_counts_a_long_text_once() -> None:
 
     long = "Some words in a line.\n" * 1_000
     spy = Spy(CL100K.name, True, CL100K.seam, CL100K.encoding, CL100K.counts)
-    ledger = Ledger(spy).append_counted("## Log\n", long, CL100K.count(long))
+    ledger = Ledger(spy).append_counted("## Log\n", Counted.of(long, CL100K.count(long), spy))
     for number in range(100):
         ledger = ledger.append(f"- [fact] number {number}\n")
     assert ledger.tokens == CL100K.count(ledger.text)

@@ -32,6 +32,7 @@ def commands() -> Iterator[list[Command]]:
     started: list[Command] = []
     yield started
     left = [command.kill() for command in started if command.process.returncode is None]
+    print(*left)  # whole, where the assertion shortens it
     assert not left
     assert all(command.is_gone() for command in started)
 

@@ -62,7 +62,7 @@ def test_who_sees_the_context_sees_its_pages(
 def test_today_says_what_changed_and_links_to_it(browser: Client, told: Assembly) -> None:
     page = text_of(browser.get(f"/contexts/{told.id}/again/"))
     assert "What would Luna be told today?" in page
-    assert "Goals was changed: version 1 is now version 2 by Olga Owner on " in page
+    assert "Goals was changed: version 1 became version 2 by Olga Owner on " in page
     assert "the &lt;new&gt; plan" in page
     assert "/teams/demo/files/GOALS/history/compare/?from=1&amp;to=2" in page
     assert browser.get("/teams/demo/files/GOALS/history/compare/?from=1&to=2").status_code == 200
@@ -204,6 +204,27 @@ def test_the_other_context_is_chosen_from_a_list_or_by_its_address(
     assert "Two contexts beside each other" in page
     assert "16,000" in page
     assert browser.get(f"/contexts/compare/?after={other.id}", follow=True).redirect_chain
+
+
+def test_two_contexts_say_what_changed_from_one_to_the_other(
+    browser: Client, told: Assembly, agent: Agent, team: Team
+) -> None:
+    other = assemble(agent=agent, team=team, principal=SYSTEM, asked=Asked(topic="the stage")).assembly
+    for before, after in ((told, other), (other, told)):
+        page = text_of(browser.get(f"/contexts/compare/?before={before.id}&after={after.id}"))
+        assert "What changed from one to the other" in page
+        assert "Goals was changed: version 1 became version 2 by Olga Owner on " in page
+        assert "/teams/demo/files/GOALS/history/compare/?from=1&amp;to=2" in page
+        assert ("The first of them is the newer one" in page) is (before is other)
+
+
+def test_two_contexts_of_a_deleted_agent_are_still_compared(
+    signed_in: SignedIn, admin: User, told: Assembly, agent: Agent, team: Team
+) -> None:
+    other = assemble(agent=agent, team=team, principal=SYSTEM, asked=Asked(topic="the stage")).assembly
+    agent_delete(agent=agent, principal=SYSTEM)
+    page = text_of(signed_in(admin).get(f"/contexts/compare/?before={told.id}&after={other.id}"))
+    assert "Goals was changed: version 1 became version 2" in page
 
 
 @pytest.mark.parametrize("typed", ["nonsense", NOBODY, "\x00", "x" * 5_000])

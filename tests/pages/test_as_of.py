@@ -105,6 +105,13 @@ def test_without_a_time_it_is_noon(browser: Client) -> None:
     assert "at 12:00, Luna" in text_of(browser.get(THEN.replace("time=08:00", "time=")))
 
 
+def test_the_second_it_was_made_in_is_not_too_early(browser: Client, clock: Clock, agent: Agent) -> None:
+    Agent.objects.filter(id=agent.id).update(created=clock.now + datetime.timedelta(microseconds=300))
+    moment = f"{ADDRESS}?day={clock.now:%Y-%m-%d}&time={clock.now:%H:%M:%S}"
+    clock.goes_on(seconds=0.5)
+    assert "would have been told" in text_of(browser.get(moment))
+
+
 @pytest.mark.parametrize(
     ("query", "said"),
     [

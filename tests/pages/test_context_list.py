@@ -1,15 +1,21 @@
 """The list of contexts: what its address asks for, in words; and the way on."""
 
 import re
+from datetime import timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
 from agents.models import Agent
+from agents.services import agent_create, daily_log_append
 from assembly.finding import TooBroad, pages
 from assembly.models import Assembly
+from memories.models import Entity
+from memories.services import MemoryFacts, memories_create, memory_create
 from teams.models import Team, User
-from tests.assembly.finding.contexts import context, piece
+from teams.principal import SYSTEM
+from tests.assembly.finding.contexts import NOON, context, piece
 from tests.pages.conftest import SignedIn, text_of
 
 
@@ -67,7 +73,8 @@ def test_the_filters_of_the_address_read_as_a_sentence(
     [
         ("agent=nobody", "no agent with this slug"),
         ("since=yesterday", "Use a date like"),
-        ("contains=nonsense", "Paste the address of the page"),
+        ("contains=what:", "Choose below which one you mean"),
+        (f"contains=memory:{'1' * 200}", "Paste the address of the page"),
         ("contains=/agents/nobody/files/KNOWLEDGE/", "that you may read"),
         ("reason=because", "Use one of"),
         ("q=%00", "Null characters"),
@@ -79,7 +86,93 @@ def test_a_filter_that_means_nothing_says_so_beside_it(
 ) -> None:
     page = text_of(signed_in(teammate).get(f"/contexts/?{query}"))
     assert fault in page
-    assert "A filter above means nothing" in page
+    is_answered = "what:" in query
+    assert ("A filter means nothing" in page) is not is_answered
+    assert fault in page.partition('id="found"')[2] or is_answered, "htmx shows no more than that part"
+
+
+def offered(signed_in: SignedIn, who: User, query: str) -> dict[str, str]:
+    """What there is to choose, each with its address."""
+    page = text_of(signed_in(who).get(f"/contexts/?{query}"))
+    found = re.findall(r'<li><a href="([^"]*)">([^<]*)</a><span class="note">([^<]*)</span>', page)
+    return {f"{title} · {owner}": address.replace("&amp;", "&") for address, title, owner in found}
+
+
+@pytest.fixture
+def things(agent: Agent, team: Team) -> None:
+    daily_log_append(agent=agent, date=NOON.date(), text="Met the harbour master.", principal=SYSTEM)
+    memory_create(owner=team, facts=MemoryFacts(kind="fact", text="Ferries leave at noon"), principal=SYSTEM)
+    Entity.objects.create(agent=agent, type="place", name="Ferry quay")
+
+
+@pytest.mark.parametrize(
+    ("words", "titles"),
+    [
+        ("knowl", {"Knowledge · Luna"}),
+        ("goals demo", {"Goals · Demo"}),
+        ("luna identity", {"Identity · Luna"}),
+        ("2026-11-20", {"20 November 2026 · Luna"}),
+        ("luna 11-20", {"20 November 2026 · Luna"}),
+        ("ferry", {"Ferries leave at noon · Demo", "Ferry quay · Luna"}),
+        ("nobody", set()),
+    ],
+)
+@pytest.mark.usefixtures("things")
+def test_a_name_offers_what_it_may_mean(words: str, titles: set[str], signed_in: SignedIn, teammate: User) -> None:
+    for name in ("contains", "omits"):
+        assert set(offered(signed_in, teammate, urlencode({name: words}))) == titles
+
+
+def test_a_choice_leads_back_with_its_filter_set(signed_in: SignedIn, teammate: User, listed: list[Assembly]) -> None:
+    (address,) = offered(signed_in, teammate, "contains=knowledge&agent=luna").values()
+    assert "agent=luna" in address
+    assert shown(signed_in, teammate, address.partition("?")[2]) == (
+        {"ferries"},
+        "Of Luna, that contain Knowledge of Luna",
+    )
+
+
+@pytest.mark.usefixtures("things")
+def test_the_other_filters_say_whose_things_are_offered(
+    signed_in: SignedIn, admin: User, listed: list[Assembly]
+) -> None:
+    agent_create(slug="kit", name="Kit")
+    assert len(offered(signed_in, admin, "contains=knowledge")) == 2
+    assert set(offered(signed_in, admin, "contains=knowledge&agent=kit")) == {"Knowledge · Kit"}
+
+
+@pytest.mark.usefixtures("things")
+def test_what_others_keep_is_not_offered(signed_in: SignedIn, outsider: User) -> None:
+    for words in ("luna", "demo", "ferry", "2026", "knowledge"):
+        assert offered(signed_in, outsider, f"contains={words}") == {}
+
+
+def test_of_each_kind_some_are_offered(signed_in: SignedIn, teammate: User, agent: Agent, team: Team) -> None:
+    for number in range(5):
+        Entity.objects.create(agent=agent, type="place", name=f"Luna quay {number}")
+    memories_create(
+        owner=team, facts=[MemoryFacts(kind="fact", text=f"Luna {number}") for number in range(5)], principal=SYSTEM
+    )
+    for day in range(5):
+        daily_log_append(agent=agent, date=NOON.date() - timedelta(days=day), text="x", principal=SYSTEM)
+    assert len(offered(signed_in, teammate, "contains=luna")) == 12
+    assert "There are more" in text_of(signed_in(teammate).get("/contexts/?contains=luna"))
+
+
+def test_while_somebody_types_neither_focus_nor_address_move(
+    signed_in: SignedIn, teammate: User, listed: list[Assembly]
+) -> None:
+    typing = {"HX-Request": "true", "HX-Trigger-Name": "contains"}
+    for words in ("know", "", "kelp"):
+        response = signed_in(teammate).get("/contexts/", {"contains": words}, headers=typing)
+        assert "HX-Push-Url" not in response
+        assert "data-focus" not in text_of(response)
+        assert "data-announce" in text_of(response)
+
+
+def test_names_that_no_search_takes_are_no_error(signed_in: SignedIn, teammate: User) -> None:
+    for words in ("%", "_", "'", '"', "\\", "a" * 9_000, "a b " * 400, "-", "or", "é̀"):
+        assert signed_in(teammate).get("/contexts/", {"contains": words, "omits": words}).status_code == 200
 
 
 def test_who_may_see_nothing_finds_nothing(signed_in: SignedIn, outsider: User, listed: list[Assembly]) -> None:
@@ -114,8 +207,8 @@ def test_with_htmx_the_address_is_kept_and_the_next_page_follows(
 def test_a_search_that_came_only_so_far_offers_to_go_on(
     signed_in: SignedIn, teammate: User, agent: Agent, team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("WALKED", "FOUND", "WALKED_ON"):
-        monkeypatch.setattr(pages, name, 2)  # of rows, so that a page looks at four
+    for name, few in (("WALKED", 2), ("FURTHER", 1)):
+        monkeypatch.setattr(pages, name, few)  # so that a page looks at four rows
     for age in range(9):
         context(agent, team, age=age, left_out=int(age == 8), topic="about kelp")
     page = text_of(signed_in(teammate).get("/contexts/?only=left_out"))

@@ -6,6 +6,7 @@ import re
 from agents.keys import api_key_create
 from agents.models import Agent
 from assembly.models import Assembly
+from assembly.views.context_record import pretty
 from teams.models import Team, User
 from tests.assembly.large_record import context_of_many
 from tests.client import Api
@@ -26,6 +27,15 @@ def test_the_file_is_what_the_api_gives(signed_in: SignedIn, teammate: User, tea
     assert json.loads(response.content) == the_apis(api, assembly)
     assert response["Content-Type"] == "application/json; charset=utf-8"
     assert re.fullmatch(r'attachment; filename="luna-[\d-]+\.json"', response["Content-Disposition"])
+
+
+def test_each_value_is_written_as_the_api_writes_it() -> None:
+    beyond_64_bits = 2**70
+    assert (
+        pretty({"score": 1.5e-7, "said": "“so”", "none": []})
+        == '{\n  "score": 1.5e-7,\n  "said": "“so”",\n  "none": []\n}'
+    )
+    assert json.loads(pretty({"asked": beyond_64_bits})) == {"asked": beyond_64_bits}
 
 
 def test_the_page_shows_the_beginning_of_a_long_one(signed_in: SignedIn, owner: User, team: Team, agent: Agent) -> None:

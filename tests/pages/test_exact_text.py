@@ -52,6 +52,7 @@ def test_a_stretch_ends_with_a_line_where_there_are_lines(team: Team, agent: Age
 def test_every_included_item_is_one_part(team: Team, agent: Agent, owner: User) -> None:
     assembly = context_of_many(agent, team, owner.principal, candidates=400)
     told, positions = recorded(assembly), []
+    content = content_of(told)
     for shown in stretches(assembly):
         for piece in shown.pieces:
             for part in piece.parts:
@@ -59,7 +60,7 @@ def test_every_included_item_is_one_part(team: Team, agent: Agent, owner: User) 
                     positions.append(part.position)
                     decision = told.decisions[part.position]
                     said = "".join(text for text, _ in part.runs)
-                    assert said == content_of(told)[decision.start : decision.end]
+                    assert said == content[decision.start : decision.end]
     included = {position for position, decision in enumerate(told.decisions) if decision.included}
     assert set(positions) <= included
     assert len(positions) >= len(included) - len(stretches(assembly)) + 1

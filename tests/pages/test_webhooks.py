@@ -6,8 +6,11 @@ import pytest
 from django.test import Client
 from django.utils.html import escape
 
-from assembly.models import Webhook, WebhookDelivery
+from assembly.models import Webhook, WebhookDelivery, WebhookEvent
+from assembly.webhooks.announcing import announce
 from assembly.webhooks.services import WebhookFacts, secret_of, webhook_create
+from memories.jobs import MAX_ATTEMPTS
+from memories.models import Job, JobStatus
 from teams.models import Team, User
 from teams.principal import SYSTEM
 from tests.assembly.external.endpoints import giving, serving
@@ -33,7 +36,7 @@ def pages_of(webhook: Webhook) -> tuple[list[str], list[str]]:
     """The addresses that show a page, and those that take what a form sends."""
     one = f"{LIST}{webhook.id}/"
     return [one, f"{one}edit/", f"{one}secret/"], [
-        f"{one}{do}/" for do in ("secret/change", "test", "switch", "delete")
+        f"{one}{do}/" for do in ("secret/change", "test", "switch", "delete", f"messages/{webhook.id}/send")
     ]
 
 
@@ -92,6 +95,47 @@ def test_a_test_says_what_came_of_it(browser: Client, webhook: Webhook, settings
         page = text_of(browser.post(address, follow=True))
     assert "The test did not arrive. It answered with status 404" in page
     assert [row.event for row in WebhookDelivery.objects.all()] == ["webhook.test"] * 2
+
+
+@pytest.fixture
+def given_up(webhook: Webhook) -> WebhookDelivery:
+    """A message that nobody took."""
+    announce(event=WebhookEvent.ALERT_OPENED, data={"name": "Knowledge"}, team_id=webhook.team_id)
+    refused = {"attempts": MAX_ATTEMPTS, "status": 500, "fault": "It answered with status 500."}
+    WebhookDelivery.objects.update(**refused)
+    Job.objects.update(status=JobStatus.PARKED)
+    return WebhookDelivery.objects.get()
+
+
+def test_what_was_given_up_is_sent_again(browser: Client, webhook: Webhook, given_up: WebhookDelivery) -> None:
+    one = f"{LIST}{webhook.id}/"
+    assert "given up" in text_of(browser.get(one))
+    address = f"{one}messages/{given_up.id}/send/"
+    assert address in text_of(browser.get(one))
+    page = text_of(browser.post(address, follow=True))
+    assert "It is sent again" in page
+    assert "Sent again by Olga Owner" in page
+    assert "5 attempts" in page, "the history stays"
+    assert address not in page
+    assert "on its way already" in text_of(browser.post(address, follow=True))
+    assert list(Job.objects.values_list("status", "attempts")) == [("queued", 0)]
+
+
+def test_nothing_is_sent_again_while_it_is_off(browser: Client, webhook: Webhook, given_up: WebhookDelivery) -> None:
+    Webhook.objects.update(active=False)
+    assert "To send it again, switch the webhook on first." in text_of(browser.get(f"{LIST}{webhook.id}/"))
+    assert browser.post(f"{LIST}{webhook.id}/messages/{given_up.id}/send/").status_code == 409
+    assert Job.objects.get().status == JobStatus.PARKED
+
+
+def test_the_log_is_read_in_as_many_queries_however_long(
+    browser: Client, webhook: Webhook, django_assert_max_num_queries: Any
+) -> None:
+    for _ in range(12):
+        announce(event=WebhookEvent.ALERT_OPENED, data={}, team_id=webhook.team_id)
+    browser.get(f"{LIST}{webhook.id}/")
+    with django_assert_max_num_queries(10):
+        assert text_of(browser.get(f"{LIST}{webhook.id}/")).count("A worker sends it soon.") == 12
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from memories.worker_process import WorkerProcess
 from teams.models import Team, User
 
 MOST_PROCESSES = 64
+STOPPING = (signal.SIGTERM, signal.SIGINT)
 
 
 class Command(BaseCommand):
@@ -42,7 +43,7 @@ class Command(BaseCommand):
 
     def handle(self, *, host: str, port: int, processes: int, no_worker: bool, demo: bool, **_: Any) -> None:
         # Whoever ends it, by Ctrl-C or SIGTERM, also ends the database that it started.
-        for name in (signal.SIGTERM, signal.SIGINT):
+        for name in STOPPING:
             signal.signal(name, lambda *_: sys.exit(0))
         try:
             with _bound(host, port) as door:
@@ -94,10 +95,14 @@ def _bound(host: str, port: int) -> socket.socket:
 
 @contextlib.contextmanager
 def _closed_by_signals(reception: Reception) -> Iterator[None]:
-    """From now on, for good, Ctrl-C and SIGTERM close it, however often they come."""
-    for name in (signal.SIGTERM, signal.SIGINT):
+    """Within, Ctrl-C and SIGTERM close it, however often they come. Afterwards, all ends already, and they do nothing:
+    Python itself would die of one that comes while it takes itself down, were they not ignored.
+    """
+    for name in STOPPING:
         signal.signal(name, lambda *_: reception.close())
     yield
+    for name in STOPPING:
+        signal.signal(name, signal.SIG_IGN)
 
 
 @contextlib.contextmanager

@@ -1,14 +1,18 @@
 """New assemblies are handed to every follower once, in order, whatever fails or dies meanwhile."""
 
 import logging
+from collections.abc import Sequence
+from uuid import UUID
 
 import pytest
 
 from agents.models import Agent
+from assembly.afterwards import followers
 from assembly.afterwards.failures import MOST_TOGETHER, failures_parked, failures_retry
+from assembly.afterwards.sweeping import follow
 from assembly.afterwards.taking import new_assemblies_follow
 from assembly.asked import Asked
-from assembly.models import FollowFailure, NewAssembly, Seal
+from assembly.models import Assembly, FollowFailure, NewAssembly, Seal
 from assembly.service import assemble
 from teams.principal import SYSTEM
 from tests.assembly.afterwards.conftest import Follower, made
@@ -37,6 +41,23 @@ def test_only_so_many_are_taken_at_a_time(agent: Agent, follower: Follower, monk
     ids = made(agent, 3)
     assert [new_assemblies_follow() for _ in range(3)] == [2, 1, 0]
     assert follower.told == [ids[:2], ids[2:]]
+
+
+def test_what_comes_meanwhile_is_left_for_the_next_sweep(agent: Agent, follower: Follower) -> None:
+    ids = made(agent, 2)
+    later: list[UUID] = []
+
+    def one_more(_: Sequence[Assembly]) -> None:
+        later.extend(made(agent, 1))
+
+    followers.append(one_more)
+    try:
+        follow()
+    finally:
+        followers.remove(one_more)
+    assert follower.told == [ids]
+    follow()
+    assert follower.told == [ids, later]
 
 
 def test_one_that_fails_stops_the_others_no_longer_than_it_has_to(

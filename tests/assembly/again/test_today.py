@@ -29,32 +29,15 @@ from memories.models import Event, Memory, Session
 from memories.services import MemoryFacts, memory_create, memory_delete, memory_update
 from memories.services.memory import facts_of
 from teams.files import file_save
-from teams.models import Team, User
+from teams.models import User
 from teams.principal import SYSTEM, Principal
-from tests.assembly.everything import everything
+from tests.assembly.again.conftest import Kept, told
 from tests.assembly.hanging import raising, replaced
 
 pytestmark = pytest.mark.django_db
 
-Kept = tuple[Agent, Team]
 DAY = datetime.timedelta(days=1)
 LONG = "\n\n".join(f"Paragraph {number}: the ink of the morning edition dries on the rack." for number in range(60))
-
-
-@pytest.fixture
-def kept() -> Kept:
-    """An agent and a team that keep one of everything, today."""
-    return everything(timezone.now())
-
-
-@pytest.fixture
-def ruth() -> Principal:
-    return User.objects.create_user("ruth", name="Ruth").principal
-
-
-def told(kept: Kept, topic: str = "", **options: Any) -> Assembly:
-    agent, team = kept
-    return assemble(agent=agent, team=team, principal=SYSTEM, asked=Asked(topic=topic, **options)).assembly
 
 
 def only(found: Again) -> Cause:
@@ -131,7 +114,7 @@ def test_a_file_of_the_team_was_changed_twice(kept: Kept, ruth: Principal) -> No
     cause = only(found)
     assert (cause.kind, cause.name, cause.before, cause.after) == ("file_changed", "GOALS", 2, 4)
     assert (cause.by, cause.note, cause.ref) == ("Ruth", "the new press", goals.about)
-    assert cause_sentence(cause).startswith("Goals was changed: version 2 is now version 4, the last by Ruth on ")
+    assert cause_sentence(cause).startswith("Goals was changed: version 2 became version 4, the last by Ruth on ")
     assert "(“the new press”)" in cause_sentence(cause)
     assert "Print in colour." in found.beside.after.content
 
@@ -151,7 +134,7 @@ def test_a_file_of_the_agent_was_changed(kept: Kept, ruth: Principal) -> None:
     file = kept[0].files.get(file_key="KNOWLEDGE")
     file_save(file=file, content="Ink dries in an hour.", expected_version=2, author=ruth.author)
     assert only(again_today(assembly)).name == "KNOWLEDGE"
-    assert "version 2 is now version 3 by Ruth on" in sentences(again_today(assembly))
+    assert "version 2 became version 3 by Ruth on" in sentences(again_today(assembly))
 
 
 def test_a_log_was_written_and_a_new_day_begun(kept: Kept, ruth: Principal) -> None:

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from agents.models import Agent
 from agents.services import agent_delete
 from assembly.again.asking import NobodyLeft
 from assembly.again.what_if import WhatIf, what_if
@@ -18,19 +17,12 @@ from assembly.service import assemble
 from config.http.errors import Invalid
 from memories.models import Event
 from teams.files import file_save
-from teams.models import Team
 from teams.principal import SYSTEM
-from tests.assembly.everything import everything
+from tests.assembly.again.conftest import Kept
 
 pytestmark = pytest.mark.django_db
 
-Kept = tuple[Agent, Team]
 PROFILES = ["conversation", "coding", "research", "operations", "stack"]
-
-
-@pytest.fixture
-def kept() -> Kept:
-    return everything(timezone.now())
 
 
 def told(kept: Kept, topic: str = "", **options: Any) -> Any:

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from agents.models import Agent
 from agents.services import agent_create
-from assembly.finding import Sight, TooBroad, asking, found, pages, wanted_or_refused, ways
+from assembly.finding import Sight, TooBroad, asking, found, pages, slices, wanted_or_refused, ways
 from assembly.models import Assembly
 from teams.models import Team, User
 from teams.principal import SYSTEM, Principal
@@ -23,8 +23,11 @@ FILE = "agent_file:0000"
 @pytest.fixture
 def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The search gives up as soon as it may."""
-    for name, few in (("WALKED", 4), ("FOUND", 3), ("WALKED_ON", 5)):
+    for name, few in (("WALKED", 4), ("FOUND", 3), ("FURTHER", 2), ("WALKED_FOR_WORDS", 2), ("MOST_SLICES", 2)):
         monkeypatch.setattr(pages, name, few)
+    bounds = "SELECT array_agg(DISTINCT created ORDER BY created), count(DISTINCT created) FROM assemblies"
+    monkeypatch.setattr(slices, "BOUNDS", f"{bounds} WHERE extract(minute FROM created)::int %% 4 = 0")
+    monkeypatch.setattr(slices, "SLICE", 1)
 
 
 def all_pages(given: Mapping[str, str], *, limit: int, principal: Principal = SYSTEM) -> list[str]:
@@ -98,15 +101,20 @@ def test_what_is_rare_and_long_ago_is_on_the_first_page(few_at_once: None, team:
     assert (page.next, page.reached) == (None, None)
 
 
-def test_where_neither_way_ends_the_page_says_how_far_it_came(few_at_once: None, team: Team, agent: Agent) -> None:
+@pytest.mark.parametrize(
+    ("given", "reached"), [({"contains": FILE}, 8), ({"only": "left_out"}, 11)], ids=["in slices", "along all rows"]
+)
+def test_where_no_way_ends_the_page_says_how_far_it_came(
+    few_at_once: None, team: Team, agent: Agent, given: Mapping[str, str], reached: int
+) -> None:
     held = piece(f"{FILE}@1")
-    rows = [context(agent, team, age=number, told=[held] if number > 15 else []) for number in range(30)]
+    wanted_ones = {"told": [held], "left_out": 1}
+    rows = [context(agent, team, age=number, **(wanted_ones if number > 15 else {})) for number in range(30)]
     sight = Sight(SYSTEM)
-    wanted = wanted_or_refused({"contains": FILE}, sight)
-    page = found(sight=sight, wanted=wanted, limit=5)
+    page = found(sight=sight, wanted=wanted_or_refused(given, sight), limit=5)
     assert page.contexts == []
-    assert page.reached == rows[pages.WALKED + pages.WALKED_ON - 1].created
-    assert len(all_pages({"contains": FILE}, limit=5)) == 14
+    assert page.reached == rows[reached].created
+    assert len(all_pages(given, limit=5)) == 14
 
 
 def test_who_sees_very_many_agents_sees_the_same(

@@ -1,31 +1,18 @@
 """A summary is kept once per text and model, whoever comes at once, and goes with its texts."""
 
-import hashlib
 from functools import partial
 
 import pytest
-from django.db import IntegrityError, connection, connections, transaction
+from django.db import IntegrityError, connection, transaction
 
 from assembly.models import StoredSummary, StoredText
 from assembly.summarising import store_summaries
 from assembly.summarising.stored import summaries_known
+from tests.assembly.stored_texts import delete_text, stored
 from tests.assembly.summarising.conftest import MODEL, ServerOf
 from tests.assembly.summarising.wants import SUMMARY, TEXT, keep, saying, summaries_of, want
 from tests.teams.refusals import refused
 from tests.threads import at_once
-
-
-def stored(text: str) -> bytes:
-    key = hashlib.sha256(text.encode()).digest()
-    StoredText.objects.get_or_create(sha256=key, defaults={"text": text})
-    return key
-
-
-def delete_text(key: bytes) -> None:
-    """As a job that prunes texts will: in the owner's name."""
-    with transaction.atomic(using="owner"), connections["owner"].cursor() as cursor:
-        cursor.execute("SET LOCAL dossier.erasing = 'on'")
-        cursor.execute("DELETE FROM stored_texts WHERE sha256 = %s", [key])
 
 
 @pytest.mark.django_db

@@ -12,8 +12,9 @@ from django.db import transaction
 from agents.models import Agent
 from assembly.following import count_and_watch
 from assembly.models import Assembly, DayCount, MemoryTelling
-from assembly.recorded import recorded
+from assembly.recorded import Recorded, recorded
 from assembly.trends.durations import bound_of
+from assembly.trends.records import with_records
 from memories.models import Memory
 from teams.models import Team
 from tests import cast
@@ -152,3 +153,23 @@ def test_many_who_count_at_once_lose_nothing(committed_database: str) -> None:
     at_once([counting] * 4)
     (row,) = counts()
     assert (row["contexts"], row["tokens"]) == (12, 4 * sum(assembly.tokens for assembly in found))
+
+
+def test_a_batch_is_read_at_once(
+    luna: Agent, demo_team: Team, django_assert_num_queries: Callable[[int], AbstractContextManager[Any]]
+) -> None:
+    """What is repeated was counted earlier, so that its record is not among those of the batch."""
+    moments = [NOON + datetime.timedelta(minutes=minute) for minute in range(40)]
+    for moment in moments:
+        told(luna, demo_team, now=moment)
+    repeats = [told(luna, demo_team, now=moment) for moment in moments]
+    assert all(repeat.decided_in for repeat in repeats)
+    others = [told(luna, None, now=moment) for moment in moments]
+    with_records_of(others[:1])  # profiles are known from here on
+    with django_assert_num_queries(5):  # of three batches the pieces, of two with repeats what these repeat
+        found = with_records_of([*repeats, *others])
+    assert [recording.decisions for recording in found] == [recorded(one).decisions for one in (*repeats, *others)]
+
+
+def with_records_of(assemblies: list[Assembly]) -> list[Recorded]:
+    return [recording for _, recording in with_records(assemblies)]

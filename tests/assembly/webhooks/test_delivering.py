@@ -13,10 +13,11 @@ from assembly.external.sealing import sealed
 from assembly.models import Webhook, WebhookDelivery, WebhookEvent
 from assembly.webhooks.announcing import DELIVERY, announce
 from assembly.webhooks.delivering import PAUSES, delivery_attempt, delivery_run, webhook_test
+from assembly.webhooks.resending import NotGivenUp, deliveries_of, delivery_resend, told_of
 from assembly.webhooks.services import secret_of, webhook_secret_change
 from assembly.webhooks.signing import secret_new
 from memories.jobs import KINDS, MAX_ATTEMPTS, RetryLater
-from memories.models import Job
+from memories.models import Job, JobStatus
 from teams.principal import SYSTEM
 from tests.assembly.external.endpoints import Handler, closed_port, giving, serving
 from tests.assembly.webhooks.receiving import signatures_hold
@@ -173,6 +174,25 @@ def test_nothing_is_sent_to_one_that_is_off_or_gone(gone: str, webhook: Webhook)
         run(job)
     assert endpoint.seen == []
     assert WebhookDelivery.objects.exists() is (gone == "off")
+
+
+def test_what_was_given_up_arrives_as_the_same_message_once(webhook: Webhook) -> None:
+    with serving(giving({}, 500)) as endpoint:
+        delivery, job = announced(webhook, endpoint.url)
+        with pytest.raises(RetryLater):
+            run(job, MAX_ATTEMPTS)
+    Job.objects.update(status=JobStatus.PARKED)
+    with serving(giving({})) as healed:
+        Webhook.objects.update(url=healed.url)
+        delivery_resend(delivery=WebhookDelivery.objects.get(), principal=SYSTEM)
+        with pytest.raises(NotGivenUp):
+            delivery_resend(delivery=WebhookDelivery.objects.get(), principal=SYSTEM)
+        for _ in range(2):
+            run(Job.objects.get())
+    assert [seen.headers["webhook-id"] for seen in healed.seen] == [endpoint.seen[0].headers["webhook-id"]]
+    told = told_of(deliveries_of(webhook).get(id=delivery.id))
+    assert (told.delivery.delivered, told.delivery.attempts, told.given_up) == (True, 2, False)
+    assert [again.by for again in told.sent_again] == ["Dossier"]
 
 
 def test_a_test_is_sent_at_once_also_while_it_is_off(webhook: Webhook) -> None:

@@ -1,5 +1,7 @@
 """The embedders by their names, and the bundled model at several sizes."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -51,7 +53,8 @@ def test_a_name_that_is_none_is_refused_with_what_there_is(name: str, says: str)
     assert says in refused.value.detail
 
 
-def test_without_the_package_it_is_said_what_to_install() -> None:
+def test_without_the_package_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fastembed", None)  # as if it were not installed
     embedder = embedder_named("fastembed:BAAI/bge-small-en-v1.5")
     assert embedder.name == "fastembed:BAAI/bge-small-en-v1.5"
     with pytest.raises(EmbedderFailed, match="pip install fastembed"):

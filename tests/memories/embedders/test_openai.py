@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memories.embedders import EmbedderFailed, embedder_named
+from memories.embedders import EmbedderFailed, EmbedderLate, embedder_named, waiting_at_most
 from memories.embedders.openai import MOST_CHARACTERS, MOST_TEXTS
 from tests.assembly.external.endpoints import Endpoint, Handler, closed_port, giving, serving
 
@@ -37,6 +37,24 @@ def embedding(handler: Handler) -> None:
     rows = [[float(len(text)), 1.0] + [1.0] * (asked.get("dimensions", 2) - 2) for text in asked["input"]]
     data = [{"object": "embedding", "index": place, "embedding": row} for place, row in enumerate(rows)]
     giving({"object": "list", "data": data[::-1], "model": asked["model"]})(handler)
+
+
+def sleeping(handler: Handler) -> None:
+    handler.wait_until_gone(30)
+
+
+def trickling(handler: Handler) -> None:
+    handler.begin()
+    while True:
+        handler.wfile.write(b" ")
+        time.sleep(0.02)
+
+
+def trickling_before_it_answers(handler: Handler) -> None:
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Padding: ")
+    while True:
+        handler.wfile.write(b"x")
+        time.sleep(0.02)
 
 
 def answering(data: Any) -> Behave:
@@ -126,27 +144,35 @@ def test_zeros_are_no_direction(server_of: ServerOf) -> None:
             embedder_named("openai:tiny-1").dimensions  # noqa: B018 - it is asked for
 
 
-def test_a_server_that_is_slow_down_or_not_configured_is_named_so(server_of: ServerOf, settings: Any) -> None:
+def test_a_server_that_is_down_or_not_configured_is_named_so(server_of: ServerOf, settings: Any) -> None:
     embedder = embedder_named("openai:tiny-1")
     with pytest.raises(EmbedderFailed, match="Set EMBEDDER_URL"):
         embedder.embed(["abc"])
     settings.EMBEDDER_URL = f"http://127.0.0.1:{closed_port()}/v1"
     with pytest.raises(EmbedderFailed, match="could not be reached"):
         embedder.embed(["abc"])
-    for behave in (sleeping, trickling):
-        with server_of(behave) as endpoint:
-            settings.EMBEDDER_TIMEOUT_MS = 300
-            with pytest.raises(EmbedderFailed, match=r"within 0\.3 s"):
-                embedder.embed(["abc"])
-            assert endpoint.gone.wait(5), "the server sees that the client hung up"
 
 
-def sleeping(handler: Handler) -> None:
-    handler.wait_until_gone(30)
+@pytest.mark.parametrize("behave", [sleeping, trickling, trickling_before_it_answers])
+def test_a_server_that_takes_its_time_is_given_up_however_it_does_so(
+    behave: Behave, server_of: ServerOf, settings: Any
+) -> None:
+    embedder = embedder_named("openai:tiny-1")
+    with server_of(behave) as endpoint:
+        settings.EMBEDDER_TIMEOUT_MS = 300
+        with pytest.raises(EmbedderLate, match="within 300 ms"):
+            embedder.embed(["abc"])
+        assert endpoint.gone.wait(5), "the server sees that the client hung up"
 
 
-def trickling(handler: Handler) -> None:
-    handler.begin()
-    while True:
-        handler.wfile.write(b" ")
-        time.sleep(0.02)
+def test_whoever_has_less_time_waits_less_and_without_any_asks_nobody(server_of: ServerOf) -> None:
+    embedder = embedder_named("openai:tiny-1")
+    with server_of(sleeping) as endpoint, waiting_at_most(0.2), waiting_at_most(60):
+        with pytest.raises(EmbedderLate, match="did not answer within"):
+            embedder.embed(["abc"])
+        with pytest.raises(EmbedderLate, match="No time was left"):
+            embedder.embed(["abc"])
+    assert len(endpoint.seen) == 1
+    with server_of(embedding):
+        [vector] = embedder.embed(["abc"])
+    assert vector is not None

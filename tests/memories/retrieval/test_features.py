@@ -10,7 +10,7 @@ import pytest
 from agents.models import Agent
 from memories.embedding import embed
 from memories.models import Memory
-from memories.retrieval import id_of, measured_rows, question_read
+from memories.retrieval import ids_of, measured_rows, question_read
 from memories.retrieval.features import KINSHIP, LONG
 from memories.search import topic_vector
 from memories.services import MemoryFacts, memories_create
@@ -105,7 +105,7 @@ def test_sql_and_numpy_measure_what_plain_python_says(agent: Agent, seed: int) -
     made = memories_create(owner=agent, facts=random_facts(chance), principal=SYSTEM)
     query = f"When did {chance.choice(NAMES)} {' '.join(chance.sample(WORDS, 3))} in May 2023?"
     rows, measures = measured_rows(agent, question_read(query, topic_vector(query), TODAY), least=1)
-    assert [id_of(row) for row in rows] == [memory.id for memory in made]
+    assert ids_of(rows) == [memory.id for memory in made]
     wanted = expected(made, query)
     for name, values in measures.items():
         np.testing.assert_allclose(values, [row[name] for row in wanted], atol=EPSILON, err_msg=f"{name}, seed {seed}")

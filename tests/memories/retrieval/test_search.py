@@ -194,6 +194,38 @@ class TestOfVeryMany:
             assert len(find(agent, text, limit=250)) == 250
             assert len(find(agent, text, limit=1_000)) == len(memories)
 
+    @pytest.mark.parametrize(
+        "question", ["When did Ada say where the code for the shed is?", "What is the code for, and whose is QX-17?"]
+    )
+    def test_of_those_that_come_nothing_was_passed_over(
+        self, agent: Agent, monkeypatch: pytest.MonkeyPatch, question: str
+    ) -> None:
+        """Labels, questions and frequent words are looked for in good rows only."""
+        remember(
+            agent, *["Ben: The code is long."] * 12, "Ben: Where is the code for QX-17?", "Ada: It is Ada's since May."
+        )
+        monkeypatch.setattr(candidates, "SAMPLE", 8)
+        found = find(agent, question, limit=13)
+        monkeypatch.setattr(candidates, "EXACT_ROWS", 1_000)
+        exact = {memory.id: set(memory.measures) for memory in find(agent, question)}
+        assert len(found) == 13
+        assert all(set(memory.measures) == exact[memory.id] for memory in found)
+        assert any("labelled" in memory.measures for memory in found) == ("Ada" in question)
+        assert any("asks" in memory.measures for memory in found)
+
+    def test_neighbours_of_one_moment_are_those_with_the_next_ids(
+        self, agent: Agent, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        facts = [MemoryFacts(kind="fact", text="We talked about tea.", occurred_at=START) for _ in range(80)]
+        facts[40] = MemoryFacts(kind="fact", text="The code for the shed is QX-17.", occurred_at=START)
+        made = memories_create(owner=agent, facts=facts, principal=SYSTEM)
+        found = {memory.id: memory.measures for memory in find(agent, "What is QX-17?", limit=100)}
+        by_id = sorted(memory.id for memory in made)
+        after = by_id[by_id.index(made[40].id) + 1]
+        assert found[made[40].id]["words"] > 0
+        assert found[after]["words_with_previous"] > 0
+        assert sum("words_with_previous" in measures for measures in found.values()) == 2
+
     @pytest.mark.usefixtures("memories")
     def test_six_queries_search_them(self, agent: Agent, django_assert_num_queries: Any) -> None:
         with django_assert_num_queries(8):  # two more hold the settings of the index to their transaction

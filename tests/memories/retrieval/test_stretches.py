@@ -7,7 +7,7 @@ import pytest
 
 from memories.retrieval.dating import date_of
 from memories.retrieval.rows import EPOCH, LAYOUT, Columns
-from memories.retrieval.stretches import LENGTH, best_of_stretches
+from memories.retrieval.stretches import LENGTH, MOST, best_of_stretches, hopeful
 
 MORNING = datetime.datetime(2026, 11, 21, 9, tzinfo=datetime.UTC)
 
@@ -54,3 +54,30 @@ def test_equals_are_in_order_of_time() -> None:
 def test_without_hits_there_are_no_stretches() -> None:
     nothing = minutes()
     assert best_of_stretches(nothing, np.zeros(0), minutes(0, 1), owned=2).tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "behind", "expected"),
+    [
+        (1, 0.0, 1),
+        (1, 1.5, 2),
+        (2, 1.0, 3),
+        (3, 0.0, 3),  # a hit that is not the best of its stretch takes a place among those that are wanted
+        (4, 0.5, 4),
+        (9, 0.0, 4),
+    ],
+)
+def test_a_stretch_is_hopeful_that_is_not_far_behind(wanted: int, behind: float, expected: int) -> None:
+    scores = np.array([9.0, 8.0, 7.5, 7.0, 1.0])
+    best = np.array([0, 1, 3, 4])
+    assert hopeful(best, scores, behind=behind, wanted=wanted).tolist() == best[:expected].tolist()
+
+
+def test_no_more_stretches_are_hopeful_than_can_be_read_unless_more_rows_are_wanted() -> None:
+    scores = np.zeros(3 * MOST)
+    assert len(hopeful(np.arange(len(scores)), scores, behind=1, wanted=20)) == MOST
+    assert len(hopeful(np.arange(len(scores)), scores, behind=1, wanted=2 * MOST)) == 2 * MOST
+
+
+def test_without_hits_no_stretch_is_hopeful() -> None:
+    assert hopeful(np.zeros(0, dtype=np.intp), np.zeros(0), behind=1, wanted=20).tolist() == []

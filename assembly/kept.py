@@ -1,0 +1,106 @@
+"""What was read for assemblies lately, kept in this process: most of it has not changed when it is asked for again.
+
+Why it is never stale. What is kept is kept with the counts of changes of the agent, its team and the organisation that
+were read in the same snapshot (see `assembly.changes`). Counts grow in the very commit that changes something: so where
+a later statement finds the same counts, there are the same rows, and nothing else is read. That statement has no
+deadline: nobody locks counts against readers. Whose the rows are, and which of them are asked for, is in the key by
+value. Nothing is kept that was read within a transaction, which may see what nobody else ever will. Should a database
+be set back to an earlier state behind the back of this process, so that its counts reach the same numbers again, it
+ends with the time.
+"""
+
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from time import monotonic
+from typing import Any
+from uuid import UUID
+
+from assembly.changes import changes_of
+from assembly.engine.profile import Profile
+from assembly.parts import Sendable
+from assembly.statement_time import StatementTime
+from config.http.statements import Rows
+
+LIFETIME_SECONDS = 300
+MAX_CHARACTERS = 16_000_000
+ROW_CHARACTERS = 1_500
+"""What a row weighs beside its texts, roughly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What was made of rows: immutable values. `changes`: the counts in the snapshot in which they were read, at a
+    moment in seconds of the monotonic clock."""
+
+    changes: tuple[int, ...]
+    found: Sequence[Any]
+    characters: int
+    read_at: float
+
+
+class Readings:
+    """What was read last by what was asked for, for all threads. What was not asked for longest makes room."""
+
+    def __init__(self, max_characters: int = MAX_CHARACTERS) -> None:
+        self._max_characters = max_characters
+        self._characters = 0
+        self._kept: OrderedDict[Hashable, Kept] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, asked: Hashable) -> Kept | None:
+        """What was found when this was asked for last, if that was within the last five minutes."""
+        with self._lock:
+            kept = self._kept.get(asked)
+            if kept and monotonic() - kept.read_at < LIFETIME_SECONDS:
+                self._kept.move_to_end(asked)
+                return kept
+            self._forget(asked)
+            return None
+
+    def keep(self, asked: Hashable, kept: Kept) -> None:
+        """For those who ask for the same."""
+        with self._lock:
+            self._forget(asked)
+            self._kept[asked] = kept
+            self._characters += kept.characters
+            while self._characters > self._max_characters:
+                self._forget(next(iter(self._kept)))
+
+    def forget(self) -> None:
+        """Everything."""
+        with self._lock:
+            self._kept.clear()
+            self._characters = 0
+
+    def _forget(self, asked: Hashable) -> None:
+        gone = self._kept.pop(asked, None)
+        self._characters -= gone.characters if gone else 0
+
+
+readings = Readings()
+
+
+def read_or_kept(
+    parts: Sequence[Sendable], profile: Profile, owners: Sequence[UUID], statements: StatementTime, seconds: float
+) -> Sequence[Any]:
+    """What the parts make of their rows, the first of which is the opening, all as of one moment.
+
+    Where nothing of the owners has changed since the same was read before, nothing else is read. Raises Django's
+    errors, also where it takes more than so many seconds.
+    """
+    sent = [part.statement for part in parts]
+    asked = (profile.sections, *((one.sql, *one.parameters.values()) for one in sent))
+    kept, begun = readings.get(asked), monotonic()
+    if kept and kept.changes == changes_of(*owners):
+        return kept.found
+    rows = statements.together(sent, seconds)
+    found = [part.made(mine) for part, mine in zip(parts, rows, strict=True)]
+    readings.keep(asked, Kept(found[0].changes, found, sum(map(_characters_of, rows)), begun))
+    return found
+
+
+def _characters_of(rows: Rows) -> int:
+    """About how much room they take, with each text as it stands in a context, too."""
+    return sum(ROW_CHARACTERS + 2 * sum(len(value) for value in row if isinstance(value, str)) for row in rows)

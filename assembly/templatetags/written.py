@@ -1,0 +1,53 @@
+"""What stands on a page of a context hundreds of times, written at once: a template takes its time for each node."""
+
+from collections.abc import Iterable
+
+from django import template
+from django.utils.html import escape, format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from assembly.views.context_page import LinkedPart
+from assembly.views.exact_text import Run
+from assembly.views.score_parts import Part
+
+register = template.Library()
+
+CUT = '<mark class="cut">{}</mark>'
+TOLD = '<span class="told"{}>{}{}{}</span>'
+PLACE = ' id="text-{}" tabindex="-1"'
+SIGN = '<a class="sign {}" href="{}" aria-label="{}"></a>'
+SHARE = '<tr><th scope="row">{} <span class="of">{}</span></th><td>{}</td><td class="num">{}</td></tr>'
+BAR = (
+    '<svg class="part{}" viewBox="0 0 1000 8" preserveAspectRatio="none" aria-hidden="true">'
+    '<rect width="{}" height="8"/></svg>'
+)
+NOTHING = SafeString("")
+
+
+@register.filter
+def cuts_marked(runs: Iterable[Run]) -> SafeString:
+    """The text, with the marks of cuts set apart."""
+    return SafeString("".join([format_html(CUT, text) if is_mark else escape(text) for text, is_mark in runs]))
+
+
+@register.filter
+def signed(part: LinkedPart) -> SafeString:
+    """A part of the text; of an item, between the signs that lead to why it is in and to its version."""
+    text = cuts_marked(part.runs)
+    if part.position is None:
+        return text
+    place = format_html(PLACE, part.position) if part.begins else NOTHING
+    why = format_html(SIGN, "why-in", part.item_address, part.item_label) if part.item_address else NOTHING
+    source = format_html(SIGN, "source", part.source_address, part.source_label) if part.source_address else NOTHING
+    return format_html(TOLD, place, why, text, source)
+
+
+@register.filter
+def score_rows(parts: Iterable[Part]) -> SafeString:
+    """The rows of a table of what a score is made of."""
+    return format_html_join("\n", SHARE, ((part.label, part.measured, _bar(part), part.counted) for part in parts))
+
+
+def _bar(part: Part) -> SafeString:
+    # Nothing in it is a text of anybody's, so nothing has to be escaped.
+    return SafeString(BAR.format(" against" if part.against else "", part.width)) if part.width else NOTHING

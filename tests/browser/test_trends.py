@@ -1,0 +1,53 @@
+"""Trends: what a chart says stands in the table behind it, and each day leads to its contexts."""
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from assembly.following import count_and_watch
+from assembly.models import Assembly
+from teams.models import Team
+from tests.browser.conftest import sign_in
+from tests.browser.looking import too_wide, violations_in_both_schemes
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def counted(team: Team) -> list[Assembly]:
+    """The contexts of today, counted as a worker does it."""
+    contexts = list(Assembly.objects.order_by("id"))
+    count_and_watch(contexts)
+    return contexts
+
+
+def test_the_table_behind_a_chart_says_the_same_and_leads_to_the_contexts(
+    page: Page, server: str, counted: list[Assembly], complaints: list[str]
+) -> None:
+    sign_in(page, server)
+    page.goto(f"{server}/trends/?days=7")
+    expect(page.locator("svg.chart").first).to_be_visible()
+    sheet = page.locator("section.trend").first
+    fold = sheet.locator("summary").first
+    fold.focus()
+    page.keyboard.press("Enter")
+    day = f"{timezone.now():%-d %B}"
+    row = sheet.get_by_role("row").filter(has_text=day)
+    expect(row).to_have_count(1)
+    expect(row.get_by_role("cell").first).to_have_text(str(len(counted)))
+    assert violations_in_both_schemes(page) == []
+    assert too_wide(page, 320, 1280) == []
+    row.get_by_role("link").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/contexts/?*")
+    expect(page.locator("#found tbody tr")).to_have_count(len(counted))
+
+
+def test_how_far_back_is_chosen_and_kept_in_the_address(
+    page: Page, server: str, counted: list[Assembly], complaints: list[str]
+) -> None:
+    sign_in(page, server)
+    page.goto(f"{server}/agents/luna/trends/")
+    page.get_by_role("link", name="90 days").click()
+    page.wait_for_url("**/trends/?days=90")
+    expect(page.get_by_role("link", name="90 days")).to_have_attribute("aria-current", "page")
