@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from agents.models import Agent
+from assembly.changes import NOBODYS, State
 from assembly.columns import Columns, columns_of
 from assembly.engine.flat import flat
 from assembly.engine.profile import Profile
@@ -61,11 +62,12 @@ def record(
     owners: Owners,
     principal: Principal,
     parent: UUID | None = None,
+    rests_on: State = NOBODYS,
 ) -> Assembly:
     """Store everything that a replay needs, by value. Texts are stored once, by their SHA-256.
 
     `warnings` are codes of the whole and of its sources. `wishes` is what the record keeps of the request beside its
-    columns, JSON-safe.
+    columns, JSON-safe. Raises Changed, and stores no assembly, where the state that it rests on is not there any more.
     """
     composed = _composed(profile, candidates, assembled)
     assembly = Assembly(
@@ -84,7 +86,7 @@ def record(
         truncated=assembled.truncated,
         left_out=sum(not decision.included for decision in assembled.decisions),
         warnings=list(warnings),
-        codes=sorted({decision.code.value for decision in assembled.decisions}),
+        codes=sorted(map(str, {decision.code for decision in assembled.decisions})),
         sha256=bytes.fromhex(assembled.sha256),
         engine_version=request.engine_version,
         assembly_ms=assembly_ms,
@@ -99,7 +101,7 @@ def record(
     assembly.body, assembly.contents = packed(contents), contents
     summaries = _summaries_of(candidates)
     with transaction.atomic() if summaries else nullcontext():
-        write(assembly, composed.told, composed.omitted)
+        write(assembly, composed.told, composed.omitted, rests_on)
         store_summaries(summaries)
     return assembly
 
