@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Any
 
 import orjson
-from django.db import connection, models
+from django.db import DEFAULT_DB_ALIAS, connection, models
 
 from assembly.changes import Changed, State, is_there
 from assembly.models import Assembly, Piece
@@ -74,8 +74,9 @@ def write(assembly: Assembly, told: Sequence[NewPiece], omitted: Sequence[NewPie
         # The second time, all are sent; the third, those are there that somebody else stored meanwhile.
         known = (stored.among(pieces), frozenset[int](), frozenset[int]())
         if len(pieces) == len(ids) and any(_written(assembly, pieces, those, rests_on) for those in known):
-            stored.add(pieces.keys() - known[0])
-            assembly._state.adding, assembly._state.db = False, connection.alias  # noqa: SLF001 - as Model.save does
+            if len(known[0]) < len(pieces):
+                stored.add(pieces.keys() - known[0])
+            assembly._state.adding, assembly._state.db = False, DEFAULT_DB_ALIAS  # noqa: SLF001 - as Model.save does
             return
     raise Unwritten
 
