@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from uuid import UUID
 
 from config.http.statements import Statement, rows_of
@@ -40,6 +41,7 @@ def changes_of(*owners: UUID) -> tuple[int, ...]:
     return tuple(changes)
 
 
+@cache
 def counts(number: int) -> str:
     """SQL for the counts of so many owners, as an array, in a statement that gets `owners_named`.
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
+from itertools import compress, count
+from operator import not_
 from typing import Any
 from uuid import UUID
 
@@ -123,12 +125,11 @@ def _composed(profile: Profile, candidates: Sequence[Candidate], assembled: Asse
     summaries = [piece_of_summary(candidate) for candidate in decided]
     used = piece_of_profile(profile)
     profile_known(used.text_sha256.hex(), used.text)
-    included = [decision.included for decision in assembled.decisions]
-    told = _each_once([piece for piece, is_in in zip(pieces, included, strict=True) if is_in])
-    told |= _each_once([*(piece for piece in summaries if piece), used])
-    omitted = _each_once([piece for piece, is_in in zip(pieces, included, strict=True) if not is_in])
-    inside = {sha256: place for place, sha256 in enumerate(told)}
-    outside = {sha256: len(told) + place for place, sha256 in enumerate(omitted)}
+    included = [decision.code.included for decision in assembled.decisions]
+    told = _each_once([*compress(pieces, included), *filter(None, summaries), used])
+    omitted = _each_once(compress(pieces, map(not_, included)))
+    inside = dict(zip(told, count(), strict=False))
+    outside = dict(zip(omitted, count(len(told)), strict=False))
     places = [(inside if is_in else outside)[piece.sha256] for piece, is_in in zip(pieces, included, strict=True)]
     shorter = [inside[piece.sha256] if piece else None for piece in summaries]
     columns = columns_of(assembled.decisions, decided, places, shorter, profile)

@@ -103,6 +103,10 @@ class Profile:
     ranker: Ranker | None = None
     """By what the lines of a section rank where there is a topic; None: by similarity alone."""
 
+    def __hash__(self) -> int:
+        """By what tells profiles apart: see Section."""
+        return hash((self.name, self.version, self.budget))
+
     def __post_init__(self) -> None:
         keys = [section.key for section in self.sections]
         if len(set(keys)) < len(keys):
