@@ -32,6 +32,8 @@ class Prepared:
 
     def under_rules(self, situation: Situation) -> "Prepared":
         """The same, once it is gathered which rules fire: they may ask for a section more."""
+        if not situation.rules:
+            return Prepared(self.request, self.profile, self.tokenizer, situation)
         profile = with_room(self.profile, situation.rules)
         return Prepared(replace(self.request, rules=situation.rules), profile, self.tokenizer, situation)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from itertools import compress, count
 from operator import not_
 from typing import Any
@@ -42,8 +42,8 @@ class Owners:
     @classmethod
     def of(cls, agent: Agent, team: Team | None) -> "Owners":
         """As they are now."""
-        mine = cls(agent.id, agent.slug, agent.name)
-        return replace(mine, team_id=team.id, team_slug=team.slug, team_name=team.name) if team else mine
+        mine = agent.id, agent.slug, agent.name
+        return cls(*mine, team.id, team.slug, team.name) if team else cls(*mine)
 
     @classmethod
     def recorded(cls, assembly: Assembly) -> "Owners":
