@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from config.http.statements import Statement, rows_of
-from memories.retrieval.rows import OCCURRED, Columns, Search, ids_written
+from memories.retrieval.rows import OCCURRED, Columns, Search, ids_written, moments_written
 
 NEAREST = 100
 DATED = 500
@@ -51,19 +51,22 @@ SELECT * FROM memories WHERE ctid IN (
     ) AS dated
 )
 """
+# Whole rows, vectors and all, would take longer to sort than to go to once more.
 AROUND = """
-SELECT near.*
-FROM (SELECT id, {occurred} AS at FROM memories WHERE id = ANY(%(hits)s::uuid[])) AS hit, LATERAL (
-    (SELECT * FROM memories WHERE {owner} = %(owner)s AND {occurred} <= hit.at
-        AND {occurred} >= date_trunc('day', hit.at, 'UTC') AND ({occurred} < hit.at OR id < hit.id)
-        ORDER BY {occurred} DESC, id DESC LIMIT %(before)s)
+SELECT * FROM memories WHERE ctid = ANY(ARRAY(
+    SELECT near.place FROM unnest(%(hits)s::uuid[], %(moments)s::timestamptz[]) AS hit (id, at), LATERAL (
+        (SELECT ctid FROM memories WHERE {owner} = %(owner)s AND {occurred} <= hit.at
+            AND {occurred} >= date_trunc('day', hit.at, 'UTC') AND ({occurred} < hit.at OR id < hit.id)
+            ORDER BY {occurred} DESC, id DESC LIMIT %(before)s)
+        UNION ALL
+        (SELECT ctid FROM memories WHERE {owner} = %(owner)s AND {occurred} >= hit.at
+            AND {occurred} < date_trunc('day', hit.at, 'UTC') + interval '1 day'
+            AND ({occurred} > hit.at OR id >= hit.id)
+            ORDER BY {occurred}, id LIMIT %(after)s)
+    ) AS near (place)
     UNION ALL
-    (SELECT * FROM memories WHERE {owner} = %(owner)s AND {occurred} >= hit.at
-        AND {occurred} < date_trunc('day', hit.at, 'UTC') + interval '1 day' AND ({occurred} > hit.at OR id >= hit.id)
-        ORDER BY {occurred}, id LIMIT %(after)s)
-) AS near
-UNION ALL
-SELECT * FROM memories WHERE id = ANY(%(alone)s::uuid[])
+    SELECT ctid FROM memories WHERE id = ANY(%(alone)s::uuid[])
+))
 """
 
 
@@ -110,9 +113,14 @@ def rows_around(search: Search, hits: Columns, alone: Columns) -> Columns:
 
     Raises SpaceLeft.
     """
-    chosen = AROUND.format(owner=search.column, occurred=OCCURRED)
-    parameters = {"hits": ids_written(hits), "alone": ids_written(alone), "before": BEFORE, "after": AFTER + 1}
-    return search.measured(chosen, parameters)
+    parameters = {
+        "hits": ids_written(hits),
+        "moments": moments_written(hits),
+        "alone": ids_written(alone),
+        "before": BEFORE,
+        "after": AFTER + 1,
+    }
+    return search.measured(AROUND.format(owner=search.column, occurred=OCCURRED), parameters)
 
 
 def prepare() -> int:

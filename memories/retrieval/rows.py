@@ -38,8 +38,10 @@ LAYOUT = np.dtype(
         ("marks", ">i2"),
     ]
 )
-GONE, LABELLED, SAYS_A_TIME, ASKS, PINNED = 1, 2, 4, 8, 16
+GONE, SAYS_A_TIME, ASKS, PINNED = 1, 4, 8, 16
 """What `marks` is made of."""
+LABELLED = 1 << 62
+"""The one of `terms` that stands for no term: one of the words labels the text."""
 
 TIME_WORDS = (
     "yesterday | today | tomorrow | tonight | last | next | ago | sinc | recent | day | week | weekend | month | year"
@@ -77,7 +79,6 @@ class Search:
         return {
             "owner": self.owner,
             **(vector.parameters if vector else {}),
-            "label": self.terms.label,
             "time_words": TIME_WORDS,
         }
 
@@ -94,32 +95,44 @@ class Search:
 
     def measured(self, which: str, parameters: Mapping[str, Any]) -> Columns:
         """The rows that this SQL selects, the oldest first. Raises SpaceLeft."""
-        return self._read(which, parameters, range(len(self.terms.all)), [*self._first_marks, *self._last_marks])
+        marks = [*self._marks, _bit("text LIKE '%%?'", ASKS)]
+        return self._read(which, parameters, marks, self._terms(range(len(self.terms.all)), labelling=True))
 
     def glanced(self, which: str, parameters: Mapping[str, Any], places: Iterable[int]) -> Columns:
         """The same rows, looked over: each word takes its time. Only the terms at these places are looked for, and no
         row is LABELLED or ASKS.
         """
-        return self._read(which, parameters, places, self._first_marks)
+        return self._read(which, parameters, self._marks, self._terms(places, labelling=False))
 
-    def _read(self, which: str, parameters: Mapping[str, Any], places: Iterable[int], marks: Sequence[str]) -> Columns:
-        sought = {f"term_{number}": (self.terms.all[place], 1 << place) for number, place in enumerate(places)}
+    def _read(self, which: str, parameters: Mapping[str, Any], marks: Sequence[str], terms: Statement) -> Columns:
         query = READ.format(
             occurred=OCCURRED,
             active=ACTIVE,
             which=which,
             similarity=self._similarity,
-            terms=" | ".join(_bit(f"search @@ %({name})s::tsquery", f"%({name}_bit)s::bigint") for name in sought)
-            or "0::bigint",
+            terms=terms.sql,
             marks=" | ".join(marks),
         )
-        terms = {name: term for name, (term, _) in sought.items()}
-        bits = {f"{name}_bit": str(bit) for name, (_, bit) in sought.items()}
-        statement = Statement(query, {**self.parameters, **terms, **bits, **parameters})
+        statement = Statement(query, {**self.parameters, **terms.parameters, **parameters})
         ((packed, active),) = rows_of(statement, binary=True)
         if self.question.vector:
             self.question.vector.confirm(active)
         return _in_order(np.frombuffer(packed or b"", dtype=LAYOUT))
+
+    def _terms(self, places: Iterable[int], *, labelling: bool) -> Statement:
+        """An SQL expression, with what it takes: a bit for each term that a row has. Who looks for labels, too, looks
+        for one where its word is.
+        """
+        bits, parameters = [], dict[str, Any]()
+        for number, place in enumerate(places):
+            word, bit, label = f"word_{number}", f"bit_{number}", f"label_{number}"
+            parameters |= {word: self.terms.all[place], bit: str(1 << place)}
+            has = f"%({bit})s::bigint"
+            if labelling and place < len(self.terms.words):
+                parameters[label] = self.terms.label(place)
+                has += f" | {_bit(f'search @@ %({label})s::tsquery', f'{LABELLED}::bigint')}"
+            bits.append(_bit(f"search @@ %({word})s::tsquery", has))
+        return Statement(" | ".join(bits) or "0::bigint", parameters)
 
     @property
     def _similarity(self) -> str:
@@ -130,17 +143,12 @@ class Search:
         return f"coalesce(CASE WHEN {space.here} THEN 1 - ({space.slot} <=> %(vector)s::vector) END, 'NaN')"
 
     @property
-    def _first_marks(self) -> list[str]:
+    def _marks(self) -> list[str]:
         """SQL expressions: those marks that say whether a row is worth another look."""
         marks = [_bit("superseded_by_id IS NOT NULL OR retired_because <> ''", GONE), _bit("pinned", PINNED)]
         if self.question.asks_when:
             marks.append(_bit("search @@ %(time_words)s::tsquery", SAYS_A_TIME))
         return marks
-
-    @property
-    def _last_marks(self) -> list[str]:
-        """SQL expressions: all others."""
-        return [_bit("search @@ %(label)s::tsquery", LABELLED), _bit("text LIKE '%%?'", ASKS)]
 
 
 def _bit(condition: str, bit: int | str) -> str:
@@ -149,14 +157,23 @@ def _bit(condition: str, bit: int | str) -> str:
 
 def _in_order(rows: Columns) -> Columns:
     """Each row once, the oldest first. PostgreSQL would sort whole rows, vectors and all."""
-    at, high, low = (rows[name].astype(rows[name].dtype.newbyteorder("=")) for name in ("at", "id_high", "id_low"))
-    order = np.argsort(at, kind="stable")
-    if (at[order[1:]] == at[order[:-1]]).any():
-        order = np.lexsort((low, high, at))
-    high, low = high[order], low[order]
-    first = np.ones(len(rows), dtype=bool)
-    first[1:] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
-    return rows.take(order[first])
+    order = np.argsort(_native(rows["at"]), kind="stable")
+    rows = rows.take(order)
+    of_one_moment = rows["at"][1:] == rows["at"][:-1]
+    if not of_one_moment.any():
+        return rows
+    places = np.flatnonzero(np.append(of_one_moment, False) | np.insert(of_one_moment, 0, False))
+    some = rows.take(places)  # few are sorted by their ids, and no more
+    rows[places] = some = some.take(np.lexsort([_native(some[name]) for name in ("id_low", "id_high", "at")]))
+    again = (some["id_low"][1:] == some["id_low"][:-1]) & (some["id_high"][1:] == some["id_high"][:-1])
+    once = np.ones(len(rows), dtype=bool)
+    once[places[1:][again]] = False
+    return rows.compress(once)
+
+
+def _native(column: NDArray[Any]) -> NDArray[Any]:
+    """The column in the order of bytes that the processor counts in."""
+    return column.astype(column.dtype.newbyteorder("="))
 
 
 def ids_of(rows: Columns) -> list[UUID]:
@@ -169,3 +186,9 @@ def ids_written(rows: Columns) -> str:
     """Their ids as the text of a uuid[]: many are written faster than they are made."""
     halves = zip(rows["id_high"].tolist(), rows["id_low"].tolist(), strict=True)
     return f"{{{','.join([f'{high:016x}{low:016x}' for high, low in halves])}}}"
+
+
+def moments_written(rows: Columns) -> str:
+    """When they occurred as the text of a timestamptz[]."""
+    moments = np.datetime64(EPOCH, "us") + rows["at"].astype("timedelta64[us]")
+    return f"{{{','.join([f'{moment}Z' for moment in np.datetime_as_string(moments).tolist()])}}}"

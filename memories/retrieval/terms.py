@@ -40,10 +40,9 @@ class Terms:
         """Words and entities."""
         return (*self.words, *self.entities)
 
-    @property
-    def label(self) -> str:
-        """Any of the words, where it labels a text: as the speaker does in “Ada: Tea?”."""
-        return " | ".join(f"{word}:A" for word in self.words)
+    def label(self, place: int) -> str:
+        """The word at that place where it labels a text: as the speaker does in “Ada: Tea?”."""
+        return f"{self.words[place]}:A"
 
 
 def terms_read(question: Question, column: str, owner: UUID, most: int) -> tuple[Terms, bool]:
