@@ -35,6 +35,8 @@ class Reach:
 
 # Whoever asks when is told by a row that says a time, and it is often another row of the day that has the words.
 REACH, REACH_OF_WHEN = Reach(2_500, 1.2), Reach(6_000, 2.5)
+# Of fewer rows, as many with a word are more frequent words, which tell less.
+REACH_SORTED, REACH_SORTED_OF_WHEN = Reach(2_000, 1.2), Reach(4_000, 2.5)
 
 
 def whole(search: Search, most: int) -> tuple[Columns, Rarity]:
@@ -50,18 +52,19 @@ def in_question(search: Search, weights: Mapping[str, float], least: int) -> tup
     Those of them that look good are measured together with what stands around them: a row may owe its place to these.
     So are the newest and the pinned, which are wanted in any case.
     """
-    reach = REACH_OF_WHEN if search.question.asks_when else REACH
     newest = max(NEWEST, least)
     with transaction.atomic():
         rows_in_table = prepare()
         sample = search.sample(SAMPLE)
         rarity = rarity_by_sample(sample, search)
+        indexed = rarity.rows > SORTED_ROWS
+        reach = _reach(indexed=indexed, of_when=search.question.asks_when)
         rare = rarity.rarest(reach.worded)
         hits = Hits(
             rare=rare.tolist(),
             worded=2 * reach.worded,  # the sample may be wrong
             newest=newest,
-            indexed=rarity.rows > SORTED_ROWS,
+            indexed=indexed,
             large=rarity.rows > rows_in_table * LARGE_SHARE,
         ).of(search)
         rarity = rarity.counted(hits, rare)
@@ -70,3 +73,9 @@ def in_question(search: Search, weights: Mapping[str, float], least: int) -> tup
         good = hits.take(hopeful(best, scores, behind=reach.behind, wanted=least))
         pinned = hits.compress((hits["marks"] & PINNED) > 0)
         return rows_around(search, good, np.concatenate([hits[-newest:], pinned])), rarity
+
+
+def _reach(*, indexed: bool, of_when: bool) -> Reach:
+    if indexed:
+        return REACH_OF_WHEN if of_when else REACH
+    return REACH_SORTED_OF_WHEN if of_when else REACH_SORTED

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from config.http.statements import Statement, rows_of
 from memories.retrieval.rows import OCCURRED, Columns, Search, ids_written, moments_written
 
-NEAREST = 100
+NEAREST = 75
 DATED = 500
 """The newest of each run of named days."""
 BEFORE = AFTER = 24
@@ -15,18 +15,23 @@ BEFORE = AFTER = 24
 # The index knows no owners: it goes on until it has found enough rows of this one. How many rows a word or an owner
 # has decides how they are best read, and a plan that is made beforehand knows neither.
 SETTINGS = """
-SELECT set_config('hnsw.ef_search', '200', true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
+SELECT set_config('hnsw.ef_search', '128', true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
     set_config('hnsw.max_scan_tuples', '40000', true), set_config('plan_cache_mode', 'force_custom_plan', true),
     reltuples
 FROM pg_class WHERE oid = 'memories'::regclass
 """
 
 BY_INDEX = "{slot}::halfvec({dimensions}) <=> %(vector)s::vector::halfvec({dimensions})"
-BY_SORTING = "({slot} <=> %(vector)s::vector) + 0"
-"""No index knows sums."""
-NEAR = """
-    SELECT ctid FROM memories WHERE {owner} = %(owner)s AND {here} AND {slot} IS NOT NULL
-    ORDER BY {distance} LIMIT %(nearest)s
+NEAR_BY_INDEX = f"""
+    SELECT ctid FROM memories WHERE {{owner}} = %(owner)s AND {{here}} AND {{slot}} IS NOT NULL
+    ORDER BY {BY_INDEX} LIMIT %(nearest)s
+"""  # noqa: S608 - only the constant above is put in
+# In order of time, as most rows came: whoever follows it stays in one place of the table for several of them.
+NEAR_BY_SORTING = """
+    SELECT place FROM (
+        SELECT ctid AS place, {slot} <=> %(vector)s::vector AS distance FROM memories
+        WHERE {owner} = %(owner)s AND {here} AND {slot} IS NOT NULL ORDER BY {occurred} DESC OFFSET 0
+    ) AS owned ORDER BY distance LIMIT %(nearest)s
 """
 NONE_NEAR = "SELECT ctid FROM memories WHERE false"
 
@@ -104,8 +109,9 @@ class Hits:
         if search.question.vector is None:
             return NONE_NEAR
         space = search.question.vector.space
-        distance = (BY_INDEX if self.indexed else BY_SORTING).format(slot=space.slot, dimensions=space.dimensions)
-        return NEAR.format(distance=distance, slot=space.slot, here=space.here, owner=search.column)
+        near = NEAR_BY_INDEX if self.indexed else NEAR_BY_SORTING
+        names = {"owner": search.column, "occurred": OCCURRED}
+        return near.format(slot=space.slot, dimensions=space.dimensions, here=space.here, **names)
 
 
 def rows_around(search: Search, hits: Columns, alone: Columns) -> Columns:
