@@ -6,16 +6,20 @@ from dataclasses import dataclass
 from config.http.statements import Statement, rows_of
 from memories.retrieval.rows import OCCURRED, Columns, Search, ids_written, moments_written
 
-NEAREST = 75
 DATED = 500
 """The newest of each run of named days."""
 BEFORE = AFTER = 24
 """So many rows of the same day are read with one that looks good: of most days, all."""
 
+BREADTH = 2
+"""So many times the nearest that are wanted, the index looks at once: more are found than the approximate ones."""
+MOST_BREADTH = 1_000
+"""The index looks at no more."""
+
 # The index knows no owners: it goes on until it has found enough rows of this one. How many rows a word or an owner
 # has decides how they are best read, and a plan that is made beforehand knows neither.
 SETTINGS = """
-SELECT set_config('hnsw.ef_search', '128', true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
+SELECT set_config('hnsw.ef_search', %(breadth)s, true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
     set_config('hnsw.max_scan_tuples', '40000', true), set_config('plan_cache_mode', 'force_custom_plan', true),
     reltuples
 FROM pg_class WHERE oid = 'memories'::regclass
@@ -77,10 +81,13 @@ SELECT * FROM memories WHERE ctid = ANY(ARRAY(
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What to look for: `rare` are the places of terms, which may select up to `worded` rows; and the `newest` rows."""
+    """What to look for: `rare` are the places of terms, which may select up to `worded` rows; and the
+    `nearest` in meaning and the `newest` rows.
+    """
 
     rare: Sequence[int]
     worded: int
+    nearest: int
     newest: int
     indexed: bool
     """Whether the nearest are found by the index on meaning."""
@@ -97,7 +104,7 @@ class Hits:
         parameters = {
             "rare": " | ".join(search.terms.all[place] for place in self.rare),
             "worded": self.worded,
-            "nearest": NEAREST,
+            "nearest": self.nearest,
             "newest": self.newest,
             "dated": DATED,
             "first": [span.first for span in days],
@@ -129,7 +136,8 @@ def rows_around(search: Search, hits: Columns, alone: Columns) -> Columns:
     return search.measured(AROUND.format(owner=search.column, occurred=OCCURRED), parameters)
 
 
-def prepare() -> int:
-    """Hold the settings of the searches that follow to the transaction; about how many rows the table has."""
-    (*_, rows) = rows_of(Statement(SETTINGS, {}))[0]
+def prepare(nearest: int) -> int:
+    """Hold the settings of a search for so many to the transaction; about how many rows the table has."""
+    breadth = str(min(BREADTH * nearest, MOST_BREADTH))
+    (*_, rows) = rows_of(Statement(SETTINGS, {"breadth": breadth}))[0]
     return int(rows)
