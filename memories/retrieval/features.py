@@ -37,7 +37,8 @@ def features(rows: Columns, question: Question, rarity: Rarity) -> dict[str, Num
     similarity = rows["similarity"].astype(float)
     similarity[np.isnan(similarity)] = 0
     share = _Shares(rarity.idf)
-    found, asks = terms_of(rows), _marked(rows, ASKS)
+    found = terms_of(rows)
+    asks = _marked(found, ASKS)
     said_before, said_after = _previous(found, continues), _next(found, continues)
     return {
         "similarity": similarity,
@@ -47,10 +48,10 @@ def features(rows: Columns, question: Question, rarity: Rarity) -> dict[str, Num
         "words_with_previous": share.of(found | said_before),
         "words_around": share.of(found | said_before | said_after),
         "words_of_day": share.of(_of_day(np.bitwise_or, found, starts)),
-        "labelled": ((found & LABELLED) > 0).astype(float),
+        "labelled": _marked(found, LABELLED),
         "date": of_named_days(rows, question) * (1 - rarity.dated),
         "near_date": nearness(rows, question),
-        "time_said": _marked(rows, SAYS_A_TIME),
+        "time_said": _marked(found, SAYS_A_TIME),
         "length": np.minimum(np.log1p(rows["length"] / BYTES_A_TOKEN), LONG) / LONG,
         "asks": asks,
         "after_question": _previous(asks, continues),
@@ -59,8 +60,8 @@ def features(rows: Columns, question: Question, rarity: Rarity) -> dict[str, Num
     }
 
 
-def _marked(rows: Columns, mark: int) -> Numbers:
-    return ((rows["marks"] & mark) > 0).astype(float)
+def _marked(found: Terms, mark: int) -> Numbers:
+    return ((found & mark) > 0).astype(float)
 
 
 def _days_of(rows: Columns) -> tuple[Places, Flags]:

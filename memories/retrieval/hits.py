@@ -53,12 +53,14 @@ SELECT * FROM memories WHERE ctid IN (
     (SELECT ctid FROM memories WHERE {owner} = %(owner)s ORDER BY {occurred} DESC LIMIT %(newest)s)
     UNION ALL
     SELECT ctid FROM memories WHERE {owner} = %(owner)s AND pinned
+{dated})
+"""
+OF_NAMED_DAYS = """
     UNION ALL
     SELECT dated.ctid FROM unnest(%(first)s::date[], %(last)s::date[]) AS days (first, last), LATERAL (
         SELECT ctid FROM memories WHERE {owner} = %(owner)s AND {occurred} >= first::timestamp AT TIME ZONE 'UTC'
             AND {occurred} < (last + 1)::timestamp AT TIME ZONE 'UTC' ORDER BY {occurred} DESC LIMIT %(dated)s
     ) AS dated
-)
 """
 # Whole rows, vectors and all, would take longer to sort than to go to once more.
 AROUND = """
@@ -99,7 +101,10 @@ class Hits:
         days = search.question.days
         names = {"owner": search.column, "occurred": OCCURRED}
         chosen = HITS.format(
-            owned=(OWNED_UNINDEXED if self.large else OWNED).format(**names), near=self._near(search), **names
+            owned=(OWNED_UNINDEXED if self.large else OWNED).format(**names),
+            near=self._near(search),
+            dated=OF_NAMED_DAYS.format(**names) if days else "",
+            **names,
         )
         parameters = {
             "rare": " | ".join(search.terms.all[place] for place in self.rare),

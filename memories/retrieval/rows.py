@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from config.http.statements import Statement, rows_of
 from memories.retrieval.question import Question
-from memories.retrieval.terms import Terms
+from memories.retrieval.terms import MAX_TERMS, Terms
 from memories.spaces import ACTIVE
 
 Columns = NDArray[np.void]
@@ -29,19 +29,15 @@ LAYOUT = np.dtype(
         ("id_high", ">u8"),
         ("id_low", ">u8"),
         ("at", ">i8"),
+        ("marks", ">i8"),
         ("similarity", ">f8"),
-        ("terms", ">i8"),
-        ("salience", ">f4"),
-        ("credibility", ">f4"),
-        ("unused", ">i2"),
-        ("length", ">i4"),
-        ("marks", ">i2"),
+        ("salience", ">f8"),
+        ("credibility", ">f8"),
+        ("length", ">f8"),
     ]
 )
-GONE, SAYS_A_TIME, ASKS, PINNED = 1, 4, 8, 16
-"""What `marks` is made of."""
-LABELLED = 1 << 62
-"""The one of `terms` that stands for no term: one of the words labels the text."""
+GONE, LABELLED, SAYS_A_TIME, ASKS, PINNED = (1 << MAX_TERMS + place for place in range(5))
+"""What `marks` is made of, above a bit for each term that the row has: the first of them is the lowest."""
 
 TIME_WORDS = (
     "yesterday | today | tomorrow | tonight | last | next | ago | sinc | recent | day | week | weekend | month | year"
@@ -51,10 +47,10 @@ TIME_WORDS = (
 
 OCCURRED = "coalesce(occurred_at, created)"
 
+# Four numbers are the ends of a line, which is sent at once: each call for each row takes its time.
 READ = """
-SELECT string_agg(uuid_send(id) || timestamptz_send({occurred}) || float8send({similarity}) || int8send({terms})
-    || float4send(salience::float4) || float4send(credibility::float4)
-    || int8send((octet_length(text)::bigint << 16) | {marks}), ''::bytea), {active}
+SELECT string_agg(uuid_send(id) || timestamptz_send({occurred}) || int8send({marks}) || lseg_send(lseg(
+    point({similarity}, salience), point(credibility, octet_length(text)))), ''::bytea), {active}
 FROM ({which}) AS chosen
 """
 NEWEST = "SELECT * FROM memories WHERE {owner} = %(owner)s ORDER BY {occurred} DESC LIMIT %(limit)s"
@@ -110,8 +106,7 @@ class Search:
             active=ACTIVE,
             which=which,
             similarity=self._similarity,
-            terms=terms.sql,
-            marks=" | ".join(marks),
+            marks=" | ".join([*marks, *([terms.sql] if terms.sql else [])]),
         )
         statement = Statement(query, {**self.parameters, **terms.parameters, **parameters})
         ((packed, active),) = rows_of(statement, binary=True)
@@ -130,9 +125,9 @@ class Search:
             has = f"%({bit})s::bigint"
             if labelling and place < len(self.terms.words):
                 parameters[label] = self.terms.label(place)
-                has += f" | {_bit(f'search @@ %({label})s::tsquery', f'{LABELLED}::bigint')}"
+                has += f" | {_bit(f'search @@ %({label})s::tsquery', LABELLED)}"
             bits.append(_bit(f"search @@ %({word})s::tsquery", has))
-        return Statement(" | ".join(bits) or "0::bigint", parameters)
+        return Statement(" | ".join(bits), parameters)
 
     @property
     def _similarity(self) -> str:
@@ -152,7 +147,7 @@ class Search:
 
 
 def _bit(condition: str, bit: int | str) -> str:
-    return f"CASE WHEN {condition} THEN {bit} ELSE 0 END"
+    return f"CASE WHEN {condition} THEN {bit} ELSE 0::bigint END"
 
 
 def _in_order(rows: Columns) -> Columns:

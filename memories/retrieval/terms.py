@@ -14,6 +14,7 @@ from memories.retrieval.question import Question
 
 MAX_WORDS = 40
 MAX_ENTITIES = 8
+MAX_TERMS = MAX_WORDS + MAX_ENTITIES
 
 # The longest words say the most where a question is a whole page.
 READ = """
