@@ -45,9 +45,9 @@ OWNED_UNINDEXED = "({owner} = %(owner)s) IS TRUE"
 
 # Within one statement a row stays in its place, and going there is a quarter of the work of finding it by its id.
 HITS = """
-(SELECT * FROM memories WHERE {owned} AND search @@ %(rare)s::tsquery LIMIT %(worded)s)
+(SELECT {row} FROM memories WHERE {owned} AND search @@ %(rare)s::tsquery LIMIT %(worded)s)
 UNION ALL
-SELECT * FROM memories WHERE ctid IN (
+SELECT {row} FROM memories WHERE ctid IN (
     ({near})
     UNION ALL
     (SELECT ctid FROM memories WHERE {owner} = %(owner)s ORDER BY {occurred} DESC LIMIT %(newest)s)
@@ -64,7 +64,7 @@ OF_NAMED_DAYS = """
 """
 # Whole rows, vectors and all, would take longer to sort than to go to once more.
 AROUND = """
-SELECT * FROM memories WHERE ctid = ANY(ARRAY(
+SELECT {row} FROM memories WHERE ctid = ANY(ARRAY(
     SELECT near.place FROM unnest(%(hits)s::uuid[], %(moments)s::timestamptz[]) AS hit (id, at), LATERAL (
         (SELECT ctid FROM memories WHERE {owner} = %(owner)s AND {occurred} <= hit.at
             AND {occurred} >= date_trunc('day', hit.at, 'UTC') AND ({occurred} < hit.at OR id < hit.id)
@@ -99,13 +99,14 @@ class Hits:
     def of(self, search: Search) -> Columns:
         """The rows, the oldest first, looked over: of the terms, the rare ones. Raises SpaceLeft."""
         days = search.question.days
-        names = {"owner": search.column, "occurred": OCCURRED}
-        chosen = HITS.format(
-            owned=(OWNED_UNINDEXED if self.large else OWNED).format(**names),
-            near=self._near(search),
-            dated=OF_NAMED_DAYS.format(**names) if days else "",
-            **names,
-        )
+        named = {
+            "{owned}": OWNED_UNINDEXED if self.large else OWNED,
+            "{near}": self._near(search),
+            "{dated}": OF_NAMED_DAYS if days else "",
+        }
+        chosen = HITS
+        for name, sql in named.items():
+            chosen = chosen.replace(name, sql)
         parameters = {
             "rare": " | ".join(search.terms.all[place] for place in self.rare),
             "worded": self.worded,
@@ -138,7 +139,7 @@ def rows_around(search: Search, hits: Columns, alone: Columns) -> Columns:
         "before": BEFORE,
         "after": AFTER + 1,
     }
-    return search.measured(AROUND.format(owner=search.column, occurred=OCCURRED), parameters)
+    return search.measured(AROUND, parameters)
 
 
 def prepare(nearest: int) -> int:

@@ -48,14 +48,15 @@ TIME_WORDS = (
 OCCURRED = "coalesce(occurred_at, created)"
 
 # Four numbers are the ends of a line, which is sent at once: each call for each row takes its time.
-READ = """
-SELECT string_agg(uuid_send(id) || timestamptz_send({occurred}) || int8send({marks}) || lseg_send(lseg(
-    point({similarity}, salience), point(credibility, octet_length(text)))), ''::bytea), {active}
-FROM ({which}) AS chosen
+ROW = """
+uuid_send(id) || timestamptz_send({occurred}) || int8send({marks})
+    || lseg_send(lseg(point({similarity}, salience), point(credibility, octet_length(text))))
 """
-NEWEST = "SELECT * FROM memories WHERE {owner} = %(owner)s ORDER BY {occurred} DESC LIMIT %(limit)s"
+# Packed where it is read: handed on whole, a row would take all its columns along.
+READ = "SELECT string_agg(packed, ''::bytea), {active} FROM ({which}) AS chosen (packed)"
+NEWEST = "SELECT {row} FROM memories WHERE {owner} = %(owner)s ORDER BY {occurred} DESC LIMIT %(limit)s"
 SAMPLE = """
-SELECT * FROM memories WHERE {owner} = %(owner)s ORDER BY substring(uuid_send(id), 13) LIMIT %(limit)s
+SELECT {row} FROM memories WHERE {owner} = %(owner)s ORDER BY substring(uuid_send(id), 13) LIMIT %(limit)s
 """
 
 
@@ -80,17 +81,20 @@ class Search:
 
     def newest(self, limit: int) -> Columns:
         """The newest rows, the oldest of them first. Raises SpaceLeft."""
-        return self.measured(NEWEST.format(owner=self.column, occurred=OCCURRED), {"limit": limit})
+        return self.measured(NEWEST, {"limit": limit})
 
     def sample(self, limit: int) -> Columns:
         """A random choice, and always the same: by the last four bytes of the ids. Nobody asks how near these are, or
         whether they say a time.
         """
         counted = replace(self, question=replace(self.question, vector=None, asks_when=False))
-        return counted.glanced(SAMPLE.format(owner=self.column), {"limit": limit}, range(len(self.terms.all)))
+        return counted.glanced(SAMPLE, {"limit": limit}, range(len(self.terms.all)))
 
     def measured(self, which: str, parameters: Mapping[str, Any]) -> Columns:
-        """The rows that this SQL selects, the oldest first. Raises SpaceLeft."""
+        """The rows that this SQL selects, the oldest first. Raises SpaceLeft.
+
+        It has places for the {row} that it selects of memories, the {owner}'s column, and when a row {occurred}.
+        """
         marks = [*self._marks, _bit("text LIKE '%%?'", ASKS)]
         return self._read(which, parameters, marks, self._terms(range(len(self.terms.all)), labelling=True))
 
@@ -101,13 +105,13 @@ class Search:
         return self._read(which, parameters, self._marks, self._terms(places, labelling=False))
 
     def _read(self, which: str, parameters: Mapping[str, Any], marks: Sequence[str], terms: Statement) -> Columns:
-        query = READ.format(
+        row = ROW.format(
             occurred=OCCURRED,
-            active=ACTIVE,
-            which=which,
-            similarity=self._similarity,
             marks=" | ".join([*marks, *([terms.sql] if terms.sql else [])]),
+            similarity=self._similarity,
         )
+        chosen = which.format(row=row, owner=self.column, occurred=OCCURRED)
+        query = READ.format(active=ACTIVE, which=chosen)
         statement = Statement(query, {**self.parameters, **terms.parameters, **parameters})
         ((packed, active),) = rows_of(statement, binary=True)
         if self.question.vector:
