@@ -1,15 +1,34 @@
 """How often what contexts are made of has changed: the counts that triggers of the database raise."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
 from uuid import UUID
 
 from config.http.statements import Statement, rows_of
 
-COUNTS = """
-SELECT coalesce((SELECT sum(value) FROM change_counters WHERE owner = asked), 0)::bigint
-FROM unnest(%(owners)s::uuid[]) WITH ORDINALITY AS owners (asked, place) ORDER BY place
-"""
-CHANGES = f"SELECT array({COUNTS}) AS changes"
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How often what belongs to these owners had changed. That of nobody's things is always there."""
+
+    owners: tuple[UUID, ...] = ()
+    changes: tuple[int, ...] = ()
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """For a statement with `is_there`."""
+        return {
+            **owners_named(self.owners),
+            **{f"count{place}": str(count) for place, count in enumerate(self.changes)},
+        }
+
+
+NOBODYS = State()
+
+
+class Changed(Exception):
+    """A state on which something was to rest is not there any more."""
 
 
 def changes_of(*owners: UUID) -> tuple[int, ...]:
@@ -18,10 +37,29 @@ def changes_of(*owners: UUID) -> tuple[int, ...]:
     Each statement that changes something of an owner adds at least one, and is counted as soon as it is committed. So
     where two counts of an owner are equal, nothing of it changed between the snapshots in which they were read.
     """
-    ((changes,),) = rows_of(Statement(CHANGES, {"owners": owners_spelled(owners)}))
+    ((changes,),) = rows_of(Statement(f"SELECT {counts(len(owners))} AS changes", owners_named(owners)))
     return tuple(changes)
 
 
-def owners_spelled(owners: Iterable[UUID]) -> str:
-    """As PostgreSQL spells an array of them: to make one takes longer than to look them up."""
-    return f"{{{','.join(map(str, owners))}}}"
+@cache
+def counts(number: int) -> str:
+    """SQL for the counts of so many owners, as an array, in a statement that gets `owners_named`.
+
+    Each owner is a parameter: how long an array of them is, PostgreSQL would want to know before it plans, and it would
+    plan anew each time, which takes longer than to look them up.
+    """
+    return f"ARRAY[{', '.join(map(_count, range(number)))}]::bigint[]"
+
+
+def is_there(number: int) -> str:
+    """SQL for whether the state of so many owners is there, in a statement that gets its `parameters`."""
+    return " AND ".join(f"{_count(place)} = %(count{place})s::bigint" for place in range(number)) or "true"
+
+
+def _count(place: int) -> str:
+    return f"coalesce((SELECT sum(value) FROM change_counters WHERE owner = %(owner{place})s::uuid), 0)"  # noqa: S608
+
+
+def owners_named(owners: Sequence[UUID]) -> dict[str, str]:
+    """For a statement with `counts`."""
+    return {f"owner{place}": str(owner) for place, owner in enumerate(owners)}

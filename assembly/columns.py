@@ -38,7 +38,7 @@ def columns_of(
     columns: Columns = {
         "piece": list(pieces),
         "section": [sections[one.section] for one in decisions],
-        "code": [one.code.value for one in decisions],
+        "code": [str(one.code) for one in decisions],
         "rank": [one.rank for one in decisions],
         "score": [one.score for one in decisions],
         "tokens": [one.tokens for one in decisions],
@@ -48,17 +48,17 @@ def columns_of(
         "similarity": [one.similarity for one in candidates],
         "measures": {name: [one.measures.get(name) for one in candidates] for name in measures},
         "signals": [way for way, _ in ways],
-        "more": _sparse(more for _, more in ways),
-        "detail": _sparse(dict(one.detail) for one in decisions),
-        "source_score": _sparse(one.score for one in candidates),
-        "position": _sparse(one.position for one in candidates),
+        "more": _sparse([more or None for _, more in ways]),
+        "detail": _sparse([dict(one.detail) if one.detail else None for one in decisions]),
+        "source_score": _sparse([one.score for one in candidates]),
+        "position": _sparse([one.position for one in candidates]),
         "summary": _sparse(summaries),
     }
     return {name: values for name, values in columns.items() if values not in NOTHING}
 
 
-def _sparse(values: Any) -> dict[str, Any]:
-    return {str(place): value for place, value in enumerate(values) if value is not None and value not in NOTHING}
+def _sparse(values: Sequence[Any]) -> dict[str, Any]:
+    return {str(place): value for place, value in enumerate(values) if value is not None}
 
 
 def candidate_facts(columns: Columns, place: int, profile: Profile) -> dict[str, Any]:

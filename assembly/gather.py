@@ -8,12 +8,13 @@ source that failed, the rest is read in a new snapshot. External sources are ask
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 
 from django.db import DatabaseError, OperationalError, connection
 
+from assembly.changes import NOBODYS, State
 from assembly.elsewhere import Elsewhere
 from assembly.engine.codes import SourceCode
 from assembly.engine.profile import Profile, Section
@@ -44,14 +45,14 @@ SHARE_AT_ONCE = 0.25
 """Of the time for sources, what they have together. Where it is not enough, the rest is for reading them in turn."""
 
 
-def gather(profile: Profile, situation: Situation, time: TimeBudget) -> Gathered:
-    """What the sources of the profile have for the situation.
+def gather(profile: Profile, situation: Situation, time: TimeBudget, *, unproved: bool = False) -> Gathered:
+    """What the sources of the profile have for the situation; where it may be `unproved`, they may have had it before.
 
     Where a rule always includes something, there are candidates for one more section: see `with_room`. Raises
     OperationalError where not even the rules can be read: they may forbid what the sources would return.
     """
     with waiting_at_most(time.left_for_sources):
-        return _Gathering(profile, situation, time).done()
+        return _Gathering(profile, situation, time, unproved).done()
 
 
 class _NewSnapshot(Exception):
@@ -65,6 +66,9 @@ class _Gathering:
     profile: Profile
     situation: Situation
     time: TimeBudget
+    unproved: bool = False
+    """Whether it may rest on a state that nobody has looked at."""
+    rests_on: State = NOBODYS
     opening: Opening | None = None
     candidates: list[Candidate] = field(default_factory=list)
     reports: dict[str, SourceReport] = field(default_factory=dict)
@@ -84,7 +88,7 @@ class _Gathering:
         self._note_late()
         assert self.opening  # noqa: S101 - nothing comes before it, and nothing is done without it
         reports = [*filter(None, [self.meaning.report]), *self.reports.values()]
-        return Gathered(self.candidates, reports, self.situation, self.opening)
+        return Gathered(self.candidates, reports, self.situation, self.opening, self.rests_on)
 
     def _find_meaning(self) -> None:
         """What the topic means, if it is another one than before."""
@@ -104,13 +108,14 @@ class _Gathering:
         try:
             seconds = self.time.left_for_sources * SHARE_AT_ONCE
             owners = owners_of(situation.agent, situation.team)
-            found = read_or_kept(parts, profile, owners, self.statements, seconds)
+            found, state = read_or_kept(parts, profile, owners, self.statements, seconds, unproved=self.unproved)
             for part, mine in zip(parts, found, strict=True):
                 part.take(mine, asked)
         except Exception:  # noqa: BLE001 - see above
             self.one_by_one = True
         else:
             if self.reports.keys() == self._sources().keys():  # no rule asks for more
+                self.rests_on = state
                 return True
         self.candidates, self.reports, self.situation, self.profile = [], {}, situation, profile
         return False
@@ -263,19 +268,14 @@ class _Gathering:
                 read = partial(self._watched, name, partial(SOURCES[name].gather, self.situation, sections))
                 self.parts.append(Part((name,), read, least_for(sections)))
 
-    def _sources(self) -> dict[str, list[Section]]:
+    def _sources(self) -> Mapping[str, Sequence[Section]]:
         """The sections of the profile by their sources, in its order."""
-        grouped: dict[str, list[Section]] = {}
-        for section in self.profile.sections:
-            grouped.setdefault(section.source, []).append(section)
-        return grouped
+        return _by_source(self.profile.sections)
 
     def _watched(self, name: str, read: Callable[[], Returned], asked: int | None = None) -> None:
         """Read a source, and report on it; `asked` is when the database was, if that was before."""
         begun, deadline = self.time.elapsed_ms if asked is None else asked, self._deadline_ms
-        with source_watched(name, (self.time.elapsed_ms - begun) / 1000) as returned:
-            found = read()
-            returned(found)
+        found = source_watched(name, read, (self.time.elapsed_ms - begun) / 1000)
         self.candidates += found.candidates
         ms = self.time.elapsed_ms - begun
         self.reports[name] = SourceReport(name, len(found.candidates), found.limit, ms, begun, deadline)
@@ -295,6 +295,14 @@ class _Gathering:
             times = one.ms, asked.asked_ms, asked.until_ms
             went = one.code, one.fault, one.left_out
             self.reports[one.name] = SourceReport(one.name, len(one.candidates), one.limit, *times, *went)
+
+
+@lru_cache(maxsize=256)
+def _by_source(sections: tuple[Section, ...]) -> Mapping[str, Sequence[Section]]:
+    grouped: dict[str, list[Section]] = {}
+    for section in sections:
+        grouped.setdefault(section.source, []).append(section)
+    return grouped
 
 
 def _statements_of(parts: Sequence[Sendable]) -> list[Statement]:

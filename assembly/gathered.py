@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from msgspec import Struct
+
+from assembly.changes import NOBODYS, State
 from assembly.engine.codes import SourceCode
 from assembly.engine.types import Candidate
 from assembly.external import SOURCE as EXTERNAL
@@ -10,8 +13,7 @@ from assembly.opening import Opening
 from assembly.sources import Situation
 
 
-@dataclass(frozen=True, slots=True)
-class SourceReport:
+class SourceReport(Struct, frozen=True):
     """How one source did: the candidates it returned, its limit in rows, and its times in milliseconds.
 
     `started_ms` and its own `deadline_ms` count from the arrival of the request. With a code, it returned nothing,
@@ -38,6 +40,8 @@ class Gathered:
     reports: Sequence[SourceReport]
     situation: Situation
     opening: Opening
+    rests_on: State = NOBODYS
+    """What is still to be proved: it holds if this state is still there."""
 
     @property
     def may_be_kept(self) -> bool:

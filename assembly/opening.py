@@ -4,16 +4,16 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from agents.models import Agent, AgentFile
-from assembly.changes import COUNTS, owners_spelled
+from assembly.changes import counts, owners_named
 from config.http.statements import Rows, Statement, read_together
 from teams.database import ORGANISATION
 from teams.models import Team
 
-OPENING = f"""
-SELECT array({COUNTS}) AS changes,
+OPENING = """
+SELECT {changes} AS changes,
     EXISTS (SELECT FROM agent_teams WHERE agent_id = %(agent)s AND team_id = %(team)s) AS in_team,
     (SELECT count(*) FROM agent_md_files WHERE agent_id = %(agent)s) AS files
-"""  # noqa: S608 - only the constant statement is put in
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,9 @@ class Opening:
 
 def opening_statement(agent: Agent, team: Team | None) -> Statement:
     """What looks it up, for `opening_read`: before anything else is read, or together with it."""
-    owners = owners_spelled(owners_of(agent, team))
-    return Statement(OPENING, {"owners": owners, "agent": agent.id, "team": team.id if team else None})
+    owners = owners_of(agent, team)
+    asked = {"agent": agent.id, "team": team.id if team else None, **owners_named(owners)}
+    return Statement(OPENING.format(changes=counts(len(owners))), asked)
 
 
 def owners_of(agent: Agent, team: Team | None) -> list[UUID]:

@@ -1,10 +1,10 @@
 """What is to be read for one assembly, part after part."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from django.db import OperationalError
+from msgspec import Struct
 
 from assembly.engine.profile import Section
 from config.http.statements import Rows, Statement
@@ -13,8 +13,7 @@ LEAST_FOR_REQUIRED = 0.1
 """Seconds, for a source of what is never cut: a busy machine is no reason to be silent about who the agent is."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class Part(Struct, frozen=True, eq=False):
     """Something to be read, and the sources that get nothing without it."""
 
     sources: tuple[str, ...]
@@ -23,8 +22,7 @@ class Part:
     """Seconds that it may take in any case."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sendable:
+class Sendable(Struct, frozen=True, eq=False):
     """What one statement reads, which may be sent together with others.
 
     What `made` makes of the rows is immutable, and follows from them, the statement and the profile alone. `take` gets

@@ -32,6 +32,8 @@ class Prepared:
 
     def under_rules(self, situation: Situation) -> "Prepared":
         """The same, once it is gathered which rules fire: they may ask for a section more."""
+        if not situation.rules:
+            return Prepared(self.request, self.profile, self.tokenizer, situation)
         profile = with_room(self.profile, situation.rules)
         return Prepared(replace(self.request, rules=situation.rules), profile, self.tokenizer, situation)
 
@@ -47,14 +49,20 @@ def prepare(agent: Agent, team: Team | None, asked: Asked, now: datetime.datetim
     return Prepared(request, profile, counter, _situation(agent, team, asked, profile, request))
 
 
-def gather_for(prepared: Prepared, time: TimeBudget) -> Gathered:
-    """What the sources have, once the agent has its files. Raises Invalid for a team that it does not work in."""
+def gather_for(prepared: Prepared, time: TimeBudget, *, unproved: bool = False) -> Gathered:
+    """What the sources have, once the agent has its files; where it may be `unproved`, they may have had it before.
+
+    Raises Invalid for a team that it does not work in.
+    """
     agent, team = prepared.situation.agent, prepared.situation.team
-    gathered = gather(prepared.profile, prepared.situation, time)
-    if team is not None and not gathered.opening.in_team:
-        raise Invalid("team", f"{agent.name} does not work in {team.name}. Choose one of its teams.", "not_in_team")
-    if gathered.opening.has_files:
+    gathered = gather(prepared.profile, prepared.situation, time, unproved=unproved)
+    elsewhere = team is not None and not gathered.opening.in_team
+    if gathered.opening.has_files and not elsewhere:
         return gathered
+    if unproved:  # it may not be so any more
+        return gather_for(prepared, time)
+    if team is not None and elsewhere:
+        raise Invalid("team", f"{agent.name} does not work in {team.name}. Choose one of its teams.", "not_in_team")
     agent_files_provision([agent])
     return gather(prepared.profile, prepared.situation, time)
 

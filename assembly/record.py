@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
+from itertools import compress, count
+from operator import not_
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from agents.models import Agent
+from assembly.changes import NOBODYS, State
 from assembly.columns import Columns, columns_of
 from assembly.engine.flat import flat
 from assembly.engine.profile import Profile
@@ -39,8 +42,8 @@ class Owners:
     @classmethod
     def of(cls, agent: Agent, team: Team | None) -> "Owners":
         """As they are now."""
-        mine = cls(agent.id, agent.slug, agent.name)
-        return replace(mine, team_id=team.id, team_slug=team.slug, team_name=team.name) if team else mine
+        mine = agent.id, agent.slug, agent.name
+        return cls(*mine, team.id, team.slug, team.name) if team else cls(*mine)
 
     @classmethod
     def recorded(cls, assembly: Assembly) -> "Owners":
@@ -61,11 +64,12 @@ def record(
     owners: Owners,
     principal: Principal,
     parent: UUID | None = None,
+    rests_on: State = NOBODYS,
 ) -> Assembly:
     """Store everything that a replay needs, by value. Texts are stored once, by their SHA-256.
 
     `warnings` are codes of the whole and of its sources. `wishes` is what the record keeps of the request beside its
-    columns, JSON-safe.
+    columns, JSON-safe. Raises Changed, and stores no assembly, where the state that it rests on is not there any more.
     """
     composed = _composed(profile, candidates, assembled)
     assembly = Assembly(
@@ -84,7 +88,7 @@ def record(
         truncated=assembled.truncated,
         left_out=sum(not decision.included for decision in assembled.decisions),
         warnings=list(warnings),
-        codes=sorted({decision.code.value for decision in assembled.decisions}),
+        codes=sorted(map(str, {decision.code for decision in assembled.decisions})),
         sha256=bytes.fromhex(assembled.sha256),
         engine_version=request.engine_version,
         assembly_ms=assembly_ms,
@@ -99,7 +103,7 @@ def record(
     assembly.body, assembly.contents = packed(contents), contents
     summaries = _summaries_of(candidates)
     with transaction.atomic() if summaries else nullcontext():
-        write(assembly, composed.told, composed.omitted)
+        write(assembly, composed.told, composed.omitted, rests_on)
         store_summaries(summaries)
     return assembly
 
@@ -121,12 +125,11 @@ def _composed(profile: Profile, candidates: Sequence[Candidate], assembled: Asse
     summaries = [piece_of_summary(candidate) for candidate in decided]
     used = piece_of_profile(profile)
     profile_known(used.text_sha256.hex(), used.text)
-    included = [decision.included for decision in assembled.decisions]
-    told = _each_once([piece for piece, is_in in zip(pieces, included, strict=True) if is_in])
-    told |= _each_once([*(piece for piece in summaries if piece), used])
-    omitted = _each_once([piece for piece, is_in in zip(pieces, included, strict=True) if not is_in])
-    inside = {sha256: place for place, sha256 in enumerate(told)}
-    outside = {sha256: len(told) + place for place, sha256 in enumerate(omitted)}
+    included = [decision.code.included for decision in assembled.decisions]
+    told = _each_once([*compress(pieces, included), *filter(None, summaries), used])
+    omitted = _each_once(compress(pieces, map(not_, included)))
+    inside = dict(zip(told, count(), strict=False))
+    outside = dict(zip(omitted, count(len(told)), strict=False))
     places = [(inside if is_in else outside)[piece.sha256] for piece, is_in in zip(pieces, included, strict=True)]
     shorter = [inside[piece.sha256] if piece else None for piece in summaries]
     columns = columns_of(assembled.decisions, decided, places, shorter, profile)

@@ -1,12 +1,15 @@
 """Assembling a context: the one function that REST, pages and commands call."""
 
+from functools import partial
+
 from agents.models import Agent
 from assembly.asked import Asked, recorded
-from assembly.cache import Answer, cache, question
+from assembly.cache import Answer, Question, cache, question
+from assembly.changes import Changed
 from assembly.counted import counts_kept, counts_learnt
 from assembly.metrics import cache_lookups
 from assembly.opening import opening
-from assembly.preparation import gather_for, prepare
+from assembly.preparation import Prepared, gather_for, prepare
 from assembly.record import Owners, record
 from assembly.repetition import record_again
 from assembly.rules.firing import rules_recorded
@@ -35,14 +38,25 @@ def assemble(*, agent: Agent, team: Team | None = None, asked: Asked, principal:
         cache_lookups.count(hit=True)
         return Answer(again, known.content, known.decisions)
     cache_lookups.count(hit=False)
-    prepared = prepare(agent, team, asked, wanted.now)
+    assembled = partial(_assembled, prepare(agent, team, asked, wanted.now), wanted, asked, time, principal)
+    try:
+        return assembled(unproved=True)
+    except Changed:  # since it was read, so that nothing was recorded
+        return assembled(unproved=False)
+
+
+def _assembled(
+    prepared: Prepared, wanted: Question, asked: Asked, time: TimeBudget, principal: Principal, *, unproved: bool
+) -> Answer:
+    """Assembled and recorded; where it may be `unproved` what it is made of, raises Changed if it did."""
     with span("query"):
-        gathered = gather_for(prepared, time)
+        gathered = gather_for(prepared, time, unproved=unproved)
     ruled = prepared.under_rules(gathered.situation)
     uncounted = counts_learnt(ruled.profile, gathered.candidates, ruled.tokenizer)
     with span("rank") as ranking:
         settled = settle(ruled.request, ruled.profile, gathered.candidates, ruled.tokenizer, time)
-        ranking.set_attributes(ranked(settled.assembled))
+        if ranking.is_recording():
+            ranking.set_attributes(ranked(settled.assembled))
     assembled, reports = settled.assembled, [*gathered.reports, *([settled.report] if settled.report else [])]
     with span("record"):
         assembly = record(
@@ -59,8 +73,9 @@ def assemble(*, agent: Agent, team: Team | None = None, asked: Asked, principal:
                 "quality": assembled.quality,
             },
             assembly_ms=time.elapsed_ms,
-            owners=Owners.of(agent, team),
+            owners=Owners.of(ruled.situation.agent, ruled.situation.team),
             principal=principal,
+            rests_on=gathered.rests_on,
         )
     counts_kept(uncounted, ruled.tokenizer)
     answer = Answer(assembly, assembled.content, assembled.decisions)

@@ -1,7 +1,6 @@
 """Watching an assembly from outside: its spans and its counts. The engine knows nothing of it."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import wraps
 from time import perf_counter
 from typing import ParamSpec
@@ -14,7 +13,7 @@ from assembly.engine.codes import SourceCode
 from assembly.engine.types import Assembled
 from assembly.external import SOURCE as EXTERNAL
 from assembly.external import Told
-from assembly.metrics import ERRORS, LATENCY, count_context
+from assembly.metrics import ERRORS, LATENCY, count_context, labelled
 from assembly.sources import SOURCES, Gathered
 from config.http.tracing import Attributes, span
 
@@ -29,7 +28,8 @@ def watched(assemble: Callable[Asking, Answer]) -> Callable[Asking, Answer]:
         started = perf_counter()
         with span("assemble") as current:
             answer = assemble(*args, **kwargs)
-            current.set_attributes(_facts(answer))
+            if current.is_recording():
+                current.set_attributes(_facts(answer))
         told = answer.assembly
         count_context(
             profile=told.profile_name,
@@ -63,28 +63,27 @@ def ranked(assembled: Assembled) -> Attributes:
     return {"considered": considered, "included": included, "left_out": considered - included}
 
 
-@contextmanager
-def source_watched(name: str, waited: float = 0.0) -> Iterator[Callable[[Gathered], None]]:
-    """A span and the latency of one source, which `waited` so many seconds for the database before.
-
-    Tell what is yielded what came of it.
-    """
+def source_watched(name: str, read: Callable[[], Gathered], waited: float = 0.0) -> Gathered:
+    """What the source reads, with a span and its latency; it `waited` so many seconds for the database before."""
     layer, started = SOURCES[name].scope, perf_counter() - waited
     with span(f"source {name}", {"source": name, "layer": layer}) as current:
         try:
-            yield lambda gathered: current.set_attributes({"rows": len(gathered.candidates), "limit": gathered.limit})
+            gathered = read()
+            if current.is_recording():
+                current.set_attributes({"rows": len(gathered.candidates), "limit": gathered.limit})
         finally:
-            LATENCY.labels(layer, name).observe(perf_counter() - started)
+            labelled(LATENCY, layer, name).observe(perf_counter() - started)
+    return gathered
 
 
 def source_failed(name: str, code: SourceCode) -> None:
     """Count a source that returned nothing, whether it failed itself or what it builds on did."""
-    ERRORS.labels(SOURCES[name].scope, name, code.value).inc()
+    labelled(ERRORS, SOURCES[name].scope, name, code.value).inc()
 
 
 def told_watched(told: Told) -> None:
     """Count what came of asking an external source, which was done elsewhere."""
-    LATENCY.labels(SOURCES[EXTERNAL].scope, EXTERNAL).observe(told.ms / 1000)
+    labelled(LATENCY, SOURCES[EXTERNAL].scope, EXTERNAL).observe(told.ms / 1000)
     if told.code:
         source_failed(EXTERNAL, told.code)
 

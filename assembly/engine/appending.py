@@ -7,6 +7,8 @@ lowest-scoring components go as needed, and the tokens are counted anew.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from msgspec import structs
+
 from assembly.engine.codes import Code
 from assembly.engine.filling import status_of
 from assembly.engine.profile import Profile, Section
@@ -84,7 +86,7 @@ def _with_dropped(fitted: Assembled, dropped: list[Decision]) -> Assembled:
         unranked = sorted((item for item in mine if item.rank is None), key=lambda item: item.ref)
         decisions += [*(item for item in mine if item.rank is not None), *unranked]
         status = status_of({decision.code for decision in mine})
-        sections.append(replace(section, status=status, considered=len(mine)))
+        sections.append(structs.replace(section, status=status, considered=len(mine)))
     return replace(
         fitted,
         truncated=any(decision.code.for_want_of_room for decision in decisions),

@@ -26,20 +26,23 @@ class Code(StrEnum):
     EXPIRED = "expired"
     EMPTY = "empty"
 
+    __hash__ = str.__hash__
+    """As that of what it is equal to; an enum's own is worked out in Python each time."""
+
     included: bool
     """Whether a candidate with this code stands in the context."""
     for_want_of_room: bool
     """Whether a larger budget would have brought in more of the candidate."""
 
 
-_INCLUDED = {
+INCLUDED = {
     *(Code.REQUIRED, Code.PINNED, Code.RULE_INCLUDED, Code.FITS),
     *(Code.TRUNCATED, Code.COMPACTED, Code.SUMMARISED),
 }
 _FOR_WANT_OF_ROOM = {Code.TRUNCATED, Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
 for _code in Code:
     # Asked of every decision, many times: worked out once.
-    _code.included, _code.for_want_of_room = _code in _INCLUDED, _code in _FOR_WANT_OF_ROOM
+    _code.included, _code.for_want_of_room = _code in INCLUDED, _code in _FOR_WANT_OF_ROOM
 
 DECISION_CODES = tuple(code.value for code in Code)
 """As they are written."""

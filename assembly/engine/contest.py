@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import structs
+
 from assembly.engine.codes import Code
 from assembly.engine.flat import flat
 from assembly.engine.ladder import FULL, Key, Ladder, dropped, key_of, may_come_back
@@ -93,7 +95,7 @@ def _scorer(weights: Weights, surroundings: str) -> Callable[[Ranked], Ranked]:
             measures.setdefault("coherence", coherence(candidate.text, around))
         own = () if candidate.score is None else (("source_score", candidate.score),)
         signals = (*item.signals, *own, *sorted(measures.items()))
-        return boosted(item._replace(signals=signals), final_score(measures, weights))
+        return boosted(structs.replace(item, signals=signals), final_score(measures, weights))
 
     return scored
 
@@ -161,7 +163,7 @@ class _Field:
 
     def leave_out(self, item: Ranked, code: Code, **detail: Any) -> None:
         """Decide that the item is not in."""
-        self.items[item.candidate.ref] = item._replace(code=code, detail={**item.detail, **detail})
+        self.items[item.candidate.ref] = structs.replace(item, code=code, detail={**item.detail, **detail})
 
     def standing(self) -> list[Ranked]:
         """Those that are not decided yet, best first."""
@@ -174,7 +176,7 @@ class _Field:
         back = self.ladder.brought_back(self.section, item, most - opening)
         if back is None:
             return False
-        self.change(back._replace(detail={name: back.detail[name] for name in {"rule"} & back.detail.keys()}))
+        self.change(structs.replace(back, detail={name: back.detail[name] for name in {"rule"} & back.detail.keys()}))
         self.used += opening + self.cost_of_item(back)
         return True
 

@@ -1,14 +1,16 @@
 """Filling: the sections one after the other, each by the way of its shape, into one growing text."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from assembly.engine.codes import Code
+from msgspec import Struct
+
+from assembly.engine.codes import INCLUDED, Code
 from assembly.engine.contest import Barred, Outcome, contest
 from assembly.engine.ladder import Ladder
 from assembly.engine.profile import Profile, Section
 from assembly.engine.rendering import SECTION_SEPARATOR
-from assembly.engine.ruling import ALWAYS_INCLUDED, FREE, Ruling, effect
+from assembly.engine.ruling import ALWAYS_INCLUDED, FREE, Ruling, effect, unruled
 from assembly.engine.scoring import Ranked, rank
 from assembly.engine.selection import Limit, fill
 from assembly.engine.tokens import Ledger
@@ -16,10 +18,10 @@ from assembly.engine.turns import fill_turns, room_for_turns
 from assembly.engine.types import Candidate, Decision, Request, SectionResult, Status
 
 WHOLE = {Code.REQUIRED, Code.RULE_INCLUDED}
+NO_ROOM = {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
 
 
-@dataclass(frozen=True, slots=True)
-class Filled:
+class Filled(Struct, frozen=True):
     """A section, the text before and after it, and what was decided about its candidates."""
 
     section: Section
@@ -48,12 +50,14 @@ class Filling:
 
     def add(self, section: Section) -> None:
         """Fill the section; with the first of the blocks, all of them."""
-        cut_at, version = self.profile.cut_at, self.request.engine_version
+        cut_at = self.profile.cut_at
         if section.shape == "turns":
             turns = self._offered(section)
             self._keep(
                 section,
-                *fill_turns(section, turns, self.ledger, self.budget, at=cut_at, engine_version=version),
+                *fill_turns(
+                    section, turns, self.ledger, self.budget, at=cut_at, engine_version=self.request.engine_version
+                ),
             )
         elif section.shape != "blocks":
             budget = self.budget - self._reserved
@@ -71,8 +75,14 @@ class Filling:
         budget = self.budget if section.shape == "turns" else self.budget - self._reserved
         limit = Limit.of(section, self.ledger.tokens, budget)
         threshold = self.profile.similarity_threshold
-        ranked = rank(section, self.candidates[section.key], threshold, self._ruled, self.profile.ranker)
+        ranked = rank(section, self.candidates[section.key], threshold, self._rulings, self.profile.ranker)
         return self.ladder.within(section, ranked, limit.tokens - self.ledger.tokens, limit.code)
+
+    @property
+    def _rulings(self) -> Callable[[Section, Candidate], Ruling]:
+        """What says for each candidate what is wanted of it."""
+        request = self.request
+        return self._ruled if request.rules or request.exclude or ALWAYS_INCLUDED.key in self.candidates else unruled
 
     def _ruled(self, section: Section, candidate: Candidate) -> Ruling:
         """What the request and its rules want of the candidate. What is required is beyond both."""
@@ -111,7 +121,7 @@ class Filling:
                 before,
                 budget,
                 weights=self.profile.weights,
-                ruled=self._ruled,
+                ruled=self._rulings,
                 ladder=self.ladder,
                 barred=barred,
             )
@@ -147,19 +157,20 @@ def _misfits(outcomes: list[Outcome], filled: list[Filled]) -> Barred:
 def section_result(filled: Filled) -> SectionResult:
     """What became of the section."""
     section, before, after = filled.section, filled.before, filled.after
-    included = sum(decision.included for decision in filled.decisions)
+    codes = [decision.code for decision in filled.decisions]
+    included = sum(code.included for code in codes)
     separator = SECTION_SEPARATOR if before.characters and included else ""
     return SectionResult(
-        key=section.key,
-        label=section.label,
-        layer=section.layer,
-        cap=section.cap,
+        section.key,
+        section.label,
+        section.layer,
+        section.cap,
         tokens=after.tokens - before.tokens,
         start=before.characters + len(separator),
         end=after.characters,
-        status=status_of({decision.code for decision in filled.decisions}),
+        status=status_of({*codes}),
         included=included,
-        considered=len(filled.decisions),
+        considered=len(codes),
     )
 
 
@@ -167,7 +178,7 @@ def status_of(codes: set[Code]) -> Status:
     """The status of a section in which these codes were given."""
     if Code.TRUNCATED in codes:
         return "cut"
-    missed = codes & {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
-    if any(code.included for code in codes):
+    missed = not NO_ROOM.isdisjoint(codes)
+    if not codes.isdisjoint(INCLUDED):
         return "partial" if missed else "whole"
     return "left_out" if missed else "empty"

@@ -2,7 +2,11 @@
 
 from typing import Any
 
+from msgspec import Struct, structs
+
 
 def flat(value: Any) -> dict[str, Any]:
-    """The fields by name, as they are: `asdict` copies whatever they hold."""
+    """The fields of a dataclass or a Struct by name, as they are: `asdict` of dataclasses copies whatever they hold."""
+    if isinstance(value, Struct):
+        return structs.asdict(value)
     return {name: getattr(value, name) for name in value.__dataclass_fields__}

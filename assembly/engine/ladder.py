@@ -9,6 +9,8 @@ the seed "Context Assembly Specification".
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from assembly.engine.codes import Code
 from assembly.engine.compaction import compacted
 from assembly.engine.profile import Profile, Section, Shape, Step
@@ -119,7 +121,7 @@ class Ladder:
         short = Short(text, Code.COMPACTED if step == "compact" else Code.SUMMARISED)
         after = self.tokenizer.count(render(section, replace(item.candidate, text=text)).text)
         taken = StepTaken(step, _tokens_of(item), after)
-        return item._replace(short=short, tokens_short=after, steps=(*item.steps, taken))
+        return structs.replace(item, short=short, tokens_short=after, steps=(*item.steps, taken))
 
     def _short_text(self, step: Step, section: Section, candidate: Candidate) -> str:
         body, room = render(section, candidate).body, room_for_short(section, candidate, self.tokenizer)
@@ -132,7 +134,7 @@ class Ladder:
 
     def counted(self, section: Section, item: Ranked) -> Ranked:
         """The item with its tokens when whole."""
-        return item._replace(tokens_full=tokens_whole(section, item, self.tokenizer))
+        return structs.replace(item, tokens_full=tokens_whole(section, item, self.tokenizer))
 
     def cost(self, section: Section, item: Ranked) -> int:
         """About how many tokens the counted item takes as it stands, with the blank line after it."""
@@ -160,7 +162,7 @@ class Ladder:
 
     def brought_back(self, section: Section, item: Ranked, room: int) -> Ranked | None:
         """An item that was left out, whole or shorter as there is room for it; None where there is none."""
-        whole = self.counted(section, item._replace(code=None, short=None, tokens_short=None, steps=()))
+        whole = self.counted(section, structs.replace(item, code=None, short=None, tokens_short=None, steps=()))
         step: Step = "compact" if section.shape == "turns" else "summarise"
         for form in (whole, self.shortened(step, section, whole) if step in self.steps else None):
             if form is not None and self.cost(section, form) <= room:
@@ -175,7 +177,7 @@ def may_come_back(item: Ranked) -> bool:
 
 def dropped(item: Ranked, code: Code) -> Ranked:
     """The counted item left out by the ladder, with the code that says for want of which room."""
-    return item._replace(code=code, steps=(*item.steps, StepTaken("drop", _tokens_of(item), 0)))
+    return structs.replace(item, code=code, steps=(*item.steps, StepTaken("drop", _tokens_of(item), 0)))
 
 
 def key_of(item: Ranked) -> Key:

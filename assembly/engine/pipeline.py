@@ -7,15 +7,13 @@ from statistics import fmean
 
 from assembly.engine.appending import fit_by_dropping
 from assembly.engine.codes import Code, WarningCode
-from assembly.engine.filling import Filling, section_result
+from assembly.engine.filling import NO_ROOM, Filling, section_result
 from assembly.engine.ladder import Ladder, wanted
 from assembly.engine.profile import Profile
 from assembly.engine.ruling import ALWAYS_INCLUDED
 from assembly.engine.tokens import Ledger
 from assembly.engine.types import Assembled, Candidate, Decision, InvalidAssembly, Request
 from config.tokens import Tokenizer
-
-NO_ROOM = {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
 
 
 def assemble(request: Request, profile: Profile, candidates: Iterable[Candidate], tokenizer: Tokenizer) -> Assembled:

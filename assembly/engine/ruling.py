@@ -38,6 +38,11 @@ FREE = Ruling()
 """No rule says anything of the candidate."""
 
 
+def unruled(_section: Section, _candidate: Candidate) -> Ruling:
+    """What is said of every candidate where there are no rules."""
+    return FREE
+
+
 MAX_BOOST = 1_000.0
 """The most that all rules together multiply a score by."""
 

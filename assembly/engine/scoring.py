@@ -3,12 +3,15 @@
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, date, datetime
-from typing import Literal, NamedTuple
+from operator import attrgetter
+from typing import Literal
+
+from msgspec import Struct, structs
 
 from assembly.engine.codes import Code
 from assembly.engine.profile import Section, Shape, Step
 from assembly.engine.ranking import DECIMALS, SHARE, Ranker, Signals, boost_share, named_shares, relevance_of, score_of
-from assembly.engine.ruling import FREE, Ruling
+from assembly.engine.ruling import FREE, Ruling, unruled
 from assembly.engine.types import NO_DETAIL, Candidate, Decision, Detail, InvalidAssembly
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
@@ -31,7 +34,7 @@ class Short:
     code: Code
 
 
-class Ranked(NamedTuple):
+class Ranked(Struct, frozen=True):
     """A candidate with its place. A code means that it is decided already: it gets no chance of room."""
 
     candidate: Candidate
@@ -72,7 +75,7 @@ def rank(
     section: Section,
     candidates: Iterable[Candidate],
     threshold: float,
-    ruled: Callable[[Section, Candidate], Ruling] = lambda _section, _candidate: FREE,
+    ruled: Callable[[Section, Candidate], Ruling] = unruled,
     ranker: Ranker | None = None,
 ) -> list[Ranked]:
     """All candidates of the section: those ranked, best first, then the others by ref.
@@ -84,26 +87,37 @@ def rank(
     candidate. Of lines, those that are pinned come first, in the same order among themselves.
     """
     eligible, others = considered(section, candidates, ruled)
-    measured = ranker if any(item.candidate.measures for item in eligible) else None
-    if section.shape == "lines" and measured and any(measured.finds(item.candidate, threshold) for item in eligible):
-        eligible, distant = _by_ranker(eligible, measured, threshold)
-        others = sorted(others + distant, key=lambda item: item.candidate.ref)
-    elif section.shape == "lines" and not measured and any(_reaches(item, threshold) for item in eligible):
-        eligible, distant = _by_similarity(eligible, threshold)
-        others = sorted(others + distant, key=lambda item: item.candidate.ref)
+    if section.shape == "lines":
+        eligible, distant = _lines(section, eligible, threshold, ranker)
+        others = sorted(others + distant, key=lambda item: item.candidate.ref) if distant else others
     elif section.shape in {"sequence", "turns"}:
         eligible.sort(key=lambda item: item.candidate.position or 0, reverse=section.shape == "turns")
     else:
         eligible = _by_time(section, eligible)
-    return numbered(section, _pinned_first(section, eligible)) + others
+    return numbered(section, eligible) + others
 
 
-def _pinned_first(section: Section, eligible: list[Ranked]) -> list[Ranked]:
-    """The items of lines with those at the head that are pinned, which then say so; other shapes have no pins."""
-    if section.shape != "lines" or not any(item.candidate.pinned for item in eligible):
+def _lines(
+    section: Section, eligible: list[Ranked], threshold: float, ranker: Ranker | None
+) -> tuple[list[Ranked], list[Ranked]]:
+    """Those that have a place among the lines, best first, and those that are too far from the topic."""
+    distant: list[Ranked] = []
+    measured = ranker if any(item.candidate.measures for item in eligible) else None
+    if measured and any(measured.finds(item.candidate, threshold) for item in eligible):
+        eligible, distant = _by_ranker(eligible, measured, threshold)
+    elif not measured and any(_reaches(item, threshold) for item in eligible):
+        eligible, distant = _by_similarity(eligible, threshold)
+    else:
+        eligible = _by_time(section, eligible)
+    return _pinned_first(eligible), distant
+
+
+def _pinned_first(eligible: list[Ranked]) -> list[Ranked]:
+    """The items with those at the head that are pinned, which then say so."""
+    if not any(item.candidate.pinned for item in eligible):
         return eligible
     told = [
-        item._replace(ruling=replace(item.ruling, included_as=Code.PINNED)) if item.candidate.pinned else item
+        structs.replace(item, ruling=replace(item.ruling, included_as=Code.PINNED)) if item.candidate.pinned else item
         for item in eligible
     ]
     return sorted(told, key=lambda item: not item.candidate.pinned)
@@ -111,8 +125,12 @@ def _pinned_first(section: Section, eligible: list[Ranked]) -> list[Ranked]:
 
 def numbered(section: Section, eligible: list[Ranked]) -> list[Ranked]:
     """The items, which come best first, with their ranks; those beyond the section's top k are decided."""
-    last = eligible[section.top_k - 1].score if section.top_k and len(eligible) > section.top_k else None
-    return [_placed(section.top_k, last, item, rank) for rank, item in enumerate(eligible, 1)]
+    top_k = len(eligible) if section.top_k is None else section.top_k
+    beyond = {"top_k": top_k, "last_score": eligible[top_k - 1].score if 0 < top_k < len(eligible) else None}
+    return [structs.replace(item, rank=rank) for rank, item in enumerate(eligible[:top_k], 1)] + [
+        structs.replace(item, rank=rank, code=Code.OUTRANKED, detail={"rank": rank, **beyond})
+        for rank, item in enumerate(eligible[top_k:], top_k + 1)
+    ]
 
 
 def considered(
@@ -121,7 +139,7 @@ def considered(
     """Those that may compete for a place, and those that are decided already; both by ref."""
     eligible: list[Ranked] = []
     others: list[Ranked] = []
-    for candidate in sorted(candidates, key=lambda candidate: candidate.ref):
+    for candidate in sorted(candidates, key=attrgetter("ref")):
         item = _considered(candidate, ruled(section, candidate))
         (others if item.code else eligible).append(item)
     return eligible, others
@@ -130,8 +148,10 @@ def considered(
 def _considered(candidate: Candidate, ruling: Ruling) -> Ranked:
     similarity = candidate.similarity
     signals = () if similarity is None else (("similarity", float(similarity)),)
-    if not candidate.text.strip():
+    if not candidate.text or candidate.text.isspace():
         return Ranked(candidate, Code.EMPTY, signals=signals)
+    if ruling is FREE and candidate.superseded_by is None and candidate.retired is None:  # as most are
+        return Ranked(candidate, signals=signals)
     if ruling.code is not None:
         return Ranked(candidate, ruling.code, signals=signals, detail=dict(ruling.detail))
     if candidate.superseded_by is not None:
@@ -153,7 +173,7 @@ def _by_similarity(items: list[Ranked], threshold: float) -> tuple[list[Ranked],
         if _reaches(item, threshold) or item.candidate.pinned:
             near.append(item)
         else:
-            distant.append(item._replace(code=Code.BELOW_RELEVANCE, detail={"threshold": threshold}))
+            distant.append(structs.replace(item, code=Code.BELOW_RELEVANCE, detail={"threshold": threshold}))
     near.sort(key=lambda item: item.score or 0.0, reverse=True)
     return near, distant
 
@@ -169,7 +189,7 @@ def _by_ranker(items: list[Ranked], ranker: Ranker, threshold: float) -> tuple[l
         if score >= least or item.candidate.pinned or ranker.finds(item.candidate, threshold):
             near.append(scored)
         else:
-            distant.append(scored._replace(code=Code.BELOW_RELEVANCE, detail={"threshold": least}))
+            distant.append(structs.replace(scored, code=Code.BELOW_RELEVANCE, detail={"threshold": least}))
     near.sort(key=lambda item: item.score or 0.0, reverse=True)
     return near, distant
 
@@ -183,16 +203,16 @@ def _scored(item: Ranked, shares: Signals) -> Ranked:
     if item.ruling.boost != 1:
         shares, detail = (*shares, ("boost", boost_share(item.ruling.boost))), {**detail, **item.ruling.detail}
     signals = (*item.signals, *features, *named_shares(shares))
-    return item._replace(score=score_of(shares), signals=signals, detail=detail)
+    return structs.replace(item, score=score_of(shares), signals=signals, detail=detail)
 
 
 def boosted(item: Ranked, score: float | None) -> Ranked:
     """The item with this score as its rules let it count, and on record by how much."""
     ruling = item.ruling
     if ruling.boost == 1 or score is None:
-        return item if score == item.score else item._replace(score=score)
+        return item if score == item.score else structs.replace(item, score=score)
     signals = (*item.signals, ("boost", ruling.boost))
-    return item._replace(score=ruling.boosted(score), signals=signals, detail={**item.detail, **ruling.detail})
+    return structs.replace(item, score=ruling.boosted(score), signals=signals, detail={**item.detail, **ruling.detail})
 
 
 def _by_time(section: Section, items: list[Ranked]) -> list[Ranked]:
@@ -206,14 +226,6 @@ def _day(candidate: Candidate) -> date:
     if candidate.date is None:
         raise InvalidAssembly(f"{candidate.ref} stands in a section of dated entries, but has no date.")
     return candidate.date
-
-
-def _placed(top_k: int | None, last_score: float | None, item: Ranked, rank: int) -> Ranked:
-    """The item at its rank; beyond the section's top k, whose last has that score, it is decided."""
-    if top_k is None or rank <= top_k:
-        return item._replace(rank=rank)
-    detail = {"rank": rank, "top_k": top_k, "last_score": last_score}
-    return item._replace(rank=rank, code=Code.OUTRANKED, detail=detail)
 
 
 def relevance(decision: Decision, shape: Shape) -> float:

@@ -2,7 +2,8 @@
 
 import re
 from dataclasses import dataclass
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from config.tokens import Tokenizer
 
@@ -36,7 +37,7 @@ class Counted:
         return cls(tokens, end, body, beginning, tokens - tokenizer.count(beginning), tokenizer.count(end))
 
 
-class Settled(NamedTuple):
+class Settled(Struct, frozen=True):
     """What stands before the last seam, piece by piece from the end: to join it at each step takes longer than all
     else. `before`: the settled text that this continues."""
 
@@ -63,7 +64,7 @@ class Settled(NamedTuple):
 NOTHING = Settled()
 
 
-class Ledger(NamedTuple):
+class Ledger(Struct, frozen=True):
     """A text and its token count. Appending gives a new ledger.
 
     What stands before the last seam (see config.tokens) counts the same whatever follows, so only the
@@ -103,8 +104,10 @@ class Ledger(NamedTuple):
         """The ledger of text + opening + piece, which is not counted again."""
         if piece.last is None:
             return self.append(opening + piece.end)
-        total = self.tokens_with(opening + piece.beginning) + piece.inner
-        settled = self.settled.grown(total - piece.last, self.tail, opening, piece.body)
+        before, tail = self.settled, self.tail
+        total = before.tokens + self.tokenizer.count(tail + opening + piece.beginning) + piece.inner
+        characters = before.characters + len(tail) + len(opening) + len(piece.body)
+        settled = Settled(before, (tail, opening, piece.body), characters, total - piece.last)
         return Ledger(self.tokenizer, total, settled, piece.end)
 
 

@@ -6,7 +6,9 @@ import math
 from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
+
+from msgspec import Struct
 
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.rules import Rule
@@ -172,7 +174,7 @@ class Request:
         return bool({ref, unversioned, unversioned.rpartition(":")[2]} & set(self.exclude))
 
 
-class Decision(NamedTuple):
+class Decision(Struct, frozen=True):
     """What happened to one candidate, and why."""
 
     ref: str
@@ -198,8 +200,7 @@ class Decision(NamedTuple):
         return self.code.included
 
 
-@dataclass(frozen=True, slots=True)
-class SectionResult:
+class SectionResult(Struct, frozen=True):
     """What became of one section. From start to end the content holds its heading and its items."""
 
     key: str

@@ -5,21 +5,17 @@ import zlib
 from typing import Any
 
 import orjson
+from isal import isal_zlib
 
-LEVEL = 6
-SMALLEST_WINDOW = 9
-"""As a power of two, in bytes."""
+LEVEL = 2
 FORMAT = b"\x01"
 """Stands first, so that another way of packing can follow one day."""
 
 
 def packed(contents: dict[str, Any]) -> bytes:
     """The bytes for these JSON-safe contents."""
-    text = _dumped(contents)
-    # As large as the text: to make room for more takes longer than to compress what most records hold.
-    window = max(SMALLEST_WINDOW, min(zlib.MAX_WBITS, len(text).bit_length()))
-    compressor = zlib.compressobj(LEVEL, zlib.DEFLATED, window, window - SMALLEST_WINDOW + 2)
-    return FORMAT + compressor.compress(text) + compressor.flush()
+    # zlib makes a twentieth less of it, in twice the time; what is packed is the same to it.
+    return FORMAT + isal_zlib.compress(_dumped(contents), LEVEL)
 
 
 def unpacked(body: bytes) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 from uuid import UUID
 
+from msgspec import Struct
+
 from agents.models import Agent
 from assembly.engine.profile import Section
 from assembly.engine.ranking import Ranker
@@ -93,16 +95,14 @@ class Situation:
         return limit + len(self.filters.exclude)
 
 
-@dataclass(frozen=True, slots=True)
-class Gathered:
+class Gathered(Struct, frozen=True):
     """The rows that a source returned, and how many it would have returned at most."""
 
     candidates: Sequence[Candidate]
     limit: int
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """The one statement by which a source reads all that it has, and what it makes of the rows."""
 
     statement: Statement

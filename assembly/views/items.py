@@ -8,6 +8,7 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 from django.template.defaultfilters import floatformat
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
+from msgspec import structs
 
 from assembly.comparing import named
 from assembly.engine.codes import Code
@@ -109,7 +110,7 @@ class Items:
         if by := detail.get("by"):
             near = self._positions.get(by, self._positions.get(named(by)))
             detail["by"] = "one that was not among those considered" if near is None else self.title(near)
-        return sentence(decision._replace(detail=detail), label)
+        return sentence(structs.replace(decision, detail=detail), label)
 
     @cached_property
     def _sections(self) -> dict[str, dict[str, str]]:

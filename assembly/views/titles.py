@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from django.utils.formats import date_format
 from django.utils.text import Truncator
+from msgspec import structs
 
 from assembly.engine.reasons import sentence
 from assembly.engine.types import Candidate, Decision
@@ -30,5 +31,5 @@ def short_title(title: str) -> str:
 def reason(decision: Decision, label: str, titles: Mapping[str, str]) -> str:
     """The engine's sentence, with what it names by its ref put in words."""
     by = decision.detail.get("by")
-    told = decision._replace(detail={**decision.detail, "by": titles.get(str(by), str(by))}) if by else decision
+    told = structs.replace(decision, detail={**decision.detail, "by": titles.get(str(by), str(by))}) if by else decision
     return sentence(told, label)

@@ -6,13 +6,15 @@ Each is prepared once per connection: psycopg's own cursors bind on the server, 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from time import perf_counter
+from types import MappingProxyType
 from typing import Any
 
 import orjson
 from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from msgspec import Struct
 from psycopg import Connection, Cursor
 from psycopg.types.datetime import TimestamptzLoader
 from psycopg.types.json import set_json_loads
@@ -24,13 +26,12 @@ Binding = Cursor[tuple[Any, ...]]
 _PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Struct, frozen=True):
     """SQL with named placeholders, and what they stand for. Its columns have names, each another one."""
 
     sql: str
     parameters: Mapping[str, Any]
-    loaders: Mapping[str, Loader] = field(default_factory=dict)
+    loaders: Mapping[str, Loader] = MappingProxyType({})
     """By column, what makes a value of the text of what JSON does not know: dates, moments. Ids stay texts."""
 
 
@@ -44,15 +45,15 @@ def read_together(statements: Sequence[Statement], before: Sequence[Statement] =
 
 def _row_of(joined: Statement, before: Sequence[Statement]) -> Sequence[Any]:
     """The one row that the statement returns."""
-    begun = perf_counter()
-    with _cursors(1 + len(before)) as (cursor, *others):
+    begun, database = perf_counter(), connections[DEFAULT_DB_ALIAS]
+    with _cursors(database, 1 + len(before)) as (cursor, *others):
         # What is asked for is fetched after the end of the pipeline: within it, the end would be one more journey.
         with cursor.connection.pipeline():
             for other, one in zip(others, before, strict=True):
                 _executed(other, one)
             _executed(cursor, joined)
         (found,) = cursor.fetchall()
-    _log(joined, perf_counter() - begun)
+    _log(database, joined, begun)
     return found
 
 
@@ -89,15 +90,14 @@ def rows_of(statement: Statement, *, binary: bool = False) -> Rows:
 
     Whoever wraps the execution of Django's statements wraps this one, too. Many bytes come faster in binary.
     """
-    begun = perf_counter()
-    database = connections[DEFAULT_DB_ALIAS]
-    with _cursors(1) as (cursor,):
+    begun, database = perf_counter(), connections[DEFAULT_DB_ALIAS]
+    with _cursors(database, 1) as (cursor,):
         execute = partial(_executed_as_told, cursor, binary)
         for wrapper in reversed(database.execute_wrappers):
             execute = partial(wrapper, execute)
         execute(statement.sql, statement.parameters, False, {"connection": database, "cursor": cursor})
         found = cursor.fetchall()
-    _log(statement, perf_counter() - begun)
+    _log(database, statement, begun)
     return found
 
 
@@ -112,10 +112,9 @@ def _executed(cursor: Binding, statement: Statement) -> Binding:
 
 
 @contextmanager
-def _cursors(count: int) -> Iterator[list[Binding]]:
+def _cursors(database: BaseDatabaseWrapper, count: int) -> Iterator[list[Binding]]:
     """Cursors of this thread's connection. Where nothing failed, they are kept with it for the next ones: what a cursor
     has learnt of types, a new one would have to learn again, which takes as long as the statement itself."""
-    database = connections[DEFAULT_DB_ALIAS]
     database.ensure_connection()
     free: list[Binding] = database.connection.__dict__.setdefault("free_cursors", [])
     with database.wrap_database_errors:
@@ -132,8 +131,7 @@ def _cursor(connection: "Connection[tuple[Any, ...]]") -> Binding:
     return cursor
 
 
-def _log(statement: Statement, seconds: float) -> None:
+def _log(database: BaseDatabaseWrapper, statement: Statement, begun: float) -> None:
     """So that Django's log of queries, and whoever counts them, knows of it."""
-    database = connections[DEFAULT_DB_ALIAS]
     if database.queries_logged:
-        database.queries_log.append({"sql": statement.sql, "time": f"{seconds:.3f}"})
+        database.queries_log.append({"sql": statement.sql, "time": f"{perf_counter() - begun:.3f}"})

@@ -4,7 +4,7 @@ A span holds counts, codes and ids. It never holds what anybody wrote: neither t
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -22,12 +22,18 @@ _tracer: trace.Tracer = trace.NoOpTracer()
 _propagator = TraceContextTextMapPropagator()
 
 
-@contextmanager
-def span(name: str, attributes: Attributes | None = None, *, within: Context | None = None) -> Iterator[Span]:
+def span(
+    name: str, attributes: Attributes | None = None, *, within: Context | None = None
+) -> AbstractContextManager[Span]:
     """A span below the current one, or below the one that `within` carries. Of an error it keeps the class alone."""
-    if isinstance(_tracer, trace.NoOpTracer):
-        yield trace.INVALID_SPAN
-        return
+    return _NO_SPAN if isinstance(_tracer, trace.NoOpTracer) else _span(name, attributes, within)
+
+
+_NO_SPAN: AbstractContextManager[Span] = nullcontext(trace.INVALID_SPAN)
+
+
+@contextmanager
+def _span(name: str, attributes: Attributes | None, within: Context | None) -> Iterator[Span]:
     with _tracer.start_as_current_span(
         name, within, attributes=attributes, record_exception=False, set_status_on_exception=False
     ) as current:

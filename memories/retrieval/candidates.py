@@ -1,10 +1,11 @@
 """Which rows are measured: all of an owner with few, those that come into question of one with many."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 
 import numpy as np
-from django.db import transaction
+from django.db import connection, transaction
 
 from memories.retrieval.features import features
 from memories.retrieval.hits import Hits, prepare, rows_around
@@ -31,10 +32,15 @@ class Reach:
     """So many rows the rarest terms may select together, as the sample has it, before more frequent terms do not."""
     behind: float
     """By so much a stretch may seem worse than the rows that are wanted, and yet have one that belongs to them."""
+    nearest: int
+    """So many are found by their meaning, or twice as many as are wanted where these are more."""
 
 
 # Whoever asks when is told by a row that says a time, and it is often another row of the day that has the words.
-REACH, REACH_OF_WHEN = Reach(2_500, 1.2), Reach(6_000, 2.5)
+# Recall moves by .01 with what the sample happens to be: what is tried here is to be tried with several.
+REACH, REACH_OF_WHEN = Reach(3_000, 1.3, nearest=75), Reach(7_000, 2.75, nearest=150)
+# Of fewer rows, as many with a word are more frequent words, which tell less.
+REACH_SORTED, REACH_SORTED_OF_WHEN = replace(REACH, worded=2_000), replace(REACH_OF_WHEN, worded=4_000)
 
 
 def whole(search: Search, most: int) -> tuple[Columns, Rarity]:
@@ -50,18 +56,24 @@ def in_question(search: Search, weights: Mapping[str, float], least: int) -> tup
     Those of them that look good are measured together with what stands around them: a row may owe its place to these.
     So are the newest and the pinned, which are wanted in any case.
     """
-    reach = REACH_OF_WHEN if search.question.asks_when else REACH
-    newest = max(NEWEST, least)
-    with transaction.atomic():
-        rows_in_table = prepare()
+    of_when = search.question.asks_when
+    reach = REACH_OF_WHEN if of_when else REACH
+    nearest, newest = max(reach.nearest, 2 * least), max(NEWEST, least)
+    # Where a transaction is under way, it keeps the settings: a savepoint would take two journeys more.
+    with nullcontext() if connection.in_atomic_block else transaction.atomic():
+        rows_in_table = prepare(nearest)
         sample = search.sample(SAMPLE)
         rarity = rarity_by_sample(sample, search)
+        indexed = rarity.rows > SORTED_ROWS
+        if not indexed:
+            reach = REACH_SORTED_OF_WHEN if of_when else REACH_SORTED
         rare = rarity.rarest(reach.worded)
         hits = Hits(
             rare=rare.tolist(),
             worded=2 * reach.worded,  # the sample may be wrong
+            nearest=nearest,
             newest=newest,
-            indexed=rarity.rows > SORTED_ROWS,
+            indexed=indexed,
             large=rarity.rows > rows_in_table * LARGE_SHARE,
         ).of(search)
         rarity = rarity.counted(hits, rare)

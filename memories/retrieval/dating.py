@@ -20,7 +20,10 @@ def date_of(rows: Columns) -> NDArray[np.int64]:
 
 def of_named_days(rows: Columns, question: Question) -> NDArray[np.float64]:
     """1 for a row that is of a day that the question names, else 0."""
-    date, named = date_of(rows), np.zeros(len(rows))
+    named = np.zeros(len(rows))
+    if not question.days:
+        return named
+    date = date_of(rows)
     for first, last in _spans(question):
         named = np.maximum(named, (first <= date) & (date <= last))
     return named
@@ -28,7 +31,10 @@ def of_named_days(rows: Columns, question: Question) -> NDArray[np.float64]:
 
 def nearness(rows: Columns, question: Question) -> NDArray[np.float64]:
     """1 down to 0 with the distance from the nearest of the named days; whole months and years have no nearness."""
-    date, near = date_of(rows), np.zeros(len(rows))
+    near = np.zeros(len(rows))
+    if not question.days:
+        return near
+    date = date_of(rows)
     for first, last in _spans(question):
         if last - first < WEEK_DAYS:
             away = np.maximum(0, np.maximum(first - date, date - last))

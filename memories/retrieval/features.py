@@ -19,6 +19,8 @@ Places = NDArray[np.intp]
 Terms = NDArray[np.int64]
 Values = TypeVar("Values", Numbers, Terms)
 
+TERMS_A_BYTE = 8
+ANY_BYTE = np.arange(256)
 BYTES_A_TOKEN = 4
 LONG = 6.0
 """log(1 + tokens) from which on more length says nothing more."""
@@ -32,22 +34,24 @@ def features(rows: Columns, question: Question, rarity: Rarity) -> dict[str, Num
     Similarities are cosines. Matches of words are shares of the question's weight. All others are 0 to 1.
     """
     starts, continues = _days_of(rows)
-    idf = rarity.idf
-    similarity = np.nan_to_num(rows["similarity"].astype(float))
-    found, asks = terms_of(rows), _marked(rows, ASKS)
+    similarity = rows["similarity"].astype(float)
+    similarity[np.isnan(similarity)] = 0
+    share = _Shares(rarity.idf)
+    found = terms_of(rows)
+    asks = _marked(found, ASKS)
     said_before, said_after = _previous(found, continues), _next(found, continues)
     return {
         "similarity": similarity,
         "similarity_with_previous": _joined(rows, similarity, continues),
         "similarity_of_day": _of_day(np.maximum, similarity, starts),
-        "words": _share(found, idf),
-        "words_with_previous": _share(found | said_before, idf),
-        "words_around": _share(found | said_before | said_after, idf),
-        "words_of_day": _share(_of_day(np.bitwise_or, found, starts), idf),
-        "labelled": _marked(rows, LABELLED),
+        "words": share.of(found),
+        "words_with_previous": share.of(found | said_before),
+        "words_around": share.of(found | said_before | said_after),
+        "words_of_day": share.of(_of_day(np.bitwise_or, found, starts)),
+        "labelled": _marked(found, LABELLED),
         "date": of_named_days(rows, question) * (1 - rarity.dated),
         "near_date": nearness(rows, question),
-        "time_said": _marked(rows, SAYS_A_TIME),
+        "time_said": _marked(found, SAYS_A_TIME),
         "length": np.minimum(np.log1p(rows["length"] / BYTES_A_TOKEN), LONG) / LONG,
         "asks": asks,
         "after_question": _previous(asks, continues),
@@ -56,8 +60,8 @@ def features(rows: Columns, question: Question, rarity: Rarity) -> dict[str, Num
     }
 
 
-def _marked(rows: Columns, mark: int) -> Numbers:
-    return ((rows["marks"] & mark) > 0).astype(float)
+def _marked(found: Terms, mark: int) -> Numbers:
+    return ((found & mark) > 0).astype(float)
 
 
 def _days_of(rows: Columns) -> tuple[Places, Flags]:
@@ -90,10 +94,22 @@ def _next(values: Values, continues: Flags) -> Values:
     return after
 
 
-def _share(found: Terms, idf: Numbers) -> Numbers:
-    total = float(idf.sum())
-    matched: Numbers = has(found, len(idf)).astype(float) @ idf
-    return matched / (total or 1.0)
+class _Shares:
+    """How much of a question's weight terms have, if each tells as much as given."""
+
+    def __init__(self, idf: Numbers) -> None:
+        total = float(idf.sum()) or 1.0
+        eights = [idf[start : start + TERMS_A_BYTE] for start in range(0, len(idf), TERMS_A_BYTE)]
+        self.of_byte = [has(ANY_BYTE, len(eight)).astype(float) @ eight / total for eight in eights]
+        """By eight terms, what each of the bytes tells that say which of them there are: looked up, and not summed."""
+
+    def of(self, found: Terms) -> Numbers:
+        """A number per row, 0 to 1."""
+        in_bytes = found.astype("<i8").view(np.uint8).reshape(-1, found.itemsize)
+        share = np.zeros(len(found))
+        for place, of_byte in enumerate(self.of_byte):
+            share += of_byte[in_bytes[:, place]]
+        return share
 
 
 def _joined(rows: Columns, similarity: Numbers, continues: Flags) -> Numbers:

@@ -16,7 +16,7 @@ from memories.directions import Direction, in_active_space
 from memories.retrieval import candidates
 from memories.retrieval.features import Numbers, features
 from memories.retrieval.question import Question
-from memories.retrieval.rows import GONE, OCCURRED, PINNED, Columns, Search, ids_of
+from memories.retrieval.rows import GONE, OCCURRED, PINNED, Columns, Search, ids_of, ids_written
 from memories.retrieval.scores import DECIMALS, scores_of
 from memories.retrieval.terms import terms_read
 from memories.search import FoundMemory
@@ -24,7 +24,7 @@ from memories.services import Owner
 
 TEXTS = f"""
 SELECT id, version, kind, text, {OCCURRED}, superseded_by_id, pinned, retired_because
-FROM memories WHERE id = ANY(%(ids)s)
+FROM memories WHERE id = ANY(%(ids)s::uuid[])
 """  # noqa: S608 - only the constant above is put in
 
 
@@ -88,7 +88,7 @@ def _first(rows: Columns, values: Numbers, count: int) -> NDArray[np.intp]:
 
 def _found(rows: Columns, measured: Mapping[str, Numbers]) -> list[FoundMemory]:
     ids = ids_of(rows)
-    texts, similarities = _texts(ids), rows["similarity"].tolist()
+    texts, similarities = _texts(rows), rows["similarity"].tolist()
     columns = {name: values.tolist() for name, values in measured.items()}
     found = []
     for place, id_ in enumerate(ids):
@@ -99,5 +99,5 @@ def _found(rows: Columns, measured: Mapping[str, Numbers]) -> list[FoundMemory]:
     return found
 
 
-def _texts(ids: list[UUID]) -> dict[UUID, tuple[UUID, int, str, str, datetime.datetime, UUID | None, bool, str]]:
-    return {row[0]: tuple(row) for row in rows_of(Statement(TEXTS, {"ids": ids}))}
+def _texts(rows: Columns) -> dict[UUID, tuple[UUID, int, str, str, datetime.datetime, UUID | None, bool, str]]:
+    return {row[0]: tuple(row) for row in rows_of(Statement(TEXTS, {"ids": ids_written(rows)}))}

@@ -4,29 +4,38 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from config.http.statements import Statement, rows_of
-from memories.retrieval.rows import OCCURRED, Columns, Search, ids_written
+from memories.retrieval.rows import OCCURRED, Columns, Search, ids_written, moments_written
 
-NEAREST = 100
 DATED = 500
 """The newest of each run of named days."""
 BEFORE = AFTER = 24
 """So many rows of the same day are read with one that looks good: of most days, all."""
 
+BREADTH = 2
+"""So many times the nearest that are wanted, the index looks at once: more are found than the approximate ones."""
+MOST_BREADTH = 1_000
+"""The index looks at no more."""
+
 # The index knows no owners: it goes on until it has found enough rows of this one. How many rows a word or an owner
 # has decides how they are best read, and a plan that is made beforehand knows neither.
 SETTINGS = """
-SELECT set_config('hnsw.ef_search', '200', true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
+SELECT set_config('hnsw.ef_search', %(breadth)s, true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
     set_config('hnsw.max_scan_tuples', '40000', true), set_config('plan_cache_mode', 'force_custom_plan', true),
     reltuples
 FROM pg_class WHERE oid = 'memories'::regclass
 """
 
 BY_INDEX = "{slot}::halfvec({dimensions}) <=> %(vector)s::vector::halfvec({dimensions})"
-BY_SORTING = "({slot} <=> %(vector)s::vector) + 0"
-"""No index knows sums."""
-NEAR = """
-    SELECT ctid FROM memories WHERE {owner} = %(owner)s AND {here} AND {slot} IS NOT NULL
-    ORDER BY {distance} LIMIT %(nearest)s
+NEAR_BY_INDEX = f"""
+    SELECT ctid FROM memories WHERE {{owner}} = %(owner)s AND {{here}} AND {{slot}} IS NOT NULL
+    ORDER BY {BY_INDEX} LIMIT %(nearest)s
+"""  # noqa: S608 - only the constant above is put in
+# In order of time, as most rows came: whoever follows it stays in one place of the table for several of them.
+NEAR_BY_SORTING = """
+    SELECT place FROM (
+        SELECT ctid AS place, {slot} <=> %(vector)s::vector AS distance FROM memories
+        WHERE {owner} = %(owner)s AND {here} AND {slot} IS NOT NULL ORDER BY {occurred} DESC OFFSET 0
+    ) AS owned ORDER BY distance LIMIT %(nearest)s
 """
 NONE_NEAR = "SELECT ctid FROM memories WHERE false"
 
@@ -36,43 +45,51 @@ OWNED_UNINDEXED = "({owner} = %(owner)s) IS TRUE"
 
 # Within one statement a row stays in its place, and going there is a quarter of the work of finding it by its id.
 HITS = """
-(SELECT * FROM memories WHERE {owned} AND search @@ %(rare)s::tsquery LIMIT %(worded)s)
+(SELECT {row} FROM memories WHERE {owned} AND search @@ %(rare)s::tsquery LIMIT %(worded)s)
 UNION ALL
-SELECT * FROM memories WHERE ctid IN (
+SELECT {row} FROM memories WHERE ctid IN (
     ({near})
     UNION ALL
     (SELECT ctid FROM memories WHERE {owner} = %(owner)s ORDER BY {occurred} DESC LIMIT %(newest)s)
     UNION ALL
     SELECT ctid FROM memories WHERE {owner} = %(owner)s AND pinned
+{dated})
+"""
+OF_NAMED_DAYS = """
     UNION ALL
     SELECT dated.ctid FROM unnest(%(first)s::date[], %(last)s::date[]) AS days (first, last), LATERAL (
         SELECT ctid FROM memories WHERE {owner} = %(owner)s AND {occurred} >= first::timestamp AT TIME ZONE 'UTC'
             AND {occurred} < (last + 1)::timestamp AT TIME ZONE 'UTC' ORDER BY {occurred} DESC LIMIT %(dated)s
     ) AS dated
-)
 """
+# Whole rows, vectors and all, would take longer to sort than to go to once more.
 AROUND = """
-SELECT near.*
-FROM (SELECT id, {occurred} AS at FROM memories WHERE id = ANY(%(hits)s::uuid[])) AS hit, LATERAL (
-    (SELECT * FROM memories WHERE {owner} = %(owner)s AND {occurred} <= hit.at
-        AND {occurred} >= date_trunc('day', hit.at, 'UTC') AND ({occurred} < hit.at OR id < hit.id)
-        ORDER BY {occurred} DESC, id DESC LIMIT %(before)s)
+SELECT {row} FROM memories WHERE ctid = ANY(ARRAY(
+    SELECT near.place FROM unnest(%(hits)s::uuid[], %(moments)s::timestamptz[]) AS hit (id, at), LATERAL (
+        (SELECT ctid FROM memories WHERE {owner} = %(owner)s AND {occurred} <= hit.at
+            AND {occurred} >= date_trunc('day', hit.at, 'UTC') AND ({occurred} < hit.at OR id < hit.id)
+            ORDER BY {occurred} DESC, id DESC LIMIT %(before)s)
+        UNION ALL
+        (SELECT ctid FROM memories WHERE {owner} = %(owner)s AND {occurred} >= hit.at
+            AND {occurred} < date_trunc('day', hit.at, 'UTC') + interval '1 day'
+            AND ({occurred} > hit.at OR id >= hit.id)
+            ORDER BY {occurred}, id LIMIT %(after)s)
+    ) AS near (place)
     UNION ALL
-    (SELECT * FROM memories WHERE {owner} = %(owner)s AND {occurred} >= hit.at
-        AND {occurred} < date_trunc('day', hit.at, 'UTC') + interval '1 day' AND ({occurred} > hit.at OR id >= hit.id)
-        ORDER BY {occurred}, id LIMIT %(after)s)
-) AS near
-UNION ALL
-SELECT * FROM memories WHERE id = ANY(%(alone)s::uuid[])
+    SELECT ctid FROM memories WHERE id = ANY(%(alone)s::uuid[])
+))
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What to look for: `rare` are the places of terms, which may select up to `worded` rows; and the `newest` rows."""
+    """What to look for: `rare` are the places of terms, which may select up to `worded` rows; and the
+    `nearest` in meaning and the `newest` rows.
+    """
 
     rare: Sequence[int]
     worded: int
+    nearest: int
     newest: int
     indexed: bool
     """Whether the nearest are found by the index on meaning."""
@@ -82,14 +99,18 @@ class Hits:
     def of(self, search: Search) -> Columns:
         """The rows, the oldest first, looked over: of the terms, the rare ones. Raises SpaceLeft."""
         days = search.question.days
-        names = {"owner": search.column, "occurred": OCCURRED}
-        chosen = HITS.format(
-            owned=(OWNED_UNINDEXED if self.large else OWNED).format(**names), near=self._near(search), **names
-        )
+        named = {
+            "{owned}": OWNED_UNINDEXED if self.large else OWNED,
+            "{near}": self._near(search),
+            "{dated}": OF_NAMED_DAYS if days else "",
+        }
+        chosen = HITS
+        for name, sql in named.items():
+            chosen = chosen.replace(name, sql)
         parameters = {
             "rare": " | ".join(search.terms.all[place] for place in self.rare),
             "worded": self.worded,
-            "nearest": NEAREST,
+            "nearest": self.nearest,
             "newest": self.newest,
             "dated": DATED,
             "first": [span.first for span in days],
@@ -101,8 +122,9 @@ class Hits:
         if search.question.vector is None:
             return NONE_NEAR
         space = search.question.vector.space
-        distance = (BY_INDEX if self.indexed else BY_SORTING).format(slot=space.slot, dimensions=space.dimensions)
-        return NEAR.format(distance=distance, slot=space.slot, here=space.here, owner=search.column)
+        near = NEAR_BY_INDEX if self.indexed else NEAR_BY_SORTING
+        names = {"owner": search.column, "occurred": OCCURRED}
+        return near.format(slot=space.slot, dimensions=space.dimensions, here=space.here, **names)
 
 
 def rows_around(search: Search, hits: Columns, alone: Columns) -> Columns:
@@ -110,12 +132,18 @@ def rows_around(search: Search, hits: Columns, alone: Columns) -> Columns:
 
     Raises SpaceLeft.
     """
-    chosen = AROUND.format(owner=search.column, occurred=OCCURRED)
-    parameters = {"hits": ids_written(hits), "alone": ids_written(alone), "before": BEFORE, "after": AFTER + 1}
-    return search.measured(chosen, parameters)
+    parameters = {
+        "hits": ids_written(hits),
+        "moments": moments_written(hits),
+        "alone": ids_written(alone),
+        "before": BEFORE,
+        "after": AFTER + 1,
+    }
+    return search.measured(AROUND, parameters)
 
 
-def prepare() -> int:
-    """Hold the settings of the searches that follow to the transaction; about how many rows the table has."""
-    (*_, rows) = rows_of(Statement(SETTINGS, {}))[0]
+def prepare(nearest: int) -> int:
+    """Hold the settings of a search for so many to the transaction; about how many rows the table has."""
+    breadth = str(min(BREADTH * nearest, MOST_BREADTH))
+    (*_, rows) = rows_of(Statement(SETTINGS, {"breadth": breadth}))[0]
     return int(rows)

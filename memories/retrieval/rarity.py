@@ -45,8 +45,8 @@ class Rarity:
 
 
 def terms_of(rows: Columns) -> NDArray[np.int64]:
-    """A bit for each term that the row has."""
-    terms: NDArray[np.int64] = rows["terms"].astype(np.int64)
+    """A bit for each term that the row has, and others above them."""
+    terms: NDArray[np.int64] = rows["marks"].astype(np.int64)
     return terms
 
 

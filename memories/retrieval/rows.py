@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from config.http.statements import Statement, rows_of
 from memories.retrieval.question import Question
-from memories.retrieval.terms import Terms
+from memories.retrieval.terms import MAX_TERMS, Terms
 from memories.spaces import ACTIVE
 
 Columns = NDArray[np.void]
@@ -29,17 +29,15 @@ LAYOUT = np.dtype(
         ("id_high", ">u8"),
         ("id_low", ">u8"),
         ("at", ">i8"),
+        ("marks", ">i8"),
         ("similarity", ">f8"),
-        ("terms", ">i8"),
-        ("salience", ">f4"),
-        ("credibility", ">f4"),
-        ("unused", ">i2"),
-        ("length", ">i4"),
-        ("marks", ">i2"),
+        ("salience", ">f8"),
+        ("credibility", ">f8"),
+        ("length", ">f8"),
     ]
 )
-GONE, LABELLED, SAYS_A_TIME, ASKS, PINNED = 1, 2, 4, 8, 16
-"""What `marks` is made of."""
+GONE, LABELLED, SAYS_A_TIME, ASKS, PINNED = (1 << MAX_TERMS + place for place in range(5))
+"""What `marks` is made of, above a bit for each term that the row has: the first of them is the lowest."""
 
 TIME_WORDS = (
     "yesterday | today | tomorrow | tonight | last | next | ago | sinc | recent | day | week | weekend | month | year"
@@ -49,15 +47,16 @@ TIME_WORDS = (
 
 OCCURRED = "coalesce(occurred_at, created)"
 
-READ = """
-SELECT string_agg(uuid_send(id) || timestamptz_send({occurred}) || float8send({similarity}) || int8send({terms})
-    || float4send(salience::float4) || float4send(credibility::float4)
-    || int8send((octet_length(text)::bigint << 16) | {marks}), ''::bytea), {active}
-FROM ({which}) AS chosen
+# Four numbers are the ends of a line, which is sent at once: each call for each row takes its time.
+ROW = """
+uuid_send(id) || timestamptz_send({occurred}) || int8send({marks})
+    || lseg_send(lseg(point({similarity}, salience), point(credibility, octet_length(text))))
 """
-NEWEST = "SELECT * FROM memories WHERE {owner} = %(owner)s ORDER BY {occurred} DESC LIMIT %(limit)s"
+# Packed where it is read: handed on whole, a row would take all its columns along.
+READ = "SELECT string_agg(packed, ''::bytea), {active} FROM ({which}) AS chosen (packed)"
+NEWEST = "SELECT {row} FROM memories WHERE {owner} = %(owner)s ORDER BY {occurred} DESC LIMIT %(limit)s"
 SAMPLE = """
-SELECT * FROM memories WHERE {owner} = %(owner)s ORDER BY substring(uuid_send(id), 13) LIMIT %(limit)s
+SELECT {row} FROM memories WHERE {owner} = %(owner)s ORDER BY substring(uuid_send(id), 13) LIMIT %(limit)s
 """
 
 
@@ -77,49 +76,62 @@ class Search:
         return {
             "owner": self.owner,
             **(vector.parameters if vector else {}),
-            "label": self.terms.label,
             "time_words": TIME_WORDS,
         }
 
     def newest(self, limit: int) -> Columns:
         """The newest rows, the oldest of them first. Raises SpaceLeft."""
-        return self.measured(NEWEST.format(owner=self.column, occurred=OCCURRED), {"limit": limit})
+        return self.measured(NEWEST, {"limit": limit})
 
     def sample(self, limit: int) -> Columns:
         """A random choice, and always the same: by the last four bytes of the ids. Nobody asks how near these are, or
         whether they say a time.
         """
         counted = replace(self, question=replace(self.question, vector=None, asks_when=False))
-        return counted.glanced(SAMPLE.format(owner=self.column), {"limit": limit}, range(len(self.terms.all)))
+        return counted.glanced(SAMPLE, {"limit": limit}, range(len(self.terms.all)))
 
     def measured(self, which: str, parameters: Mapping[str, Any]) -> Columns:
-        """The rows that this SQL selects, the oldest first. Raises SpaceLeft."""
-        return self._read(which, parameters, range(len(self.terms.all)), [*self._first_marks, *self._last_marks])
+        """The rows that this SQL selects, the oldest first. Raises SpaceLeft.
+
+        It has places for the {row} that it selects of memories, the {owner}'s column, and when a row {occurred}.
+        """
+        marks = [*self._marks, _bit("text LIKE '%%?'", ASKS)]
+        return self._read(which, parameters, marks, self._terms(range(len(self.terms.all)), labelling=True))
 
     def glanced(self, which: str, parameters: Mapping[str, Any], places: Iterable[int]) -> Columns:
         """The same rows, looked over: each word takes its time. Only the terms at these places are looked for, and no
         row is LABELLED or ASKS.
         """
-        return self._read(which, parameters, places, self._first_marks)
+        return self._read(which, parameters, self._marks, self._terms(places, labelling=False))
 
-    def _read(self, which: str, parameters: Mapping[str, Any], places: Iterable[int], marks: Sequence[str]) -> Columns:
-        sought = {f"term_{number}": (self.terms.all[place], 1 << place) for number, place in enumerate(places)}
-        query = READ.format(
+    def _read(self, which: str, parameters: Mapping[str, Any], marks: Sequence[str], terms: Statement) -> Columns:
+        row = ROW.format(
             occurred=OCCURRED,
-            active=ACTIVE,
-            which=which,
+            marks=" | ".join([*marks, *([terms.sql] if terms.sql else [])]),
             similarity=self._similarity,
-            terms=" | ".join(_bit(f"search @@ %({name})s::tsquery", f"%({name}_bit)s::bigint") for name in sought)
-            or "0::bigint",
-            marks=" | ".join(marks),
         )
-        terms = {name: term for name, (term, _) in sought.items()}
-        bits = {f"{name}_bit": str(bit) for name, (_, bit) in sought.items()}
-        statement = Statement(query, {**self.parameters, **terms, **bits, **parameters})
+        chosen = which.format(row=row, owner=self.column, occurred=OCCURRED)
+        query = READ.format(active=ACTIVE, which=chosen)
+        statement = Statement(query, {**self.parameters, **terms.parameters, **parameters})
         ((packed, active),) = rows_of(statement, binary=True)
         if self.question.vector:
             self.question.vector.confirm(active)
         return _in_order(np.frombuffer(packed or b"", dtype=LAYOUT))
+
+    def _terms(self, places: Iterable[int], *, labelling: bool) -> Statement:
+        """An SQL expression, with what it takes: a bit for each term that a row has. Who looks for labels, too, looks
+        for one where its word is.
+        """
+        bits, parameters = [], dict[str, Any]()
+        for number, place in enumerate(places):
+            word, bit, label = f"word_{number}", f"bit_{number}", f"label_{number}"
+            parameters |= {word: self.terms.all[place], bit: str(1 << place)}
+            has = f"%({bit})s::bigint"
+            if labelling and place < len(self.terms.words):
+                parameters[label] = self.terms.label(place)
+                has += f" | {_bit(f'search @@ %({label})s::tsquery', LABELLED)}"
+            bits.append(_bit(f"search @@ %({word})s::tsquery", has))
+        return Statement(" | ".join(bits), parameters)
 
     @property
     def _similarity(self) -> str:
@@ -130,33 +142,37 @@ class Search:
         return f"coalesce(CASE WHEN {space.here} THEN 1 - ({space.slot} <=> %(vector)s::vector) END, 'NaN')"
 
     @property
-    def _first_marks(self) -> list[str]:
+    def _marks(self) -> list[str]:
         """SQL expressions: those marks that say whether a row is worth another look."""
         marks = [_bit("superseded_by_id IS NOT NULL OR retired_because <> ''", GONE), _bit("pinned", PINNED)]
         if self.question.asks_when:
             marks.append(_bit("search @@ %(time_words)s::tsquery", SAYS_A_TIME))
         return marks
 
-    @property
-    def _last_marks(self) -> list[str]:
-        """SQL expressions: all others."""
-        return [_bit("search @@ %(label)s::tsquery", LABELLED), _bit("text LIKE '%%?'", ASKS)]
-
 
 def _bit(condition: str, bit: int | str) -> str:
-    return f"CASE WHEN {condition} THEN {bit} ELSE 0 END"
+    return f"CASE WHEN {condition} THEN {bit} ELSE 0::bigint END"
 
 
 def _in_order(rows: Columns) -> Columns:
     """Each row once, the oldest first. PostgreSQL would sort whole rows, vectors and all."""
-    at, high, low = (rows[name].astype(rows[name].dtype.newbyteorder("=")) for name in ("at", "id_high", "id_low"))
-    order = np.argsort(at, kind="stable")
-    if (at[order[1:]] == at[order[:-1]]).any():
-        order = np.lexsort((low, high, at))
-    high, low = high[order], low[order]
-    first = np.ones(len(rows), dtype=bool)
-    first[1:] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
-    return rows.take(order[first])
+    order = np.argsort(_native(rows["at"]), kind="stable")
+    rows = rows.take(order)
+    of_one_moment = rows["at"][1:] == rows["at"][:-1]
+    if not of_one_moment.any():
+        return rows
+    places = np.flatnonzero(np.append(of_one_moment, False) | np.insert(of_one_moment, 0, False))
+    some = rows.take(places)  # few are sorted by their ids, and no more
+    rows[places] = some = some.take(np.lexsort([_native(some[name]) for name in ("id_low", "id_high", "at")]))
+    again = (some["id_low"][1:] == some["id_low"][:-1]) & (some["id_high"][1:] == some["id_high"][:-1])
+    once = np.ones(len(rows), dtype=bool)
+    once[places[1:][again]] = False
+    return rows.compress(once)
+
+
+def _native(column: NDArray[Any]) -> NDArray[Any]:
+    """The column in the order of bytes that the processor counts in."""
+    return column.astype(column.dtype.newbyteorder("="))
 
 
 def ids_of(rows: Columns) -> list[UUID]:
@@ -169,3 +185,9 @@ def ids_written(rows: Columns) -> str:
     """Their ids as the text of a uuid[]: many are written faster than they are made."""
     halves = zip(rows["id_high"].tolist(), rows["id_low"].tolist(), strict=True)
     return f"{{{','.join([f'{high:016x}{low:016x}' for high, low in halves])}}}"
+
+
+def moments_written(rows: Columns) -> str:
+    """When they occurred as the text of a timestamptz[]."""
+    moments = np.datetime64(EPOCH, "us") + rows["at"].astype("timedelta64[us]")
+    return f"{{{','.join([f'{moment}Z' for moment in np.datetime_as_string(moments).tolist()])}}}"

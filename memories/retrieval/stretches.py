@@ -19,12 +19,16 @@ def best_of_stretches(hits: Columns, scores: NDArray[np.float64], sample: Column
 
     The sample, in order of time, of so many rows that are owned tells about how many lie between two moments.
     """
-    order = np.argsort(-scores, kind="stable")
     rank = np.interp(hits["at"].astype(float), sample["at"].astype(float), np.linspace(0, owned, len(sample)))
-    stretch = date_of(hits) * STRETCHES + (rank // LENGTH).astype(np.int64)
-    _, first = np.unique(stretch[order], return_index=True)
-    best: NDArray[np.intp] = order[np.sort(first)]
-    return best
+    stretch = date_of(hits) * STRETCHES + (rank / LENGTH).astype(np.int64)
+    first = np.flatnonzero(np.diff(stretch, prepend=-1))
+    if not len(first):
+        return first
+    highest = np.maximum.reduceat(scores, first)
+    high = np.flatnonzero(scores == np.repeat(highest, np.diff(first, append=len(scores))))
+    best = high[np.diff(stretch[high], prepend=-1) != 0]
+    in_order: NDArray[np.intp] = best[np.argsort(-highest, kind="stable")]
+    return in_order
 
 
 def hopeful(best: NDArray[np.intp], scores: NDArray[np.float64], *, behind: float, wanted: int) -> NDArray[np.intp]:
@@ -33,6 +37,6 @@ def hopeful(best: NDArray[np.intp], scores: NDArray[np.float64], *, behind: floa
     They score no less than the last of as many hits as are wanted, but for what they may be behind. There are as many
     of them as rows are wanted, at least, where there are so many stretches.
     """
-    last = np.sort(scores)[-wanted:][:1]
+    last = np.partition(scores, -wanted)[-wanted] if 0 < wanted < len(scores) else scores.min(initial=np.inf)
     near = np.count_nonzero(scores[best] >= last - behind)
     return best[: max(wanted, min(near, MOST))]

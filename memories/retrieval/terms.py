@@ -14,6 +14,7 @@ from memories.retrieval.question import Question
 
 MAX_WORDS = 40
 MAX_ENTITIES = 8
+MAX_TERMS = MAX_WORDS + MAX_ENTITIES
 
 # The longest words say the most where a question is a whole page.
 READ = """
@@ -40,10 +41,9 @@ class Terms:
         """Words and entities."""
         return (*self.words, *self.entities)
 
-    @property
-    def label(self) -> str:
-        """Any of the words, where it labels a text: as the speaker does in “Ada: Tea?”."""
-        return " | ".join(f"{word}:A" for word in self.words)
+    def label(self, place: int) -> str:
+        """The word at that place where it labels a text: as the speaker does in “Ada: Tea?”."""
+        return f"{self.words[place]}:A"
 
 
 def terms_read(question: Question, column: str, owner: UUID, most: int) -> tuple[Terms, bool]:

@@ -146,7 +146,7 @@ def test_an_error_leaves_its_class_alone(
     assert not [event for span in found for event in span.events]
 
 
-def _fails(*_: Any) -> NoReturn:
+def _fails(*_: Any, **__: Any) -> NoReturn:
     raise LookupError("the source is gone")
 
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from functools import partial
 from random import Random
 from time import monotonic
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 
 from agents.models import Agent
 from agents.services import agent_create
@@ -17,8 +18,12 @@ from assembly.asked import Asked
 from assembly.cache import Answer, AssemblyCache
 from assembly.engine.types import Candidate
 from assembly.kept import LIFETIME_SECONDS, Kept, Readings
+from assembly.models import Assembly
+from assembly.recorded import recorded
+from assembly.replay import replay
 from assembly.service import assemble
 from assembly.settling import settle
+from config.http.errors import Invalid
 from memories.services import MemoryFacts, memory_create
 from teams.models import Team
 from teams.principal import SYSTEM
@@ -26,6 +31,7 @@ from tests.assembly.conftest import NOW
 from tests.assembly.edits import EDITS
 from tests.assembly.everything import everything
 from tests.postgres import cloned_database, connected_to
+from tests.threads import at_once
 
 Pair = tuple[Agent, Team]
 
@@ -89,12 +95,100 @@ def test_where_nothing_has_changed_the_counts_and_the_record_are_all_that_is_ask
     press: Pair, django_assert_num_queries: Callable[[int], AbstractContextManager[Any]]
 ) -> None:
     agent, team = press
+    _change(agent, "Before")
     told(agent, team)
     with django_assert_num_queries(2):
         told(agent, team, max_tokens=15_998)
-    memory_create(owner=agent, facts=MemoryFacts(kind="fact", text="A change"), principal=SYSTEM)
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(1):
         told(agent, team, max_tokens=15_997)
+    _change(agent, "After")
+    with django_assert_num_queries(4):
+        told(agent, team, max_tokens=15_996)
+    _change(agent, "And again: now it is asked first")
+    with django_assert_num_queries(3):
+        told(agent, team, max_tokens=15_995)
+
+
+def _change(agent: Agent, text: str) -> None:
+    memory_create(owner=agent, facts=MemoryFacts(kind="fact", text=text), principal=SYSTEM)
+
+
+def _made_steady(agent: Agent, team: Team | None) -> None:
+    """So that the next context rests on what is kept, and the statement that records it looks at the counts."""
+    for budget in (15_901, 15_902):
+        told(agent, team, max_tokens=budget)
+
+
+def test_what_changes_while_a_context_is_made_of_what_is_kept_is_in_it(
+    press: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent, team = press
+    _made_steady(agent, team)
+    settled: list[Any] = []
+
+    def changing(*given: Any) -> Any:
+        if not settled:
+            _change(agent, "Said in the meantime")
+        settled.append(settle(*given))
+        return settled[-1]
+
+    monkeypatch.setattr(service, "settle", changing)
+    before = Assembly.objects.count()
+    answer = told(agent, team)
+    assert ["Said in the meantime" in one.assembled.content for one in settled] == [False, True]
+    assert "Said in the meantime" in answer.content
+    assert Assembly.objects.count() == before + 1
+    assert replay(recorded(Assembly.objects.get(id=answer.assembly.id))).identical
+
+
+def test_who_left_a_team_is_told_so_and_who_joined_it_is_told_of_it(press: Pair) -> None:
+    team = press[1]
+    agent = agent_create(slug="newcomer", name="Newcomer")
+    for _ in range(3):
+        with pytest.raises(Invalid):
+            told(agent, team)
+    agent.teams.add(team)
+    assert "Team Goals" in told(agent, team).content
+    _made_steady(agent, team)
+    before = Assembly.objects.count()
+    agent.teams.remove(team)
+    with pytest.raises(Invalid):
+        told(agent, team, max_tokens=15_903)
+    assert Assembly.objects.count() == before
+
+
+def test_many_at_once_are_never_told_what_was_before(press: Pair) -> None:
+    """Writers and readers of one agent at the same time: whoever asks after a change was made is told of it."""
+    agent, team = press
+    _made_steady(agent, team)
+    stale: list[str] = []
+
+    def ask_after_writing(number: int) -> None:
+        for turn in range(12):
+            text = f"Said by {number} as number {turn}."
+            _change(agent, text)
+            if text not in told(agent, team, max_tokens=14_000 + 100 * number + turn).content:
+                stale.append(text)
+            told(agent, team, max_tokens=13_000 + 100 * number + turn)
+
+    at_once([partial(ask_after_writing, number) for number in range(3)])
+    assert not stale
+
+
+def test_a_record_that_rests_on_a_state_is_planned_once(press: Pair) -> None:
+    """To plan anew for each record would take longer than to write it."""
+    agent, team = press
+    for budget in range(15_000, 15_015):
+        told(agent, team, max_tokens=budget)
+    query = """
+        SELECT sum(generic_plans), sum(custom_plans) FROM pg_prepared_statements
+        WHERE statement LIKE '%change_counters%' AND statement LIKE '%new_assemblies%'
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(query)
+        planned_once, planned_anew = cursor.fetchone()
+    assert planned_once > 0
+    assert planned_anew < 15
 
 
 def test_what_was_not_asked_for_longest_makes_room() -> None:

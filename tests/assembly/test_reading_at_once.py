@@ -16,6 +16,7 @@ from assembly.cache import Answer, AssemblyCache
 from assembly.rules.services import rule_delete
 from assembly.service import assemble
 from assembly.sources import SOURCES
+from assembly.sources.base import Reading
 from config.http.statements import Statement
 from teams.models import Team
 from teams.principal import SYSTEM
@@ -91,7 +92,7 @@ def test_a_part_that_fails_costs_itself_alone(press: Pair, monkeypatch: pytest.M
     def broken(*given: Any) -> Any:
         reading = ask(*given)
         assert reading
-        return replace(reading, statement=Statement("SELECT 1 / 0 AS id", {}))
+        return Reading(Statement("SELECT 1 / 0 AS id", {}), reading.gathered)
 
     with monkeypatch.context() as patch:
         patch.setitem(SOURCES, "daily_logs", replace(SOURCES["daily_logs"], reading=broken, gather=raising))

@@ -35,14 +35,14 @@ def test_what_is_stored_is_not_sent_again(luna: Agent, monkeypatch: pytest.Monke
     sent: list[str] = []
 
     def rows_sent(statement: Statement) -> Rows:
-        sent.append(str(statement.parameters["texts"]))
+        sent.append(str(statement.parameters.get("texts")))
         return rows_of(statement)
 
     monkeypatch.setattr("assembly.writing.rows_of", rows_sent)
     made(luna, Asked(now=NOW))
     made(luna, Asked(now=NOW, topic="acts"))
     assert "You are Luna." in sent[-2]
-    assert sent[-1] == "[]"
+    assert sent[-1] == "None"
 
 
 def test_numbers_of_any_size_are_recorded(luna: Agent) -> None:

@@ -7,6 +7,7 @@ from typing import cast
 
 import pytest
 
+from assembly.engine.flat import flat
 from assembly.engine.profile import Profile, Section
 from assembly.engine.types import Candidate
 from assembly.models import Assembly
@@ -42,7 +43,7 @@ def told() -> Recorded:
     made = given.assembled()
     by_place = {(one.section, one.ref): one for one in CANDIDATES}
     ordered = tuple(by_place[one.section, one.ref] for one in made.decisions)
-    sections = [{name: getattr(one, name) for name in one.__dataclass_fields__} for one in made.sections]
+    sections = [flat(one) for one in made.sections]
     assembly = cast("Assembly", SimpleNamespace(sections=sections, tokens=made.tokens))
     given = type(given)(given.request, given.profile, ordered)
     return Recorded(assembly, given, made.decisions)

@@ -21,7 +21,7 @@ def random_rows(count: int) -> Columns:
     chance = random.Random(count)
     rows = np.zeros(count, dtype=LAYOUT)
     rows["id_low"] = [chance.getrandbits(62) for _ in range(count)]
-    rows["terms"] = [FREQUENT * (number % 2) + RARE * (number % 100 == 0) for number in range(count)]
+    rows["marks"] = [FREQUENT * (number % 2) + RARE * (number % 100 == 0) for number in range(count)]
     return rows
 
 
@@ -45,7 +45,7 @@ def test_a_sample_tells_about_how_many_there_are() -> None:
 def test_what_is_counted_is_true_whatever_the_sample_says() -> None:
     rows = random_rows(100_000)
     rarity = rarity_by_sample(sample_of(rows, 500), SEARCH)
-    counted = rarity.counted(rows[(rows["terms"] & RARE) > 0], np.array([1, 2]))
+    counted = rarity.counted(rows[(rows["marks"] & RARE) > 0], np.array([1, 2]))
     assert counted.having.tolist() == [rarity.having[0], 1_000, 0]
 
 

@@ -228,5 +228,5 @@ class TestOfVeryMany:
 
     @pytest.mark.usefixtures("memories")
     def test_six_queries_search_them(self, agent: Agent, django_assert_num_queries: Any) -> None:
-        with django_assert_num_queries(8):  # two more hold the settings of the index to their transaction
+        with django_assert_num_queries(6):  # the settings of the index hold until the transaction ends
             find(agent, "What is QX-17?")
