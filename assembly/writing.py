@@ -74,8 +74,8 @@ def write(assembly: Assembly, told: Sequence[NewPiece], omitted: Sequence[NewPie
         # The second time, all are sent; the third, those are there that somebody else stored meanwhile.
         known = (stored.among(pieces), frozenset[int](), frozenset[int]())
         if len(pieces) == len(ids) and any(_written(assembly, pieces, those, rests_on) for those in known):
-            if len(known[0]) < len(pieces):
-                stored.add(pieces.keys() - known[0])
+            if new := pieces.keys() - known[0]:
+                stored.add(new)
             assembly._state.adding, assembly._state.db = False, DEFAULT_DB_ALIAS  # noqa: SLF001 - as Model.save does
             return
     raise Unwritten
@@ -107,7 +107,7 @@ def _sent(pieces: Mapping[int, NewPiece]) -> dict[str, str]:
 
 
 class _Stored:
-    """Which pieces this process has stored, by their ids: those that it used last."""
+    """Which pieces this process has stored, by their ids: those that it stored last."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[int, None] = OrderedDict()
@@ -120,7 +120,6 @@ class _Stored:
         with self._lock:
             for key in pieces:
                 self._known[key] = None
-                self._known.move_to_end(key)
             while len(self._known) > MOST_KNOWN:
                 self._known.popitem(last=False)
 

@@ -50,14 +50,12 @@ class Filling:
 
     def add(self, section: Section) -> None:
         """Fill the section; with the first of the blocks, all of them."""
-        cut_at = self.profile.cut_at
+        cut_at, version = self.profile.cut_at, self.request.engine_version
         if section.shape == "turns":
             turns = self._offered(section)
             self._keep(
                 section,
-                *fill_turns(
-                    section, turns, self.ledger, self.budget, at=cut_at, engine_version=self.request.engine_version
-                ),
+                *fill_turns(section, turns, self.ledger, self.budget, at=cut_at, engine_version=version),
             )
         elif section.shape != "blocks":
             budget = self.budget - self._reserved
@@ -161,10 +159,10 @@ def section_result(filled: Filled) -> SectionResult:
     included = sum(code.included for code in codes)
     separator = SECTION_SEPARATOR if before.characters and included else ""
     return SectionResult(
-        section.key,
-        section.label,
-        section.layer,
-        section.cap,
+        key=section.key,
+        label=section.label,
+        layer=section.layer,
+        cap=section.cap,
         tokens=after.tokens - before.tokens,
         start=before.characters + len(separator),
         end=after.characters,

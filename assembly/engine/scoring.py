@@ -150,8 +150,6 @@ def _considered(candidate: Candidate, ruling: Ruling) -> Ranked:
     signals = () if similarity is None else (("similarity", float(similarity)),)
     if not candidate.text or candidate.text.isspace():
         return Ranked(candidate, Code.EMPTY, signals=signals)
-    if ruling is FREE and candidate.superseded_by is None and candidate.retired is None:  # as most are
-        return Ranked(candidate, signals=signals)
     if ruling.code is not None:
         return Ranked(candidate, ruling.code, signals=signals, detail=dict(ruling.detail))
     if candidate.superseded_by is not None:

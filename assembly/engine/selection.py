@@ -132,17 +132,16 @@ def counted(section: Section, candidate: Candidate, tokenizer: Tokenizer) -> Cou
 def decision_on(
     item: Ranked, code: Code, *, tokens_full: int = 0, place: Place = NOWHERE, **detail: Scalar
 ) -> Decision:
-    candidate, explained = item.candidate, item.explained
-    return Decision(  # by position, in half the time
-        candidate.ref,
-        candidate.section,
-        code,
-        item.rank,
-        item.score,
-        item.signals,
-        place.tokens,
-        tokens_full,
-        place.start,
-        place.end,
-        {**explained, **detail} if explained or detail else {},
+    return Decision(
+        ref=item.candidate.ref,
+        section=item.candidate.section,
+        code=code,
+        rank=item.rank,
+        score=item.score,
+        signals=item.signals,
+        tokens=place.tokens,
+        tokens_full=tokens_full,
+        start=place.start,
+        end=place.end,
+        detail={**item.explained, **detail},
     )

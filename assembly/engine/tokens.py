@@ -104,10 +104,8 @@ class Ledger(Struct, frozen=True):
         """The ledger of text + opening + piece, which is not counted again."""
         if piece.last is None:
             return self.append(opening + piece.end)
-        before, tail = self.settled, self.tail
-        total = before.tokens + self.tokenizer.count(tail + opening + piece.beginning) + piece.inner
-        characters = before.characters + len(tail) + len(opening) + len(piece.body)
-        settled = Settled(before, (tail, opening, piece.body), characters, total - piece.last)
+        total = self.tokens_with(opening + piece.beginning) + piece.inner
+        settled = self.settled.grown(total - piece.last, self.tail, opening, piece.body)
         return Ledger(self.tokenizer, total, settled, piece.end)
 
 

@@ -24,6 +24,9 @@ class Command:
     def __init__(self, *arguments: str, **environment: str) -> None:
         variables = {"DJANGO_SETTINGS_MODULE": "tests.faults.worker_settings", "JOB_PATIENCE_SECONDS": "1"}
         self.log = tempfile.TemporaryFile()  # noqa: SIM115 - `end` closes it
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            # What a shell runs in its background ignores Ctrl-C, and so would the command. In a terminal it heeds it.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         self.process = subprocess.Popen(
             [sys.executable, "manage.py", *arguments],
             cwd=REPOSITORY,
