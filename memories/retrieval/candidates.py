@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from memories.retrieval.features import features
 from memories.retrieval.hits import Hits, prepare, rows_around
 from memories.retrieval.rarity import Rarity, rarity_by_sample, rarity_of
-from memories.retrieval.rows import PINNED, Columns, Search
+from memories.retrieval.rows import PINNED, Columns, Search, marked_as
 from memories.retrieval.scores import scores_of
 from memories.retrieval.stretches import best_of_stretches, hopeful
 
@@ -81,4 +81,6 @@ def in_question(search: Search, weights: Mapping[str, float], least: int) -> tup
         best = best_of_stretches(hits, scores, sample, rarity.rows)
         good = hits.take(hopeful(best, scores, behind=reach.behind, wanted=least))
         pinned = hits.compress((hits["marks"] & PINNED) > 0)
-        return rows_around(search, good, np.concatenate([hits[-newest:], pinned])), rarity
+        # Who has a rare term is among the hits.
+        frequent = sorted({*search.places}.difference(rare.tolist()))
+        return marked_as(rows_around(search, good, np.concatenate([hits[-newest:], pinned]), frequent), hits), rarity

@@ -69,6 +69,11 @@ class Search:
     question: Question
     terms: Terms
 
+    @property
+    def places(self) -> range:
+        """Those of all terms."""
+        return range(len(self.terms.all))
+
     @cached_property
     def parameters(self) -> dict[str, Any]:
         """Of every statement that measures rows."""
@@ -81,42 +86,47 @@ class Search:
 
     def newest(self, limit: int) -> Columns:
         """The newest rows, the oldest of them first. Raises SpaceLeft."""
-        return self.measured(NEWEST, {"limit": limit})
+        return self.measured(NEWEST, {"limit": limit}, self.places)
 
     def sample(self, limit: int) -> Columns:
         """A random choice, and always the same: by the last four bytes of the ids. Nobody asks how near these are, or
-        whether they say a time.
+        whether they say a time, and what is labelled is not looked for.
         """
         counted = replace(self, question=replace(self.question, vector=None, asks_when=False))
-        return counted.glanced(SAMPLE, {"limit": limit}, range(len(self.terms.all)))
+        return counted._read(SAMPLE, {"limit": limit}, counted._marks, self._terms(self.places, labelling=False))
 
-    def measured(self, which: str, parameters: Mapping[str, Any]) -> Columns:
-        """The rows that this SQL selects, the oldest first. Raises SpaceLeft.
+    def measured(self, which: str, parameters: Mapping[str, Any], places: Iterable[int]) -> Columns:
+        """The rows that this SQL selects, the oldest first, with those of their terms that are at these places: each
+        takes its time. Raises SpaceLeft.
 
         It has places for the {row} that it selects of memories, the {owner}'s column, and when a row {occurred}.
         """
         marks = [*self._marks, _bit("text LIKE '%%?'", ASKS)]
-        return self._read(which, parameters, marks, self._terms(range(len(self.terms.all)), labelling=True))
+        return self._read(which, parameters, marks, self._terms(places, labelling=True))
 
     def glanced(self, which: str, parameters: Mapping[str, Any], places: Iterable[int]) -> Columns:
-        """The same rows, looked over: each word takes its time. Only the terms at these places are looked for, and no
-        row is LABELLED or ASKS.
+        """The same rows, looked over: nobody sees which of them ASKS.
+
+        The SQL may select a {row_of_term} for each term that a row has, where the term's `bit` and `label` say which.
         """
-        return self._read(which, parameters, self._marks, self._terms(places, labelling=False))
+        return self._read(which, parameters, self._marks, self._terms(places, labelling=True))
 
     def _read(self, which: str, parameters: Mapping[str, Any], marks: Sequence[str], terms: Statement) -> Columns:
-        row = ROW.format(
+        chosen = which.format(
+            row=self._row([*marks, *([terms.sql] if terms.sql else [])]),
+            row_of_term=self._row([*marks, *OF_TERM]),
+            owner=self.column,
             occurred=OCCURRED,
-            marks=" | ".join([*marks, *([terms.sql] if terms.sql else [])]),
-            similarity=self._similarity,
         )
-        chosen = which.format(row=row, owner=self.column, occurred=OCCURRED)
         query = READ.format(active=ACTIVE, which=chosen)
         statement = Statement(query, {**self.parameters, **terms.parameters, **parameters})
         ((packed, active),) = rows_of(statement, binary=True)
         if self.question.vector:
             self.question.vector.confirm(active)
         return _in_order(np.frombuffer(packed or b"", dtype=LAYOUT))
+
+    def _row(self, marks: Sequence[str]) -> str:
+        return ROW.format(occurred=OCCURRED, marks=" | ".join(marks), similarity=self._similarity)
 
     def _terms(self, places: Iterable[int], *, labelling: bool) -> Statement:
         """An SQL expression, with what it takes: a bit for each term that a row has. Who looks for labels, too, looks
@@ -127,8 +137,8 @@ class Search:
             word, bit, label = f"word_{number}", f"bit_{number}", f"label_{number}"
             parameters |= {word: self.terms.all[place], bit: str(1 << place)}
             has = f"%({bit})s::bigint"
-            if labelling and place < len(self.terms.words):
-                parameters[label] = self.terms.label(place)
+            if labelling and (labelled := self.terms.label(place)):
+                parameters[label] = labelled
                 has += f" | {_bit(f'search @@ %({label})s::tsquery', LABELLED)}"
             bits.append(_bit(f"search @@ %({word})s::tsquery", has))
         return Statement(" | ".join(bits), parameters)
@@ -154,8 +164,11 @@ def _bit(condition: str, bit: int | str) -> str:
     return f"CASE WHEN {condition} THEN {bit} ELSE 0::bigint END"
 
 
+OF_TERM = ("bit", _bit("search @@ label", LABELLED))
+
+
 def _in_order(rows: Columns) -> Columns:
-    """Each row once, the oldest first. PostgreSQL would sort whole rows, vectors and all."""
+    """Each row once, with all marks that it has, the oldest first. PostgreSQL would sort whole rows, vectors and all."""
     order = np.argsort(_native(rows["at"]), kind="stable")
     rows = rows.take(order)
     of_one_moment = rows["at"][1:] == rows["at"][:-1]
@@ -163,11 +176,24 @@ def _in_order(rows: Columns) -> Columns:
         return rows
     places = np.flatnonzero(np.append(of_one_moment, False) | np.insert(of_one_moment, 0, False))
     some = rows.take(places)  # few are sorted by their ids, and no more
-    rows[places] = some = some.take(np.lexsort([_native(some[name]) for name in ("id_low", "id_high", "at")]))
+    some = some.take(np.lexsort([_native(some[name]) for name in ("id_low", "id_high", "at")]))
     again = (some["id_low"][1:] == some["id_low"][:-1]) & (some["id_high"][1:] == some["id_high"][:-1])
+    first = np.flatnonzero(np.insert(~again, 0, True))
+    some["marks"][first] = np.bitwise_or.reduceat(_native(some["marks"]), first)
+    rows[places] = some
     once = np.ones(len(rows), dtype=bool)
     once[places[1:][again]] = False
     return rows.compress(once)
+
+
+def marked_as(rows: Columns, others: Columns) -> Columns:
+    """The rows, and those that are among the others have their marks, too."""
+    ids, others_ids = _native(rows["id_low"]), _native(others["id_low"])  # of 62 random bits, at least
+    order = np.argsort(others_ids)
+    places = order.take(np.searchsorted(others_ids, ids, sorter=order), mode="clip")
+    same = (others_ids[places] == ids) & (others["id_high"][places] == rows["id_high"])
+    rows["marks"] |= np.where(same, others["marks"][places], 0)
+    return rows
 
 
 def _native(column: NDArray[Any]) -> NDArray[Any]:

@@ -41,9 +41,9 @@ class Terms:
         """Words and entities."""
         return (*self.words, *self.entities)
 
-    def label(self, place: int) -> str:
-        """The word at that place where it labels a text: as the speaker does in “Ada: Tea?”."""
-        return f"{self.words[place]}:A"
+    def label(self, place: int) -> str | None:
+        """The word at that place where it labels a text: as the speaker does in “Ada: Tea?”. Entities are no labels."""
+        return f"{self.words[place]}:A" if place < len(self.words) else None
 
 
 def terms_read(question: Question, column: str, owner: UUID, most: int) -> tuple[Terms, bool]:
