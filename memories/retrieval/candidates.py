@@ -11,6 +11,7 @@ from memories.retrieval.features import features
 from memories.retrieval.hits import Hits, prepare, rows_around
 from memories.retrieval.rarity import Rarity, rarity_by_sample, rarity_of
 from memories.retrieval.rows import PINNED, Columns, Search, marked_as
+from memories.retrieval.samples import Sample
 from memories.retrieval.scores import scores_of
 from memories.retrieval.stretches import best_of_stretches, hopeful
 
@@ -18,7 +19,7 @@ EXACT_ROWS = 2_000
 """An owner with no more than these is measured whole."""
 SORTED_ROWS = 10_000
 """Of an owner with no more than these, the nearest are found by looking at each: the index would pass over too many."""
-SAMPLE = 500
+SAMPLE = 2_000
 NEWEST = 50
 LARGE_SHARE = 0.1
 """Of the table: with so much of it, nearly all that is found by its words alone is the owner's."""
@@ -38,7 +39,7 @@ class Reach:
 
 # Whoever asks when is told by a row that says a time, and it is often another row of the day that has the words.
 # Recall moves by .01 with what the sample happens to be: what is tried here is to be tried with several.
-REACH, REACH_OF_WHEN = Reach(3_000, 1.3, nearest=75), Reach(7_000, 2.75, nearest=150)
+REACH, REACH_OF_WHEN = Reach(2_000, 1.3, nearest=75), Reach(7_000, 2.75, nearest=150)
 # Of fewer rows, as many with a word are more frequent words, which tell less.
 REACH_SORTED, REACH_SORTED_OF_WHEN = replace(REACH, worded=2_000), replace(REACH_OF_WHEN, worded=4_000)
 
@@ -49,8 +50,10 @@ def whole(search: Search, most: int) -> tuple[Columns, Rarity]:
     return rows, rarity_of(rows, search)
 
 
-def in_question(search: Search, weights: Mapping[str, float], least: int) -> tuple[Columns, Rarity]:
-    """Of an owner with more: the rows that may be among the best, in order of time; at least so many.
+def in_question(
+    search: Search, weights: Mapping[str, float], least: int, sample: Sample
+) -> tuple[Columns, Rarity]:
+    """Of an owner with more, as a sample has it: the rows that may be among the best, in order of time; at least so many.
 
     The nearest in meaning, all that have one of the rarest words, those of named days and the newest are looked over.
     Those of them that look good are measured together with what stands around them: a row may owe its place to these.
@@ -59,15 +62,14 @@ def in_question(search: Search, weights: Mapping[str, float], least: int) -> tup
     of_when = search.question.asks_when
     reach = REACH_OF_WHEN if of_when else REACH
     nearest, newest = max(reach.nearest, 2 * least), max(NEWEST, least)
+    rarity = rarity_by_sample(sample, search)
+    indexed = rarity.rows > SORTED_ROWS
+    if not indexed:
+        reach = REACH_SORTED_OF_WHEN if of_when else REACH_SORTED
+    rare = rarity.rarest(reach.worded)
     # Where a transaction is under way, it keeps the settings: a savepoint would take two journeys more.
     with nullcontext() if connection.in_atomic_block else transaction.atomic():
         rows_in_table = prepare(nearest)
-        sample = search.sample(SAMPLE)
-        rarity = rarity_by_sample(sample, search)
-        indexed = rarity.rows > SORTED_ROWS
-        if not indexed:
-            reach = REACH_SORTED_OF_WHEN if of_when else REACH_SORTED
-        rare = rarity.rarest(reach.worded)
         hits = Hits(
             rare=rare.tolist(),
             worded=2 * reach.worded,  # the sample may be wrong
@@ -76,11 +78,11 @@ def in_question(search: Search, weights: Mapping[str, float], least: int) -> tup
             indexed=indexed,
             large=rarity.rows > rows_in_table * LARGE_SHARE,
         ).of(search)
-        rarity = rarity.counted(hits, rare)
-        scores = scores_of(features(hits, search.question, rarity), weights)
-        best = best_of_stretches(hits, scores, sample, rarity.rows)
-        good = hits.take(hopeful(best, scores, behind=reach.behind, wanted=least))
-        pinned = hits.compress((hits["marks"] & PINNED) > 0)
-        # Who has a rare term is among the hits.
-        frequent = sorted({*search.places}.difference(rare.tolist()))
-        return marked_as(rows_around(search, good, np.concatenate([hits[-newest:], pinned]), frequent), hits), rarity
+    rarity = rarity.counted(hits, rare)
+    scores = scores_of(features(hits, search.question, rarity), weights)
+    best = best_of_stretches(hits, scores, sample.rows, rarity.rows)
+    good = hits.take(hopeful(best, scores, behind=reach.behind, wanted=least))
+    pinned = hits.compress((hits["marks"] & PINNED) > 0)
+    # Who has a rare term is among the hits.
+    frequent = sorted({*search.places}.difference(rare.tolist()))
+    return marked_as(rows_around(search, good, np.concatenate([hits[-newest:], pinned]), frequent), hits), rarity

@@ -5,7 +5,7 @@ One aggregate of bytes takes a fifth of the time that rows of numbers take from 
 
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from uuid import UUID
@@ -55,9 +55,6 @@ uuid_send(id) || timestamptz_send({occurred}) || int8send({marks})
 # Packed where it is read: handed on whole, a row would take all its columns along.
 READ = "SELECT string_agg(packed, ''::bytea), {active} FROM ({which}) AS chosen (packed)"
 NEWEST = "SELECT {row} FROM memories WHERE {owner} = %(owner)s ORDER BY {occurred} DESC LIMIT %(limit)s"
-SAMPLE = """
-SELECT {row} FROM memories WHERE {owner} = %(owner)s ORDER BY substring(uuid_send(id), 13) LIMIT %(limit)s
-"""
 
 
 @dataclass(frozen=True)
@@ -88,13 +85,6 @@ class Search:
         """The newest rows, the oldest of them first. Raises SpaceLeft."""
         return self.measured(NEWEST, {"limit": limit}, self.places)
 
-    def sample(self, limit: int) -> Columns:
-        """A random choice, and always the same: by the last four bytes of the ids. Nobody asks how near these are, or
-        whether they say a time, and what is labelled is not looked for.
-        """
-        counted = replace(self, question=replace(self.question, vector=None, asks_when=False))
-        return counted._read(SAMPLE, {"limit": limit}, counted._marks, self._terms(self.places, labelling=False))
-
     def measured(self, which: str, parameters: Mapping[str, Any], places: Iterable[int]) -> Columns:
         """The rows that this SQL selects, the oldest first, with those of their terms that are at these places: each
         takes its time. Raises SpaceLeft.
@@ -102,14 +92,14 @@ class Search:
         It has places for the {row} that it selects of memories, the {owner}'s column, and when a row {occurred}.
         """
         marks = [*self._marks, _bit("text LIKE '%%?'", ASKS)]
-        return self._read(which, parameters, marks, self._terms(places, labelling=True))
+        return self._read(which, parameters, marks, self._terms(places))
 
     def glanced(self, which: str, parameters: Mapping[str, Any], places: Iterable[int]) -> Columns:
         """The same rows, looked over: nobody sees which of them ASKS.
 
         The SQL may select a {row_of_term} for each term that a row has, where the term's `bit` and `label` say which.
         """
-        return self._read(which, parameters, self._marks, self._terms(places, labelling=True))
+        return self._read(which, parameters, self._marks, self._terms(places))
 
     def _read(self, which: str, parameters: Mapping[str, Any], marks: Sequence[str], terms: Statement) -> Columns:
         chosen = which.format(
@@ -128,16 +118,16 @@ class Search:
     def _row(self, marks: Sequence[str]) -> str:
         return ROW.format(occurred=OCCURRED, marks=" | ".join(marks), similarity=self._similarity)
 
-    def _terms(self, places: Iterable[int], *, labelling: bool) -> Statement:
-        """An SQL expression, with what it takes: a bit for each term that a row has. Who looks for labels, too, looks
-        for one where its word is.
+    def _terms(self, places: Iterable[int]) -> Statement:
+        """An SQL expression, with what it takes: a bit for each term that a row has, and whether it labels the row: a
+        label is looked for where its word is.
         """
         bits, parameters = [], dict[str, Any]()
         for number, place in enumerate(places):
             word, bit, label = f"word_{number}", f"bit_{number}", f"label_{number}"
             parameters |= {word: self.terms.all[place], bit: str(1 << place)}
             has = f"%({bit})s::bigint"
-            if labelling and (labelled := self.terms.label(place)):
+            if labelled := self.terms.label(place):
                 parameters[label] = labelled
                 has += f" | {_bit(f'search @@ %({label})s::tsquery', LABELLED)}"
             bits.append(_bit(f"search @@ %({word})s::tsquery", has))
