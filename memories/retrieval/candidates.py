@@ -19,7 +19,6 @@ EXACT_ROWS = 2_000
 """An owner with no more than these is measured whole."""
 SORTED_ROWS = 10_000
 """Of an owner with no more than these, the nearest are found by looking at each: the index would pass over too many."""
-SAMPLE = 2_000
 NEWEST = 50
 LARGE_SHARE = 0.1
 """Of the table: with so much of it, nearly all that is found by its words alone is the owner's."""
@@ -50,10 +49,8 @@ def whole(search: Search, most: int) -> tuple[Columns, Rarity]:
     return rows, rarity_of(rows, search)
 
 
-def in_question(
-    search: Search, weights: Mapping[str, float], least: int, sample: Sample
-) -> tuple[Columns, Rarity]:
-    """Of an owner with more, as a sample has it: the rows that may be among the best, in order of time; at least so many.
+def in_question(search: Search, weights: Mapping[str, float], least: int, sample: Sample) -> tuple[Columns, Rarity]:
+    """Of an owner with more: the rows that may be among the best, in order of time; at least so many.
 
     The nearest in meaning, all that have one of the rarest words, those of named days and the newest are looked over.
     Those of them that look good are measured together with what stands around them: a row may owe its place to these.
@@ -66,13 +63,13 @@ def in_question(
     indexed = rarity.rows > SORTED_ROWS
     if not indexed:
         reach = REACH_SORTED_OF_WHEN if of_when else REACH_SORTED
-    rare = rarity.rarest(reach.worded)
+    rare, worded = rarity.rarest(reach.worded), 2 * reach.worded  # the sample may be wrong
     # Where a transaction is under way, it keeps the settings: a savepoint would take two journeys more.
     with nullcontext() if connection.in_atomic_block else transaction.atomic():
         rows_in_table = prepare(nearest)
         hits = Hits(
             rare=rare.tolist(),
-            worded=2 * reach.worded,  # the sample may be wrong
+            worded=worded,
             nearest=nearest,
             newest=newest,
             indexed=indexed,
@@ -83,6 +80,7 @@ def in_question(
     best = best_of_stretches(hits, scores, sample.rows, rarity.rows)
     good = hits.take(hopeful(best, scores, behind=reach.behind, wanted=least))
     pinned = hits.compress((hits["marks"] & PINNED) > 0)
-    # Who has a rare term is among the hits.
-    frequent = sorted({*search.places}.difference(rare.tolist()))
-    return marked_as(rows_around(search, good, np.concatenate([hits[-newest:], pinned]), frequent), hits), rarity
+    all_came = rarity.having[rare].sum() < worded
+    others = [place for place in search.places if not all_came or place not in rare]
+    around = rows_around(search, good, np.concatenate([hits[-newest:], pinned]), others)
+    return marked_as(around, hits), rarity

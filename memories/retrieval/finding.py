@@ -17,7 +17,7 @@ from memories.retrieval import candidates
 from memories.retrieval.features import Numbers, features
 from memories.retrieval.question import Question
 from memories.retrieval.rows import GONE, OCCURRED, PINNED, Columns, Search, ids_of, ids_written
-from memories.retrieval.samples import sample_kept, sample_read
+from memories.retrieval.samples import sample_kept, sample_of
 from memories.retrieval.scores import DECIMALS, scores_of
 from memories.retrieval.terms import terms_read
 from memories.search import FoundMemory
@@ -66,8 +66,7 @@ def _measured(
     terms, more, table = terms_read(question, column, owner.pk, most, known)
     search = Search(column, owner.pk, question, terms)
     if more:
-        sample = kept if kept and kept.table == table else sample_read(column, owner.pk, candidates.SAMPLE)
-        rows, rarity = candidates.in_question(search, weights, least, sample)
+        rows, rarity = candidates.in_question(search, weights, least, sample_of(column, owner.pk, table))
     else:
         rows, rarity = candidates.whole(search, most)
     return rows, {name: np.round(values, DECIMALS) for name, values in features(rows, question, rarity).items()}

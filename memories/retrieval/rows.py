@@ -86,10 +86,10 @@ class Search:
         return self.measured(NEWEST, {"limit": limit}, self.places)
 
     def measured(self, which: str, parameters: Mapping[str, Any], places: Iterable[int]) -> Columns:
-        """The rows that this SQL selects, the oldest first, with those of their terms that are at these places: each
-        takes its time. Raises SpaceLeft.
+        """The rows that this SQL selects, the oldest first, with those of their terms that are at these places, for to
+        look for one takes its time. Raises SpaceLeft.
 
-        It has places for the {row} that it selects of memories, the {owner}'s column, and when a row {occurred}.
+        The SQL has places for the {row} that it selects of memories, the {owner}'s column, and when a row {occurred}.
         """
         marks = [*self._marks, _bit("text LIKE '%%?'", ASKS)]
         return self._read(which, parameters, marks, self._terms(places))
@@ -103,8 +103,8 @@ class Search:
 
     def _read(self, which: str, parameters: Mapping[str, Any], marks: Sequence[str], terms: Statement) -> Columns:
         chosen = which.format(
-            row=self._row([*marks, *([terms.sql] if terms.sql else [])]),
-            row_of_term=self._row([*marks, *OF_TERM]),
+            row=self._row([*marks, terms.sql]),
+            row_of_term=self._row([*marks, "bit", _bit("search @@ label", LABELLED)]),
             owner=self.column,
             occurred=OCCURRED,
         )
@@ -131,7 +131,7 @@ class Search:
                 parameters[label] = labelled
                 has += f" | {_bit(f'search @@ %({label})s::tsquery', LABELLED)}"
             bits.append(_bit(f"search @@ %({word})s::tsquery", has))
-        return Statement(" | ".join(bits), parameters)
+        return Statement(" | ".join(bits) or "0::bigint", parameters)
 
     @property
     def _similarity(self) -> str:
@@ -154,11 +154,10 @@ def _bit(condition: str, bit: int | str) -> str:
     return f"CASE WHEN {condition} THEN {bit} ELSE 0::bigint END"
 
 
-OF_TERM = ("bit", _bit("search @@ label", LABELLED))
-
-
 def _in_order(rows: Columns) -> Columns:
-    """Each row once, with all marks that it has, the oldest first. PostgreSQL would sort whole rows, vectors and all."""
+    """Each row once, with all marks that it came with, the oldest first. PostgreSQL would sort whole rows, vectors and
+    all.
+    """
     order = np.argsort(_native(rows["at"]), kind="stable")
     rows = rows.take(order)
     of_one_moment = rows["at"][1:] == rows["at"][:-1]
@@ -177,12 +176,11 @@ def _in_order(rows: Columns) -> Columns:
 
 
 def marked_as(rows: Columns, others: Columns) -> Columns:
-    """The rows, and those that are among the others have their marks, too."""
-    ids, others_ids = _native(rows["id_low"]), _native(others["id_low"])  # of 62 random bits, at least
+    """The rows. Those that are among the others, of which there are some, have their marks, too."""
+    ids, others_ids = _native(rows["id_low"]), _native(others["id_low"])  # no two ids end alike: these bits are random
     order = np.argsort(others_ids)
     places = order.take(np.searchsorted(others_ids, ids, sorter=order), mode="clip")
-    same = (others_ids[places] == ids) & (others["id_high"][places] == rows["id_high"])
-    rows["marks"] |= np.where(same, others["marks"][places], 0)
+    rows["marks"] |= np.where(others_ids[places] == ids, others["marks"][places], 0)
     return rows
 
 

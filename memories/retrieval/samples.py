@@ -16,13 +16,15 @@ from config.http.statements import Statement, rows_of
 from memories.retrieval.rows import OCCURRED, Columns
 from memories.retrieval.terms import Terms
 
+ROWS = 2_000
+BYTES = 2_000_000
+"""Of texts: of long ones, fewer are sampled."""
+LAST, VALUES = "substring(uuid_send(id), 13)", 2**32
+"""The sample has those rows whose ids have the least of so many values in their last four bytes, which are random."""
+MOMENT = np.dtype([("at", ">i8")])
 LIFETIME_SECONDS = 300
 OWNERS = 512
 """The samples of so many are kept, each of some 100 kB."""
-VALUES = 2**32
-"""The sample has those rows whose ids have the least of so many values in their last four bytes, which are random."""
-BYTES = 2_000_000
-"""Of texts: of long ones, fewer are sampled."""
 
 # No word has a blank.
 READ = """
@@ -31,16 +33,14 @@ SELECT string_agg(last, ''::bytea), string_agg(timestamptz_send(occurred), ''::b
 FROM (
     SELECT {last} AS last, {occurred} AS occurred, search,
         sum(octet_length(text)) OVER (ORDER BY {last} ROWS UNBOUNDED PRECEDING) AS bytes
-    FROM memories WHERE {owner} = %(owner)s ORDER BY {last} LIMIT %(limit)s
+    FROM memories WHERE {owner} = %(owner)s ORDER BY {last} LIMIT %(rows)s
 ) AS first WHERE bytes <= %(bytes)s
 """
-LAST = "substring(uuid_send(id), 13)"
-MOMENTS = np.dtype([("at", ">i8")])
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What was true of the owner's rows in a `table`, which has another number where it is that of the past."""
+    """What was true of the owner's rows in a `table`: that of the present has another number than one of the past."""
 
     table: int
     owned: float
@@ -73,17 +73,22 @@ def sample_kept(owner: UUID) -> Sample | None:
         return _kept.get(owner)
 
 
-def sample_read(column: str, owner: UUID, limit: int) -> Sample:
-    """Of the memories of the owner whose id stands in that column, of which there are some: so many. It is kept."""
-    query = READ.format(last=LAST, occurred=OCCURRED, owner=column)
-    ((last, moments, texts, table),) = rows_of(
-        Statement(query, {"owner": owner, "limit": limit, "bytes": BYTES}), binary=True
-    )
-    rows = np.sort(np.frombuffer(moments, dtype=MOMENTS))
-    words, counts = np.unique(np.array([hash(word) for word in texts.split()], dtype=np.int64), return_counts=True)
-    highest = int(np.frombuffer(last, dtype=">u4")[-1])
-    owned = max(len(rows), (len(rows) - 1) * VALUES / (highest or 1))
-    sample = Sample(table, owned, rows, words, counts)
-    with _lock:
-        _kept[owner] = sample
+def sample_of(column: str, owner: UUID, table: int) -> Sample:
+    """A sample of the rows in this table of the owner whose id stands in that column; there are some."""
+    sample = sample_kept(owner)
+    if sample is None or sample.table != table:
+        sample = _read(column, owner)
+        with _lock:
+            _kept[owner] = sample
     return sample
+
+
+def _read(column: str, owner: UUID) -> Sample:
+    query = READ.format(last=LAST, occurred=OCCURRED, owner=column)
+    parameters = {"owner": owner, "rows": ROWS, "bytes": BYTES}
+    ((last, moments, texts, table),) = rows_of(Statement(query, parameters), binary=True)
+    rows = np.sort(np.frombuffer(moments, dtype=MOMENT))
+    words, counts = np.unique(np.fromiter(map(hash, texts.split()), dtype=np.int64), return_counts=True)
+    highest = int(np.frombuffer(last, dtype=">u4").max())
+    owned = max(len(rows), (len(rows) - 1) * VALUES / (highest or 1))
+    return Sample(table, owned, rows, words, counts)

@@ -47,7 +47,9 @@ class Terms:
     @property
     def names(self) -> list[list[list[str]]]:
         """The words of each name of each term; a word is its only name."""
-        return [[[_unquoted(word) for word in _LEXEME.findall(name)] for name in term.split(" | ")] for term in self.all]
+        return [
+            [[_unquoted(word) for word in _LEXEME.findall(name)] for name in term.split(" | ")] for term in self.all
+        ]
 
     def label(self, place: int) -> str | None:
         """The word at that place where it labels a text: as the speaker does in “Ada: Tea?”. Entities are no labels."""
