@@ -38,7 +38,7 @@ class Reach:
 
 # Whoever asks when is told by a row that says a time, and it is often another row of the day that has the words.
 # Recall moves by .01 with what the sample happens to be: what is tried here is to be tried with several.
-REACH, REACH_OF_WHEN = Reach(2_000, 1.3, nearest=75), Reach(7_000, 2.75, nearest=150)
+REACH, REACH_OF_WHEN = Reach(3_000, 1.3, nearest=75), Reach(7_000, 2.75, nearest=150)
 # Of fewer rows, as many with a word are more frequent words, which tell less.
 REACH_SORTED, REACH_SORTED_OF_WHEN = replace(REACH, worded=2_000), replace(REACH_OF_WHEN, worded=4_000)
 
