@@ -1,14 +1,12 @@
 """Which rows are measured: all of an owner with few, those that come into question of one with many."""
 
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
-from django.db import connection, transaction
 
 from memories.retrieval.features import features
-from memories.retrieval.hits import Hits, prepare, rows_around
+from memories.retrieval.hits import Hits, rows_around
 from memories.retrieval.rarity import Rarity, rarity_by_sample, rarity_of
 from memories.retrieval.rows import PINNED, Columns, Search, marked_as
 from memories.retrieval.samples import Sample
@@ -64,17 +62,14 @@ def in_question(search: Search, weights: Mapping[str, float], least: int, sample
     if not indexed:
         reach = REACH_SORTED_OF_WHEN if of_when else REACH_SORTED
     rare, worded = rarity.rarest(reach.worded), 2 * reach.worded  # the sample may be wrong
-    # Where a transaction is under way, it keeps the settings: a savepoint would take two journeys more.
-    with nullcontext() if connection.in_atomic_block else transaction.atomic():
-        rows_in_table = prepare(nearest)
-        hits = Hits(
-            rare=rare.tolist(),
-            worded=worded,
-            nearest=nearest,
-            newest=newest,
-            indexed=indexed,
-            large=rarity.rows > rows_in_table * LARGE_SHARE,
-        ).of(search)
+    hits = Hits(
+        rare=rare.tolist(),
+        worded=worded,
+        nearest=nearest,
+        newest=newest,
+        indexed=indexed,
+        large=rarity.rows > sample.rows_in_table * LARGE_SHARE,
+    ).of(search)
     rarity = rarity.counted(hits, rare)
     scores = scores_of(features(hits, search.question, rarity), weights)
     best = best_of_stretches(hits, scores, sample.rows, rarity.rows)

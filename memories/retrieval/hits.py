@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from config.http.statements import Statement, rows_of
+from config.http.statements import Statement
 from memories.retrieval.rows import OCCURRED, Columns, Search, ids_written, moments_written
 
 DATED = 500
@@ -20,9 +20,7 @@ MOST_BREADTH = 1_000
 # has decides how they are best read, and a plan that is made beforehand knows neither.
 SETTINGS = """
 SELECT set_config('hnsw.ef_search', %(breadth)s, true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
-    set_config('hnsw.max_scan_tuples', '40000', true), set_config('plan_cache_mode', 'force_custom_plan', true),
-    reltuples
-FROM pg_class WHERE oid = 'memories'::regclass
+    set_config('hnsw.max_scan_tuples', '40000', true), set_config('plan_cache_mode', 'force_custom_plan', true)
 """
 
 BY_INDEX = "{slot}::halfvec({dimensions}) <=> %(vector)s::vector::halfvec({dimensions})"
@@ -126,7 +124,8 @@ class Hits:
             "first": [span.first for span in days],
             "last": [span.last for span in days],
         }
-        return search.glanced(chosen, parameters, self.rare)
+        breadth = min(BREADTH * self.nearest, MOST_BREADTH)
+        return search.glanced(chosen, parameters, self.rare, before=[Statement(SETTINGS, {"breadth": str(breadth)})])
 
     def _near(self, search: Search) -> str:
         if search.question.vector is None:
@@ -149,10 +148,3 @@ def rows_around(search: Search, hits: Columns, alone: Columns, places: Iterable[
         "after": AFTER + 1,
     }
     return search.measured(AROUND, parameters, places)
-
-
-def prepare(nearest: int) -> int:
-    """Hold the settings of a search for so many to the transaction; about how many rows the table has."""
-    breadth = str(min(BREADTH * nearest, MOST_BREADTH))
-    (*_, rows) = rows_of(Statement(SETTINGS, {"breadth": breadth}))[0]
-    return int(rows)

@@ -37,8 +37,8 @@ class Rarity:
 
     def counted(self, hits: Columns, places: NDArray[np.intp]) -> "Rarity":
         """With what is true of the terms at these places, where the hits have all rows that have one of them."""
-        having = self.having.copy()
-        having[places] = _having(hits, len(having))[places]
+        having, terms = self.having.copy(), terms_of(hits)
+        having[places] = [np.count_nonzero(terms & (1 << place)) for place in places.tolist()]
         return replace(self, having=having)
 
 

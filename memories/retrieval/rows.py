@@ -94,14 +94,23 @@ class Search:
         marks = [*self._marks, _bit("text LIKE '%%?'", ASKS)]
         return self._read(which, parameters, marks, self._terms(places))
 
-    def glanced(self, which: str, parameters: Mapping[str, Any], places: Iterable[int]) -> Columns:
-        """The same rows, looked over: nobody sees which of them ASKS.
+    def glanced(
+        self, which: str, parameters: Mapping[str, Any], places: Iterable[int], before: Sequence[Statement]
+    ) -> Columns:
+        """The same rows, looked over: nobody sees which of them ASKS. The statements `before` set what holds for it.
 
         The SQL may select a {row_of_term} for each term that a row has, where the term's `bit` and `label` say which.
         """
-        return self._read(which, parameters, self._marks, self._terms(places))
+        return self._read(which, parameters, self._marks, self._terms(places), before)
 
-    def _read(self, which: str, parameters: Mapping[str, Any], marks: Sequence[str], terms: Statement) -> Columns:
+    def _read(
+        self,
+        which: str,
+        parameters: Mapping[str, Any],
+        marks: Sequence[str],
+        terms: Statement,
+        before: Sequence[Statement] = (),
+    ) -> Columns:
         chosen = which.format(
             row=self._row([*marks, terms.sql]),
             row_of_term=self._row([*marks, "bit", _bit("search @@ label", LABELLED)]),
@@ -110,7 +119,7 @@ class Search:
         )
         query = READ.format(active=ACTIVE, which=chosen)
         statement = Statement(query, {**self.parameters, **terms.parameters, **parameters})
-        ((packed, active),) = rows_of(statement, binary=True)
+        ((packed, active),) = rows_of(statement, binary=True, before=before)
         if self.question.vector:
             self.question.vector.confirm(active)
         return _in_order(np.frombuffer(packed or b"", dtype=LAYOUT))

@@ -29,7 +29,8 @@ OWNERS = 512
 # No word has a blank.
 READ = """
 SELECT string_agg(last, ''::bytea), string_agg(timestamptz_send(occurred), ''::bytea),
-    string_agg(array_to_string(tsvector_to_array(search), ' '), ' '), 'memories'::regclass::oid
+    string_agg(array_to_string(tsvector_to_array(search), ' '), ' '), 'memories'::regclass::oid,
+    (SELECT reltuples FROM pg_class WHERE oid = 'memories'::regclass)
 FROM (
     SELECT {last} AS last, {occurred} AS occurred, search,
         sum(octet_length(text)) OVER (ORDER BY {last} ROWS UNBOUNDED PRECEDING) AS bytes
@@ -43,6 +44,8 @@ class Sample:
     """What was true of the owner's rows in a `table`: that of the present has another number than one of the past."""
 
     table: int
+    rows_in_table: float
+    """About so many, whosever they are."""
     owned: float
     """About so many rows the owner has."""
     rows: Columns
@@ -86,9 +89,9 @@ def sample_of(column: str, owner: UUID, table: int) -> Sample:
 def _read(column: str, owner: UUID) -> Sample:
     query = READ.format(last=LAST, occurred=OCCURRED, owner=column)
     parameters = {"owner": owner, "rows": ROWS, "bytes": BYTES}
-    ((last, moments, texts, table),) = rows_of(Statement(query, parameters), binary=True)
+    ((last, moments, texts, table, rows_in_table),) = rows_of(Statement(query, parameters), binary=True)
     rows = np.sort(np.frombuffer(moments, dtype=MOMENT))
     words, counts = np.unique(np.fromiter(map(hash, texts.split()), dtype=np.int64), return_counts=True)
     highest = int(np.frombuffer(last, dtype=">u4").max())
     owned = max(len(rows), (len(rows) - 1) * VALUES / (highest or 1))
-    return Sample(table, owned, rows, words, counts)
+    return Sample(table, rows_in_table, owned, rows, words, counts)
