@@ -148,10 +148,10 @@ def test_three_queries_search_an_owner(agent: Agent, django_assert_num_queries: 
 class TestOfVeryMany:
     """An owner with more memories than are measured whole."""
 
-    @pytest.fixture(autouse=True, params=[(20, 0), (10_000, 0), (20, 10**9)], ids=["index", "sorting", "large table"])
+    @pytest.fixture(autouse=True, params=[(0, 0), (10**9, 0), (0, 10**9)], ids=["index", "sorting", "large table"])
     def few_are_many(self, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-        sorted_rows, rows_in_table = request.param
-        monkeypatch.setattr(candidates, "SORTED_ROWS", sorted_rows)
+        visit, rows_in_table = request.param
+        monkeypatch.setattr(candidates, "VISIT", visit)
         monkeypatch.setattr(candidates, "EXACT_ROWS", 10)
         monkeypatch.setattr(candidates, "NEWEST", 10)
         of = samples.sample_of
@@ -242,8 +242,7 @@ class TestOfVeryMany:
         find(agent, "QX-17")  # the sample is kept: what comes now, it does not know
         text = "Ben: Is QX-17 the code for the shed?"
         ids = {memory.id for memory in remember(agent, *[text] * 40)}
-        for name in ("REACH", "REACH_SORTED"):
-            monkeypatch.setattr(candidates, name, candidates.Reach(worded=10, behind=1, nearest=20))
+        monkeypatch.setattr(candidates, "REACH", candidates.Reach(worded=10, most_worded=10, behind=1, nearest=20))
         question = question_read(text, topic_vector(text), TODAY)
         rows, measured = measured_rows(agent, question, least=5, weights=WEIGHTS)
         those = [place for place, id_ in enumerate(ids_of(rows)) if id_ in ids]
