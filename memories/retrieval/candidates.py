@@ -16,7 +16,7 @@ from memories.retrieval.stretches import best_of_stretches, hopeful
 EXACT_ROWS = 2_000
 """An owner with no more than these is measured whole."""
 VISIT = 12
-"""The index takes as long for the next nearest of the table as it takes to look at so many of an owner's rows in turn."""
+"""The index takes as long for each next nearest of the table as it takes to look at so many of an owner's rows."""
 NEWEST = 50
 WORDED_OF = 10_000
 LARGE_SHARE = 0.1
