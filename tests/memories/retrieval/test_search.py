@@ -231,6 +231,21 @@ class TestOfVeryMany:
         assert sum("words_with_previous" in measures for measures in found.values()) == 2
 
     @pytest.mark.usefixtures("memories")
+    @pytest.mark.parametrize(
+        "text", ["it's a 'quoted' \\ word & | ! {a,b} \"c\" NULL", "你好 世界", "the of", "https://a.b/c|d?e='f'"]
+    )
+    def test_any_text_can_be_asked_and_found(self, agent: Agent, text: str) -> None:
+        remember(agent, text)
+        assert text in texts(agent, text, limit=5, recent=10)
+
+    @pytest.mark.usefixtures("memories")
+    def test_an_entity_is_found_under_all_its_names(self, agent: Agent) -> None:
+        Entity.objects.create(agent=agent, type="Service", name="We", aliases=["Gatekeeper Two", "O'Brien"])
+        remember(agent, "The gatekeeper two refuses old tokens.", "O'Brien is late.")
+        for memory in find(agent, "Do we?", limit=2):
+            assert memory.measures["words"] > 0
+
+    @pytest.mark.usefixtures("memories")
     def test_a_row_with_several_rare_words_has_them_all(self, agent: Agent) -> None:
         [first] = find(agent, "Code QX-17, shed", limit=1)
         assert first.measures["words"] == 1
