@@ -4,7 +4,7 @@ Each is prepared once per connection: psycopg's own cursors bind on the server, 
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from time import perf_counter
@@ -47,11 +47,7 @@ def _row_of(joined: Statement, before: Sequence[Statement]) -> Sequence[Any]:
     """The one row that the statement returns."""
     begun, database = perf_counter(), connections[DEFAULT_DB_ALIAS]
     with _cursors(database, 1 + len(before)) as (cursor, *others):
-        # What is asked for is fetched after the end of the pipeline: within it, the end would be one more journey.
-        with cursor.connection.pipeline():
-            for other, one in zip(others, before, strict=True):
-                _executed(other, one)
-            _executed(cursor, joined)
+        _executed_after(zip(others, before, strict=True), cursor, joined.sql, joined.parameters)
         (found,) = cursor.fetchall()
     _log(database, joined, begun)
     return found
@@ -85,14 +81,14 @@ def _loaded(found: list[dict[str, Any]] | None, loaders: Mapping[str, Loader]) -
     return [[*row.values()] for row in rows]
 
 
-def rows_of(statement: Statement, *, binary: bool = False) -> Rows:
-    """What the statement returned, sent alone: values of Python's types.
+def rows_of(statement: Statement, *, binary: bool = False, before: Sequence[Statement] = ()) -> Rows:
+    """What the statement returned: values of Python's types. Others are sent `before` it as by `read_together`.
 
     Whoever wraps the execution of Django's statements wraps this one, too. Many bytes come faster in binary.
     """
     begun, database = perf_counter(), connections[DEFAULT_DB_ALIAS]
-    with _cursors(database, 1) as (cursor,):
-        execute = partial(_executed_as_told, cursor, binary)
+    with _cursors(database, 1 + len(before)) as (cursor, *others):
+        execute = partial(_executed_as_told, cursor, binary, [*zip(others, before, strict=True)])
         for wrapper in reversed(database.execute_wrappers):
             execute = partial(wrapper, execute)
         execute(statement.sql, statement.parameters, False, {"connection": database, "cursor": cursor})
@@ -102,13 +98,33 @@ def rows_of(statement: Statement, *, binary: bool = False) -> Rows:
 
 
 def _executed_as_told(
-    cursor: Binding, binary: bool, sql: str, parameters: Mapping[str, Any], _many: bool, _context: dict[str, Any]
+    cursor: Binding,
+    binary: bool,
+    before: Sequence[tuple[Binding, Statement]],
+    sql: str,
+    parameters: Mapping[str, Any],
+    _many: bool,
+    _context: dict[str, Any],
 ) -> Binding:
+    if before:
+        return _executed_after(before, cursor, sql, parameters, binary=binary)
     return cursor.execute(sql, parameters or None, prepare=True, binary=binary)
 
 
-def _executed(cursor: Binding, statement: Statement) -> Binding:
-    return cursor.execute(statement.sql, statement.parameters or None, prepare=True)
+def _executed_after(
+    before: Iterable[tuple[Binding, Statement]],
+    cursor: Binding,
+    sql: str,
+    parameters: Mapping[str, Any],
+    *,
+    binary: bool = False,
+) -> Binding:
+    """On one journey. What is asked for is to be fetched after it: within, the end would be one more journey."""
+    with cursor.connection.pipeline():
+        for other, one in before:
+            other.execute(one.sql, one.parameters or None, prepare=True)
+        cursor.execute(sql, parameters or None, prepare=True, binary=binary)
+    return cursor
 
 
 @contextmanager

@@ -1,25 +1,24 @@
 """Which rows are measured: all of an owner with few, those that come into question of one with many."""
 
 from collections.abc import Mapping
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from django.db import connection, transaction
 
 from memories.retrieval.features import features
-from memories.retrieval.hits import Hits, prepare, rows_around
+from memories.retrieval.hits import Hits, rows_around
 from memories.retrieval.rarity import Rarity, rarity_by_sample, rarity_of
-from memories.retrieval.rows import PINNED, Columns, Search
+from memories.retrieval.rows import PINNED, Columns, Search, marked_as
+from memories.retrieval.samples import Sample
 from memories.retrieval.scores import scores_of
 from memories.retrieval.stretches import best_of_stretches, hopeful
 
 EXACT_ROWS = 2_000
 """An owner with no more than these is measured whole."""
-SORTED_ROWS = 10_000
-"""Of an owner with no more than these, the nearest are found by looking at each: the index would pass over too many."""
-SAMPLE = 500
+VISIT = 12
+"""The index takes as long for each next nearest of the table as it takes to look at so many of an owner's rows."""
 NEWEST = 50
+WORDED_OF = 10_000
 LARGE_SHARE = 0.1
 """Of the table: with so much of it, nearly all that is found by its words alone is the owner's."""
 
@@ -30,17 +29,22 @@ class Reach:
 
     worded: int
     """So many rows the rarest terms may select together, as the sample has it, before more frequent terms do not."""
+    most_worded: int
+    """Of more than 10,000 rows, accordingly more, up to so many: fewer would be rarer words, which tell more."""
     behind: float
     """By so much a stretch may seem worse than the rows that are wanted, and yet have one that belongs to them."""
     nearest: int
     """So many are found by their meaning, or twice as many as are wanted where these are more."""
 
+    def among(self, rows: float) -> int:
+        """How many the rarest terms may select of so many rows."""
+        return round(min(self.most_worded, self.worded * max(1.0, rows / WORDED_OF)))
+
 
 # Whoever asks when is told by a row that says a time, and it is often another row of the day that has the words.
 # Recall moves by .01 with what the sample happens to be: what is tried here is to be tried with several.
-REACH, REACH_OF_WHEN = Reach(3_000, 1.3, nearest=75), Reach(7_000, 2.75, nearest=150)
-# Of fewer rows, as many with a word are more frequent words, which tell less.
-REACH_SORTED, REACH_SORTED_OF_WHEN = replace(REACH, worded=2_000), replace(REACH_OF_WHEN, worded=4_000)
+REACH = Reach(worded=2_000, most_worded=3_000, behind=1.3, nearest=75)
+REACH_OF_WHEN = Reach(worded=4_000, most_worded=7_000, behind=2.75, nearest=150)
 
 
 def whole(search: Search, most: int) -> tuple[Columns, Rarity]:
@@ -49,36 +53,34 @@ def whole(search: Search, most: int) -> tuple[Columns, Rarity]:
     return rows, rarity_of(rows, search)
 
 
-def in_question(search: Search, weights: Mapping[str, float], least: int) -> tuple[Columns, Rarity]:
+def in_question(search: Search, weights: Mapping[str, float], least: int, sample: Sample) -> tuple[Columns, Rarity]:
     """Of an owner with more: the rows that may be among the best, in order of time; at least so many.
 
     The nearest in meaning, all that have one of the rarest words, those of named days and the newest are looked over.
     Those of them that look good are measured together with what stands around them: a row may owe its place to these.
     So are the newest and the pinned, which are wanted in any case.
     """
-    of_when = search.question.asks_when
-    reach = REACH_OF_WHEN if of_when else REACH
+    reach = REACH_OF_WHEN if search.question.asks_when else REACH
     nearest, newest = max(reach.nearest, 2 * least), max(NEWEST, least)
-    # Where a transaction is under way, it keeps the settings: a savepoint would take two journeys more.
-    with nullcontext() if connection.in_atomic_block else transaction.atomic():
-        rows_in_table = prepare(nearest)
-        sample = search.sample(SAMPLE)
-        rarity = rarity_by_sample(sample, search)
-        indexed = rarity.rows > SORTED_ROWS
-        if not indexed:
-            reach = REACH_SORTED_OF_WHEN if of_when else REACH_SORTED
-        rare = rarity.rarest(reach.worded)
-        hits = Hits(
-            rare=rare.tolist(),
-            worded=2 * reach.worded,  # the sample may be wrong
-            nearest=nearest,
-            newest=newest,
-            indexed=indexed,
-            large=rarity.rows > rows_in_table * LARGE_SHARE,
-        ).of(search)
-        rarity = rarity.counted(hits, rare)
-        scores = scores_of(features(hits, search.question, rarity), weights)
-        best = best_of_stretches(hits, scores, sample, rarity.rows)
-        good = hits.take(hopeful(best, scores, behind=reach.behind, wanted=least))
-        pinned = hits.compress((hits["marks"] & PINNED) > 0)
-        return rows_around(search, good, np.concatenate([hits[-newest:], pinned])), rarity
+    rarity = rarity_by_sample(sample, search)
+    worded = reach.among(rarity.rows)
+    rare = rarity.rarest(worded)
+    worded *= 2  # the sample may be wrong
+    visited = nearest * max(1.0, sample.rows_in_table / rarity.rows)  # the index knows no owners
+    hits = Hits(
+        rare=rare.tolist(),
+        worded=worded,
+        nearest=nearest,
+        newest=newest,
+        indexed=rarity.rows > VISIT * visited,
+        large=rarity.rows > sample.rows_in_table * LARGE_SHARE,
+    ).of(search)
+    rarity = rarity.counted(hits, rare)
+    scores = scores_of(features(hits, search.question, rarity), weights)
+    best = best_of_stretches(hits, scores, sample.rows, rarity.rows)
+    good = hits.take(hopeful(best, scores, behind=reach.behind, wanted=least))
+    pinned = hits.compress((hits["marks"] & PINNED) > 0)
+    all_came = rarity.having[rare].sum() < worded
+    others = [place for place in search.places if not all_came or place not in rare]
+    around = rows_around(search, good, np.concatenate([hits[-newest:], pinned]), others)
+    return marked_as(around, hits), rarity

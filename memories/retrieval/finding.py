@@ -17,6 +17,7 @@ from memories.retrieval import candidates
 from memories.retrieval.features import Numbers, features
 from memories.retrieval.question import Question
 from memories.retrieval.rows import GONE, OCCURRED, PINNED, Columns, Search, ids_of, ids_written
+from memories.retrieval.samples import sample_kept, sample_of
 from memories.retrieval.scores import DECIMALS, scores_of
 from memories.retrieval.terms import terms_read
 from memories.search import FoundMemory
@@ -26,6 +27,8 @@ TEXTS = f"""
 SELECT id, version, kind, text, {OCCURRED}, superseded_by_id, pinned, retired_because
 FROM memories WHERE id = ANY(%(ids)s::uuid[])
 """  # noqa: S608 - only the constant above is put in
+CERTAINLY = 2
+"""Who had so many times as many as a sample tells them, has still more than these."""
 
 
 def memories_search(
@@ -58,9 +61,14 @@ def _measured(
     question = replace(question, vector=vector)
     column = "agent_id" if isinstance(owner, Agent) else "team_id"
     most = max(candidates.EXACT_ROWS, least)
-    terms, more = terms_read(question, column, owner.pk, most)
+    kept = sample_kept(owner.pk)
+    known = kept.table if kept and kept.owned > CERTAINLY * most else 0
+    terms, more, table = terms_read(question, column, owner.pk, most, known)
     search = Search(column, owner.pk, question, terms)
-    rows, rarity = candidates.in_question(search, weights, least) if more else candidates.whole(search, most)
+    if more:
+        rows, rarity = candidates.in_question(search, weights, least, sample_of(column, owner.pk, table))
+    else:
+        rows, rarity = candidates.whole(search, most)
     return rows, {name: np.round(values, DECIMALS) for name, values in features(rows, question, rarity).items()}
 
 

@@ -1,9 +1,9 @@
 """Those of an owner's many rows that come into question: by meaning, rare words and named days; newest and pinned."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from config.http.statements import Statement, rows_of
+from config.http.statements import Statement
 from memories.retrieval.rows import OCCURRED, Columns, Search, ids_written, moments_written
 
 DATED = 500
@@ -20,9 +20,7 @@ MOST_BREADTH = 1_000
 # has decides how they are best read, and a plan that is made beforehand knows neither.
 SETTINGS = """
 SELECT set_config('hnsw.ef_search', %(breadth)s, true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
-    set_config('hnsw.max_scan_tuples', '40000', true), set_config('plan_cache_mode', 'force_custom_plan', true),
-    reltuples
-FROM pg_class WHERE oid = 'memories'::regclass
+    set_config('hnsw.max_scan_tuples', '40000', true), set_config('plan_cache_mode', 'force_custom_plan', true)
 """
 
 BY_INDEX = "{slot}::halfvec({dimensions}) <=> %(vector)s::vector::halfvec({dimensions})"
@@ -39,13 +37,19 @@ NEAR_BY_SORTING = """
 """
 NONE_NEAR = "SELECT ctid FROM memories WHERE false"
 
-OWNED = "{owner} = %(owner)s"
-OWNED_UNINDEXED = "({owner} = %(owner)s) IS TRUE"
-"""Where most rows with a word are the owner's, a look at the index of the owner's rows costs more than it spares."""
+WORDED = """
+(SELECT {row} FROM memories WHERE {owner} = %(owner)s AND search @@ %(rare)s::tsquery LIMIT %(worded)s)
+"""
+# Where most rows with a word are the owner's, a look at the index of the owner's rows costs more than it spares. And
+# who comes from a term need not look for it in the row.
+WORDED_OF_LARGE = """
+(SELECT {row_of_term} FROM unnest(%(terms)s::tsquery[], %(bits)s::bigint[], %(labels)s::tsquery[])
+    AS term (query, bit, label) JOIN memories ON ({owner} = %(owner)s) IS TRUE AND search @@ query LIMIT %(worded)s)
+"""
 
 # Within one statement a row stays in its place, and going there is a quarter of the work of finding it by its id.
 HITS = """
-(SELECT {row} FROM memories WHERE {owned} AND search @@ %(rare)s::tsquery LIMIT %(worded)s)
+{words}
 UNION ALL
 SELECT {row} FROM memories WHERE ctid IN (
     ({near})
@@ -100,15 +104,19 @@ class Hits:
         """The rows, the oldest first, looked over: of the terms, the rare ones. Raises SpaceLeft."""
         days = search.question.days
         named = {
-            "{owned}": OWNED_UNINDEXED if self.large else OWNED,
+            "{words}": WORDED_OF_LARGE if self.large else WORDED,
             "{near}": self._near(search),
             "{dated}": OF_NAMED_DAYS if days else "",
         }
         chosen = HITS
         for name, sql in named.items():
             chosen = chosen.replace(name, sql)
+        terms = [search.terms.all[place] for place in self.rare]
         parameters = {
-            "rare": " | ".join(search.terms.all[place] for place in self.rare),
+            "rare": " | ".join(terms),
+            "terms": terms,
+            "bits": [1 << place for place in self.rare],
+            "labels": [search.terms.label(place) for place in self.rare],
             "worded": self.worded,
             "nearest": self.nearest,
             "newest": self.newest,
@@ -116,7 +124,8 @@ class Hits:
             "first": [span.first for span in days],
             "last": [span.last for span in days],
         }
-        return search.glanced(chosen, parameters, self.rare)
+        breadth = min(BREADTH * self.nearest, MOST_BREADTH)
+        return search.glanced(chosen, parameters, self.rare, before=[Statement(SETTINGS, {"breadth": str(breadth)})])
 
     def _near(self, search: Search) -> str:
         if search.question.vector is None:
@@ -127,10 +136,9 @@ class Hits:
         return near.format(slot=space.slot, dimensions=space.dimensions, here=space.here, **names)
 
 
-def rows_around(search: Search, hits: Columns, alone: Columns) -> Columns:
-    """The hits with what stands before and after them on the same day, and those that stand alone, the oldest first.
-
-    Raises SpaceLeft.
+def rows_around(search: Search, hits: Columns, alone: Columns, places: Iterable[int]) -> Columns:
+    """The hits with what stands before and after them on the same day, and those that stand alone, the oldest first,
+    with their terms at these places. Raises SpaceLeft.
     """
     parameters = {
         "hits": ids_written(hits),
@@ -139,11 +147,4 @@ def rows_around(search: Search, hits: Columns, alone: Columns) -> Columns:
         "before": BEFORE,
         "after": AFTER + 1,
     }
-    return search.measured(AROUND, parameters)
-
-
-def prepare(nearest: int) -> int:
-    """Hold the settings of a search for so many to the transaction; about how many rows the table has."""
-    breadth = str(min(BREADTH * nearest, MOST_BREADTH))
-    (*_, rows) = rows_of(Statement(SETTINGS, {"breadth": breadth}))[0]
-    return int(rows)
+    return search.measured(AROUND, parameters, places)

@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 
 from memories.retrieval.dating import of_named_days
 from memories.retrieval.rows import Columns, Search
-
-SAMPLED_VALUES = 2**32
-"""The sample has those rows whose ids have the least of so many values in their last four bytes, which are random."""
+from memories.retrieval.samples import Sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +37,8 @@ class Rarity:
 
     def counted(self, hits: Columns, places: NDArray[np.intp]) -> "Rarity":
         """With what is true of the terms at these places, where the hits have all rows that have one of them."""
-        having = self.having.copy()
-        having[places] = _having(hits, len(having))[places]
+        having, terms = self.having.copy(), terms_of(hits)
+        having[places] = [np.count_nonzero(terms & (1 << place)) for place in places.tolist()]
         return replace(self, having=having)
 
 
@@ -62,11 +60,10 @@ def rarity_of(rows: Columns, search: Search) -> Rarity:
     return Rarity(len(rows), _having(rows, len(search.terms.all)), dated)
 
 
-def rarity_by_sample(rows: Columns, search: Search) -> Rarity:
-    """As those rows tell whose ids come first by their last four bytes, where the owner has more than these."""
-    sampled = rarity_of(rows, search)
-    owned = max(len(rows), (len(rows) - 1) * SAMPLED_VALUES / (int((rows["id_low"] % SAMPLED_VALUES).max()) or 1))
-    return replace(sampled, rows=owned, having=sampled.having * owned / len(rows))
+def rarity_by_sample(sample: Sample, search: Search) -> Rarity:
+    """About, as a sample of them tells."""
+    dated = float(of_named_days(sample.rows, search.question).mean())
+    return Rarity(sample.owned, sample.having(search.terms), dated)
 
 
 def _having(rows: Columns, count: int) -> NDArray[np.float64]:

@@ -5,7 +5,7 @@ One aggregate of bytes takes a fifth of the time that rows of numbers take from 
 
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from uuid import UUID
@@ -55,9 +55,6 @@ uuid_send(id) || timestamptz_send({occurred}) || int8send({marks})
 # Packed where it is read: handed on whole, a row would take all its columns along.
 READ = "SELECT string_agg(packed, ''::bytea), {active} FROM ({which}) AS chosen (packed)"
 NEWEST = "SELECT {row} FROM memories WHERE {owner} = %(owner)s ORDER BY {occurred} DESC LIMIT %(limit)s"
-SAMPLE = """
-SELECT {row} FROM memories WHERE {owner} = %(owner)s ORDER BY substring(uuid_send(id), 13) LIMIT %(limit)s
-"""
 
 
 @dataclass(frozen=True)
@@ -68,6 +65,11 @@ class Search:
     owner: UUID
     question: Question
     terms: Terms
+
+    @property
+    def places(self) -> range:
+        """Those of all terms."""
+        return range(len(self.terms.all))
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
@@ -81,57 +83,64 @@ class Search:
 
     def newest(self, limit: int) -> Columns:
         """The newest rows, the oldest of them first. Raises SpaceLeft."""
-        return self.measured(NEWEST, {"limit": limit})
+        return self.measured(NEWEST, {"limit": limit}, self.places)
 
-    def sample(self, limit: int) -> Columns:
-        """A random choice, and always the same: by the last four bytes of the ids. Nobody asks how near these are, or
-        whether they say a time.
-        """
-        counted = replace(self, question=replace(self.question, vector=None, asks_when=False))
-        return counted.glanced(SAMPLE, {"limit": limit}, range(len(self.terms.all)))
+    def measured(self, which: str, parameters: Mapping[str, Any], places: Iterable[int]) -> Columns:
+        """The rows that this SQL selects, the oldest first, with those of their terms that are at these places, for to
+        look for one takes its time. Raises SpaceLeft.
 
-    def measured(self, which: str, parameters: Mapping[str, Any]) -> Columns:
-        """The rows that this SQL selects, the oldest first. Raises SpaceLeft.
-
-        It has places for the {row} that it selects of memories, the {owner}'s column, and when a row {occurred}.
+        The SQL has places for the {row} that it selects of memories, the {owner}'s column, and when a row {occurred}.
         """
         marks = [*self._marks, _bit("text LIKE '%%?'", ASKS)]
-        return self._read(which, parameters, marks, self._terms(range(len(self.terms.all)), labelling=True))
+        return self._read(which, parameters, marks, self._terms(places))
 
-    def glanced(self, which: str, parameters: Mapping[str, Any], places: Iterable[int]) -> Columns:
-        """The same rows, looked over: each word takes its time. Only the terms at these places are looked for, and no
-        row is LABELLED or ASKS.
+    def glanced(
+        self, which: str, parameters: Mapping[str, Any], places: Iterable[int], before: Sequence[Statement]
+    ) -> Columns:
+        """The same rows, looked over: nobody sees which of them ASKS. The statements `before` set what holds for it.
+
+        The SQL may select a {row_of_term} for each term that a row has, where the term's `bit` and `label` say which.
         """
-        return self._read(which, parameters, self._marks, self._terms(places, labelling=False))
+        return self._read(which, parameters, self._marks, self._terms(places), before)
 
-    def _read(self, which: str, parameters: Mapping[str, Any], marks: Sequence[str], terms: Statement) -> Columns:
-        row = ROW.format(
+    def _read(
+        self,
+        which: str,
+        parameters: Mapping[str, Any],
+        marks: Sequence[str],
+        terms: Statement,
+        before: Sequence[Statement] = (),
+    ) -> Columns:
+        chosen = which.format(
+            row=self._row([*marks, terms.sql]),
+            row_of_term=self._row([*marks, "bit", _bit("search @@ label", LABELLED)]),
+            owner=self.column,
             occurred=OCCURRED,
-            marks=" | ".join([*marks, *([terms.sql] if terms.sql else [])]),
-            similarity=self._similarity,
         )
-        chosen = which.format(row=row, owner=self.column, occurred=OCCURRED)
         query = READ.format(active=ACTIVE, which=chosen)
         statement = Statement(query, {**self.parameters, **terms.parameters, **parameters})
-        ((packed, active),) = rows_of(statement, binary=True)
+        ((packed, active),) = rows_of(statement, binary=True, before=before)
         if self.question.vector:
             self.question.vector.confirm(active)
         return _in_order(np.frombuffer(packed or b"", dtype=LAYOUT))
 
-    def _terms(self, places: Iterable[int], *, labelling: bool) -> Statement:
-        """An SQL expression, with what it takes: a bit for each term that a row has. Who looks for labels, too, looks
-        for one where its word is.
+    def _row(self, marks: Sequence[str]) -> str:
+        return ROW.format(occurred=OCCURRED, marks=" | ".join(marks), similarity=self._similarity)
+
+    def _terms(self, places: Iterable[int]) -> Statement:
+        """An SQL expression, with what it takes: a bit for each term that a row has, and whether it labels the row: a
+        label is looked for where its word is.
         """
         bits, parameters = [], dict[str, Any]()
         for number, place in enumerate(places):
             word, bit, label = f"word_{number}", f"bit_{number}", f"label_{number}"
             parameters |= {word: self.terms.all[place], bit: str(1 << place)}
             has = f"%({bit})s::bigint"
-            if labelling and place < len(self.terms.words):
-                parameters[label] = self.terms.label(place)
+            if labelled := self.terms.label(place):
+                parameters[label] = labelled
                 has += f" | {_bit(f'search @@ %({label})s::tsquery', LABELLED)}"
             bits.append(_bit(f"search @@ %({word})s::tsquery", has))
-        return Statement(" | ".join(bits), parameters)
+        return Statement(" | ".join(bits) or "0::bigint", parameters)
 
     @property
     def _similarity(self) -> str:
@@ -155,7 +164,9 @@ def _bit(condition: str, bit: int | str) -> str:
 
 
 def _in_order(rows: Columns) -> Columns:
-    """Each row once, the oldest first. PostgreSQL would sort whole rows, vectors and all."""
+    """Each row once, with all marks that it came with, the oldest first. PostgreSQL would sort whole rows, vectors and
+    all.
+    """
     order = np.argsort(_native(rows["at"]), kind="stable")
     rows = rows.take(order)
     of_one_moment = rows["at"][1:] == rows["at"][:-1]
@@ -163,11 +174,23 @@ def _in_order(rows: Columns) -> Columns:
         return rows
     places = np.flatnonzero(np.append(of_one_moment, False) | np.insert(of_one_moment, 0, False))
     some = rows.take(places)  # few are sorted by their ids, and no more
-    rows[places] = some = some.take(np.lexsort([_native(some[name]) for name in ("id_low", "id_high", "at")]))
+    some = some.take(np.lexsort([_native(some[name]) for name in ("id_low", "id_high", "at")]))
     again = (some["id_low"][1:] == some["id_low"][:-1]) & (some["id_high"][1:] == some["id_high"][:-1])
+    first = np.flatnonzero(np.insert(~again, 0, True))
+    some["marks"][first] = np.bitwise_or.reduceat(_native(some["marks"]), first)
+    rows[places] = some
     once = np.ones(len(rows), dtype=bool)
     once[places[1:][again]] = False
     return rows.compress(once)
+
+
+def marked_as(rows: Columns, others: Columns) -> Columns:
+    """The rows. Those that are among the others, of which there are some, have their marks, too."""
+    ids, others_ids = _native(rows["id_low"]), _native(others["id_low"])  # no two ids end alike: these bits are random
+    order = np.argsort(others_ids)
+    places = order.take(np.searchsorted(others_ids, ids, sorter=order), mode="clip")
+    rows["marks"] |= np.where(others_ids[places] == ids, others["marks"][places], 0)
+    return rows
 
 
 def _native(column: NDArray[Any]) -> NDArray[Any]:

@@ -5,6 +5,7 @@ English one for every language: it leaves words that are not English as they are
 questions lose alike.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -25,8 +26,10 @@ SELECT ARRAY(
     FROM entities, unnest(names) AS alias, LATERAL phraseto_tsquery('english', alias) AS named
     WHERE agent_id = %(owner)s AND names && string_to_array(%(names)s, chr(10)) AND numnode(named) > 0
     GROUP BY entities.id, salience ORDER BY salience DESC, entities.id LIMIT %(entities)s
-), EXISTS (SELECT FROM memories WHERE {owner} = %(owner)s OFFSET %(most)s)
+), 'memories'::regclass::oid = %(table)s::oid
+    OR EXISTS (SELECT FROM memories WHERE {owner} = %(owner)s OFFSET %(most)s), 'memories'::regclass::oid
 """
+_LEXEME = re.compile(r"'((?:[^']|'')*)'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +44,21 @@ class Terms:
         """Words and entities."""
         return (*self.words, *self.entities)
 
-    def label(self, place: int) -> str:
-        """The word at that place where it labels a text: as the speaker does in “Ada: Tea?”."""
-        return f"{self.words[place]}:A"
+    @property
+    def names(self) -> list[list[list[str]]]:
+        """The words of each name of each term; a word is its only name."""
+        return [
+            [[_unquoted(word) for word in _LEXEME.findall(name)] for name in term.split(" | ")] for term in self.all
+        ]
+
+    def label(self, place: int) -> str | None:
+        """The word at that place where it labels a text: as the speaker does in “Ada: Tea?”. Entities are no labels."""
+        return f"{self.words[place]}:A" if place < len(self.words) else None
 
 
-def terms_read(question: Question, column: str, owner: UUID, most: int) -> tuple[Terms, bool]:
-    """The terms of the question, and whether the owner, whose id stands in that column, has more memories than `most`.
+def terms_read(question: Question, column: str, owner: UUID, most: int, table: int = 0) -> tuple[Terms, bool, int]:
+    """The terms of the question; whether the owner, whose id stands in that column, has more memories than `most`; and
+    the number of the table of memories. Of the table of the number given, it is known that the owner has more.
 
     Those entities are known that the owner, where it is an agent, has in its graph.
     """
@@ -58,11 +69,16 @@ def terms_read(question: Question, column: str, owner: UUID, most: int) -> tuple
         "words": MAX_WORDS,
         "entities": MAX_ENTITIES,
         "most": most,
+        "table": table,
     }
-    ((lexemes, entities, more),) = rows_of(Statement(READ.format(owner=column), parameters))
-    return Terms(tuple(map(_quoted, lexemes)), tuple(entities)), more
+    ((lexemes, entities, more, table),) = rows_of(Statement(READ.format(owner=column), parameters))
+    return Terms(tuple(map(_quoted, lexemes)), tuple(entities)), more, table
 
 
 def _quoted(lexeme: str) -> str:
     escaped = lexeme.replace("\\", "\\\\").replace("'", "''")
     return f"'{escaped}'"
+
+
+def _unquoted(lexeme: str) -> str:
+    return lexeme.replace("''", "'").replace("\\\\", "\\")

@@ -72,8 +72,8 @@ def test_who_searches_searches_again_in_the_new_space(
 def test_many_rows_are_searched_by_the_index_of_the_new_space(
     stale: Agent, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: Any
 ) -> None:
-    for limit in ("EXACT_ROWS", "SORTED_ROWS", "NEWEST"):
-        monkeypatch.setattr(candidates, limit, 5)
+    for name, value in (("EXACT_ROWS", 5), ("NEWEST", 5), ("VISIT", 0)):
+        monkeypatch.setattr(candidates, name, value)
     first = ranked(stale)
     assert known_space() == SMALL
     assert first == ranked(stale)

@@ -1,13 +1,14 @@
 """Searching an owner's memories: which come back, in which order, and by how many queries."""
 
 import datetime
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from agents.models import Agent
 from memories.models import Entity, Memory
-from memories.retrieval import candidates, memories_search, question_read
+from memories.retrieval import candidates, finding, ids_of, measured_rows, memories_search, question_read, samples
 from memories.search import FoundMemory, topic_vector
 from memories.services import MemoryFacts, Owner, memories_create, memory_update
 from memories.services.memory import facts_of
@@ -147,11 +148,14 @@ def test_three_queries_search_an_owner(agent: Agent, django_assert_num_queries: 
 class TestOfVeryMany:
     """An owner with more memories than are measured whole."""
 
-    @pytest.fixture(autouse=True, params=[20, 10_000], ids=["by the index", "by sorting"])
+    @pytest.fixture(autouse=True, params=[(0, 0), (10**9, 0), (0, 10**9)], ids=["index", "sorting", "large table"])
     def few_are_many(self, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-        monkeypatch.setattr(candidates, "SORTED_ROWS", request.param)
+        visit, rows_in_table = request.param
+        monkeypatch.setattr(candidates, "VISIT", visit)
         monkeypatch.setattr(candidates, "EXACT_ROWS", 10)
         monkeypatch.setattr(candidates, "NEWEST", 10)
+        of = samples.sample_of
+        monkeypatch.setattr(finding, "sample_of", lambda *given: replace(of(*given), rows_in_table=rows_in_table))
 
     @pytest.fixture
     def memories(self, agent: Agent) -> list[Memory]:
@@ -204,7 +208,7 @@ class TestOfVeryMany:
         remember(
             agent, *["Ben: The code is long."] * 12, "Ben: Where is the code for QX-17?", "Ada: It is Ada's since May."
         )
-        monkeypatch.setattr(candidates, "SAMPLE", 8)
+        monkeypatch.setattr(samples, "ROWS", 8)
         found = find(agent, question, limit=13)
         monkeypatch.setattr(candidates, "EXACT_ROWS", 1_000)
         exact = {memory.id: set(memory.measures) for memory in find(agent, question)}
@@ -227,6 +231,44 @@ class TestOfVeryMany:
         assert sum("words_with_previous" in measures for measures in found.values()) == 2
 
     @pytest.mark.usefixtures("memories")
-    def test_six_queries_search_them(self, agent: Agent, django_assert_num_queries: Any) -> None:
-        with django_assert_num_queries(6):  # the settings of the index hold until the transaction ends
+    @pytest.mark.parametrize(
+        "text", ["it's a 'quoted' \\ word & | ! {a,b} \"c\" NULL", "你好 世界", "the of", "https://a.b/c|d?e='f'"]
+    )
+    def test_any_text_can_be_asked_and_found(self, agent: Agent, text: str) -> None:
+        remember(agent, text)
+        assert text in texts(agent, text, limit=5, recent=10)
+
+    @pytest.mark.usefixtures("memories")
+    def test_an_entity_is_found_under_all_its_names(self, agent: Agent) -> None:
+        Entity.objects.create(agent=agent, type="Service", name="We", aliases=["Gatekeeper Two", "O'Brien"])
+        remember(agent, "The gatekeeper two refuses old tokens.", "O'Brien is late.")
+        for memory in find(agent, "Do we?", limit=2):
+            assert memory.measures["words"] > 0
+
+    @pytest.mark.usefixtures("memories")
+    def test_a_row_with_several_rare_words_has_them_all(self, agent: Agent) -> None:
+        [first] = find(agent, "Code QX-17, shed", limit=1)
+        assert first.measures["words"] == 1
+
+    @pytest.mark.usefixtures("memories")
+    def test_where_there_are_more_with_a_word_than_were_sampled_nothing_is_passed_over(
+        self, agent: Agent, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        find(agent, "QX-17")  # the sample is kept: what comes now, it does not know
+        text = "Ben: Is QX-17 the code for the shed?"
+        ids = {memory.id for memory in remember(agent, *[text] * 40)}
+        monkeypatch.setattr(candidates, "REACH", candidates.Reach(worded=10, most_worded=10, behind=1, nearest=20))
+        question = question_read(text, topic_vector(text), TODAY)
+        rows, measured = measured_rows(agent, question, least=5, weights=WEIGHTS)
+        those = [place for place, id_ in enumerate(ids_of(rows)) if id_ in ids]
+        assert len(those) > 10
+        assert measured["words"][those].min() == measured["labelled"][those].min() == 1
+
+    @pytest.mark.usefixtures("memories")
+    def test_five_queries_search_them_and_four_the_next_time(
+        self, agent: Agent, django_assert_num_queries: Any
+    ) -> None:
+        with django_assert_num_queries(5):
             find(agent, "What is QX-17?")
+        with django_assert_num_queries(4):
+            find(agent, "What is tea?")
