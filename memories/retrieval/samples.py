@@ -17,14 +17,14 @@ from memories.retrieval.rows import OCCURRED, Columns
 from memories.retrieval.terms import Terms
 
 ROWS = 2_000
-BYTES = 2_000_000
+BYTES = 1_000_000
 """Of texts: of long ones, fewer are sampled."""
 LAST, VALUES = "substring(uuid_send(id), 13)", 2**32
 """The sample has those rows whose ids have the least of so many values in their last four bytes, which are random."""
 MOMENT = np.dtype([("at", ">i8")])
 LIFETIME_SECONDS = 300
-OWNERS = 512
-"""The samples of so many are kept, each of some 100 kB."""
+OWNERS = 256
+"""The samples of so many are kept, each of 50 to 150 kB."""
 
 # No word has a blank.
 READ = """
@@ -52,7 +52,7 @@ class Sample:
     """Those of the sample, the oldest first: of each, when it is from is known."""
     words: NDArray[np.int64]
     """The hash of each word of theirs, the lowest first."""
-    counts: NDArray[np.int64]
+    counts: NDArray[np.uint16]
     """How many of them have that word."""
 
     def having(self, terms: Terms) -> NDArray[np.float64]:
@@ -94,4 +94,4 @@ def _read(column: str, owner: UUID) -> Sample:
     words, counts = np.unique(np.fromiter(map(hash, texts.split()), dtype=np.int64), return_counts=True)
     highest = int(np.frombuffer(last, dtype=">u4").max())
     owned = max(len(rows), (len(rows) - 1) * VALUES / (highest or 1))
-    return Sample(table, rows_in_table, owned, rows, words, counts)
+    return Sample(table, rows_in_table, owned, rows, words, counts.astype(np.uint16))
