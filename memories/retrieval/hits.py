@@ -125,7 +125,8 @@ class Hits:
             "last": [span.last for span in days],
         }
         breadth = min(BREADTH * self.nearest, MOST_BREADTH)
-        return search.glanced(chosen, parameters, self.rare, before=[Statement(SETTINGS, {"breadth": str(breadth)})])
+        looked_for = () if self.large else self.rare  # a large owner's rows come by each term that they have
+        return search.glanced(chosen, parameters, looked_for, before=[Statement(SETTINGS, {"breadth": str(breadth)})])
 
     def _near(self, search: Search) -> str:
         if search.question.vector is None:
