@@ -43,6 +43,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "config.http.request_id.RequestIDMiddleware",
     "config.http.watching.WatchingMiddleware",
+    "config.http.cpu_budget.CpuBudgetMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "config.http.compression.PageCompressionMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -183,6 +184,7 @@ SPECTACULAR_SETTINGS = {
 
 MAX_BODY_BYTES = environment.number("MAX_BODY_BYTES", 5_000_000, minimum=100_000, maximum=100_000_000)
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
+REQUEST_CPU_MS = environment.number("REQUEST_CPU_MS", 3_000, minimum=100, maximum=600_000)
 
 # --- Assembling ---
 
