@@ -2,12 +2,12 @@
 
 from django.db import connection
 
-from agents.models import Agent, AgentTeam, ApiKey
+from agents.models import Agent, AgentTeam
 from config.http.errors import Forbidden, NotFound
 from config.http.statements import Statement, rows_of
-from teams.access import ROLES_FOR, Action
-from teams.models import Membership
+from teams.models import Team
 from teams.principal import Principal
+from teams.roles import EDIT_AGENT_FILES, Action, key_permits
 
 # In SQL, as keys are found: nearly every request of a key asks for its agent.
 COLUMNS = [field.attname for field in Agent._meta.concrete_fields]  # noqa: SLF001 - Django's documented introspection
@@ -37,14 +37,15 @@ def _named(slug: str) -> Agent | None:
     return Agent.from_db(connection.alias, COLUMNS, rows[0]) if rows else None
 
 
-def may_manage_keys(principal: Principal, agent: Agent) -> bool:
-    """Whether somebody may make and revoke the agent's keys: a key reads all that the agent reads, so this takes an
-    admin of every one of its teams."""
+def manages_all_teams(principal: Principal, agent: Agent) -> bool:
+    """Whether somebody administers every team of the agent, which has one at least.
+
+    A key reads all that the agent reads, and a deletion takes the agent from every team: both take this right.
+    """
     if principal.is_admin:
         return True
-    own = Membership.objects.filter(user_id=principal.id, role__in=ROLES_FOR[Action.MANAGE]).values("team_id")
     links = AgentTeam.objects.filter(agent=agent)
-    return principal.kind == "person" and links.exists() and not links.exclude(team_id__in=own).exists()
+    return links.exists() and not links.exclude(team__in=Team.objects.manageable_by(principal)).exists()
 
 
 def may(principal: Principal, agent: Agent, action: Action) -> bool:
@@ -52,13 +53,6 @@ def may(principal: Principal, agent: Agent, action: Action) -> bool:
     if principal.is_admin:
         return True
     if principal.kind == "person":
-        return AgentTeam.objects.filter(
-            agent=agent,
-            team__memberships__user_id=principal.id,
-            team__memberships__role__in=ROLES_FOR[action],
-        ).exists()
-    if principal.agent_id != agent.id:
-        return False
-    return action in {Action.READ, Action.WRITE} or (
-        action is Action.EDIT and ApiKey.Scope.WRITE_FILES in principal.scopes
-    )
+        return Agent.objects.permitting(action, principal).filter(id=agent.id).exists()
+    # No query for keys: nearly every request of theirs asks this.
+    return principal.agent_id == agent.id and key_permits(principal, action, EDIT_AGENT_FILES)

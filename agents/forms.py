@@ -4,13 +4,12 @@ from typing import Any
 from zoneinfo import available_timezones
 
 from django import forms
-from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from agents.models import ApiKey
 from teams.files import MAX_FILE_CHARACTERS
 from teams.forms import NamedForm, storable
-from teams.models import Role, Team
+from teams.models import Team
 from teams.principal import Principal
 
 IN_NO_TEAM = _("An agent in no team is seen by admins of the organisation alone.")
@@ -41,7 +40,7 @@ class AgentForm(NamedForm):
 
     def __init__(self, *args: Any, principal: Principal, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["teams"].queryset = Team.objects.visible_to(principal).order_by("name")  # type: ignore[attr-defined]
+        self.fields["teams"].queryset = Team.objects.manageable_by(principal).order_by("name")  # type: ignore[attr-defined]
         self.fields["timezone"].choices = _timezones()  # type: ignore[attr-defined]
 
     def clean_instructions(self) -> str:
@@ -66,7 +65,7 @@ class AgentSettingsForm(forms.Form):
 
     def __init__(self, *args: Any, principal: Principal, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["teams"].queryset = managed_teams(principal).order_by("name")  # type: ignore[attr-defined]
+        self.fields["teams"].queryset = Team.objects.manageable_by(principal).order_by("name")  # type: ignore[attr-defined]
         self.fields["timezone"].choices = _timezones()  # type: ignore[attr-defined]
 
 
@@ -95,12 +94,6 @@ class LogSearch(forms.Form):
         validators=[storable],
         widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}),
     )
-
-
-def managed_teams(principal: Principal) -> "models.QuerySet[Team]":
-    """The teams of which the person is an admin; an admin of the organisation is one of all."""
-    teams = Team.objects.visible_to(principal)
-    return teams if principal.is_admin else teams.filter(memberships__role=Role.ADMIN)
 
 
 def _timezones() -> list[tuple[str, str]]:

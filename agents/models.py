@@ -1,7 +1,6 @@
 """Agents, their files, daily logs and keys."""
 
 import datetime
-from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -13,10 +12,10 @@ from django.db import models
 from django.db.models.functions import Left
 from uuid_utils.compat import uuid7
 
-from teams.access import EDIT_TEAM_FILES
 from teams.files import Version, VersionedFile
-from teams.models import Role, Team, valid_slug
+from teams.models import Team, valid_slug
 from teams.principal import Principal
+from teams.roles import EDIT_AGENT_FILES, EDIT_TEAM_FILES, Action, key_permits
 
 SEARCHED_CHARACTERS = 100_000
 """Of a daily log: PostgreSQL indexes no more of the words of a text than a megabyte."""
@@ -32,27 +31,24 @@ def valid_timezone(name: str) -> None:
 
 
 class AgentQuerySet(models.QuerySet["Agent"]):
-    def visible_to(self, principal: Principal) -> "AgentQuerySet":
-        """The agents that the principal may read: those with a team that it sees, and a key's own agent."""
+    def permitting(self, action: Action, principal: Principal) -> "AgentQuerySet":
+        """The agents with which the principal may do this: those with a team that allows it, and a key's own agent."""
         if principal.is_admin:
             return self
         if principal.kind == "person":
-            return self.filter(id__in=self._with_role(principal, Role.values))
-        return self.filter(id=principal.agent_id) if principal.agent_id else self.none()
+            teams = Team.objects.permitting(action, principal)
+            return self.filter(id__in=AgentTeam.objects.filter(team__in=teams).values("agent_id"))
+        if principal.agent_id is None or not key_permits(principal, action, EDIT_AGENT_FILES):
+            return self.none()
+        return self.filter(id=principal.agent_id)
+
+    def visible_to(self, principal: Principal) -> "AgentQuerySet":
+        """The agents that the principal may read."""
+        return self.permitting(Action.READ, principal)
 
     def editable_by(self, principal: Principal) -> "AgentQuerySet":
-        """The agents whose files, logs and memories a person may edit."""
-        if principal.is_admin:
-            return self
-        if principal.kind != "person":
-            return self.none()
-        return self.filter(id__in=self._with_role(principal, [Role.EDITOR, Role.ADMIN]))
-
-    @staticmethod
-    def _with_role(principal: Principal, roles: Any) -> Any:
-        return AgentTeam.objects.filter(
-            team__memberships__user_id=principal.id, team__memberships__role__in=roles
-        ).values("agent_id")
+        """The agents whose files the principal may edit."""
+        return self.permitting(Action.EDIT, principal)
 
 
 class Agent(models.Model):
@@ -176,7 +172,7 @@ class ApiKey(models.Model):
     """A key of one agent, or, without an agent, an admin's. Only a keyed hash of it is stored."""
 
     class Scope(models.TextChoices):
-        WRITE_FILES = "files:write", "Write the agent's own files"
+        WRITE_FILES = EDIT_AGENT_FILES, "Write the agent's own files"
         WRITE_TEAM_FILES = EDIT_TEAM_FILES, "Write the files of the agent's teams"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

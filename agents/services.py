@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 from agents.models import Agent, AgentFile, AgentTeam, DailyLog
 from config.http.errors import Conflict
 from config.http.etags import PreconditionFailed
+from teams.access import require_manager
 from teams.files import StaleVersion, file_append, file_create, file_save, locked
 from teams.models import Team
 from teams.principal import SYSTEM, Principal
@@ -16,9 +17,19 @@ from teams.services import erase
 
 @transaction.atomic
 def agent_create(
-    *, slug: str, name: str, teams: Sequence[Team] = (), instructions: str = "", timezone: str = "UTC"
+    *,
+    slug: str,
+    name: str,
+    teams: Sequence[Team] = (),
+    instructions: str = "",
+    timezone: str = "UTC",
+    principal: Principal = SYSTEM,
 ) -> Agent:
-    """An agent with its three files; `instructions` becomes its INSTRUCTIONS. Raises Conflict."""
+    """Create an agent with its three files; `instructions` becomes its INSTRUCTIONS.
+
+    Raises Conflict, and NotFound or Forbidden for a team that the principal does not administer.
+    """
+    require_manager(principal, teams)
     try:
         with transaction.atomic():
             agent = Agent.objects.create(slug=slug, name=name, instructions=instructions, timezone=timezone)
@@ -54,16 +65,24 @@ def agent_files_ensure(agent: Agent) -> None:
 
 
 @transaction.atomic
-def agent_update(*, agent: Agent, expected_version: int, name: str, timezone: str, teams: Sequence[Team]) -> Agent:
-    """Change an agent's name, time zone and teams; where nothing differs, no version is made. Raises StaleVersion."""
+def agent_update(
+    *, agent: Agent, expected_version: int, name: str, timezone: str, teams: Sequence[Team], principal: Principal
+) -> Agent:
+    """Change an agent's name, time zone and teams; where nothing differs, no version is made.
+
+    Whoever puts it into a team or takes it out must administer that team, whatever the caller checked before.
+    Raises StaleVersion, and NotFound or Forbidden for such a team.
+    """
     current = locked(agent)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
-    if (current.name, current.timezone, set(current.teams.all())) == (name, timezone, set(teams)):
+    before, after = set(current.teams.all()), set(teams)
+    require_manager(principal, before ^ after)
+    if (current.name, current.timezone, before) == (name, timezone, after):
         return current
     current.name, current.timezone, current.version = name, timezone, current.version + 1
     current.save()
-    current.teams.set(teams)
+    current.teams.set(after)
     return current
 
 

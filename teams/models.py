@@ -12,6 +12,7 @@ from teams.drafts import Draft
 from teams.files import Version, VersionedFile
 from teams.presence import Presence
 from teams.principal import Principal
+from teams.roles import EDIT_TEAM_FILES, ROLES_FOR, Action, Role, key_permits
 from teams.set_aside import TextSetAside
 
 __all__ = [
@@ -74,22 +75,31 @@ class User(AbstractBaseUser):
 
 
 class TeamQuerySet(models.QuerySet["Team"]):
-    def visible_to(self, principal: Principal) -> "TeamQuerySet":
-        """The teams that the principal may read."""
+    def permitting(self, action: Action, principal: Principal) -> "TeamQuerySet":
+        """The teams in which the principal may do this: the one place that reads roles to answer it.
+
+        A subquery, never a join: a further `filter` on joined memberships would speak of other people's roles.
+        """
         if principal.is_admin:
             return self
         if principal.kind == "person":
-            return self.filter(memberships__user_id=principal.id)
-        return self.filter(id__in=principal.team_ids)
+            own = Membership.objects.filter(user_id=principal.id, role__in=ROLES_FOR[action])
+            return self.filter(id__in=own.values("team_id"))
+        return (
+            self.filter(id__in=principal.team_ids) if key_permits(principal, action, EDIT_TEAM_FILES) else self.none()
+        )
+
+    def visible_to(self, principal: Principal) -> "TeamQuerySet":
+        """The teams that the principal may read."""
+        return self.permitting(Action.READ, principal)
 
     def editable_by(self, principal: Principal) -> "TeamQuerySet":
-        """The teams whose files and memories a person may edit."""
-        if principal.is_admin:
-            return self
-        if principal.kind != "person":
-            return self.none()
-        roles = [Role.EDITOR, Role.ADMIN]
-        return self.filter(memberships__user_id=principal.id, memberships__role__in=roles)
+        """The teams whose files the principal may edit."""
+        return self.permitting(Action.EDIT, principal)
+
+    def manageable_by(self, principal: Principal) -> "TeamQuerySet":
+        """The teams that the principal administers: their names, members and agents."""
+        return self.permitting(Action.MANAGE, principal)
 
 
 class Team(models.Model):
@@ -108,12 +118,6 @@ class Team(models.Model):
 
     def __str__(self) -> str:
         return self.name
-
-
-class Role(models.TextChoices):
-    VIEWER = "viewer", "Viewer"
-    EDITOR = "editor", "Editor"
-    ADMIN = "admin", "Admin"
 
 
 class Membership(models.Model):

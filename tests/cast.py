@@ -1,4 +1,4 @@
-"""The cast: an owner, a teammate who may read, an outsider, agents' keys, an admin.
+"""The cast: an owner, a teammate who may read, an outsider, somebody with mixed roles, agents' keys, an admin.
 
 Functions that fixtures are made of; arguments are fixtures of the same names. Most tests get the cast anew; large
 tables, which change nothing that is not rolled back, have it built `once_per_module`.
@@ -54,6 +54,20 @@ def team(owner: User, editor: User, teammate: User) -> Team:
     for person, role in ((owner, Role.ADMIN), (editor, Role.EDITOR), (teammate, Role.VIEWER)):
         membership_set(team=team, user=person, role=role)
     return team
+
+
+def mixed() -> User:
+    """A person with a different role in each of three teams, which all have another admin and an agent.
+
+    The person administers `admin-here` (agent `agent-here`), edits in `editor-there` and reads in `viewer-elsewhere`.
+    """
+    person = User.objects.create_user("mixed", name="Mina Mixed")
+    other = User.objects.create_user("other-admin", name="Odin Other")
+    for role, place in ((Role.ADMIN, "here"), (Role.EDITOR, "there"), (Role.VIEWER, "elsewhere")):
+        team = team_create(slug=f"{role}-{place}", name=f"{role.label} {place}", principal=other.principal)
+        membership_set(team=team, user=person, role=role)
+        agent_create(slug=f"agent-{place}", name=f"Agent {place}", teams=[team])
+    return person
 
 
 def agent(team: Team) -> Agent:

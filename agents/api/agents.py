@@ -17,7 +17,7 @@ from config.http.errors import NotFound
 from config.http.etags import etag
 from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, IF_MATCH, LOCATION, PAGE
-from teams.access import Action, require_admin, team_for
+from teams.access import Action, require_admin
 from teams.api.serializers import page_serializer
 from teams.api.versioned import VersionedView
 from teams.api.view import ApiView
@@ -59,7 +59,7 @@ class AgentList(ApiView):
         require_admin(self.principal)
         facts = self.validated(AgentCreateSerializer)
         facts["teams"] = sorted(teams_named(self.principal, facts["teams"]), key=lambda team: team.slug)
-        agent = agent_create(**facts)
+        agent = agent_create(**facts, principal=self.principal)
         headers = {"Location": f"/api/v1/agents/{agent.slug}", "ETag": etag(agent.version)}
         return Response(agent_document(self.principal, agent), status.HTTP_201_CREATED, headers=headers)
 
@@ -84,7 +84,7 @@ class AgentDetail(VersionedView):
         expected = self.expected(agent)
         changes = self.validated(AgentUpdateSerializer)
         facts = {"name": agent.name, "timezone": agent.timezone, **changes, "teams": self._teams(agent, changes)}
-        return self.answer(agent_update(agent=agent, expected_version=expected, **facts))
+        return self.answer(agent_update(agent=agent, expected_version=expected, **facts, principal=self.principal))
 
     def _teams(self, agent: Agent, changes: dict[str, Any]) -> list[Team]:
         """The agent's teams after the change; those that the caller cannot see stay as they are."""
@@ -93,8 +93,6 @@ class AgentDetail(VersionedView):
             return list(before)
         named = teams_named(self.principal, changes["teams"])
         visible = set(Team.objects.visible_to(self.principal).filter(agents=agent))
-        for team in named ^ visible:
-            team_for(self.principal, team.slug, Action.MANAGE)
         return list((before - visible) | named)
 
     @extend_schema(parameters=[IF_MATCH], responses={204: None})

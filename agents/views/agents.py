@@ -38,7 +38,7 @@ def agent_new(request: HttpRequest) -> HttpResponse:
     form = AgentForm(request.POST or None, principal=principal)
     if request.method == "POST" and form.is_valid():
         try:
-            agent = agent_create(**form.cleaned_data)
+            agent = agent_create(**form.cleaned_data, principal=principal)
         except Conflict:
             form.add_error("slug", _("There is an agent with this short name already. Choose another."))
         else:

@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
-from agents.access import agent_for, may_manage_keys
+from agents.access import agent_for, manages_all_teams
 from agents.forms import ApiKeyForm
 from agents.keys import api_key_create, api_key_revoke
 from agents.models import Agent, ApiKey
@@ -49,7 +49,7 @@ def revoke(request: HttpRequest, slug: str, key_id: UUID) -> HttpResponse:
 def _agent(request: HttpRequest, slug: str) -> Agent:
     principal = asking(request)
     agent = agent_for(principal, slug, Action.MANAGE)
-    if not may_manage_keys(principal, agent):
+    if not manages_all_teams(principal, agent):
         raise Forbidden(
             _("A key reads all that this agent reads, in all its teams, so it takes an admin of each of them.")
         )

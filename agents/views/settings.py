@@ -7,8 +7,8 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from agents.access import agent_for, may_manage_keys
-from agents.forms import AgentSettingsForm, managed_teams
+from agents.access import agent_for, manages_all_teams
+from agents.forms import AgentSettingsForm
 from agents.models import Agent
 from agents.services import agent_delete, agent_update
 from teams.access import Action
@@ -40,13 +40,15 @@ def agent_settings(request: HttpRequest, slug: str) -> HttpResponse:
             messages.success(request, _("Saved."))
             return _back(principal, slug)
     elsewhere = (
-        Team.objects.visible_to(principal).filter(agents=agent).exclude(id__in=managed_teams(principal).values("id"))
+        Team.objects.visible_to(principal)
+        .filter(agents=agent)
+        .exclude(id__in=Team.objects.manageable_by(principal).values("id"))
     )
     context = {
         "agent": agent,
         "form": form,
         "elsewhere": elsewhere,
-        "may_manage_keys": may_manage_keys(principal, agent),
+        "manages_all_teams": manages_all_teams(principal, agent),
     }
     return render(request, "agents/settings.html", context, status=422 if form.errors else 200)
 
@@ -78,12 +80,13 @@ def _facts(agent: Agent) -> dict[str, Any]:
 
 def _wishes(chosen: dict[str, Any], agent: Agent, principal: Principal) -> dict[str, Any]:
     """What the service is asked for; the teams that the person is no admin of stay as they are."""
-    others = set(agent.teams.all()) - set(managed_teams(principal))
+    others = set(agent.teams.all()) - set(Team.objects.manageable_by(principal))
     return {
         "expected_version": chosen["version"],
         "name": chosen["name"],
         "timezone": chosen["timezone"],
         "teams": [*others, *chosen["teams"]],
+        "principal": principal,
     }
 
 

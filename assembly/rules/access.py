@@ -8,7 +8,7 @@ from agents.models import Agent
 from assembly.engine.rules import Scope
 from assembly.models import StoredRule
 from config.http.errors import Forbidden, NotFound
-from teams.access import ROLES_FOR, Action, require_admin, team_for
+from teams.access import Action, require_admin, team_for
 from teams.access import may as may_in_team
 from teams.models import Team
 from teams.principal import Principal
@@ -54,7 +54,4 @@ def scope_of(owner: Owner) -> Scope:
 
 def teams_for_rules(principal: Principal) -> QuerySet[Team]:
     """The teams for which a person may write rules, by name."""
-    teams = Team.objects.order_by("name")
-    if principal.is_admin:
-        return teams
-    return teams.filter(memberships__user_id=principal.id, memberships__role__in=ROLES_FOR[Action.EDIT])
+    return Team.objects.editable_by(principal).order_by("name")

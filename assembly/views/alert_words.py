@@ -9,8 +9,7 @@ from django.utils.translation import gettext as _
 
 from agents.models import Agent
 from assembly.models import Alert, AlertKind
-from teams.access import ROLES_FOR, Action
-from teams.models import Membership, Team
+from teams.models import Team
 from teams.principal import Principal
 
 
@@ -74,6 +73,5 @@ def _editable(principal: Principal) -> set[UUID]:
     """The teams that the person may edit, and their agents."""
     if principal.is_admin or principal.kind != "person":
         return set()
-    own = Membership.objects.filter(user_id=principal.id, role__in=ROLES_FOR[Action.EDIT])
-    found = own.values_list("team_id", "team__agent_links__agent_id")
+    found = Team.objects.editable_by(principal).values_list("id", "agent_links__agent_id")
     return {id_ for pair in found for id_ in pair if id_}

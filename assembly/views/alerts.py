@@ -14,8 +14,8 @@ from assembly.alerts.selecting import alerts_selected
 from assembly.alerts.services import alert_see, alert_settle, alert_take_up
 from assembly.models import Alert
 from assembly.views.alert_words import lines, title_of
-from assembly.webhooks.access import teams_managed_by
 from config.http.cursors import next_address, page_of
+from teams.models import Team
 from teams.views.asking import asking
 
 
@@ -31,7 +31,7 @@ def alert_list(request: HttpRequest) -> HttpResponse:
         "lines": lines(principal, found),
         "waiting": visible.waiting().count(),
         "narrowed": any(request.GET.get(name) for name in form.fields),
-        "may_tell": teams_managed_by(principal).exists() or principal.is_admin,
+        "may_tell": Team.objects.manageable_by(principal).exists() or principal.is_admin,
         "next": next_address(request.path, request.GET.dict(), cursor),
     }
     return render(request, "assembly/alert_list.html", context)

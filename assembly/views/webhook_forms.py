@@ -10,11 +10,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from assembly.models import Webhook
-from assembly.webhooks.access import NOT_YOURS, teams_managed_by, webhook_for
+from assembly.webhooks.access import NOT_YOURS, webhook_for
 from assembly.webhooks.forms import WebhookEditForm, WebhookForm, WebhookNewForm
 from assembly.webhooks.services import webhook_create, webhook_update
 from config.http.errors import Conflict, Forbidden, Invalid
 from teams.files import StaleVersion
+from teams.models import Team
 from teams.principal import Principal
 from teams.views.asking import asking
 
@@ -24,7 +25,7 @@ STALE = gettext_lazy("Somebody changed it while you did. Look at what it is now,
 def webhook_new(request: HttpRequest) -> HttpResponse:
     """Register a webhook: its secret is shown next."""
     principal = asking(request)
-    if not principal.is_admin and not teams_managed_by(principal).exists():
+    if not principal.is_admin and not Team.objects.manageable_by(principal).exists():
         raise Forbidden(NOT_YOURS)
     form = WebhookNewForm(request.POST if request.method == "POST" else None, principal=principal)
     if request.method == "POST" and form.is_valid() and (webhook := _created(form, principal)):

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 
 from assembly.external.sealing import SecretLost
 from assembly.models import Webhook
-from assembly.webhooks.access import NOT_YOURS, delivery_for, teams_managed_by, webhook_for, webhooks_of
+from assembly.webhooks.access import NOT_YOURS, delivery_for, webhook_for, webhooks_of
 from assembly.webhooks.delivering import webhook_test
 from assembly.webhooks.forms import VersionForm
 from assembly.webhooks.resending import NotGivenUp, deliveries_of, delivery_resend, told_of
@@ -25,6 +25,7 @@ from assembly.webhooks.services import (
 )
 from config.http.cursors import next_address, page_of
 from config.http.errors import Forbidden
+from teams.models import Team
 from teams.views.asking import asking
 
 SHOWN = "20"
@@ -33,7 +34,7 @@ SHOWN = "20"
 def webhook_list(request: HttpRequest) -> HttpResponse:
     """The webhooks that the person manages, the newest first. Raises Forbidden for those who manage no team."""
     principal = asking(request)
-    if not principal.is_admin and not teams_managed_by(principal).exists():
+    if not principal.is_admin and not Team.objects.manageable_by(principal).exists():
         raise Forbidden(NOT_YOURS)
     found, cursor = page_of(webhooks_of(principal), request.GET)
     context = {"webhooks": found, "next": next_address(request.path, request.GET.dict(), cursor)}

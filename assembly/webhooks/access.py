@@ -9,8 +9,8 @@ from django.db.models import Q, QuerySet
 
 from assembly.models import Webhook, WebhookDelivery
 from config.http.errors import Forbidden, NotFound
-from teams.access import ROLES_FOR, Action, require_admin, team_for
-from teams.models import Membership, Team
+from teams.access import Action, require_admin, team_for
+from teams.models import Team
 from teams.principal import Principal
 
 NOT_YOURS = "Only admins of the team may see and change its webhooks."
@@ -19,7 +19,7 @@ NOT_YOURS = "Only admins of the team may see and change its webhooks."
 def webhooks_of(principal: Principal) -> QuerySet[Webhook]:
     """Those that the principal may change."""
     rows = Webhook.objects.select_related("team")
-    return rows if principal.is_admin else rows.filter(team__in=_managed_by(principal))
+    return rows if principal.is_admin else rows.filter(team__in=Team.objects.manageable_by(principal))
 
 
 def webhook_for(principal: Principal, id_: UUID) -> Webhook:
@@ -48,17 +48,5 @@ def team_to_tell(principal: Principal, slug: str | None) -> Team | None:
     return None
 
 
-def teams_managed_by(principal: Principal) -> QuerySet[Team]:
-    """The teams that may be given a webhook by the principal."""
-    return Team.objects.all() if principal.is_admin else Team.objects.filter(id__in=_managed_by(principal))
-
-
 def _seen_by(principal: Principal) -> Q:
     return Q() if principal.is_admin else Q(team__in=Team.objects.visible_to(principal).values("id"))
-
-
-def _managed_by(principal: Principal) -> QuerySet[Team]:
-    if principal.kind != "person":
-        return Team.objects.none()
-    own = Membership.objects.filter(user_id=principal.id, role__in=ROLES_FOR[Action.MANAGE])
-    return Team.objects.filter(id__in=own.values("team_id"))

@@ -7,7 +7,6 @@ from django.utils.translation import gettext_lazy as _
 
 from assembly.models import Webhook, WebhookEvent
 from assembly.models.external import MAX_LABEL_CHARACTERS, MAX_URL_CHARACTERS
-from assembly.webhooks.access import teams_managed_by
 from assembly.webhooks.services import WebhookFacts
 from teams.forms import storable
 from teams.models import Team
@@ -55,7 +54,7 @@ class WebhookNewForm(WebhookForm):
     def __init__(self, *args: Any, principal: Principal, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         team: Any = self.fields["team"]
-        team.queryset = teams_managed_by(principal).order_by("name")
+        team.queryset = Team.objects.manageable_by(principal).order_by("name")
         if not principal.is_admin:
             team.required, team.empty_label = True, None
 

@@ -8,7 +8,6 @@ from agents.access import may
 from agents.api.serializers import AgentUpdateSerializer
 from agents.models import Agent, AgentFile, DailyLog
 from agents.services import agent_create, agent_files_ensure, agent_update, daily_log_create
-from config.http.errors import Forbidden
 from config.http.fields import date_of
 from memories.bundle.marks import State
 from memories.bundle.owner_room import OwnerRoom
@@ -19,7 +18,6 @@ from memories.bundle.texts import text_change
 from memories.importing import readable_name
 from memories.workspace_folder import AGENT_FILES, LOG_FILE, LOG_FOLDER
 from teams.access import Action
-from teams.access import may as may_in_team
 from teams.files import VersionedFile, file_save
 from teams.models import Team
 from teams.principal import Principal
@@ -69,6 +67,7 @@ class AgentRoom(OwnerRoom[Agent]):
             name=said.get("name") or readable_name(slug),
             timezone=said.get("timezone", "UTC"),
             teams=list(Team.objects.visible_to(principal).filter(slug__in=said.get("teams", ()))),
+            principal=principal,
         )
 
     def ready(self, owner: Agent) -> None:
@@ -77,14 +76,13 @@ class AgentRoom(OwnerRoom[Agent]):
     def change_facts(self, owner: Agent, change: Change, principal: Principal) -> None:
         before, wanted = set(owner.teams.all()), change.item
         joining = set(Team.objects.visible_to(principal).filter(slug__in=wanted["teams"])) - before
-        if not all(may_in_team(principal, team, Action.MANAGE) for team in joining):
-            raise Forbidden("Only an admin of a team can make an agent join it. Ask one to import this.")
         agent_update(
             agent=owner,
             expected_version=change.version,
             name=wanted["name"],
             timezone=wanted["timezone"],
             teams=list(before | joining),
+            principal=principal,
         )
 
     def take(self, owner: Agent, change: Change, principal: Principal, note: str) -> None:

@@ -21,7 +21,6 @@ PER_PAGE = 60
 def team_list(request: HttpRequest) -> HttpResponse:
     """The teams that the person may read, by name."""
     principal = asking(request)
-    # Counted apart: visible_to joins the memberships of this one person.
     members = Membership.objects.filter(team=OuterRef("pk")).order_by().values("team").annotate(n=Count("*"))
     own = Membership.objects.filter(team=OuterRef("pk"), user_id=principal.id).values("role")[:1]
     teams = (

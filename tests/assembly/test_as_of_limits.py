@@ -76,7 +76,7 @@ def test_where_nothing_was_changed_only_what_is_of_today_is_named(kept: Kept) ->
     agent, _ = kept
     alone = assemble_as_of(agent=agent, asked=Asked(), moment=NOW, principal=SYSTEM)
     assert codes(alone) == {"profile_of_today"}
-    agent_update(agent=agent, expected_version=1, name="Mira R.", timezone="UTC", teams=[kept[1]])
+    agent_update(agent=agent, expected_version=1, name="Mira R.", timezone="UTC", teams=[kept[1]], principal=SYSTEM)
     agent.refresh_from_db()
     alone = assemble_as_of(agent=agent, asked=Asked(), moment=NOW, principal=SYSTEM)
     assert "Mira R., its time zone" in said(alone, "agent_of_today")

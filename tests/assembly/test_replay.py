@@ -117,7 +117,9 @@ def test_any_record_replays(
 
 def test_who_may_see_an_assembly_sees_its_agent_and_its_team(luna: Agent, demo_team: Team) -> None:
     other = team_create(slug="other", name="Other")
-    agent_update(agent=luna, expected_version=1, name="Luna", timezone="UTC", teams=[demo_team, other])
+    agent_update(
+        agent=luna, expected_version=1, name="Luna", timezone="UTC", teams=[demo_team, other], principal=SYSTEM
+    )
     in_demo = assemble(agent=luna, team=demo_team, principal=SYSTEM, asked=Asked(now=NOW)).assembly
     in_none = assemble(agent=luna, principal=SYSTEM, asked=Asked(now=NOW)).assembly
     person = User.objects.create_user("mia")

@@ -167,7 +167,7 @@ def test_those_whom_the_rule_is_for_are_tried_the_newest_first(kept: tuple[Agent
     agent, team = kept
     mine, ours = (told((agent, owner), max_tokens=500).assembly for owner in (None, team))
     other = team_create(slug="other", name="Other")
-    agent_update(agent=agent, expected_version=1, name="Mira", timezone="UTC", teams=[team, other])
+    agent_update(agent=agent, expected_version=1, name="Mira", timezone="UTC", teams=[team, other], principal=SYSTEM)
     theirs = told((agent, other)).assembly
     content = RULES["exclude"]
     of = {owner: [trial.assembly.id for trial in tried(content, owner).trials] for owner in (None, agent, team, other)}

@@ -7,6 +7,7 @@ import pytest
 from agents.models import Agent
 from agents.services import agent_create, agent_update
 from teams.models import Team, User
+from teams.principal import SYSTEM
 from teams.services import team_create, team_update
 from tests.pages.conftest import SignedIn, text_of
 
@@ -43,6 +44,22 @@ def test_teams_of_others_stay_as_they_are(signed_in: SignedIn, owner: User, team
     assert set(agent.teams.all()) == {hidden, own}
 
 
+@pytest.mark.finding("1")
+@pytest.mark.parametrize("slug", ["editor-there", "viewer-elsewhere"])
+def test_an_admin_of_one_team_neither_puts_an_agent_into_another_nor_takes_it_out(
+    signed_in: SignedIn, mixed: User, slug: str
+) -> None:
+    here, other = Team.objects.get(slug="admin-here"), Team.objects.get(slug=slug)
+    agent, browser = Agent.objects.get(slug="agent-here"), signed_in(mixed)
+    offered = text_of(browser.get("/agents/agent-here/settings/"))
+    assert (offered.count(str(here.pk)), offered.count(str(other.pk))) == (1, 0)
+    assert browser.post("/agents/agent-here/settings/", sent(agent, here, other)).status_code == 422
+    assert list(agent.teams.all()) == [here]
+    shared = agent_create(slug="shared", name="Shared", teams=[here, other])
+    assert browser.post("/agents/shared/settings/", sent(shared, here)).status_code == 302
+    assert set(shared.teams.all()) == {here, other}
+
+
 def test_who_takes_it_out_of_the_last_common_team_lands_on_a_page_that_can_be_seen(
     signed_in: SignedIn, owner: User, agent: Agent
 ) -> None:
@@ -55,7 +72,7 @@ def test_settings_that_somebody_changed_meanwhile_are_not_overwritten(
     signed_in: SignedIn, owner: User, agent: Agent, team: Team
 ) -> None:
     before = sent(agent, team, name="Mine")
-    agent_update(agent=agent, expected_version=1, name="Theirs", timezone="UTC", teams=[team])
+    agent_update(agent=agent, expected_version=1, name="Theirs", timezone="UTC", teams=[team], principal=SYSTEM)
     browser = signed_in(owner)
     response = browser.post(AGENT, before)
     assert response.status_code == 422
