@@ -190,9 +190,11 @@ REQUEST_CPU_MS = environment.number("REQUEST_CPU_MS", 3_000, minimum=100, maximu
 
 ASSEMBLY_TIME_MS = environment.number("ASSEMBLY_TIME_MS", 10_000, minimum=100, maximum=600_000)
 
-# --- What goes out: external sources are asked at public addresses, and in these networks on purpose ---
+# --- What goes out: public addresses alone are connected to, and private networks on purpose ---
 
 EXTERNAL_ALLOWED_NETWORKS = environment.networks("EXTERNAL_ALLOWED_NETWORKS")
+# Webhooks have their own: admins of teams register them, and an answer would tell them what is in there.
+WEBHOOK_ALLOWED_NETWORKS = environment.networks("WEBHOOK_ALLOWED_NETWORKS")
 
 # --- Summaries: from the texts themselves, or by a model on any server that speaks OpenAI's chat completions ---
 

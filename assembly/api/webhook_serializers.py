@@ -13,7 +13,7 @@ from config.http.fields import ExactText, Line
 from memories.api.fields import Flag
 from teams.api.serializers import MAX_SLUG_CHARACTERS
 
-URL = "https://, or http:// in networks that EXTERNAL_ALLOWED_NETWORKS names."
+URL = "https://, or http:// in networks that WEBHOOK_ALLOWED_NETWORKS names."
 EVENTS = f"At least one of: {', '.join(WebhookEvent.values)}."
 
 

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from assembly.context_files.columns import COLUMNS
+from assembly.context_files.spreadsheet_cells import safe_cell
 
 Rows = Sequence[Mapping[str, Any]]
-
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""A spreadsheet takes a cell that begins so for something to be carried out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +26,15 @@ class Format:
 
 def _csv_rows(rows: Rows) -> str:
     written = io.StringIO()
-    csv.writer(written, lineterminator="\r\n").writerows([_cell(row[name]) for name in COLUMNS] for row in rows)
+    writer = csv.writer(written, lineterminator="\r\n", quoting=csv.QUOTE_ALL)
+    writer.writerows([_cell(row[name]) for name in COLUMNS] for row in rows)
     return written.getvalue()
 
 
 def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    text = " ".join(value) if isinstance(value, list) else str(value)
-    return f"'{text}" if text.startswith(FORMULA) else text
+    return safe_cell(" ".join(value) if isinstance(value, list) else str(value))
 
 
 def _json_rows(rows: Rows) -> str:

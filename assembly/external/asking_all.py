@@ -14,6 +14,7 @@ from assembly.external.answer import Result, answer_read
 from assembly.external.asking import SOURCE, Asking, Told
 from assembly.external.destination import Refused, destination_of
 from assembly.external.exchange import FailedForNow, answer_to
+from assembly.external.networks import FOR_SOURCES
 from assembly.sources.labels import Labels, path_labels, tag_labels
 from config.http.answers import Failed
 
@@ -68,7 +69,7 @@ async def _results(asking: Asking, seconds: float) -> tuple[list[Result], int]:
 async def _body(asking: Asking, seconds: float) -> bytes:
     """The answer; asked a second time, elsewhere if the host has several addresses, while half of the time is left."""
     ends = perf_counter() + seconds
-    destination = await destination_of(asking.url)
+    destination = await destination_of(asking.url, FOR_SOURCES)
 
     def left_ms() -> int:
         return max(0, round((ends - perf_counter()) * 1000))

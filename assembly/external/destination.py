@@ -7,7 +7,7 @@ from functools import partial
 
 import httpx2
 
-from assembly.external.networks import is_allowed_on_purpose, is_public, parsed
+from assembly.external.networks import AllowedNetworks, is_public, parsed
 from assembly.external.resolving import addresses_of
 from config.http.beside import Beside
 from config.http.errors import Invalid
@@ -25,10 +25,11 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """A URL with the addresses of its host, at least one, each of them allowed."""
+    """A URL with the addresses of its host, at least one, each of them allowed. `is_public`: all of them are."""
 
     url: httpx2.URL
     addresses: tuple[str, ...]
+    is_public: bool
 
     @property
     def host(self) -> str:
@@ -57,32 +58,35 @@ def url_read(text: str) -> httpx2.URL:
     return url
 
 
-async def destination_of(text: str) -> Destination:
-    """The URL with its host's addresses, looked up once and judged all. Raises Refused."""
+async def destination_of(text: str, allowed: AllowedNetworks) -> Destination:
+    """Return the URL with its host's addresses, looked up once and all of them judged. Raises Refused.
+
+    `allowed` are the private networks that may be connected to.
+    """
     url = url_read(text)
     found = await addresses_of(url.raw_host.decode())
     if not found:
         raise Refused("No address was found for its host. Check the host's name.")
     addresses = [parsed(address) for address in found]
-    if not all(is_allowed_on_purpose(address) or is_public(address) for address in addresses):
+    if not all(address in allowed or is_public(address) for address in addresses):
         raise Refused(
             "Its host lies in a private or reserved network, which is refused. "
-            "An operator can allow that network on purpose with EXTERNAL_ALLOWED_NETWORKS."
+            f"An operator can allow that network on purpose with {allowed.setting}."
         )
-    if url.scheme == "http" and not all(is_allowed_on_purpose(address) for address in addresses):
-        raise Refused("Use https. Only in networks that EXTERNAL_ALLOWED_NETWORKS names may it be http.")
-    return Destination(url, tuple(found))
+    if url.scheme == "http" and not all(address in allowed for address in addresses):
+        raise Refused(f"Use https. Only in networks that {allowed.setting} names may it be http.")
+    return Destination(url, tuple(found), all(map(is_public, addresses)))
 
 
-def url_check(text: str) -> None:
-    """Raises Invalid for a URL that would not be asked now."""
+def url_check(text: str, allowed: AllowedNetworks) -> None:
+    """Raises Invalid for a URL that would not be connected to now."""
     try:
-        Beside("look-up", partial(_destination_found, text)).result(seconds=LOOK_UP_SECONDS + 1)
+        Beside("look-up", partial(_destination_found, text, allowed)).result(seconds=LOOK_UP_SECONDS + 1)
     except Refused as refused:
         raise Invalid("url", str(refused)) from None
     except TimeoutError:
         raise Invalid("url", "The look-up of its host took too long. Check the host's name, or try again.") from None
 
 
-def _destination_found(text: str) -> Destination:
-    return asyncio.run(asyncio.wait_for(destination_of(text), LOOK_UP_SECONDS))
+def _destination_found(text: str, allowed: AllowedNetworks) -> Destination:
+    return asyncio.run(asyncio.wait_for(destination_of(text, allowed), LOOK_UP_SECONDS))

@@ -1,5 +1,6 @@
 """Which addresses may be connected to: public ones, and those in networks that the operator allows on purpose."""
 
+from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from django.conf import settings
@@ -29,10 +30,20 @@ def parsed(text: str) -> Address:
     return address
 
 
-def is_allowed_on_purpose(address: Address) -> bool:
-    """Whether it lies in EXTERNAL_ALLOWED_NETWORKS."""
-    networks: list[IPv4Network | IPv6Network] = [ip_network(text) for text in settings.EXTERNAL_ALLOWED_NETWORKS]
-    return any(address in network for network in networks)
+@dataclass(frozen=True, slots=True)
+class AllowedNetworks:
+    """Private networks that an operator opens for one purpose, by the setting of that name."""
+
+    setting: str
+
+    def __contains__(self, address: Address) -> bool:
+        networks: list[IPv4Network | IPv6Network] = [ip_network(text) for text in getattr(settings, self.setting)]
+        return any(address in network for network in networks)
+
+
+# Admins of the organisation register sources, admins of a team webhooks: these inherit nothing from the former.
+FOR_SOURCES = AllowedNetworks("EXTERNAL_ALLOWED_NETWORKS")
+FOR_WEBHOOKS = AllowedNetworks("WEBHOOK_ALLOWED_NETWORKS")
 
 
 def is_public(address: Address) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from django.db import IntegrityError, transaction
 
 from assembly.external.destination import Refused, url_check, url_read
+from assembly.external.networks import FOR_SOURCES
 from assembly.external.sealing import SecretLost, opened, sealed
 from assembly.models import ExternalSource
 from assembly.models.external import DEFAULT_LIMIT, DEFAULT_TIMEOUT_MS, MAX_NAME_CHARACTERS, valid_name
@@ -39,7 +40,7 @@ def external_source_create(*, name: str, facts: SourceFacts, secret: str = "", p
     """A new endpoint, for the sections whose key is its name. Raises Forbidden, Conflict and Invalid."""
     require_admin(principal)
     _refuse_name(name)
-    url_check(facts.url)
+    url_check(facts.url, FOR_SOURCES)
     if ExternalSource.objects.count() >= MAX_SOURCES:
         raise Conflict(f"There are {MAX_SOURCES} external sources already. Delete one that no profile names.")
     row = ExternalSource(name=name, sealed_secret=sealed(secret), **asdict(facts))
@@ -62,7 +63,7 @@ def external_source_update(
     """
     require_admin(principal)
     if facts.url != source.url:  # one whose host is gone can still be switched off
-        url_check(facts.url)
+        url_check(facts.url, FOR_SOURCES)
     with transaction.atomic():
         current = locked(source)
         if current.version != expected_version:

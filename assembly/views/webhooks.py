@@ -80,7 +80,9 @@ def test(request: HttpRequest, id_: UUID) -> HttpResponse:
     principal = asking(request)
     webhook = webhook_for(principal, id_)
     delivery = webhook_test(webhook=webhook, principal=principal)
-    if delivery.delivered:
+    if delivery.delivered and delivery.ms is None:
+        messages.success(request, _("It took the test."))
+    elif delivery.delivered:
         messages.success(request, _("It took the test within %(ms)s ms.") % {"ms": f"{delivery.ms:,}"})
     else:
         messages.error(request, _("The test did not arrive. %(fault)s") % {"fault": delivery.fault})

@@ -9,8 +9,9 @@ from time import perf_counter
 
 import httpx2
 
-from assembly.external.destination import Refused, destination_of
+from assembly.external.destination import Destination, Refused, destination_of
 from assembly.external.exchange import trouble
+from assembly.external.networks import FOR_WEBHOOKS
 from assembly.models.webhook import MAX_ANSWER_CHARACTERS
 from config.http.answers import headers_for, tls
 from config.http.beside import Beside
@@ -21,22 +22,34 @@ GRACE_SECONDS = 5.0
 MOST_BYTES = 4 * MAX_ANSWER_CHARACTERS
 """Of an answer that are read: a character of UTF-8 has four at most."""
 TAKEN = range(200, 300)
+UNTOLD = (
+    "It was not taken. Its address lies in a private network, so only an admin of the organisation can learn more, "
+    "with a webhook of the organisation."
+)
 UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of sending. Without a `status` nobody answered; `fault` says in plain words what went wrong, or ""."""
+    """What came of sending. Without a `status` nobody answered; `fault` says in plain words what went wrong, or "".
+
+    `is_private`: some address of the receiver lies in a private network.
+    """
 
     status: int | None
     answer: str
     fault: str
-    ms: int
+    ms: int | None
+    is_private: bool = False
 
     @property
     def taken(self) -> bool:
         """Whether the receiver has it."""
         return not self.fault
+
+    def without_traces(self) -> "Outcome":
+        """Return whether the receiver has it, and nothing by which networks can be explored: no status, no duration."""
+        return Outcome(None, "", UNTOLD if self.fault else "", None, self.is_private)
 
 
 def message_send(*, url: str, headers: Mapping[str, str], body: str) -> Outcome:
@@ -46,10 +59,17 @@ def message_send(*, url: str, headers: Mapping[str, str], body: str) -> Outcome:
 
 
 def _sent(url: str, headers: Mapping[str, str], body: str) -> Outcome:
+    return asyncio.run(_outcome(url, headers, body))
+
+
+async def _outcome(url: str, headers: Mapping[str, str], body: str) -> Outcome:
     started = perf_counter()
-    status, answer, fault = None, "", ""
+    status, answer, fault, is_private = None, "", "", False
     try:
-        status, answer = asyncio.run(asyncio.wait_for(_exchange(url, headers, body), SECONDS))
+        async with asyncio.timeout(SECONDS):
+            destination = await destination_of(url, FOR_WEBHOOKS)
+            is_private = not destination.is_public
+            status, answer = await _exchange(destination, headers, body)
         fault = "" if status in TAKEN else _refusal(status)
     except TimeoutError:
         fault = f"It did not answer within {SECONDS:.0f} seconds."
@@ -57,11 +77,10 @@ def _sent(url: str, headers: Mapping[str, str], body: str) -> Outcome:
         fault = str(refused)
     except httpx2.TransportError as error:
         fault = trouble(error)
-    return Outcome(status, answer, fault, round((perf_counter() - started) * 1000))
+    return Outcome(status, answer, fault, round((perf_counter() - started) * 1000), is_private)
 
 
-async def _exchange(url: str, headers: Mapping[str, str], body: str) -> tuple[int, str]:
-    destination = await destination_of(url)
+async def _exchange(destination: Destination, headers: Mapping[str, str], body: str) -> tuple[int, str]:
     async with (
         httpx2.AsyncClient(verify=tls(), trust_env=False, timeout=None) as client,
         client.stream(

@@ -7,6 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from assembly.external.destination import url_check
+from assembly.external.networks import FOR_WEBHOOKS
 from assembly.external.sealing import opened, sealed
 from assembly.models import Webhook, WebhookEvent
 from assembly.webhooks.access import team_to_tell
@@ -49,7 +50,7 @@ def webhook_create(*, facts: WebhookFacts, team: str | None, principal: Principa
     Raises Forbidden, NotFound, Conflict and Invalid.
     """
     whose = team_to_tell(principal, team)
-    url_check(facts.url)
+    url_check(facts.url, FOR_WEBHOOKS)
     if Webhook.objects.filter(team=whose).count() >= MAX_WEBHOOKS:
         raise Conflict(f"There are {MAX_WEBHOOKS} webhooks already. Delete one that is not needed any more.")
     row = Webhook(team=whose, sealed_secret=sealed(secret_new()), **_columns(facts))
@@ -62,7 +63,7 @@ def webhook_create(*, facts: WebhookFacts, team: str | None, principal: Principa
 def webhook_update(*, webhook: Webhook, facts: WebhookFacts, expected_version: int, principal: Principal) -> Webhook:
     """Change a webhook; the same again makes no new version. Raises StaleVersion, NotFound and Invalid."""
     if facts.url != webhook.url:  # one whose host is gone can still be switched off
-        url_check(facts.url)
+        url_check(facts.url, FOR_WEBHOOKS)
     current = _current(webhook, expected_version)
     if facts == WebhookFacts.of(current):
         return current

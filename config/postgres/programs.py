@@ -26,7 +26,14 @@ SETTINGS = {
     "timezone": "UTC",
     "log_timezone": "UTC",
     "jit": "off",
+    # Statements hold what people and agents wrote, and so do the details and parameters of errors: the log names
+    # errors alone. Deleting a text does not reach into a log.
+    "log_statement": "none",
     "log_min_duration_statement": "-1",
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
+    "log_parameter_max_length": "0",
+    "log_parameter_max_length_on_error": "0",
     "log_checkpoints": "off",
     "log_line_prefix": "%m [%p] %q%u@%d ",
     "logging_collector": "off",  # standard error goes straight into our log, which we keep small ourselves

@@ -91,11 +91,12 @@ def test_no_other_answer_holds_the_secret(webhook: Webhook, owner_api: Api) -> N
         )
 
 
-def test_a_test_is_sent_and_stands_in_the_log(webhook: Webhook, owner_api: Api, settings: Any) -> None:
-    settings.EXTERNAL_ALLOWED_NETWORKS = ["127.0.0.0/8"]
+def test_a_test_is_sent_and_stands_in_the_log(webhook: Webhook, admin_api: Api, settings: Any) -> None:
+    settings.WEBHOOK_ALLOWED_NETWORKS = ["127.0.0.0/8"]
+    Webhook.objects.update(team=None)
     with serving(giving({"ok": 1})) as endpoint:
-        owner_api.patch(f"webhooks/{webhook.id}", {"url": endpoint.url}, if_match='"1"')
-        sent = owner_api.post(f"webhooks/{webhook.id}/test").json()
+        admin_api.patch(f"webhooks/{webhook.id}", {"url": endpoint.url}, if_match='"1"')
+        sent = admin_api.post(f"webhooks/{webhook.id}/test").json()
     assert (sent["delivered"], sent["status"], sent["answer"], sent["event"]) == (
         True,
         200,
@@ -103,7 +104,7 @@ def test_a_test_is_sent_and_stands_in_the_log(webhook: Webhook, owner_api: Api, 
         "webhook.test",
     )
     assert signatures_hold(endpoint.seen[0], sent["body"], secret_of(webhook)) == [True]
-    assert owner_api.get(f"webhooks/{webhook.id}/deliveries").json() == {"results": [sent], "next": None}
+    assert admin_api.get(f"webhooks/{webhook.id}/deliveries").json() == {"results": [sent], "next": None}
 
 
 def test_a_message_that_was_given_up_is_sent_again_once(webhook: Webhook, owner_api: Api) -> None:

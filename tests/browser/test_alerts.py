@@ -21,7 +21,7 @@ pytestmark = pytest.mark.browser
 @pytest.fixture
 def receiver(settings: Any) -> Iterator[Endpoint]:
     """A server of somebody else's, on this machine."""
-    settings.EXTERNAL_ALLOWED_NETWORKS = ["127.0.0.0/8"]
+    settings.WEBHOOK_ALLOWED_NETWORKS = ["127.0.0.0/8"]
     with serving(giving({"ok": True})) as endpoint:
         yield endpoint
 

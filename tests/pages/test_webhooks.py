@@ -82,11 +82,16 @@ def test_a_secret_that_is_lost_is_said(browser: Client, webhook: Webhook) -> Non
     assert "SECRET_KEY was changed" in text_of(browser.get(f"{LIST}{webhook.id}/secret/"))
 
 
-def test_a_test_says_what_came_of_it(browser: Client, webhook: Webhook, settings: Any) -> None:
-    settings.EXTERNAL_ALLOWED_NETWORKS = ["127.0.0.0/8"]
+def test_a_test_says_what_came_of_it(
+    browser: Client, signed_in: SignedIn, admin: User, webhook: Webhook, settings: Any
+) -> None:
+    settings.WEBHOOK_ALLOWED_NETWORKS = ["127.0.0.0/8"]
     address = f"{LIST}{webhook.id}/test/"
     with serving(giving(b"<script>alert(1)</script>")) as endpoint:
         Webhook.objects.update(url=endpoint.url)
+        assert "It took the test." in text_of(browser.post(address, follow=True)), "a team's, in a private network"
+        Webhook.objects.update(team=None)
+        browser = signed_in(admin)
         page = text_of(browser.post(address, follow=True))
     assert "It took the test within" in page
     assert escape("<script>alert(1)</script>") in page
@@ -94,7 +99,7 @@ def test_a_test_says_what_came_of_it(browser: Client, webhook: Webhook, settings
         Webhook.objects.update(url=endpoint.url)
         page = text_of(browser.post(address, follow=True))
     assert "The test did not arrive. It answered with status 404" in page
-    assert [row.event for row in WebhookDelivery.objects.all()] == ["webhook.test"] * 2
+    assert [row.event for row in WebhookDelivery.objects.all()] == ["webhook.test"] * 3
 
 
 @pytest.fixture

@@ -9,15 +9,20 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from assembly.external.destination import url_check
+from assembly.external.networks import FOR_WEBHOOKS
 from assembly.external.sealing import sealed
 from assembly.models import Webhook, WebhookDelivery, WebhookEvent
 from assembly.webhooks.announcing import DELIVERY, announce
 from assembly.webhooks.delivering import PAUSES, delivery_attempt, delivery_run, webhook_test
+from assembly.webhooks.exchange import UNTOLD
 from assembly.webhooks.resending import NotGivenUp, deliveries_of, delivery_resend, told_of
 from assembly.webhooks.services import secret_of, webhook_secret_change
 from assembly.webhooks.signing import secret_new
+from config.http.errors import Invalid
 from memories.jobs import KINDS, MAX_ATTEMPTS, RetryLater
 from memories.models import Job, JobStatus
+from teams.models import Team
 from teams.principal import SYSTEM
 from tests.assembly.external.endpoints import Handler, closed_port, giving, serving
 from tests.assembly.webhooks.receiving import signatures_hold
@@ -27,7 +32,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _this_machine(settings: Any) -> None:
-    settings.EXTERNAL_ALLOWED_NETWORKS = ["127.0.0.0/8"]
+    settings.WEBHOOK_ALLOWED_NETWORKS = ["127.0.0.0/8"]
 
 
 @pytest.fixture
@@ -40,7 +45,7 @@ def webhook(db: None) -> Webhook:
 def announced(webhook: Webhook, url: str) -> tuple[WebhookDelivery, Job]:
     """A message to that address, and the job that is to send it."""
     Webhook.objects.filter(id=webhook.id).update(url=url)
-    announce(event=WebhookEvent.RECORDS_DAMAGED, data={"records": 1})
+    announce(event=WebhookEvent.RECORDS_DAMAGED, data={"records": 1}, team_id=webhook.team_id)
     return WebhookDelivery.objects.latest("created"), Job.objects.latest("created")
 
 
@@ -150,7 +155,7 @@ def test_nobody_there(webhook: Webhook) -> None:
 def test_private_addresses_are_refused_at_every_message(webhook: Webhook, settings: Any) -> None:
     with serving(giving({})) as endpoint:
         delivery, _job = announced(webhook, endpoint.url)
-        settings.EXTERNAL_ALLOWED_NETWORKS = []
+        settings.WEBHOOK_ALLOWED_NETWORKS = []
         delivery_attempt(delivery)
     assert endpoint.seen == []
     assert "private or reserved network" in delivery.fault
@@ -214,3 +219,56 @@ def test_the_log_forgets_after_thirty_days(webhook: Webhook) -> None:
 
 def test_the_kind_of_job_is_registered() -> None:
     assert KINDS[DELIVERY] is delivery_run
+
+
+@pytest.mark.finding("6.6")
+def test_networks_of_external_sources_are_not_open_to_webhooks(webhook: Webhook, settings: Any) -> None:
+    settings.WEBHOOK_ALLOWED_NETWORKS, settings.EXTERNAL_ALLOWED_NETWORKS = [], ["127.0.0.0/8"]
+    with serving(giving({})) as endpoint:
+        delivery, _job = announced(webhook, endpoint.url)
+        delivery_attempt(delivery)
+    assert endpoint.seen == []
+    assert "WEBHOOK_ALLOWED_NETWORKS" in delivery.fault
+    with pytest.raises(Invalid, match="private or reserved network"):
+        url_check(endpoint.url, FOR_WEBHOOKS)
+
+
+def _nobody(_handler: Handler) -> None:
+    raise ConnectionAbortedError
+
+
+@pytest.mark.finding("6.6")
+@pytest.mark.parametrize("behave", [giving({}, 404), giving({"secret": 1}, 500), _nobody, None])
+def test_an_admin_of_a_team_learns_nothing_of_a_private_network(
+    behave: Callable[[Handler], None] | None, webhook: Webhook, team: Team
+) -> None:
+    webhook.team = team
+    webhook.save()
+    if behave:
+        with serving(behave) as endpoint:
+            delivery, _job = announced(webhook, endpoint.url)
+            delivery = webhook_test(webhook=delivery.webhook, principal=SYSTEM)
+    else:
+        delivery, _job = announced(webhook, f"http://127.0.0.1:{closed_port()}/")
+        delivery = webhook_test(webhook=delivery.webhook, principal=SYSTEM)
+    told = (delivery.status, delivery.answer, delivery.ms, delivery.delivered, delivery.fault)
+    assert told == (None, "", None, False, UNTOLD)
+
+
+@pytest.mark.finding("6.6")
+def test_an_admin_of_a_team_learns_that_it_was_taken(webhook: Webhook, team: Team) -> None:
+    webhook.team = team
+    webhook.save()
+    with serving(giving({"secret": 1})) as endpoint:
+        delivery, _job = announced(webhook, endpoint.url)
+        delivery_attempt(delivery)
+    assert (delivery.status, delivery.answer, delivery.ms, delivery.delivered) == (None, "", None, True)
+
+
+@pytest.mark.finding("6.7")
+def test_the_message_that_is_logged_names_a_webhook_by_its_id(webhook: Webhook) -> None:
+    Webhook.objects.update(label="<svg onload=alert(1)>")
+    _delivery, job = announced(webhook, f"http://127.0.0.1:{closed_port()}/")
+    with pytest.raises(RetryLater) as later:
+        run(job)
+    assert str(later.value) == f"Webhook {webhook.id}: It could not be reached."
