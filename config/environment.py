@@ -107,6 +107,17 @@ def networks(name: str) -> list[str]:
     return listed
 
 
+def trusted_proxies(name: str) -> list[str]:
+    """Return the networks of the proxies in front. Raises ImproperlyConfigured for anything else, and for the setting
+    BEHIND_PROXY of former versions, which believed everybody."""
+    listed = networks(name)
+    if flag("BEHIND_PROXY") and not listed:
+        raise ImproperlyConfigured(
+            f"BEHIND_PROXY alone no longer suffices. Set {name} to the proxy's address: 127.0.0.1 or 10.20.0.0/16."
+        )
+    return listed
+
+
 def folder(name: str, default: Path) -> Path:
     """An absolute path; the folder is made by those who need it."""
     return Path(text(name) or default).expanduser().absolute()

@@ -16,6 +16,7 @@ DEBUG = environment.flag("DEBUG")
 ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = environment.words("CSRF_TRUSTED_ORIGINS")
 HTTPS = environment.flag("HTTPS")
+TRUSTED_PROXIES = environment.trusted_proxies("TRUSTED_PROXIES")
 
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -44,6 +45,7 @@ MIDDLEWARE = [
     "config.http.request_id.RequestIDMiddleware",
     "config.http.watching.WatchingMiddleware",
     "config.http.cpu_budget.CpuBudgetMiddleware",
+    "config.http.client_address.TrustedProxyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "config.http.compression.PageCompressionMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -246,7 +248,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_REDIRECT_EXEMPT = [r"^metrics$"]  # read from this very machine, which is reached by http
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if environment.flag("BEHIND_PROXY") else None
+SECURE_PROXY_SSL_HEADER = ("TRUSTED_FORWARDED_PROTO", "https")  # set by TrustedProxyMiddleware, by no header
 SESSION_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SECURE = HTTPS

@@ -24,6 +24,7 @@ class WebServer(uvicorn.Server):
             log_level="warning",
             server_header=False,
             access_log=False,
+            proxy_headers=False,  # by itself, uvicorn believes those of every process on this machine
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=FINISH_SECONDS,
         )

@@ -1,0 +1,79 @@
+"""The address of the client that sent a request, and the scheme that it used, also behind trusted proxies.
+
+`X-Forwarded-For` and `X-Forwarded-Proto` are believed only from the networks in TRUSTED_PROXIES: anybody else can write
+anything into them. By default no network is trusted, loopback included.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponseBase
+
+CLIENT_NETWORK_BITS = 64
+"""Prefix of an IPv6 address that one client has for itself: whoever is given less than a /64 is rare."""
+
+
+def client_address(request: HttpRequest) -> str:
+    """Return the client's IP address in its normal form: of the hops that trusted proxies report, the last one that is
+    no trusted proxy itself. Where the connection came through no TCP, the text that the server gives."""
+    client = str(request.META.get("REMOTE_ADDR") or "")
+    address = parsed_address(client)
+    if address is None:
+        return client
+    for hop in reversed(request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")):
+        reported = parsed_address(hop) if is_trusted_proxy(address) else None
+        if reported is None:  # the client itself, or a proxy that reports nothing usable
+            break
+        address = reported
+    return str(address)
+
+
+def client_network(address: str) -> str:
+    """Return the part of an address that limits count by: an IPv4 address, the /64 of an IPv6 address."""
+    parsed = parsed_address(address)
+    if isinstance(parsed, IPv6Address):
+        return str(IPv6Network((parsed, CLIENT_NETWORK_BITS), strict=False))
+    return address if parsed is None else str(parsed)
+
+
+def is_trusted_proxy(address: IPv4Address | IPv6Address | None) -> bool:
+    """Return whether the address lies in one of TRUSTED_PROXIES."""
+    return address is not None and any(address in network for network in _networks(tuple(settings.TRUSTED_PROXIES)))
+
+
+def parsed_address(text: str) -> IPv4Address | IPv6Address | None:
+    """Return the IP address in a hop (`192.0.2.7`, `192.0.2.7:5000`, `[2001:db8::7]:5000`), or None where none is.
+    IPv4 addresses that are written as IPv6 ones become IPv4 ones."""
+    host = text.strip()
+    if host.startswith("["):
+        host = host[1:].partition("]")[0]
+    elif host.count(":") == 1:
+        host = host.partition(":")[0]
+    try:
+        address = ip_address(host.partition("%")[0])
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
+
+
+@lru_cache
+def _networks(texts: tuple[str, ...]) -> list[IPv4Network | IPv6Network]:
+    return [ip_network(text) for text in texts]
+
+
+class TrustedProxyMiddleware:
+    """Lets Django believe `X-Forwarded-Proto` where a trusted proxy sent it: SECURE_PROXY_SSL_HEADER names the variable
+    that is set here, which no header can set."""
+
+    VARIABLE = "TRUSTED_FORWARDED_PROTO"
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        forwarded = request.META.get("HTTP_X_FORWARDED_PROTO")
+        if forwarded and is_trusted_proxy(parsed_address(request.META.get("REMOTE_ADDR") or "")):
+            request.META[self.VARIABLE] = forwarded
+        return self.get_response(request)
