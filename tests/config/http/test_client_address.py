@@ -81,7 +81,7 @@ def test_limits_count_ipv6_clients_by_their_network(address: str, network: str) 
 
 def test_the_setting_that_believed_everybody_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BEHIND_PROXY", "true")
-    with pytest.raises(ImproperlyConfigured, match="Set TRUSTED_PROXIES to the address of the proxy"):
+    with pytest.raises(ImproperlyConfigured, match="Set TRUSTED_PROXIES to the proxy's address"):
         environment.trusted_proxies("TRUSTED_PROXIES")
     monkeypatch.setenv("TRUSTED_PROXIES", "127.0.0.1, ::1")
     assert environment.trusted_proxies("TRUSTED_PROXIES") == ["127.0.0.1", "::1"]
