@@ -24,4 +24,5 @@ def test_pages_are_compressed_and_the_api_is_not(path: str, encoding: str | None
     answer = PageCompressionMiddleware(lambda _: HttpResponse(b"page " * 1000))(
         RequestFactory().get(path, headers=GZIP)
     )
+    assert isinstance(answer, HttpResponse)
     assert answer.headers.get("Content-Encoding") == encoding
