@@ -1,6 +1,7 @@
 """The request at hand, for those who are not given it: log lines say which request they belong to."""
 
 from contextvars import ContextVar
+from typing import Any
 
 from django.http import HttpRequest
 from django.utils.functional import LazyObject
@@ -23,8 +24,23 @@ def route_of(request: HttpRequest) -> str:
     return f"/{request.resolver_match.route}" if request.resolver_match else UNMATCHED
 
 
+def facts_of_caller(request: HttpRequest) -> dict[str, Any]:
+    """Return who asked, as far as that is known by now, in plain texts: `principal` is the ref, "" for nobody; `kind`,
+    `agent` and `teams` are those of the Principal."""
+    principal = _principal(request)
+    if not getattr(principal, "ref", ""):
+        return {"principal": ""}
+    agent = principal.agent_id
+    teams = sorted(map(str, principal.team_ids))
+    return {"principal": principal.ref, "kind": principal.kind, "agent": str(agent or ""), "teams": teams}
+
+
 def _principal_ref(request: HttpRequest) -> str:
+    return getattr(_principal(request), "ref", "")
+
+
+def _principal(request: HttpRequest) -> Any:
     """The API puts the Principal itself in the place of the user. A person that nobody asked for is not loaded."""
     user = request.__dict__.get("user")
     known = request.__dict__.get("_cached_user") if isinstance(user, LazyObject) else user
-    return getattr(getattr(known, "principal", known), "ref", "")
+    return getattr(known, "principal", known)

@@ -17,6 +17,9 @@ logger = logging.getLogger(__name__)
 class KeptProcess(ABC):
     """A child that a thread of ours looks after. Each kind knows how to start one, and how that notices our own end."""
 
+    harmless_codes: frozenset[int] = frozenset()
+    """Exit codes after which another one is started at once, without a word."""
+
     def __init__(self, name: str) -> None:
         self._name = name
         self._ended = threading.Event()
@@ -25,6 +28,9 @@ class KeptProcess(ABC):
     @abstractmethod
     def spawn(self) -> subprocess.Popen[bytes]:
         """Start one. It should be in a session of its own, so that Ctrl-C reaches it through us."""
+
+    def ended(self) -> None:  # noqa: B027 - most kinds leave nothing behind
+        """Clean up after one that ended. By itself, nothing."""
 
     def start(self) -> None:
         """Keep one running from now on."""
@@ -45,8 +51,11 @@ class KeptProcess(ABC):
         while not self._ended.is_set():
             started = time.monotonic()
             code = self._run()
+            self.ended()
             if self._ended.is_set():
                 return
+            if code in self.harmless_codes:
+                continue
             pause = FIRST_PAUSE_SECONDS if time.monotonic() - started > LIVED_SECONDS else pause
             logger.warning("the %s ended with code %d: starting another in %.0f s", self._name, code, pause)
             self._ended.wait(pause)

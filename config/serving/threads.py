@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Barrier
+from time import thread_time
 from typing import IO, Any, NamedTuple, cast
 
 from django.core import signals
@@ -19,6 +20,7 @@ from django.http import HttpResponseBase
 from django.urls import set_script_prefix
 
 from config.http.arrival import arrived_now
+from config.http.current import facts_of_caller
 from config.serving.turns import Turns
 
 AT_ONCE = 1
@@ -27,6 +29,8 @@ ONLY=deadline`, `ONLY=http_assembly`); for more at once there are more processes
 COUNTED_SECONDS = 0.25
 """So long a request counts as under way. Few compute for as long; who waits for a server of others may take seconds."""
 
+THREADS_OF_ONE = 0.75
+"""Share of the threads that requests of one caller may have: those that hang leave some to the others."""
 WHOLE_BYTES = 1_000_000
 """A file up to this size is sent in one piece."""
 
@@ -50,14 +54,17 @@ class Rest(NamedTuple):
 class ThreadedHandler(ASGIHandler):
     """Django's handler with synchronous middleware and at most so many requests at once; others wait in their order."""
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, turns: Turns | None = None) -> None:
         super().__init__()
         self.load_middleware(is_async=False)
         self._threads = _begun(threads)
-        self._turns = Turns(AT_ONCE, COUNTED_SECONDS)
+        self._turns = turns or Turns(AT_ONCE, COUNTED_SECONDS, most_each=max(1, int(THREADS_OF_ONE * threads)))
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Read the request, have it answered, send the answer. Raises ValueError for what is no request."""
+        """Read the request, have it answered, send the answer. Raises ValueError for what is no request.
+
+        `scope["caller"]` says in whose turn; `scope["facts"]` says afterwards who it was and what it cost.
+        """
         if scope["type"] != "http":
             raise ValueError(f"Dossier has no pages for {scope['type']}.")
         try:
@@ -66,8 +73,8 @@ class ThreadedHandler(ASGIHandler):
             return
         arrived_now()
         answering = partial(contextvars.copy_context().run, self._answer, scope, body)
-        async with self._turns.one():
-            answer = await asyncio.get_running_loop().run_in_executor(self._threads, answering)
+        async with self._turns.one(scope.get("caller", "")):
+            answer = await _finished(asyncio.get_running_loop().run_in_executor(self._threads, answering))
         await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
         await send({"type": "http.response.body", "body": answer.body, "more_body": answer.rest is not None})
         if answer.rest:
@@ -84,6 +91,13 @@ class ThreadedHandler(ASGIHandler):
             await loop.run_in_executor(self._threads, rest.response.close)
 
     def _answer(self, scope: Any, body: IO[bytes]) -> Answer:
+        begun = thread_time()
+        try:
+            return self._answer_request(scope, body)
+        finally:
+            scope.setdefault("facts", {})["seconds"] = thread_time() - begun
+
+    def _answer_request(self, scope: Any, body: IO[bytes]) -> Answer:
         with body:
             set_script_prefix(get_script_prefix(scope))
             signals.request_started.send(sender=self.__class__, scope=scope)
@@ -101,7 +115,18 @@ class ThreadedHandler(ASGIHandler):
         request, refusal = self.create_request(scope, body)
         if request is None:
             return cast("HttpResponseBase", refusal)
-        return self.get_response(request)
+        response = self.get_response(request)
+        scope["facts"] = facts_of_caller(request)
+        return response
+
+
+async def _finished(work: "asyncio.Future[Answer]") -> Answer:
+    """The result. Where the one who waits is cancelled, the thread goes on: so long it is under way."""
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        await asyncio.wait([work])
+        raise
 
 
 def _begun(threads: int) -> ThreadPoolExecutor:

@@ -17,6 +17,7 @@ from django.db import connections
 from agents.models import Agent
 from config.database.base import DatabaseWrapper
 from config.serving.counting import counting_together
+from config.serving.heavy_process import SOCKET, HeavyProcess, heavy_socket, shared_folder
 from config.serving.kept_process import KeptProcess
 from config.serving.reception import Reception
 from config.serving.web_process import WebProcess
@@ -49,9 +50,15 @@ class Command(BaseCommand):
             with _bound(host, port) as door:
                 self._prepare(demo=demo)
                 reception = Reception(door, opened=partial(self._say_where, host, door.getsockname()[1]))
-                with _closed_by_signals(reception), counting_together(processes) as variables:
+                with (
+                    _closed_by_signals(reception),
+                    counting_together(processes + 1) as counts,
+                    shared_folder() as folder,
+                ):
+                    heavy = HeavyProcess(heavy_socket(folder), counts)
+                    variables = {**counts, SOCKET: str(heavy_socket(folder))}
                     web = [WebProcess(reception.admit, variables) for _ in range(processes)]
-                    with _kept([*web, *([] if no_worker else [WorkerProcess()])]):
+                    with _kept([*web, heavy, *([] if no_worker else [WorkerProcess()])]):
                         reception.run()
         finally:
             if settings.EMBEDDED_POSTGRES:

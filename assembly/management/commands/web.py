@@ -22,8 +22,13 @@ class Command(BaseCommand):
         parser.add_argument("--line", type=int, required=True, help="the descriptor by which connections come")
 
     def handle(self, *, line: int, **_: Any) -> None:
-        warm_up()
-        resolve("/")  # loads all pages and the API
-        get_tokenizer(DEFAULT_TOKENIZER).count("warm")
-        collect_seldom()
+        load_everything()
         WebServer("config.asgi:application", socket.socket(fileno=line)).run()
+
+
+def load_everything() -> None:
+    """Load what requests need, so that none of them waits for it."""
+    warm_up()
+    resolve("/")  # loads all pages and the API
+    get_tokenizer(DEFAULT_TOKENIZER).count("warm")
+    collect_seldom()

@@ -1,0 +1,32 @@
+"""`heavy`: the process that `serve` keeps for costly requests, so that they make no others wait."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from assembly.management.commands.web import load_everything
+from config.http.tracing import start_tracing
+from config.serving.heavy_process import RENEWED
+from config.serving.heavy_server import AT_ONCE, COUNTED_SECONDS, MOST_EACH, THREADS, be_nice, serve_heavy
+from config.serving.threads import ThreadedHandler
+from config.serving.turns import Turns
+
+
+class Command(BaseCommand):
+    """Serves at a Unix socket until its input ends."""
+
+    help = __doc__
+    requires_system_checks: list[str] = []  # `serve` did them
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--socket", type=Path, required=True, help="where requests come")
+
+    def handle(self, *, socket: Path, **_: Any) -> None:
+        be_nice()
+        start_tracing()
+        load_everything()
+        application = ThreadedHandler(THREADS, Turns(AT_ONCE, COUNTED_SECONDS, MOST_EACH))
+        if serve_heavy(application, socket):
+            sys.exit(RENEWED)

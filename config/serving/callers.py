@@ -1,0 +1,82 @@
+"""Who sends a request, told from its credential before any work is done for it.
+
+A key or a session cookie that proved itself in an earlier request counts as its principal. Anything else counts as the
+address it comes from: whoever makes up credentials gains no share by it.
+"""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+
+MOST_KNOWN = 10_000
+DIGEST_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The principal behind a request, or the address where none is known."""
+
+    name: str
+    """The principal's ref, or `address:…`."""
+    kind: str = "address"
+    agent: str = ""
+    teams: tuple[str, ...] = ()
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """Whose limits the request counts towards: the principal, its agent, its teams; nobody's for an address."""
+        if self.kind == "address":
+            return ()
+        agent = (f"agent:{self.agent}",) if self.agent else ()
+        return (self.name, *agent, *(f"team:{team}" for team in self.teams))
+
+
+class Callers:
+    """The credentials that this process saw proved."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[bytes, Caller] = OrderedDict()
+
+    def caller_of(self, scope: Mapping[str, Any], credential: bytes) -> Caller:
+        """Return who sends the request; `credential` is what `credential_of` found."""
+        known = self._known.get(credential) if credential else None
+        return known or Caller(f"address:{address_of(scope)}")
+
+    def learn(self, credential: bytes, facts: Mapping[str, Any]) -> None:
+        """Note whom an answered request was found to come from, or that its credential proves nothing any more."""
+        if not credential:
+            return
+        if not facts.get("principal"):
+            self._known.pop(credential, None)
+            return
+        caller = Caller(facts["principal"], facts["kind"], facts["agent"], tuple(facts["teams"]))
+        if self._known.get(credential) != caller:
+            self._known[credential] = caller
+        self._known.move_to_end(credential)
+        if len(self._known) > MOST_KNOWN:
+            self._known.popitem(last=False)
+
+
+def credential_of(scope: Mapping[str, Any]) -> bytes:
+    """Return a digest of the request's key or session cookie, empty where it has none. Pages take cookies alone, the
+    API keys alone."""
+    wanted = b"authorization" if scope["path"].startswith("/api/") else b"cookie"
+    found = next((value for name, value in scope["headers"] if name == wanted), b"")
+    if found and wanted == b"cookie":
+        found = _session_of(found)
+    return hashlib.blake2b(found, digest_size=DIGEST_BYTES).digest() if found else b""
+
+
+def _session_of(cookies: bytes) -> bytes:
+    name = f"{settings.SESSION_COOKIE_NAME}=".encode()
+    return next((part.strip() for part in cookies.split(b";") if part.strip().startswith(name)), b"")
+
+
+def address_of(scope: Mapping[str, Any]) -> str:
+    """Return the address that the connection comes from."""
+    client = scope.get("client")
+    return client[0] if client else ""

@@ -1,0 +1,213 @@
+"""The heavy lane: which requests go there, and how they and their answers travel."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config.http.problems import Busy
+from config.serving import heavy_lane, heavy_routes
+from config.serving.callers import Callers, credential_of
+from config.serving.front import Front, OpenGate
+from config.serving.heavy_lane import FRAME_BYTES, Application, HeavyLane, answer_one
+from config.serving.heavy_routes import HEAVY_BODY_BYTES, HeavyRoutes
+
+pytestmark = pytest.mark.finding("3b")
+
+ID = "0193c5a0-0000-7000-8000-000000000000"
+
+
+def scope_of(path: str, method: str = "POST", **headers: str) -> dict[str, Any]:
+    return {
+        "type": "http",
+        "method": method,
+        "path": path,
+        "client": ("192.0.2.7", 5000),
+        "headers": [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()],
+        "state": object(),
+    }
+
+
+def exchange(
+    lane: Callable[..., Awaitable[None]], scope: dict[str, Any], *parts: bytes
+) -> Callable[[], Coroutine[Any, Any, list[dict[str, Any]]]]:
+    """What is sent back for a request whose body arrives in these parts."""
+
+    async def story() -> list[dict[str, Any]]:
+        sent: list[dict[str, Any]] = []
+        arriving = [
+            {"type": "http.request", "body": part, "more_body": number < len(parts) - 1}
+            for number, part in enumerate(parts)
+        ]
+
+        async def receive() -> dict[str, Any]:
+            if arriving:
+                return arriving.pop(0)
+            await asyncio.Event().wait()
+            raise AssertionError
+
+        async def send(message: dict[str, Any]) -> None:
+            sent.append(message)
+
+        await lane(scope, receive, send)
+        return sent
+
+    return story
+
+
+def with_other_process(path: Path, application: Application, story: Callable[[], Awaitable[Any]]) -> Any:
+    """What the story returns while the application answers at the path."""
+
+    async def both() -> Any:
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await answer_one(application, reader, writer)
+
+        async with await asyncio.start_unix_server(answer, path):
+            return await asyncio.wait_for(story(), 20)
+
+    return asyncio.run(both())
+
+
+async def repeat(scope: dict[str, Any], receive: Any, send: Any) -> None:
+    """Answer with the body that came."""
+    body, more = b"", True
+    while more:
+        message = await receive()
+        body, more = body + message["body"], message["more_body"]
+    scope["facts"] = {"principal": "key:1", "kind": "agent_key", "agent": "2", "teams": ["3"], "seconds": 1.5}
+    await send({"type": "http.response.start", "status": 201, "headers": [(b"x-said", scope["headers"][0][1])]})
+    await send({"type": "http.response.body", "body": body})
+
+
+def test_a_request_and_its_answer_travel_whole(tmp_path: Path) -> None:
+    socket, scope = tmp_path / "s", scope_of("/api/v1/compress", x_say="hi")
+    large = b"x" * (2 * FRAME_BYTES + 5)
+    start, *bodies = with_other_process(socket, repeat, exchange(HeavyLane(str(socket)), scope, b"first ", large))
+    assert (start["status"], [tuple(pair) for pair in start["headers"]]) == (201, [(b"x-said", b"hi")])
+    assert b"".join(body["body"] for body in bodies) == b"first " + large
+    assert [body.get("more_body", False) for body in bodies] == [True, True, False]
+    assert scope["facts"]["seconds"] == 1.5
+
+
+def test_one_that_is_away_is_waited_for_and_then_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heavy_lane, "CONNECT_SECONDS", 0.3)
+    story = exchange(HeavyLane(str(tmp_path / "nobody")), scope_of("/api/v1/compress"), b"")
+    with pytest.raises(Busy, match="being restarted"):
+        asyncio.run(asyncio.wait_for(story(), 20))
+
+
+def test_one_that_dies_at_work_is_told_of(tmp_path: Path) -> None:
+    async def die(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        raise ConnectionError
+
+    socket = tmp_path / "s"
+    with pytest.raises(Busy, match="just restarted"):
+        with_other_process(socket, die, exchange(HeavyLane(str(socket)), scope_of("/api/v1/compress"), b""))
+
+
+def test_work_is_given_up_when_the_client_goes(tmp_path: Path) -> None:
+    given_up = asyncio.Event()
+
+    async def work(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            given_up.set()
+
+    async def story() -> None:
+        waiting: asyncio.Task[Any] = asyncio.create_task(
+            exchange(HeavyLane(str(socket)), scope_of("/api/v1/compress"), b"")()
+        )
+        await asyncio.sleep(0.2)
+        waiting.cancel()
+        await asyncio.wait_for(given_up.wait(), 10)
+
+    socket = tmp_path / "s"
+    with_other_process(socket, work, story)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "heavy"),
+    [
+        ("POST", "/api/v1/assemblies", False),
+        ("POST", "/api/v1/agents/luna/memories", False),
+        ("POST", "/api/v1/agents/luna/memories/search", False),
+        ("GET", "/agents/luna/", False),
+        ("GET", f"/contexts/{ID}/", False),
+        ("POST", "/api/v1/compress", True),
+        ("POST", f"/api/v1/assemblies/{ID}/why-not", True),
+        ("POST", f"/api/v1/assemblies/{ID}/what-if", True),
+        ("POST", "/api/v1/trials", True),
+        ("POST", "/import/", True),
+        ("GET", f"/import/{ID}/", True),
+        ("POST", f"/api/v1/import/{ID}/apply", True),
+        ("GET", "/api/v1/agents/luna/export", True),
+        ("GET", "/agents/luna/files/IDENTITY/history/compare/", True),
+        ("GET", "/agents/luna/as-of/", True),
+    ],
+)
+def test_costly_routes_are_told_by_address(method: str, path: str, heavy: bool) -> None:
+    assert HeavyRoutes().is_heavy(scope_of(path, method), "key:1", 100) is heavy
+
+
+def test_large_bodies_are_costly_everywhere() -> None:
+    assert HeavyRoutes().is_heavy(scope_of("/api/v1/assemblies"), "key:1", HEAVY_BODY_BYTES + 1)
+
+
+def test_what_was_costly_for_one_caller_is_so_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    routes, read = HeavyRoutes(), scope_of("/agents/luna/logs/2026-03-01/", "GET")
+    other_day = scope_of("/agents/luna/logs/2026-03-02/", "GET")
+    routes.learn("key:1", read["path"], 3.0)
+    assert routes.is_heavy(other_day, "key:1", 0)
+    assert not routes.is_heavy(other_day, "key:2", 0), "others' pages are as quick as before"
+    assert not routes.is_heavy(scope_of("/agents/luna/", "GET"), "key:1", 0)
+    monkeypatch.setattr(heavy_routes, "REMEMBERED_SECONDS", -1.0)
+    assert not routes.is_heavy(other_day, "key:1", 0)
+
+
+def test_one_slow_moment_makes_no_route_costly() -> None:
+    routes = HeavyRoutes()
+    routes.learn("key:1", "/api/v1/assemblies", 0.4)
+    assert not routes.is_heavy(scope_of("/api/v1/assemblies"), "key:1", 0)
+    for _ in range(5):
+        routes.learn("key:1", "/api/v1/assemblies", 0.4)
+    assert routes.is_heavy(scope_of("/api/v1/assemblies"), "key:1", 0)
+    for _ in range(10):
+        routes.learn("key:1", "/api/v1/assemblies", 0.002)
+    assert not routes.is_heavy(scope_of("/api/v1/assemblies"), "key:1", 0)
+
+
+def test_the_front_hands_over_what_is_costly_and_learns_who_asked(tmp_path: Path) -> None:
+    here: list[str] = []
+
+    async def answer_here(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        here.append(scope["caller"])
+        await repeat(scope, receive, send)
+
+    socket = tmp_path / "s"
+    front = Front(answer_here, HeavyLane(str(socket)), OpenGate())
+    costly = scope_of("/api/v1/compress", authorization="Bearer one")
+    with_other_process(socket, repeat, exchange(front, costly, b""))
+    assert (costly["caller"], here) == ("address:192.0.2.7", [])
+    asyncio.run(asyncio.wait_for(exchange(front, scope_of("/api/v1/agents", authorization="Bearer one"), b"")(), 20))
+    assert here == ["key:1"], "its key proved itself in the heavy process"
+
+
+def test_made_up_credentials_count_as_their_address() -> None:
+    callers, made_up = Callers(), scope_of("/api/v1/agents", authorization="Bearer made-up")
+    assert callers.caller_of(made_up, credential_of(made_up)).name == "address:192.0.2.7"
+    facts = {"principal": "key:1", "kind": "agent_key", "agent": "2", "teams": ["3"]}
+    callers.learn(credential_of(made_up), facts)
+    assert callers.caller_of(made_up, credential_of(made_up)).subjects == ("key:1", "agent:2", "team:3")
+    callers.learn(credential_of(made_up), {"principal": ""})  # it was revoked
+    assert callers.caller_of(made_up, credential_of(made_up)).subjects == ()
+
+
+def test_a_session_is_a_credential_of_pages_alone() -> None:
+    page = scope_of("/agents/", "GET", cookie="theme=dark; sessionid=abc")
+    same = scope_of("/teams/", "GET", cookie="sessionid=abc; theme=light")
+    assert credential_of(page) == credential_of(same) != b""
+    assert credential_of(scope_of("/api/v1/agents", "GET", cookie="sessionid=abc")) == b""
+    assert credential_of(scope_of("/agents/", "GET", authorization="Bearer x")) == b""
