@@ -1,0 +1,1 @@
+"""Every route, form and service, tried by people and keys whose rights differ from team to team."""

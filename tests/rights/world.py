@@ -1,0 +1,242 @@
+"""Four teams that each have one of everything, and people and keys whose rights differ from team to team.
+
+Every team has an admin of its own, so that a query that asks for “any admin” in place of “this person” is found out.
+"""
+
+import datetime
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.test import Client
+from django.utils import timezone
+
+from agents.keys import api_key_create
+from agents.models import Agent, ApiKey
+from agents.services import agent_create, daily_log_append, daily_log_replace
+from assembly.again.wishes import Wishes
+from assembly.asked import Asked
+from assembly.context_files.services import context_file_begin
+from assembly.external.sealing import sealed
+from assembly.models import ExternalSource, StoredProfile, Webhook, WebhookDelivery, WebhookEvent
+from assembly.profiles import SHIPPED
+from assembly.proposals.services import proposal_create
+from assembly.rules.services import rule_create, rule_save
+from assembly.service import assemble
+from assembly.webhooks.announcing import DELIVERY
+from assembly.webhooks.signing import secret_new
+from memories.bundle.imports import import_show
+from memories.models import Job, JobStatus
+from memories.services import MemoryFacts, Merging, memories_merge, memory_create, memory_update
+from teams.drafts import draft_save
+from teams.files import file_create, file_save
+from teams.models import Role, Team, User
+from teams.principal import SYSTEM
+from teams.services import membership_set, team_create
+from tests.archives import packed
+from tests.assembly.alerts.opened import alert_on
+from tests.client import Api
+from tests.things import things_of
+
+DAY = datetime.date(2026, 1, 5)
+RULE = "then: {exclude: [{source: daily_logs}]}\n"
+OTHER_RULE = "then: {exclude: [{source: team_files}]}\n"
+PUBLIC_URL = "https://93.184.216.34/hooks"
+PRIVATE_URL = "https://127.0.0.1/hooks"
+"""Of what is stored, so that a message or a question to it is refused before it leaves the machine."""
+PROFILE = SHIPPED["conversation"].replace("name: conversation", "name: house")
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """A team, its agent, and the id of one thing of each kind that belongs to them, by its word in addresses.
+
+    `secret` is a word that stands in every text and name of theirs, and in nothing else.
+    """
+
+    secret: str
+    team: Team
+    agent: Agent
+    boss: User
+    member: User
+    key: ApiKey
+    ids: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The teams by what the mixed person is there, everybody by name, and what belongs to no team."""
+
+    teams: Mapping[str, Owned]
+    people: Mapping[str, User]
+    keys: Mapping[str, Api]
+    ids: Mapping[str, Any]
+    """What belongs to the organisation, and what belongs to the mixed person alone."""
+    browsers: Mapping[str, Client]
+    """In which everybody is signed in; “nobody” is not."""
+
+    def api(self, who: str) -> Api:
+        """The API as asked with a key, or as a person would see it."""
+        if who in self.keys:
+            return self.keys[who]
+        return Api(person=self.people[who].principal) if who in self.people else Api()
+
+
+LED, HELPED, WATCHED, FOREIGN = "led", "helped", "watched", "foreign"
+MIXED_ROLES = {LED: Role.ADMIN, HELPED: Role.EDITOR, WATCHED: Role.VIEWER}
+
+
+def world() -> World:
+    """Everything, committed by who calls it."""
+    mixed = _person("mixed")
+    teams = {slug: _owned(slug) for slug in (LED, HELPED, WATCHED, FOREIGN)}
+    for slug, role in MIXED_ROLES.items():
+        membership_set(team=teams[slug].team, user=mixed, role=role)
+    people = {
+        "mixed": mixed,
+        "outsider": teams[FOREIGN].boss,
+        "stranger": _person("stranger"),
+        "admin": _person("admin", is_admin=True),
+    }
+    for name, role in (("viewer", Role.VIEWER), ("editor", Role.EDITOR)):
+        people[name] = _person(name)
+        membership_set(team=teams[LED].team, user=people[name], role=role)
+    browsers = {name: _signed_in(person) for name, person in people.items()} | {"nobody": Client()}
+    return World(teams, people, _keys(teams), _ids(mixed, teams[LED]), browsers)
+
+
+def _signed_in(person: User) -> Client:
+    browser = Client()
+    browser.force_login(person)
+    return browser
+
+
+def _person(name: str, *, is_admin: bool = False) -> User:
+    return User.objects.create_user(name, name=f"Person {name}", is_admin=is_admin)
+
+
+def _keys(teams: Mapping[str, Owned]) -> dict[str, Api]:
+    """The key of the agent of the team that is led, one with every scope, that of a foreign agent, an admin's."""
+    led, foreign = teams[LED].agent, teams[FOREIGN].agent
+    return {
+        "own key": Api(api_key_create(agent=led, name="own")[1]),
+        "writing key": Api(api_key_create(agent=led, name="writing", scopes=ApiKey.Scope.values)[1]),
+        "foreign key": Api(api_key_create(agent=foreign, name="foreign")[1]),
+        "admin key": Api(api_key_create(agent=None, name="ops")[1]),
+    }
+
+
+def _owned(slug: str) -> Owned:
+    """A team with one of everything; an admin of its own; an editor who may be removed."""
+    secret = f"Zqx{slug}zqx"
+    boss, member = _person(f"boss-{slug}"), _person(f"member-{slug}")
+    team = team_create(slug=slug, name=f"{secret} team")
+    membership_set(team=team, user=boss, role=Role.ADMIN)
+    membership_set(team=team, user=member, role=Role.VIEWER)
+    agent = agent_create(slug=f"{slug}-bot", name=f"{secret} agent", teams=[team], instructions=secret)
+    for owner in (agent, team):
+        for file in owner.files.all():
+            file_save(file=file, content=f"{secret} text", expected_version=file.version, author=SYSTEM.author)
+    key, _secret = api_key_create(agent=agent, name=f"{secret} key")
+    return Owned(secret, team, agent, boss, member, key, {**_contexts(secret, team, agent), **_of(secret, team, agent)})
+
+
+def _of(secret: str, team: Team, agent: Agent) -> dict[str, Any]:
+    """What the two keep: logs, memories, things, rules, webhooks."""
+    log = daily_log_append(agent=agent, date=DAY, text=f"{secret} day", principal=SYSTEM)
+    daily_log_replace(log=log, content=f"{secret} night", expected_version=1, principal=SYSTEM)
+    rule = rule_create(name=f"rule-of-{team.slug}", content=RULE, owner=team, principal=SYSTEM)
+    rule_save(rule=rule, content=OTHER_RULE, enabled=True, expected_version=1, principal=SYSTEM)
+    webhook = Webhook.objects.create(
+        team=team,
+        label=f"{secret} chat",
+        url=PRIVATE_URL,
+        events=[WebhookEvent.ALERT_OPENED],
+        sealed_secret=sealed(secret_new()),
+    )
+    delivery = WebhookDelivery.objects.create(
+        webhook=webhook, event=WebhookEvent.ALERT_OPENED, body="{}", attempts=5, fault="No."
+    )
+    Job.objects.create(kind=DELIVERY, status=JobStatus.PARKED, arguments={"delivery": str(delivery.id)})
+    parked = Job.objects.create(agent=agent, kind="split_documents", status=JobStatus.PARKED, steps=1)
+    things = things_of(agent)
+    for noun, thing in things.items():
+        for column in ("title", "name", "goal", "path"):
+            if hasattr(thing, column) and noun != "sessions":
+                type(thing)._default_manager.filter(pk=thing.pk).update(**{column: f"{secret} {noun}"})
+    return {
+        **{noun: thing.pk for noun, thing in things.items()},
+        **{f"{kind}/{name}": id_ for kind, owner in (("agents", agent), ("teams", team))
+           for name, id_ in _memories(secret, owner).items()},
+        "rules": rule.name,
+        "webhooks": webhook.id,
+        "deliveries": delivery.id,
+        "jobs": parked.id,
+    }  # fmt: skip
+
+
+def _memories(secret: str, owner: Agent | Team) -> dict[str, Any]:
+    """One that holds and has two versions, one retired, two to be merged, one that others were merged into."""
+    made = [
+        memory_create(owner=owner, facts=MemoryFacts(kind="fact", text=f"{secret} {words}"), principal=SYSTEM)
+        for words in ("opens at nine", "was closed", "sells tea", "sells green tea", "has a garden", "has a yard")
+    ]
+    holds, retired = made[:2]
+    for memory, change in ((holds, {"pinned": True}), (retired, {"retired_because": "Sold."})):
+        facts = MemoryFacts(kind="fact", text=f"{memory.text} now")
+        memory_update(
+            memory=memory,
+            expected_version=1,
+            facts=facts,
+            superseded_by=None,
+            principal=SYSTEM,
+            **change,  # type: ignore[arg-type]
+        )
+    seen = {memory.id: 1 for memory in made[4:]}
+    merged = memories_merge(owner=owner, merging=Merging(made[4].id, seen, None), principal=SYSTEM)
+    return {
+        "memories": holds.id, "retired": retired.id, "one": made[2].id, "other": made[3].id, "merged": merged.id,
+        "merged version": merged.version,
+    }  # fmt: skip
+
+
+def _contexts(secret: str, team: Team, agent: Agent) -> dict[str, Any]:
+    """A context, another one, and what hangs on it."""
+    asked = Asked(topic=f"{secret} topic", max_tokens=600)
+    first, second = (assemble(agent=agent, team=team, principal=SYSTEM, asked=asked).assembly for _ in range(2))
+    proposal, _found = proposal_create(
+        assembly=first, wishes=Wishes(max_tokens=500), note=f"{secret} note", principal=SYSTEM
+    )
+    settled = alert_on(agent, team, thing="agent_file:2", settled=timezone.now(), name=f"{secret} file")
+    return {
+        "contexts": first.id,
+        "assemblies": first.id,
+        "other context": second.id,
+        "proposals": proposal.id,
+        "alerts": alert_on(agent, team, name=f"{secret} file").id,
+        "settled alert": settled.id,
+    }
+
+
+def _ids(mixed: User, led: Owned) -> dict[str, Any]:
+    """What is the organisation's, and what is the mixed person's own."""
+    profile = file_create(file=StoredProfile(name="house", content=PROFILE), author=SYSTEM.author)
+    file_save(file=profile, content=f"{PROFILE}\n", expected_version=1, author=SYSTEM.author)
+    ExternalSource.objects.create(name="weather", label="Weather", url=PRIVATE_URL, sealed_secret="")
+    about = led.team.files.get(file_key="GOALS").about
+    draft = draft_save(person_id=mixed.id, about=about, content="Half", based_on=2, expected_revision=0)
+    listed = context_file_begin(parameters={}, kind="csv", principal=mixed.principal)
+    archive = packed({f"teams/{led.team.slug}/GOALS.md": "# Other goals"})
+    plan = import_show(archive=archive, file_name="led.zip", principal=mixed.principal)
+    return {
+        "profiles": "house",
+        "external-sources": "weather",
+        "drafts": draft.id,
+        "draft revision": draft.revision,
+        "lists": listed.id,
+        "list job": listed.job.id if listed.job else uuid.UUID(int=0),
+        "import": plan.id,
+        "people": led.member.id,
+        "size": "GOALS",
+    }
