@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.archives import packed
 from tests.rights.needs import NEEDS
-from tests.rights.world import DAY, OTHER_RULE, PROFILE, PUBLIC_URL, Owned, World
+from tests.rights.world import OTHER_RULE, PROFILE, PUBLIC_URL, Owned, World
 
 TABLE = """
                                                                         GET           POST
@@ -147,7 +147,7 @@ contexts/<uuid:id_>/items/                                              read    
 contexts/<uuid:id_>/exact/                                              read          =
 contexts/<uuid:id_>/json/                                               read          =
 contexts/<uuid:id_>/json/file/                                          read          =
-contexts/<uuid:id_>/flag/                                               -             edit
+contexts/<uuid:id_>/flag/                                               -             write
 contexts/<uuid:id_>/bundle/                                             read          =
 contexts/<uuid:id_>/again/                                              read          =
 contexts/<uuid:id_>/what-if/                                            read          read
@@ -250,7 +250,7 @@ BODIES: Mapping[str, Body] = {
     "teams/<slug:slug>/files/<team_file_key:key>/sight/": _version(2, content="New"),
     "teams/<slug:slug>/memories/new/": _version(0, text="New", kind="fact", salience=0.5, credibility=0.5),
     "teams/<slug:slug>/memories/merge/": lambda owned, world: _merge(owned, world, "teams"),
-    "teams/<slug:slug>/retention/": _version(0, rule="days", days=30),
+    "teams/<slug:slug>/retention/": _version(rule="days", days=30),
     "people/": _plain(name="New", username="new"),
     "people/<uuid:id_>/": _plain(name="Renamed", is_active="on"),
     "agents/new/": _plain(name="New", timezone="UTC"),
@@ -268,7 +268,7 @@ BODIES: Mapping[str, Body] = {
     "agents/<slug:slug>/entities/new/": _version(0, name="New", type="person", salience=0.5),
     "agents/<slug:slug>/entities/<uuid:thing_id>/edit/": _version(name="New", type="person", salience=0.5),
     "agents/<slug:slug>/entities/<uuid:thing_id>/relations/new/": lambda owned, _world: {
-        "version": 0, "type": "likes", "weight": 0.5, "target": f"{owned.secret} entities",
+        "version": 0, "type": "likes", "weight": 0.5, "target": f"{owned.secret} entities (Person)",
     },
     "agents/<slug:slug>/relations/<uuid:thing_id>/edit/": _version(type="likes", weight=0.5),
     "agents/<slug:slug>/patterns/new/": _version(0, name="New", guidance="Ask.", applications=0, successes=0),
@@ -295,7 +295,7 @@ BODIES: Mapping[str, Body] = {
     "contexts/download/": _plain(format="csv"),
     "contexts/<uuid:id_>/flag/": _plain(keep="on"),
     "contexts/<uuid:id_>/what-if/": _plain(max_tokens=300, topic="tea"),
-    "retention/": _version(0, rule="days", days=30),
+    "retention/": _version(rule="days", days=30),
     "proposals/<uuid:id_>/decide/": _plain(accept=""),
     "profiles/new/": _plain(name="fresh", content=PROFILE.replace("name: house", "name: fresh")),
     "profiles/check/": _plain(content=PROFILE),
@@ -328,11 +328,11 @@ QUERIES: Mapping[str, Callable[[Owned], str]] = {
     "agents/<slug:slug>/memories/merge/": lambda owned: (
         f"memory={owned.ids['agents/one']}&memory={owned.ids['agents/other']}"
     ),
-    "agents/<slug:slug>/as-of/": lambda owned: f"day={DAY}&team={owned.team.slug}&topic=&profile=conversation",
+    "agents/<slug:slug>/as-of/": lambda owned: f"team={owned.team.slug}",
     "contexts/": lambda owned: f"agent={owned.agent.slug}&team={owned.team.slug}",
-    "contexts/<uuid:id_>/why-not/": lambda owned: "q=tea",
+    "contexts/<uuid:id_>/why-not/": lambda _owned: "q=tea",
     "alerts/": lambda owned: f"agent={owned.agent.slug}&team={owned.team.slug}&state=all",
-    "proposals/": lambda owned: "show=all",
+    "proposals/": lambda _owned: "show=all",
 }
 
 

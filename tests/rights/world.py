@@ -1,6 +1,7 @@
 """Four teams that each have one of everything, and people and keys whose rights differ from team to team.
 
-Every team has an admin of its own, so that a query that asks for “any admin” in place of “this person” is found out.
+As `mixed` of the cast, with things that belong to the teams. Every team has an admin of its own, so that a query for
+“any admin” in place of “this person as admin” is found out.
 """
 
 import datetime
@@ -22,6 +23,8 @@ from assembly.external.sealing import sealed
 from assembly.models import ExternalSource, StoredProfile, Webhook, WebhookDelivery, WebhookEvent
 from assembly.profiles import SHIPPED
 from assembly.proposals.services import proposal_create
+from assembly.retention.flags import assembly_flag
+from assembly.retention.policies import Keeping, retention_set
 from assembly.rules.services import rule_create, rule_save
 from assembly.service import assemble
 from assembly.webhooks.announcing import DELIVERY
@@ -191,7 +194,7 @@ def _memories(secret: str, owner: Agent | Team) -> dict[str, Any]:
             facts=facts,
             superseded_by=None,
             principal=SYSTEM,
-            **change,  # type: ignore[arg-type]
+            **change,
         )
     seen = {memory.id: 1 for memory in made[4:]}
     merged = memories_merge(owner=owner, merging=Merging(made[4].id, seen, None), principal=SYSTEM)
@@ -208,6 +211,8 @@ def _contexts(secret: str, team: Team, agent: Agent) -> dict[str, Any]:
     proposal, _found = proposal_create(
         assembly=first, wishes=Wishes(max_tokens=500), note=f"{secret} note", principal=SYSTEM
     )
+    assembly_flag(assembly=first, note=f"{secret} note", principal=SYSTEM)
+    retention_set(team=team, keeping=Keeping(300, True), expected_version=0, principal=SYSTEM)
     settled = alert_on(agent, team, thing="agent_file:2", settled=timezone.now(), name=f"{secret} file")
     return {
         "contexts": first.id,
@@ -216,11 +221,13 @@ def _contexts(secret: str, team: Team, agent: Agent) -> dict[str, Any]:
         "proposals": proposal.id,
         "alerts": alert_on(agent, team, name=f"{secret} file").id,
         "settled alert": settled.id,
+        "moment": f"{timezone.now():%Y-%m-%dT%H:%M:%S.%fZ}",
     }
 
 
 def _ids(mixed: User, led: Owned) -> dict[str, Any]:
     """What is the organisation's, and what is the mixed person's own."""
+    retention_set(team=None, keeping=Keeping(300, True), expected_version=0, principal=SYSTEM)
     profile = file_create(file=StoredProfile(name="house", content=PROFILE), author=SYSTEM.author)
     file_save(file=profile, content=f"{PROFILE}\n", expected_version=1, author=SYSTEM.author)
     ExternalSource.objects.create(name="weather", label="Weather", url=PRIVATE_URL, sealed_secret="")
