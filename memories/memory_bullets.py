@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from textwrap import dedent
 from typing import Any
 
+from config.http.cpu_budget import check_cpu
+
 BULLET = re.compile(r"- \[([^\]]*)\](?:[ \t]+(.*))?")
 COMMENT = re.compile(r"<!-- (\{.*\}) -->")
 
@@ -51,6 +53,7 @@ def bullets_read(text: str) -> Reading:
     """What the text consists of."""
     reading = Reading()
     for number, line in enumerate(text.split("\n"), 1):
+        check_cpu()
         _read(reading, number, line.removesuffix("\r"))
     reading.blank += reading.waiting
     if text.endswith("\n") or not text:

@@ -27,10 +27,12 @@ class ProfileRoom:
     def understands(self, within: str) -> bool:
         return "/" not in within and (within.endswith(ENDING) or within == "profiles.json")
 
-    def changes(self, unit: Unit, principal: Principal) -> Iterator[Change]:
+    def changes(self, units: Sequence[Unit], principal: Principal) -> Iterator[tuple[Unit, Change]]:
+        (unit,) = units
         marks = marks_read(unit)
-        changes = [self._change(unit, within, marks.get(within, "")) for within in names_in(unit)]
-        yield from changes if principal.is_admin else refused(changes, NOT_AN_ADMIN)
+        for within in names_in(unit):
+            change = self._change(unit, within, marks.get(within, ""))
+            yield unit, change if principal.is_admin else refused(change, NOT_AN_ADMIN)
 
     def _change(self, unit: Unit, within: str, exported: str) -> Change:
         name = within.removesuffix(ENDING)

@@ -47,15 +47,15 @@ class RuleRoom:
     def understands(self, within: str) -> bool:
         return "/" not in within and (within.endswith(ENDING) or within == "rules.json")
 
-    def changes(self, unit: Unit, principal: Principal) -> Iterator[Change]:
+    def changes(self, units: Sequence[Unit], principal: Principal) -> Iterator[tuple[Unit, Change]]:
+        (unit,) = units
         said, marks = said_of(unit).get("rules"), marks_read(unit)
         rows = {row.name: row for row in StoredRule.objects.select_related("agent", "team")}
-        changes = []
         for within in names_in(unit):
             name = within.removesuffix(ENDING)
             facts = _read(said.get(name) if isinstance(said, dict) else None)
-            changes.append(_change(unit, within, rows.get(name), facts, marks.get(within, "")))
-        yield from changes if principal.is_admin else refused(changes, NOT_AN_ADMIN)
+            change = _change(unit, within, rows.get(name), facts, marks.get(within, ""))
+            yield unit, change if principal.is_admin else refused(change, NOT_AN_ADMIN)
 
     def store(self, unit: Unit, changes: Sequence[Change], storing: Storing) -> list[Left]:
         return attempted({change.name: partial(_take, change, storing) for change in changes}, storing.advance)

@@ -58,12 +58,17 @@ class LeftSerializer(serializers.Serializer[Any]):
 class ImportSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     file_name = serializers.CharField()
-    status = serializers.ChoiceField(choices=ImportStatus.choices, help_text="shown: nothing is written yet.")
+    status = serializers.ChoiceField(
+        choices=ImportStatus.choices, help_text="planning: still being read. shown: nothing is written yet."
+    )
     steps = StepSerializer(many=True)
     same = serializers.IntegerField(help_text="Things that are the same here.")
-    aside = serializers.ListField(child=serializers.CharField(), help_text="Names that are no part of an archive.")
+    aside = serializers.ListField(
+        child=serializers.CharField(), help_text="Names that are no part of an archive; the first 1,000."
+    )
     stored = serializers.IntegerField()
     left = LeftSerializer(many=True, help_text="What was to be imported and was not.")
+    refusal = serializers.CharField(help_text="Why it was refused after it was read; empty when it was not.")
     job = serializers.UUIDField(allow_null=True, help_text="What does it in the background.")
     created = serializers.DateTimeField()
 
@@ -85,15 +90,17 @@ def import_document(plan: ImportPlan) -> dict[str, Any]:
         "id": plan.id,
         "file_name": plan.file_name,
         "status": plan.status,
-        "steps": plan.steps,
+        "steps": (),
         "same": plan.same,
+        "refusal": plan.refusal,
         "aside": plan.aside,
         "stored": sum(part["stored"] for part in parts),
         "left": [{"name": name, "reason": reason} for part in parts for name, reason in part["left"]],
         "job": plan.job_id,
         "created": plan.created,
     }
-    return dict(ImportSerializer(facts).data)
+    # Steps are stored as they are shown; to look at each member of thousands once more takes seconds.
+    return {**ImportSerializer(facts).data, "steps": plan.steps}
 
 
 class ImportNew(ApiView):
@@ -118,16 +125,18 @@ class ImportNew(ApiView):
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Read a zip, and show what importing it would do; without `dry_run=true`, do it. What is missing stays."""
+        """Read a zip, and show what importing it would do; without `dry_run=true`, do it. What is missing stays.
+
+        What takes long to be read is read in the background: its status is `planning` until then, and its address
+        tells when it is `shown`, or `refused` and why.
+        """
         query = self.query("dry_run", "file_name")
         dry_run = _flag(query.get("dry_run", "false"))
         archive, name = self._archive()
         named = query.get("file_name") or name
         if len(named) > MAX_FILE_NAME_CHARACTERS:
             raise Invalid("file_name", f"Use at most {MAX_FILE_NAME_CHARACTERS} characters.")
-        plan = import_show(archive=archive, file_name=named, principal=self.principal)
-        if not dry_run:
-            plan = import_begin(plan=plan, chosen=(), principal=self.principal)
+        plan = import_show(archive=archive, file_name=named, principal=self.principal, begin=not dry_run)
         headers = {"Location": f"/api/v1/import/{plan.id}"}
         return Response(import_document(plan), status.HTTP_201_CREATED, headers=headers)
 

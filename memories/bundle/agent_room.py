@@ -1,23 +1,27 @@
 """agents/: the files, the daily logs, the memories and the settings of each agent. Keys stay where they are."""
 
 import datetime
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
+from uuid import UUID
 
-from agents.access import may
+from django.db.models import QuerySet
+
 from agents.api.serializers import AgentUpdateSerializer
-from agents.models import Agent, AgentFile, DailyLog
+from agents.models import Agent, AgentFile, AgentTeam, DailyLog
 from agents.services import agent_create, agent_files_ensure, agent_update, daily_log_create
 from config.http.fields import date_of
 from memories.bundle.marks import State
 from memories.bundle.owner_room import OwnerRoom
-from memories.bundle.owners import ROWS_PER_STATEMENT, in_order, owner_entries
+from memories.bundle.owners import in_order, owner_entries
+from memories.bundle.present_owners import TEXTS_AT_A_TIME
 from memories.bundle.rooms import Change, Entry, Scope, Unit, register
 from memories.bundle.settings_file import Settings
 from memories.bundle.texts import text_change
 from memories.importing import readable_name
 from memories.workspace_folder import AGENT_FILES, LOG_FILE, LOG_FOLDER
-from teams.access import Action
 from teams.files import VersionedFile, file_save
 from teams.models import Team
 from teams.principal import Principal
@@ -30,35 +34,46 @@ class AgentRoom(OwnerRoom[Agent]):
     serializer = AgentUpdateSerializer
 
     def entries(self, scope: Scope) -> Iterator[Entry]:
+        facts = self.facts(scope.agents, scope.principal)
         for agent in scope.agents:
-            facts = self.facts(agent, scope.principal)
-            yield from owner_entries(agent, f"{self.folder}/{agent.slug}", _texts(agent), facts)
+            yield from owner_entries(agent, f"{self.folder}/{agent.slug}", _texts(agent), facts[agent.id])
 
     def understands(self, within: str) -> bool:
         return super().understands(within) or log_date(within) is not None
 
-    def visible(self, principal: Principal, slug: str) -> Agent | None:
-        return Agent.objects.visible_to(principal).filter(slug=slug).first()
+    def visible(self, principal: Principal) -> QuerySet[Agent]:
+        return Agent.objects.visible_to(principal)
 
-    def may(self, principal: Principal, owner: Agent, action: Action) -> bool:
-        return may(principal, owner, action)
+    def files(self) -> QuerySet[AgentFile]:
+        return AgentFile.objects.all()
 
-    def text_here(self, owner: Agent, within: str) -> VersionedFile | None:
-        return AgentFile.objects.filter(agent=owner, file_key=self.texts[within]).first()
+    def facts(self, owners: Collection[Agent], principal: Principal) -> Mapping[UUID, dict[str, Any]]:
+        """The facts of each agent; of its teams, those that the principal sees."""
+        teams = defaultdict[UUID, list[str]](list)
+        links = AgentTeam.objects.filter(agent__in=owners, team__in=Team.objects.visible_to(principal))
+        for agent, slug in links.values_list("agent_id", "team__slug"):
+            teams[agent].append(slug)
+        return {
+            owner.id: {"name": owner.name, "timezone": owner.timezone, "teams": sorted(teams[owner.id])}
+            for owner in owners
+        }
 
-    def facts(self, owner: Agent, principal: Principal) -> dict[str, Any]:
-        """Of its teams, those that the principal sees."""
-        teams = Team.objects.visible_to(principal).filter(agents=owner).order_by("slug")
-        return {"name": owner.name, "timezone": owner.timezone, "teams": list(teams.values_list("slug", flat=True))}
+    def team_slugs(self, principal: Principal) -> AbstractSet[str]:
+        return set(Team.objects.visible_to(principal).values_list("slug", flat=True))
 
     def wanted(
-        self, here: Mapping[str, Any], said: Mapping[str, Any], unit: Unit, principal: Principal
+        self,
+        here: Mapping[str, Any],
+        said: Mapping[str, Any],
+        unit: Unit,
+        team_slugs: AbstractSet[str],
+        principal: Principal,
     ) -> dict[str, Any]:
         """The agent leaves no team, and joins those that are here or in the same archive."""
         named, present = set(said.get("teams", ())), set(here.get("teams", ()))
-        known = set(Team.objects.visible_to(principal).filter(slug__in=named).values_list("slug", flat=True))
+        known = named & team_slugs
         if principal.is_admin:
-            known |= {slug for slug in named if any(name.startswith(f"teams/{slug}/") for name in unit.contents.names)}
+            known |= {slug for slug in named if unit.contents.has_folder(f"teams/{slug}")}
         return {**here, **said, "teams": sorted(present | known)}
 
     def make(self, slug: str, said: Mapping[str, Any], principal: Principal) -> Agent:
@@ -101,13 +116,13 @@ class AgentRoom(OwnerRoom[Agent]):
 
     def _written_changes(self, unit: Unit, owner: Agent | None, settings: Settings) -> Iterator[Change]:
         dates = {date: within for within in unit.files if (date := log_date(within))}
-        ordered = sorted(dates)
-        for start in range(0, len(ordered), ROWS_PER_STATEMENT):
-            batch = ordered[start : start + ROWS_PER_STATEMENT]
-            here = _logs(owner, batch)
-            for date in batch:
-                within = dates[date]
-                yield text_change(unit, within, "log", here.get(date), settings.marks.get(within, ""))
+        logs = _logs(owner, dates)
+        ahead = next(logs, None)
+        for date in sorted(dates):
+            while ahead and ahead.date < date:
+                ahead = next(logs, None)
+            here = ahead if ahead and ahead.date == date else None
+            yield text_change(unit, dates[date], "log", here, settings.marks.get(dates[date], ""))
         yield from super()._written_changes(unit, owner, settings)
 
 
@@ -126,9 +141,11 @@ def _texts(agent: Agent) -> Iterator[tuple[str, str]]:
         yield f"{LOG_FOLDER}/{log.date:%Y-%m-%d}.md", log.content
 
 
-def _logs(agent: Agent | None, dates: Sequence[datetime.date]) -> dict[datetime.date, DailyLog]:
-    rows = DailyLog.objects.filter(agent=agent, date__in=dates) if agent else ()
-    return {log.date: log for log in rows}
+def _logs(agent: Agent | None, dates: Collection[datetime.date]) -> Iterator[DailyLog]:
+    """The agent's logs of these days in order, few of them in memory at a time."""
+    if agent and dates:
+        logs = DailyLog.objects.filter(agent=agent, date__in=dates).order_by("date")
+        yield from logs.iterator(chunk_size=TEXTS_AT_A_TIME)
 
 
 register(AgentRoom())

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from django.db import transaction
 
@@ -29,7 +30,10 @@ def units_apply(contents: Contents, steps: Sequence[Step], storing: Storing) -> 
 
 
 def _unit_apply(unit: Unit, steps: Sequence[Step], storing: Storing) -> list[Left]:
-    now = {change.name: change for change in unit.room.changes(unit, storing.principal)}
+    wanted = {step.name for step in steps}
+    # Of what is not wanted nothing is held, and of the rest not what it replaces: a unit may have many megabytes.
+    changes = (change for _unit, change in unit.room.changes([unit], storing.principal) if change.name in wanted)
+    now = {change.name: replace(change, before="") for change in changes}
     ready, left = list[Change](), list[Left]()
     for step in steps:
         change = now.get(step.name)

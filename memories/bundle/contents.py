@@ -1,6 +1,7 @@
 """What an archive holds, wherever it lies: names with slashes, and the bytes behind them."""
 
-from collections.abc import Callable, Iterable
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from memories.importing import ImportRefused, decoded
@@ -17,28 +18,35 @@ OF_OTHER_SYSTEMS = ("__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini")
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The names in an archive, in order, and how the bytes of one are read."""
+    """The names in an archive, in order, and how the bytes of one are read. `size`: of all files together, in bytes."""
 
     names: tuple[str, ...]
     read: Callable[[str], bytes]
+    size: int
+
+    def has_folder(self, folder: str) -> bool:
+        """Whether a file lies in the folder."""
+        place = bisect_left(self.names, f"{folder}/")
+        return place < len(self.names) and self.names[place].startswith(f"{folder}/")
 
     def text(self, name: str, most: int = MAX_FILE_CHARACTERS) -> str:
         """The file's text, of at most so many characters. Raises NoText, and ImportRefused for what is damaged."""
         return decoded(self.read(name), name, most)
 
 
-def contents_of(names: Iterable[str], read: Callable[[str], bytes], known: Iterable[str]) -> Contents:
+def contents_of(sizes: Mapping[str, int], read: Callable[[str], bytes], known: Iterable[str]) -> Contents:
     """The contents under the names that they have in Dossier: without folders around all of them.
 
-    `known` are the folders that an archive has at its top. Raises ImportRefused.
+    `sizes` are the bytes of each file by its name. `known` are the folders that an archive has at its top.
+    Raises ImportRefused.
     """
-    inner = {_clean(name): name for name in _own(names)}
+    inner = {_clean(name): name for name in _own(sizes)}
     for _ in range(MOST_WRAPPED):
         tops = {name.partition("/")[0] for name in inner}
         if len(tops) != 1 or tops & set(known) or not all("/" in name for name in inner):
             break
         inner = {name.partition("/")[2]: outer for name, outer in inner.items()}
-    return Contents(tuple(sorted(inner)), lambda name: read(inner[name]))
+    return Contents(tuple(sorted(inner)), lambda name: read(inner[name]), sum(sizes.values()))
 
 
 def _own(names: Iterable[str]) -> list[str]:

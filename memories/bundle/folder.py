@@ -31,9 +31,10 @@ def folder_contents(folder: Path, known: Iterable[str]) -> Contents:
     paths = {path.relative_to(folder).as_posix(): path for path in _files(folder)}
     for name, path in paths.items():
         check_within(folder, path, name)
-    if sum(path.stat().st_size for path in paths.values()) > MAX_TOTAL_BYTES:
+    sizes = {name: path.stat().st_size for name, path in paths.items()}
+    if sum(sizes.values()) > MAX_TOTAL_BYTES:
         raise too_large()
-    return contents_of(paths, lambda name: (folder / name).read_bytes(), known)
+    return contents_of(sizes, lambda name: (folder / name).read_bytes(), known)
 
 
 def _files(folder: Path) -> Iterable[Path]:

@@ -1,4 +1,4 @@
-"""Imports as people go through them: an archive is shown, looked at, and then done or forgotten."""
+"""Imports as people go through them: an archive is read, shown, looked at, and then done or forgotten."""
 
 from collections.abc import Collection
 from datetime import timedelta
@@ -9,12 +9,14 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from agents.keys import principal_behind
+from config.http.cpu_budget import TooCostly, TookTooLong, cpu_budget, wall_limit
 from config.http.errors import Conflict, NotFound
 from memories.bundle.applying import units_apply
-from memories.bundle.planning import shown_of, steps_read, taken
+from memories.bundle.planning import Shown, shown_of, steps_read, taken, units_of
 from memories.bundle.rooms import ROOMS, Storing
+from memories.bundle.upload_limits import memories_check, upload_check, upload_permit
 from memories.bundle.zip_reading import zip_contents
-from memories.importing import Advance
+from memories.importing import Advance, ImportRefused
 from memories.jobs import job_create, job_kind
 from memories.models import ImportPlan, ImportStatus, Job
 from teams.files import MAX_NOTE_CHARACTERS, locked
@@ -22,23 +24,51 @@ from teams.principal import Principal
 
 KEPT = timedelta(days=1)
 """So long somebody may look before it is forgotten."""
+MOST_WAITING = 20
+"""Imports of one person that wait to be begun: with one more, the oldest is forgotten."""
+SUPERSEDED = f"You sent {MOST_WAITING} others and began none of them, so this one was forgotten. Send it again."
 MOST_AT_ONCE = 200
-"""More steps than these are done in the background."""
+MOST_CHARACTERS_AT_ONCE = 1_000_000
+"""More steps, or longer texts, than these are done in the background."""
+READING_CPU_SECONDS = 1.0
+READING_SECONDS = 3.0
+"""An archive that takes longer to be read and compared with what is here is read in the background."""
 MAX_FILE_NAME_CHARACTERS = 150
 
 
-def import_show(*, archive: bytes, file_name: str, principal: Principal) -> ImportPlan:
-    """Keep the zip together with what importing it would do. Nothing else is written. Raises ImportRefused."""
-    shown = shown_of(zip_contents(archive, ROOMS), principal)
-    ImportPlan.objects.filter(created__lt=timezone.now() - KEPT).delete()
-    return ImportPlan.objects.create(
-        requested_by=principal.ref,
-        file_name=_plain(file_name),
-        archive=archive,
-        steps=[step.as_json() for step in shown.steps],
-        aside=shown.aside,
-        same=shown.same,
+def import_show(*, archive: bytes, file_name: str, principal: Principal, begin: bool = False) -> ImportPlan:
+    """Store the zip together with what importing it would do. Nothing else is written, unless it shall `begin` at once.
+
+    An archive that takes long to read is read by a job, and its plan is PLANNING until then. Raises ImportRefused, and
+    Forbidden for who can import nothing.
+    """
+    upload_permit(principal)
+    contents = zip_contents(archive, ROOMS)
+    upload_check(archive, contents, principal)
+    plan = ImportPlan(
+        requested_by=principal.ref, file_name=_plain(file_name), archive=archive, unpacked_bytes=contents.size
     )
+    try:
+        with cpu_budget(READING_CPU_SECONDS), wall_limit(READING_SECONDS):
+            memories_check(contents)
+            _note_shown(plan, shown_of(contents, principal))
+    except (TooCostly, TookTooLong):
+        plan.status = ImportStatus.PLANNING
+    _forget_old(principal)
+    with transaction.atomic():
+        plan.save(force_insert=True)
+        if plan.status == ImportStatus.PLANNING:
+            units = len(units_of(contents)[0])
+            plan.job = job_create(
+                kind="plan_import",
+                arguments={"plan": str(plan.id), "begin": begin},
+                agent=None,
+                principal=principal,
+                steps=units,
+            )
+            plan.save(update_fields=["job"])
+            return plan
+    return import_begin(plan=plan, chosen=(), principal=principal) if begin else plan
 
 
 def imports_of(principal: Principal) -> QuerySet[ImportPlan]:
@@ -57,24 +87,49 @@ def import_for(principal: Principal, id_: UUID) -> ImportPlan:
 
 @transaction.atomic
 def import_begin(*, plan: ImportPlan, chosen: Collection[str], principal: Principal) -> ImportPlan:
-    """Do what was shown, and of what was changed here since its export, the chosen; many steps in the background.
+    """Do what was shown, and of what was changed here since its export, the chosen; much of it in the background.
 
-    Raises Conflict for an import that was begun already.
+    Raises Conflict for an import that was begun already, or is still being read.
     """
     current = locked(plan)
+    if current.status == ImportStatus.PLANNING:
+        raise Conflict("This is still being read. Look at what would change first; it takes a moment.")
     if current.status != ImportStatus.SHOWN:
-        raise Conflict("This was imported already. To import it once more, choose the file again.")
+        raise Conflict("This was imported already, or refused. To import it once more, choose the file again.")
     current.status, current.chosen = ImportStatus.RUNNING, sorted(chosen)
-    steps = sum(taken(step, set(chosen)) for step in steps_read(current.steps))
-    if steps > MOST_AT_ONCE:
+    names = set(chosen)
+    steps = [step for step in steps_read(current.steps) if taken(step, names)]
+    characters = sum(step.size_before + step.size_after for step in steps)
+    # What took long to be read takes as long once more, before a step is done.
+    at_once = current.job is None and len(steps) <= MOST_AT_ONCE and characters <= MOST_CHARACTERS_AT_ONCE
+    if not at_once:
         arguments = {"plan": str(current.id)}
         current.job = job_create(
-            kind="import_archive", arguments=arguments, agent=None, principal=principal, steps=steps
+            kind="import_archive", arguments=arguments, agent=None, principal=principal, steps=len(steps)
         )
     current.save()
-    if steps <= MOST_AT_ONCE:
+    if at_once:
         import_run(plan=current, principal=principal, advance=bool)
     return current
+
+
+@job_kind("plan_import")
+def import_plan_in_background(job: Job, advance: Advance) -> None:
+    """Read the archive that the job names, for the one who sent it; one that was read or forgotten is done."""
+    plan = ImportPlan.objects.filter(id=job.arguments["plan"], status=ImportStatus.PLANNING).first()
+    principal = principal_behind(job.requested_by)
+    if not plan or not principal:
+        return
+    try:
+        contents = zip_contents(bytes(plan.archive), ROOMS)
+        memories_check(contents)
+        _note_shown(plan, shown_of(contents, principal, advance))
+    except ImportRefused as refused:
+        plan.status, plan.refusal, plan.archive = ImportStatus.REFUSED, refused.detail, b""
+    with transaction.atomic():
+        plan.save()
+        if job.arguments["begin"] and plan.status == ImportStatus.SHOWN:
+            import_begin(plan=plan, chosen=(), principal=principal)
 
 
 @job_kind("import_archive")
@@ -102,6 +157,22 @@ def import_run(*, plan: ImportPlan, principal: Principal, advance: Advance) -> N
 def note_of(file_name: str) -> str:
     """The note of the versions that an import makes."""
     return f"Imported from {file_name}"[:MAX_NOTE_CHARACTERS]
+
+
+def _note_shown(plan: ImportPlan, shown: Shown) -> None:
+    plan.steps, plan.aside, plan.same = [step.as_json() for step in shown.steps], shown.aside, shown.same
+    plan.status = ImportStatus.SHOWN
+
+
+def _forget_old(principal: Principal) -> None:
+    """Forget the imports whose day is over, and what was in the oldest of those that the principal never began."""
+    ImportPlan.objects.filter(created__lt=timezone.now() - KEPT).delete()
+    waiting = imports_of(principal).filter(status__in=[ImportStatus.SHOWN, ImportStatus.PLANNING])
+    surplus = list(waiting.values_list("id", flat=True)[MOST_WAITING - 1 :])
+    # The rows stay until their day is over: what was sent within a day is counted by them.
+    ImportPlan.objects.filter(id__in=surplus).update(
+        archive=b"", steps=[], aside=[], status=ImportStatus.REFUSED, refusal=SUPERSEDED
+    )
 
 
 def _plain(file_name: str) -> str:

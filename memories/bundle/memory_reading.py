@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from rest_framework import serializers
 
+from config.http.cpu_budget import check_cpu
 from config.http.fields import Moment
 from memories.bundle.memory_values import SHOWN, columns, readable
 from memories.importing import ImportRefused
@@ -36,6 +37,7 @@ class KeptMemory:
 def memories_in(text: str, name: str) -> Iterator[KeptMemory]:
     """The memories in a MEMORY.md. `name` is what messages call it. Raises ImportRefused."""
     for bullet in bullets_read(text).bullets:
+        check_cpu()
         yield memory_read(bullet, f"{name}, line {bullet.line}")
 
 

@@ -1,17 +1,21 @@
 """What the rooms of agents and teams have in common: one unit per owner, with texts, memories and settings."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
+from uuid import UUID
 
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 
 from config.http.api import StrictSerializer
 from memories.bundle.marks import State
 from memories.bundle.memory_changes import memory_changes
 from memories.bundle.memory_storing import memories_take, memory_take
 from memories.bundle.owners import settings_change
+from memories.bundle.present_owners import Owned, PresentOwners, TextsInOrder, permitted_ids
 from memories.bundle.rooms import Change, Left, Storing, Unit
 from memories.bundle.settings_file import Settings, settings_read
 from memories.bundle.texts import attempted, refused, text_change
@@ -22,7 +26,6 @@ from teams.files import VersionedFile
 from teams.models import valid_slug
 from teams.principal import Principal
 
-Owned = TypeVar("Owned", bound=Any)
 NOT_ALLOWED = "You may read this, but not change it. Ask an admin of the team."
 
 
@@ -35,21 +38,21 @@ class OwnerRoom(Generic[Owned]):
     serializer: type[StrictSerializer]
     is_divided = True
 
-    def visible(self, principal: Principal, slug: str) -> Owned | None:
-        """The owner with that slug, if the principal sees it."""
+    def visible(self, principal: Principal) -> "QuerySet[Owned]":
+        """The owners that the principal sees."""
         raise NotImplementedError
 
-    def may(self, principal: Principal, owner: Owned, action: Action) -> bool:
-        """Whether the principal, who sees the owner, may do this with it."""
+    def files(self) -> "QuerySet[Any]":
+        """The texts of all owners that are always there, whatever their days."""
         raise NotImplementedError
 
-    def text_here(self, owner: Owned, within: str) -> VersionedFile | None:
-        """The owner's text of that name in an archive; None where it has none."""
+    def facts(self, owners: Collection[Owned], principal: Principal) -> Mapping[UUID, dict[str, Any]]:
+        """What the settings say of each owner, by its id."""
         raise NotImplementedError
 
-    def facts(self, owner: Owned, principal: Principal) -> dict[str, Any]:
-        """What the settings say of the owner."""
-        raise NotImplementedError
+    def team_slugs(self, principal: Principal) -> AbstractSet[str]:
+        """The teams that settings may name, as far as the principal sees them."""
+        return frozenset()
 
     def make(self, slug: str, said: Mapping[str, Any], principal: Principal) -> Owned:
         """A new owner with these settings."""
@@ -74,17 +77,37 @@ class OwnerRoom(Generic[Owned]):
     def understands(self, within: str) -> bool:
         return within in {*self.texts, MEMORY_FILE, self.settings_name}
 
-    def changes(self, unit: Unit, principal: Principal) -> Iterator[Change]:
-        slug = unit.name.partition("/")[2]
-        owner, settings = self.visible(principal, slug), settings_read(unit, self.settings_name, self.serializer)
+    def changes(self, units: Sequence[Unit], principal: Principal) -> Iterator[tuple[Unit, Change]]:
+        present = self._present([slug_of(unit) for unit in units], principal)
+        for unit in sorted(units, key=slug_of):
+            for change in self._unit_changes(unit, present, principal):
+                yield unit, change
+
+    def _present(self, slugs: Sequence[str], principal: Principal) -> PresentOwners[Owned]:
+        """The owners with these slugs that the principal sees: the same few queries for one and for many."""
+        visible = self.visible(principal).filter(slug__in=slugs)
+        owners = {owner.slug: owner for owner in visible}
+        ids = [owner.id for owner in owners.values()]
+        return PresentOwners(
+            by_slug=owners,
+            permitted=permitted_ids(visible, principal, (Action.WRITE, Action.EDIT, Action.MANAGE)),
+            facts=self.facts(list(owners.values()), principal),
+            team_slugs=self.team_slugs(principal),
+            texts=TextsInOrder(self.files().filter(**{f"{self.noun}__in": ids}), self.noun),
+        )
+
+    def _unit_changes(self, unit: Unit, present: PresentOwners[Owned], principal: Principal) -> Iterator[Change]:
+        slug = slug_of(unit)
+        owner, settings = present.by_slug.get(slug), settings_read(unit, self.settings_name, self.serializer)
         if owner is None:
             if reason := self._reason_against(slug, principal):
                 yield Change(name=unit.name, what=self.noun, state=State.REFUSED, reason=reason)
                 return
             yield Change(name=unit.name, what=self.noun, state=State.NEW, item=settings.values)
-        yield from self._settings_changes(unit, owner, settings, principal)
-        yield from self._allowed(principal, owner, Action.EDIT, self._text_changes(unit, owner, settings, self.texts))
-        yield from self._allowed(principal, owner, Action.WRITE, self._written_changes(unit, owner, settings))
+        texts = present.texts.of(slug) if owner else {}
+        yield from self._settings_changes(unit, owner, settings, present, principal)
+        yield from _allowed(present, owner, Action.EDIT, self._text_changes(unit, texts, settings))
+        yield from _allowed(present, owner, Action.WRITE, self._written_changes(unit, owner, settings))
 
     def _reason_against(self, slug: str, principal: Principal) -> str:
         """Why the owner cannot be made; "" where it can."""
@@ -98,47 +121,42 @@ class OwnerRoom(Generic[Owned]):
             return f"“{slug}” cannot be a short name for addresses. {error.message}"
         return "" if len(slug) <= MAX_SLUG_CHARACTERS else f"“{slug}” is too long for a short name for addresses."
 
-    def _allowed(
-        self, principal: Principal, owner: Owned | None, action: Action, changes: Iterator[Change]
-    ) -> Iterator[Change]:
-        if owner is None or self.may(principal, owner, action):
-            yield from changes
-        else:
-            yield from refused(list(changes), NOT_ALLOWED)
-
     def _settings_changes(
-        self, unit: Unit, owner: Owned | None, settings: Settings, principal: Principal
+        self, unit: Unit, owner: Owned | None, settings: Settings, present: PresentOwners[Owned], principal: Principal
     ) -> Iterator[Change]:
-        here = self.facts(owner, principal) if owner else None
-        wanted = self.wanted(here or {}, settings.values, unit, principal)
+        here = present.facts[owner.id] if owner else None
+        wanted = self.wanted(here or {}, settings.values, unit, present.team_slugs, principal)
         version = owner.version if owner else 0
         changes = settings_change(
             unit=unit, within=self.settings_name, settings=settings, here=here, version=version, wanted=wanted
         )
-        yield from self._allowed(principal, owner, Action.MANAGE, changes)
+        yield from _allowed(present, owner, Action.MANAGE, changes)
 
     def wanted(
-        self, here: Mapping[str, Any], said: Mapping[str, Any], unit: Unit, principal: Principal
+        self,
+        here: Mapping[str, Any],
+        said: Mapping[str, Any],
+        unit: Unit,
+        team_slugs: AbstractSet[str],
+        principal: Principal,
     ) -> dict[str, Any]:
         """What the settings are to be: what is said, else what is here."""
         return {**here, **said}
 
-    def _text_changes(
-        self, unit: Unit, owner: Owned | None, settings: Settings, names: Mapping[str, str]
-    ) -> Iterator[Change]:
-        for within in names:
+    def _text_changes(self, unit: Unit, here: Mapping[str, VersionedFile], settings: Settings) -> Iterator[Change]:
+        for within, key in self.texts.items():
             if within in unit.files:
-                here = self.text_here(owner, within) if owner else None
-                yield text_of_owner(unit, within, here, settings.marks.get(within, ""))
+                yield text_of_owner(unit, within, here.get(key), settings.marks.get(within, ""))
 
     def _written_changes(self, unit: Unit, owner: Owned | None, settings: Settings) -> Iterator[Change]:
         yield from memory_changes(unit, owner)
 
     def store(self, unit: Unit, changes: Sequence[Change], storing: Storing) -> list[Left]:
-        slug = unit.name.partition("/")[2]
+        slug = slug_of(unit)
         making = [change for change in changes if change.what == self.noun]
         principal = storing.principal
-        owner = self.make(slug, making[0].item, principal) if making else self.visible(principal, slug)
+        here = self.visible(principal).filter(slug=slug)
+        owner = self.make(slug, making[0].item, principal) if making else here.first()
         if owner is None:
             return [Left(change.name, f"The {self.noun} “{slug}” is gone.") for change in changes]
         self.ready(owner)
@@ -163,6 +181,19 @@ class OwnerRoom(Generic[Owned]):
         if change.what == "memory":
             return partial(memory_take, change=change, author=storing.principal.author, note=storing.note)
         return partial(self.take, owner, change, storing.principal, storing.note)
+
+
+def slug_of(unit: Unit) -> str:
+    """The slug of the owner that the unit is of."""
+    return unit.name.partition("/")[2]
+
+
+def _allowed(
+    present: PresentOwners[Owned], owner: Owned | None, action: Action, changes: Iterator[Change]
+) -> Iterator[Change]:
+    """The changes, refused where the principal may not do this with an owner that is here."""
+    permitted = owner is None or present.may(owner, action)
+    return changes if permitted else (refused(change, NOT_ALLOWED) for change in changes)
 
 
 def text_of_owner(unit: Unit, within: str, here: VersionedFile | None, exported: str) -> Change:

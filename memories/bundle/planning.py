@@ -1,14 +1,16 @@
 """From an archive to what importing it would do. Nothing is written here."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import groupby
 from typing import Any
 
+from config.http.cpu_budget import check_cpu
 from memories.bundle.contents import Contents
 from memories.bundle.first_lines import first_lines
 from memories.bundle.marks import State
 from memories.bundle.rooms import ROOMS, Change, Unit
-from memories.importing import ImportRefused
+from memories.importing import Advance, ImportRefused
 from teams.principal import Principal
 
 LAYOUT = (
@@ -19,6 +21,10 @@ READY = {State.NEW, State.CHANGED}
 """What is imported without being asked for by name."""
 TO_CHOOSE = {State.NEWER, State.BOTH}
 """What was changed here since the export: it is imported only where somebody says so."""
+
+
+MOST_ASIDE = 1_000
+"""Names of what is no part of an archive that are listed: enough to see what they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +47,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What importing would do, how many things are the same, and the names of what is no part of an archive."""
+    """What importing would do, how many things are the same, and the first names of what is no part of an archive."""
 
     steps: list[Step]
     same: int
@@ -66,19 +72,31 @@ def units_of(contents: Contents) -> tuple[list[Unit], list[str]]:
     return [Unit(ROOMS[unit.partition("/")[0]], unit, files[unit], contents) for unit in ordered], aside
 
 
-def shown_of(contents: Contents, principal: Principal) -> Shown:
-    """What importing the archive would do. Raises ImportRefused for one with nothing in it that is known."""
+def shown_of(contents: Contents, principal: Principal, advance: Advance = bool) -> Shown:
+    """What importing the archive would do. Raises ImportRefused for one with nothing in it that is known.
+
+    `advance` is told of each unit that is done.
+    """
     units, aside = units_of(contents)
     if not units:
         raise ImportRefused(LAYOUT)
-    steps, same = list[Step](), 0
-    for unit in units:
-        for change in unit.room.changes(unit, principal):
-            if change.state is State.SAME:
-                same += 1
-            else:
-                steps.append(_step(unit, change))
-    return Shown(steps, same, aside)
+    steps, same, current = list[Step](), 0, units[0]
+    for unit, change in _changes(units, principal):
+        check_cpu()
+        if unit is not current:
+            advance(1)
+            current = unit
+        if change.state is State.SAME:
+            same += 1
+        else:
+            steps.append(_step(unit, change))
+    return Shown(steps, same, aside[:MOST_ASIDE])
+
+
+def _changes(units: Sequence[Unit], principal: Principal) -> Iterator[tuple[Unit, Change]]:
+    """All changes of all units; each room looks at its units together."""
+    for room, own in groupby(units, key=lambda unit: unit.room):
+        yield from room.changes(list(own), principal)
 
 
 def _step(unit: Unit, change: Change) -> Step:
@@ -97,7 +115,9 @@ def _step(unit: Unit, change: Change) -> Step:
 
 def steps_read(kept: list[Mapping[str, Any]]) -> Iterator[Step]:
     """The steps as they were shown, from where they are kept."""
-    return (Step(**step) for step in kept)
+    for step in kept:
+        check_cpu()
+        yield Step(**step)
 
 
 def taken(step: Step, chosen: set[str]) -> bool:

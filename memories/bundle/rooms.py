@@ -103,8 +103,8 @@ class Room(Protocol):
         """Whether a file of that name belongs to a unit."""
         ...
 
-    def changes(self, unit: Unit, principal: Principal) -> Iterator[Change]:
-        """All that importing the unit would do, also what is the same or refused. Writes nothing."""
+    def changes(self, units: Sequence[Unit], principal: Principal) -> Iterator[tuple[Unit, Change]]:
+        """All that importing the room's units would do, also what is the same or refused. Writes nothing."""
         ...
 
     def store(self, unit: Unit, changes: Sequence[Change], storing: "Storing") -> list["Left"]:

@@ -1,16 +1,18 @@
 """teams/: the files, the memories and the name of each team."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
 
 from memories.bundle.owner_room import OwnerRoom
 from memories.bundle.owners import owner_entries
 from memories.bundle.rooms import Change, Entry, Scope, register
 from memories.importing import readable_name
 from memories.workspace_folder import TEAM_FILES
-from teams.access import Action, may
 from teams.api.serializers import TeamUpdateSerializer
-from teams.files import VersionedFile, file_save
+from teams.files import file_save
 from teams.models import Team, TeamFile
 from teams.principal import Principal
 from teams.services import team_create, team_files_provision, team_update
@@ -23,22 +25,20 @@ class TeamRoom(OwnerRoom[Team]):
     serializer = TeamUpdateSerializer
 
     def entries(self, scope: Scope) -> Iterator[Entry]:
+        facts = self.facts(scope.teams, scope.principal)
         for team in scope.teams:
             files = TeamFile.objects.filter(team=team).order_by("file_key")
             texts = ((f"{file.file_key}.md", file.content) for file in files)
-            yield from owner_entries(team, f"{self.folder}/{team.slug}", texts, self.facts(team, scope.principal))
+            yield from owner_entries(team, f"{self.folder}/{team.slug}", texts, facts[team.id])
 
-    def visible(self, principal: Principal, slug: str) -> Team | None:
-        return Team.objects.visible_to(principal).filter(slug=slug).first()
+    def visible(self, principal: Principal) -> QuerySet[Team]:
+        return Team.objects.visible_to(principal)
 
-    def may(self, principal: Principal, owner: Team, action: Action) -> bool:
-        return may(principal, owner, action)
+    def files(self) -> QuerySet[TeamFile]:
+        return TeamFile.objects.all()
 
-    def text_here(self, owner: Team, within: str) -> VersionedFile | None:
-        return TeamFile.objects.filter(team=owner, file_key=self.texts[within]).first()
-
-    def facts(self, owner: Team, principal: Principal) -> dict[str, Any]:
-        return {"name": owner.name}
+    def facts(self, owners: Collection[Team], principal: Principal) -> Mapping[UUID, dict[str, Any]]:
+        return {owner.id: {"name": owner.name} for owner in owners}
 
     def make(self, slug: str, said: Mapping[str, Any], principal: Principal) -> Team:
         return team_create(slug=slug, name=said.get("name") or readable_name(slug), principal=principal)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from django.db import IntegrityError, transaction
 
+from config.http.cpu_budget import TooCostly, TookTooLong
 from config.http.errors import DossierError
 from memories.bundle.marks import State, mark_of, state_of
 from memories.bundle.rooms import Change, Left, Unit
@@ -26,14 +27,11 @@ def text_change(unit: Unit, within: str, what: str, here: VersionedFile | None, 
     return Change(name=name, what=what, state=state, version=version, before=here.content if here else "", after=after)
 
 
-def refused(changes: list[Change], reason: str) -> list[Change]:
-    """The same changes, refused for one reason; what would change nothing stays as it is."""
-    return [
-        change
-        if change.state in {State.SAME, State.REFUSED}
-        else Change(name=change.name, what=change.what, state=State.REFUSED, version=change.version, reason=reason)
-        for change in changes
-    ]
+def refused(change: Change, reason: str) -> Change:
+    """The same change, refused for that reason; what would change nothing stays as it is."""
+    if change.state in {State.SAME, State.REFUSED}:
+        return change
+    return Change(name=change.name, what=change.what, state=State.REFUSED, version=change.version, reason=reason)
 
 
 def attempted(changes: Mapping[str, Callable[[], object]], advance: Advance = bool) -> list[Left]:
@@ -43,6 +41,8 @@ def attempted(changes: Mapping[str, Callable[[], object]], advance: Advance = bo
         try:
             with transaction.atomic():
                 do()
+        except (TooCostly, TookTooLong):
+            raise  # all that follows would end so, too
         except DossierError as error:
             left.append(Left(name, error.detail))
         except IntegrityError:

@@ -33,9 +33,10 @@ def zip_contents(data: bytes, known: Iterable[str]) -> Contents:
         raise ImportRefused("Two files in it have the same name, so nobody can tell which counts. Remove one of them.")
     for entry in files.values():
         _check(entry)
-    if sum(entry.file_size for entry in files.values()) > MAX_TOTAL_BYTES:
+    sizes = {name: entry.file_size for name, entry in files.items()}
+    if sum(sizes.values()) > MAX_TOTAL_BYTES:
         raise too_large()
-    return contents_of(files, lambda name: _unpacked(archive, files[name]), known)
+    return contents_of(sizes, lambda name: _unpacked(archive, files[name]), known)
 
 
 def _check_list(data: bytes) -> None:

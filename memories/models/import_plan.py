@@ -8,27 +8,32 @@ from memories.models.job import Job
 
 
 class ImportStatus(models.TextChoices):
-    """Of an import. shown: nothing is written yet."""
+    """Of an import. planning: what it would change is still being found out; shown: nothing is written yet."""
 
+    PLANNING = "planning", _("Being read")
     SHOWN = "shown", _("Not imported yet")
     RUNNING = "running", _("Being imported")
     DONE = "done", _("Imported")
+    REFUSED = "refused", _("Not possible")
 
 
 class ImportPlan(models.Model):
     """`steps` are what was shown, `aside` names what is no part of an archive, `chosen` what is taken although it was
-    changed here; `outcome` holds, by unit, what came of it. The archive goes once it is done.
+    changed here; `outcome` holds, by unit, what came of it. The archive goes once it is done, or
+    refused: then `refusal` says why.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     requested_by = models.CharField(max_length=80)
     file_name = models.CharField(max_length=200)
     archive = models.BinaryField()
+    unpacked_bytes = models.BigIntegerField(default=0)
     steps = models.JSONField(default=list)
     aside = models.JSONField(default=list)
     same = models.PositiveIntegerField(default=0)
     status = models.CharField(max_length=10, choices=ImportStatus.choices, default=ImportStatus.SHOWN)
     chosen = models.JSONField(default=list)
+    refusal = models.TextField(blank=True, default="")
     outcome = models.JSONField(default=dict)
     job = models.ForeignKey(Job, models.SET_NULL, null=True, related_name="+")
     created = models.DateTimeField(auto_now_add=True)

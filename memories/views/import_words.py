@@ -1,5 +1,6 @@
 """An import in the words of its page: by owner, what would change and what is left, each with a sentence."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -19,8 +20,9 @@ from teams.models import Team
 from teams.principal import Principal
 
 MOST_SHOWN = 100
-"""Of one owner; the rest is counted."""
-MOST_SHOWN_IN_ALL = 600
+"""Of one owner; the rest is counted, but for what is to be chosen."""
+ROWS_OF_A_PAGE = 400
+MOST_LEFT_LISTED = 500
 TAGS = {
     "new": ("good", gettext_lazy("new")),
     "changed": ("plain", gettext_lazy("changed")),
@@ -62,49 +64,89 @@ class ShownUnit:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of an import: how much was stored, and what was not, each with its reason."""
+    """What came of an import: how much was stored, and what was not, each with its reason; `more` is only counted."""
 
     stored: int
     left: list[tuple[str, str]]
+    more: int
     places: list[tuple[str, str]]
 
 
-def shown_units(plan: ImportPlan, principal: Principal) -> list[ShownUnit]:
-    """What would change, by agents and teams in the order in which they are imported."""
-    grouped = [(name, list(steps)) for name, steps in groupby(steps_read(plan.steps), key=lambda step: step.unit)]
-    headings = _headings([name for name, _steps in grouped], principal)
-    units, room = list[ShownUnit](), MOST_SHOWN_IN_ALL
+@dataclass(frozen=True, slots=True)
+class PlanPage:
+    """A page of what would change. The first one has all that can be chosen, and so the button to import.
+
+    `ready` counts what is imported without choosing, of all pages; `unlisted` what could be chosen if the first page
+    had room for it.
+    """
+
+    number: int
+    pages: int
+    units: list[ShownUnit]
+    ready: int
+    choices: bool
+    unlisted: int
+
+    @property
+    def previous(self) -> int | None:
+        return self.number - 1 if self.number > 1 else None
+
+    @property
+    def next(self) -> int | None:
+        return self.number + 1 if self.number < self.pages else None
+
+
+def plan_page(plan: ImportPlan, number: int, principal: Principal) -> PlanPage:
+    """What would change, by agents and teams: those first of which something is to be chosen."""
+    steps = list(steps_read(plan.steps))
+    grouped = [(name, list(own)) for name, own in groupby(steps, key=lambda step: step.unit)]
+    grouped.sort(key=lambda group: not any(step.state in TO_CHOOSE for step in group[1]))
+    pages = list(_pages(grouped))
+    place = min(max(number, 1), len(pages) or 1) - 1
+    rows = pages[place] if pages else []
+    headings = _headings([name for name, _steps, _more in rows], principal)
+    units = [ShownUnit(name, headings[name], [_shown(step) for step in own], more) for name, own, more in rows]
+    listed = sum(shown.to_choose for unit in units for shown in unit.steps) if place == 0 else 0
+    unlisted = sum(step.state in TO_CHOOSE for step in steps) - listed if place == 0 else 0
+    ready = sum(taken(step, set()) for step in steps)
+    return PlanPage(place + 1, len(pages), units, ready, listed > 0, unlisted)
+
+
+Row = tuple[str, list[Step], int]
+"""A unit's name, those of its steps that are listed, and how many more there are."""
+
+
+def _pages(grouped: Sequence[tuple[str, list[Step]]]) -> Iterator[list[Row]]:
+    """The units on pages of so many rows each."""
+    page, rows = list[Row](), 0
     for name, steps in grouped:
-        units.append(_unit(name, headings[name], steps, min(room, MOST_SHOWN)))
-        room -= len(units[-1].steps)
-    return units
+        # What needs somebody to look comes first, whatever is cut off.
+        ordered = sorted(steps, key=lambda step: (step.state not in TO_CHOOSE, step.state != "refused"))
+        to_choose = sum(step.state in TO_CHOOSE for step in steps)
+        listed = ordered[: min(max(MOST_SHOWN, to_choose), ROWS_OF_A_PAGE)]
+        if page and rows + len(listed) > ROWS_OF_A_PAGE:
+            yield page
+            page, rows = [], 0
+        page.append((name, listed, len(steps) - len(listed)))
+        rows += len(listed) + 1
+    if page:
+        yield page
 
 
 def outcome_of(plan: ImportPlan, principal: Principal) -> Outcome:
     """What came of it until now."""
     parts, headings = plan.outcome.items(), _headings(list(plan.outcome), principal)
-    left = [(_name_in(headings[unit], unit, name), why) for unit, part in parts for name, why in part["left"]]
+    kept = [(unit, name, why) for unit, part in parts for name, why in part["left"]]
+    left = [(_name_in(headings[unit], unit, name), why) for unit, name, why in kept[:MOST_LEFT_LISTED]]
     stored = sum(part["stored"] for part in plan.outcome.values())
     places = [(headings[unit], address) for unit in plan.outcome if (address := _address(unit))]
-    return Outcome(stored, left, places)
-
-
-def ready_count(plan: ImportPlan) -> int:
-    """How much would be imported without choosing anything."""
-    return sum(taken(step, set()) for step in steps_read(plan.steps))
+    return Outcome(stored, left, len(kept) - len(left), places)
 
 
 def _name_in(heading: str, unit: str, name: str) -> str:
     """What something of a unit is called."""
     within = name.removeprefix(unit).removeprefix("/")
     return f"{heading}: {_label(within)}" if within else heading
-
-
-def _unit(name: str, heading: str, steps: list[Step], most: int) -> ShownUnit:
-    # What needs somebody to look comes first, whatever is cut off.
-    ordered = sorted(steps, key=lambda step: step.state not in {*TO_CHOOSE, "refused"})
-    shown = [_shown(step) for step in ordered[:most]]
-    return ShownUnit(name, heading, shown, len(steps) - len(shown))
 
 
 def _shown(step: Step) -> ShownStep:

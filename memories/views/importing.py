@@ -1,6 +1,7 @@
 """Imports: choosing an archive, looking at what it would change, doing it, and seeing what came of it."""
 
 from contextlib import suppress
+from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -9,15 +10,17 @@ from django.views.decorators.http import require_POST
 
 from config.http.errors import Conflict
 from memories.bundle.imports import import_begin, import_for, import_show, imports_of
+from memories.bundle.upload_limits import may_upload, upload_permit
 from memories.forms.importing import ArchiveForm
 from memories.importing import ImportRefused
 from memories.jobs import UNFINISHED
 from memories.models import ImportStatus
-from memories.views.import_words import outcome_of, ready_count, shown_units
+from memories.views.import_words import outcome_of, plan_page
 from teams.principal import Principal
 from teams.views.asking import asking
 
 MOST_LISTED = 10
+MOST_DIGITS = 6
 
 
 def import_new(request: HttpRequest) -> HttpResponse:
@@ -25,6 +28,7 @@ def import_new(request: HttpRequest) -> HttpResponse:
     principal = asking(request)
     if request.method != "POST":
         return _choosing(request, principal, ArchiveForm())
+    upload_permit(principal)  # before the file is read
     form = ArchiveForm(request.POST, request.FILES)
     if form.is_valid():
         archive = form.cleaned_data["archive"]
@@ -38,7 +42,7 @@ def import_new(request: HttpRequest) -> HttpResponse:
 
 
 def _choosing(request: HttpRequest, principal: Principal, form: ArchiveForm, status: int = 200) -> HttpResponse:
-    context = {"form": form, "imports": imports_of(principal)[:MOST_LISTED]}
+    context = {"form": form, "may_import": may_upload(principal), "imports": imports_of(principal)[:MOST_LISTED]}
     return render(request, "memories/import_new.html", context, status=status)
 
 
@@ -46,14 +50,16 @@ def import_plan(request: HttpRequest, id_: UUID) -> HttpResponse:
     """What would change, and once it was begun, how far it is or what came of it; htmx asks again while it is done."""
     principal = asking(request)
     plan = import_for(principal, id_)
-    context = {
-        "plan": plan,
-        "is_shown": plan.status == ImportStatus.SHOWN,
+    context: dict[str, Any] = {"plan": plan}
+    if plan.status == ImportStatus.SHOWN:
+        number = request.GET.get("page", "1")
+        page = plan_page(plan, int(number) if number.isdecimal() and len(number) < MOST_DIGITS else 1, principal)
+        return render(request, "memories/import_plan.html", {**context, "is_shown": True, "page": page})
+    context |= {
         "is_done": plan.status == ImportStatus.DONE,
-        "is_running": plan.status == ImportStatus.RUNNING and plan.job is not None and plan.job.status in UNFINISHED,
-        "units": (units := shown_units(plan, principal) if plan.status == ImportStatus.SHOWN else []),
-        "ready": ready_count(plan),
-        "choices": any(step.to_choose for unit in units for step in unit.steps),
+        "is_planning": plan.status == ImportStatus.PLANNING,
+        "is_refused": plan.status == ImportStatus.REFUSED,
+        "is_running": plan.job is not None and plan.job.status in UNFINISHED,
         "outcome": outcome_of(plan, principal),
     }
     return render(request, "memories/import_plan.html", context)

@@ -1,5 +1,6 @@
 """Exporting and importing on pages: who may, what is shown, what is refused, and that nothing is written too early."""
 
+import json
 from io import BytesIO
 from typing import Any
 from zipfile import ZipFile
@@ -8,7 +9,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from agents.models import Agent
+from agents.models import Agent, AgentFile
+from memories.bundle import imports, upload_limits
 from memories.models import ImportPlan, ImportStatus, Job, JobStatus
 from teams.models import Team, User
 from tests.archives import packed
@@ -138,11 +140,68 @@ def test_a_large_import_shows_how_far_it_is(
 
 def test_a_page_stays_short_however_much_would_change(signed_in: SignedIn, admin: User) -> None:
     lines = "\n".join(f"- [fact] number {number}" for number in range(250))
-    page = text_of(upload(signed_in(admin), packed({f"agents/a{number}/MEMORY.md": lines for number in range(8)})))
-    assert page.count('class="differs"') == 600 - 6  # the agents themselves have nothing to compare
-    assert "151 more changes are not listed." in page
-    assert "251 more changes are not listed." in page
+    browser = signed_in(admin)
+    page = text_of(upload(browser, packed({f"agents/a{number}/MEMORY.md": lines for number in range(8)})))
+    assert page.count('class="differs"') == 3 * 99  # the agents themselves have nothing to compare
+    assert page.count("151 more changes are not listed.") == 3
     assert "2,008 changes, each as a version of its own" in page
+    assert "Page 1 of 3" in page
+    address = f"/import/{ImportPlan.objects.get().id}/"
+    last = text_of(browser.get(f"{address}?page=3"))
+    assert last.count('class="differs"') == 2 * 99
+    assert "Agent a6" in last
+    assert 'class="btn main"' not in last, "the button is on the page with all that can be chosen"
+    assert "Page 3 of 3" in text_of(browser.get(f"{address}?page=99999"))
+    assert "Page 1 of 3" in text_of(browser.get(f"{address}?page=" + "9" * 5_000))
+
+
+@pytest.mark.finding("5.5a")
+def test_what_can_be_chosen_comes_first(signed_in: SignedIn, admin: User, agent: Agent) -> None:
+    lines = "\n".join(f"- [fact] number {number}" for number in range(120))
+    texts = {f"agents/a{number}/MEMORY.md": lines for number in range(8)}
+    exported = json.dumps({"marks": {"IDENTITY.md": "0" * 16}})
+    AgentFile.objects.filter(agent=agent, file_key="IDENTITY").update(content="here", version=2)
+    page = text_of(upload(signed_in(admin), packed({**texts, NAME: "there", "agents/luna/agent.json": exported})))
+    assert page.index("Agent Luna") < page.index("Agent a0")
+    assert f'name="take" value="{NAME}"' in page
+
+
+@pytest.mark.finding("5.5a")
+def test_a_large_zip_is_read_in_the_background(
+    signed_in: SignedIn, editor: User, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(imports, "READING_CPU_SECONDS", 0)
+    browser = signed_in(editor)
+    page = text_of(upload(browser, packed({NAME: "x"})))
+    assert "Reading the zip" in page
+    assert "0 of 1 agents and teams compared with what is here" in page
+    address = f"/import/{ImportPlan.objects.get().id}/"
+    assert browser.post(f"{address}apply/").status_code == 302
+    imports.import_plan_in_background(Job.objects.get(), bool)
+    assert "What would change" in text_of(browser.get(address))
+
+
+@pytest.mark.finding("5.5a")
+def test_what_is_found_not_possible_in_the_background_is_said(
+    signed_in: SignedIn, editor: User, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(imports, "READING_CPU_SECONDS", 0)
+    monkeypatch.setattr(upload_limits, "MOST_MEMORIES", 1)
+    browser = signed_in(editor)
+    upload(browser, packed({"agents/luna/MEMORY.md": "- [a] one\n- [a] two"}))
+    imports.import_plan_in_background(Job.objects.get(), bool)
+    page = text_of(browser.get(f"/import/{ImportPlan.objects.get().id}/"))
+    assert "There are more than 1 memories in it." in page
+
+
+@pytest.mark.finding("5.5a")
+def test_who_is_in_no_team_uploads_nothing(
+    signed_in: SignedIn, django_user_model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(imports, "zip_contents", None)  # it is not even opened
+    browser = signed_in(django_user_model.objects.create_user("nobody"))
+    assert "You belong to no team" in text_of(browser.get("/import/"))
+    assert upload(browser, packed({NAME: "x"})).status_code == 403
 
 
 def test_an_import_is_found_again(signed_in: SignedIn, editor: User, owner: User, agent: Agent) -> None:

@@ -16,7 +16,7 @@ from memories.services import MemoryFacts, memory_update
 from teams.files import file_save
 from teams.models import Role, Team, User
 from teams.principal import SYSTEM, Principal
-from teams.services import membership_set
+from teams.services import membership_set, team_create
 from tests.archives import edited, packed, texts_in, zipped
 
 pytestmark = pytest.mark.django_db
@@ -203,10 +203,10 @@ class TestRights:
     @pytest.fixture
     def people(self, team: Team) -> dict[str, Principal]:
         roles = {"owner": Role.ADMIN, "editor": Role.EDITOR, "viewer": Role.VIEWER, "stranger": None}
+        other = team_create(slug="other", name="Other")
         made = {name: User.objects.create_user(name) for name in roles}
         for name, role in roles.items():
-            if role:
-                membership_set(team=team, user=made[name], role=role)
+            membership_set(team=team if role else other, user=made[name], role=role or Role.ADMIN)
         return {name: user.principal for name, user in made.items()}
 
     def test_who_may_not_see_is_told_the_same_as_of_nothing(self, agent: Agent, people: dict[str, Principal]) -> None:
