@@ -177,7 +177,7 @@ def test_a_large_zip_is_read_in_the_background(
     assert "0 of 1 agents and teams compared with what is here" in page
     address = f"/import/{ImportPlan.objects.get().id}/"
     assert browser.post(f"{address}apply/").status_code == 302
-    imports.import_plan_in_background(Job.objects.get(), bool)
+    imports.import_plan_in_background(Job.objects.get(), lambda _steps: None)
     assert "What would change" in text_of(browser.get(address))
 
 
@@ -189,7 +189,7 @@ def test_what_is_found_not_possible_in_the_background_is_said(
     monkeypatch.setattr(upload_limits, "MOST_MEMORIES", 1)
     browser = signed_in(editor)
     upload(browser, packed({"agents/luna/MEMORY.md": "- [a] one\n- [a] two"}))
-    imports.import_plan_in_background(Job.objects.get(), bool)
+    imports.import_plan_in_background(Job.objects.get(), lambda _steps: None)
     page = text_of(browser.get(f"/import/{ImportPlan.objects.get().id}/"))
     assert "There are more than 1 memories in it." in page
 

@@ -81,7 +81,7 @@ def test_many_memories_are_read_and_stored_in_the_background(agent: Agent, edito
     with pytest.raises(Conflict, match="still being read"):
         import_begin(plan=plan, chosen=(), principal=editor)
     for _ in range(2):  # a job may be done twice
-        import_plan_in_background(plan.job, bool)
+        import_plan_in_background(plan.job, lambda _steps: None)
     plan = ImportPlan.objects.get()
     assert (plan.status, len(plan.steps)) == (ImportStatus.SHOWN, 35_000)
 
@@ -94,7 +94,7 @@ def test_what_is_to_be_done_at_once_is_begun_by_the_job_that_reads_it(
     plan = shown(packed({"agents/ada/MEMORY.md": "- [fact] new"}), editor, begin=True)
     before = Memory.objects.count()
     while (job := Job.objects.filter(status="queued").order_by("created").first()) is not None:
-        KINDS[job.kind](job, bool)
+        KINDS[job.kind](job, lambda _steps: None)
         Job.objects.filter(id=job.id).update(status="done")
     plan.refresh_from_db()
     assert (plan.status, Memory.objects.count()) == (ImportStatus.DONE, before + 1)
@@ -151,7 +151,7 @@ def test_long_texts_are_stored_in_the_background(agent: Agent, editor: Principal
     assert plan.status == ImportStatus.RUNNING
     assert DailyLog.objects.filter(date__month=4).count() == 0
     assert plan.job is not None
-    KINDS[plan.job.kind](plan.job, bool)
+    KINDS[plan.job.kind](plan.job, lambda _steps: None)
     assert DailyLog.objects.filter(date__month=4).count() == 2
 
 
