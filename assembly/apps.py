@@ -4,12 +4,16 @@ from importlib import import_module
 
 from django.apps import AppConfig
 
+from config.http.cpu_budget import check_cpu
+from config.tokens import before_counting
+
 
 class AssemblyConfig(AppConfig):
     name = "assembly"
     verbose_name = "Contexts"
 
     def ready(self) -> None:
+        before_counting(check_cpu)
         for room in ("profile_room", "rule_room"):
             import_module(f"assembly.bundle.{room}")
         import_module("assembly.afterwards.sweeping")

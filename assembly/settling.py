@@ -11,6 +11,7 @@ from assembly.gathered import SourceReport
 from assembly.summarising import Summaries, summarise
 from assembly.time_budget import TimeBudget
 from assembly.warnings import SUMMARISER
+from config.http.cpu_budget import wall_limit
 from config.tokens import Tokenizer
 
 MOST_ROUNDS = 3
@@ -41,8 +42,22 @@ def settle(
     """The context of the candidates, with summaries where its profile wants them.
 
     A summary makes room that others may use, so that more are wanted; after three rounds, none is made any more.
-    Where no model is to be asked, what it has not said before is extracted.
+    Where no model is to be asked, what it has not said before is extracted. Raises TookTooLong where the processor is
+    so busy that all this takes longer than a whole context may, and TooCostly.
     """
+    with wall_limit(time.hard_limit):
+        return _settled(request, profile, candidates, tokenizer, time, ask_model=ask_model)
+
+
+def _settled(
+    request: Request,
+    profile: Profile,
+    candidates: Sequence[Candidate],
+    tokenizer: Tokenizer,
+    time: TimeBudget,
+    *,
+    ask_model: bool,
+) -> Settled:
     rounds: list[Summaries] = []
     report = None
     assembled = pipeline.assemble(request, profile, candidates, tokenizer)

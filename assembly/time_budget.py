@@ -54,6 +54,11 @@ class TimeBudget:
         return self.left_for_sources * SHARE_OF_ONE_SOURCE
 
     @property
+    def hard_limit(self) -> float:
+        """How long the engine may go on, once it has begun: late contexts are of use, those that never end are not."""
+        return max(self.seconds, settings.ASSEMBLY_TIME_MS / 1000)
+
+    @property
     def is_over(self) -> bool:
         """Whether it took longer than it may."""
         return monotonic() > self.begun + self.seconds

@@ -64,6 +64,16 @@ _WORD_END = r"(?<=[^\W_])(?=[ \n.,:;!?)\"\u3001\u3002\u300d\uff01\uff0c\uff1a\uf
 _LINE_START = r"(?<=\n)(?=[^\s/])"
 
 _loading = threading.Lock()
+_check: Callable[[], None] = lambda: None  # noqa: E731 - until there is another one
+
+
+def before_counting(check: Callable[[], None]) -> None:
+    """Have `check` called before each count: it raises where whoever counts has worked for too long.
+
+    So the engine, which knows no clock, stops as well: nearly all that it does is to count.
+    """
+    global _check  # noqa: PLW0603 - set once, when the process begins
+    _check = check
 
 
 class UnknownTokenizer(ValueError):
@@ -110,6 +120,7 @@ class Chars4:
 
     def count(self, text: str) -> int:
         """Tokens of the text: a quarter of its code points, rounded up."""
+        _check()
         return math.ceil(len(text) / 4)
 
     def knows(self, text: str) -> bool:
@@ -172,6 +183,7 @@ class Tiktoken:
 
     def count(self, text: str) -> int:
         """Tokens of the text."""
+        _check()
         return self.counts.of(text)
 
     def knows(self, text: str) -> bool:
@@ -188,6 +200,7 @@ class Tiktoken:
             return 0
         window = 4 * max_tokens + 64
         while True:
+            _check()
             tokens = self.encoding.encode_ordinary(text[:window])
             if len(tokens) > max_tokens:
                 kept = self.encoding.decode_bytes(tokens[:max_tokens])

@@ -1,6 +1,7 @@
 """Compressing one text to a budget of tokens, by itself: its most telling sentences, or its beginning."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,9 @@ TITLE_TOKENS = 40
 
 MOST_CHARACTERS_PER_TOKEN = 8
 """What has more for each token of the room left is passed over without being counted."""
+
+TRIED_ONE_BY_ONE = 8
+"""Sentences that are taken back singly where the chosen ones do not fit together; then half of the rest at a time."""
 
 _BETWEEN = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])\s*|(?<!\s)\s*\n\s*")  # noqa: RUF001 - of Chinese and Japanese
 _FENCE = re.compile(r"```|~~~")
@@ -82,9 +86,25 @@ def extract(
             left -= cost
             chosen.append(place)
             seen.add(piece)
-    while tokenizer.count(summary := _joined(text, sentences, sorted(chosen))) > max_tokens:
-        chosen.pop()
-    return summary
+    return _longest_that_fits(text, sentences, chosen, max_tokens, tokenizer)
+
+
+def _longest_that_fits(
+    text: str, sentences: Sequence[Sentence], chosen: list[int], max_tokens: int, tokenizer: Tokenizer
+) -> str:
+    """As many of the chosen sentences, from the first one on, as fit with what stands between them."""
+
+    def joined(number: int) -> str:
+        return _joined(text, sentences, sorted(chosen[:number]))
+
+    number = len(chosen)
+    for _ in range(TRIED_ONE_BY_ONE):
+        if tokenizer.count(summary := joined(number)) <= max_tokens:
+            return summary
+        number -= 1
+    # Much white space between neighbours counts more than the gaps that were reckoned with.
+    fitting = bisect_right(range(number + 1), max_tokens, key=lambda few: tokenizer.count(joined(few)))
+    return joined(max(0, fitting - 1))
 
 
 def _says_something(piece: str) -> bool:
