@@ -19,6 +19,8 @@ MAX_TOKENS = 200_000
 MAX_TOPIC_CHARACTERS = 4_000
 MAX_ADDITIONAL_CHARACTERS = 100_000
 MAX_TURNS = 1_000
+MAX_REQUEST_CHARACTERS = 400_000
+"""Of the turns and the additional text together: about 100,000 tokens of prose, each counted and recorded."""
 MAX_EXCLUDED = 200
 
 MIN_TIME_MS = 10

@@ -7,7 +7,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
-from teams.markdown import rendered
+from config.http.cpu_budget import TooCostly, check_cpu, cpu_budget
+from teams.markdown import MOST_SECONDS, as_written, formatted
 
 _PRIVATE = [chr(code) for code in range(0xE000, 0xF8FF)]  # Unicode's private use: they mean nothing in any text
 _WITHIN_A_TAG = re.compile(r"<[^>]*[\ue000-\uf8fe][^>]*>")
@@ -16,12 +17,24 @@ _WITHIN_A_TAG = re.compile(r"<[^>]*[\ue000-\uf8fe][^>]*>")
 def rendered_with_cut(text: str, kept: int) -> SafeString:
     """The text as HTML with a line where its first `kept` characters end.
 
-    Where that is amid markup, as in the address of a link, the line stands at the next earlier place that is not.
+    Where that is amid markup, as in the address of a link, the line stands at the next earlier place that is not; where
+    to find one would take too long, above the text.
     """
-    plain = rendered(text)
+    plain = formatted(text)
+    if plain is None:
+        return as_written(text[:kept], text[kept:], between=_line())
+    try:
+        with cpu_budget(MOST_SECONDS):
+            return _with_line(text, kept, plain)
+    except TooCostly:
+        check_cpu()  # the request's own budget may be what is used up
+        return _line() + plain
+
+
+def _with_line(text: str, kept: int, plain: SafeString) -> SafeString:
     mark = next((character for character in _PRIVATE if character not in text), _PRIVATE[0])
     for place in _places(text, kept):
-        marked = rendered(text[:place] + mark + text[place:])
+        marked = formatted(text[:place] + mark + text[place:]) or ""
         if marked.replace(mark, "") == plain and marked.count(mark) == 1 and not _WITHIN_A_TAG.search(marked):
             return mark_safe(marked.replace(mark, _line()))  # noqa: S308 - what was cleaned, and our own line
     return _line() + plain

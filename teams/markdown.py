@@ -1,17 +1,59 @@
-"""Markdown to HTML that is safe to show: no HTML of the author's own, no pictures, no scripts."""
+"""Markdown to HTML that is safe to show: no HTML of the author's own, no pictures, no scripts.
 
+The work is bounded: what is too long, or so intricate that markdown-it would not come to an end with it (a thousand
+quotations that each open a fence, say), is shown as it was written.
+"""
+
+import hashlib
+from threading import Lock
 from typing import Any
 
 import nh3
+from cachetools import LRUCache
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
+from config.http.cpu_budget import TooCostly, check_cpu, cpu_budget
 from teams.characters import shown
 
+MOST_CHARACTERS = 100_000
+"""Characters of a text that is rendered; a reader of more has a file, and no page."""
+MOST_SECONDS = 1.0
+"""CPU time for one text; ordinary ones of that length take a fifth of it."""
+CACHED_CHARACTERS = 8_000_000
+"""Characters of HTML that a process remembers."""
+WORTH_CHARACTERS = 2_000
+"""Shorter texts are rendered as fast as their hash is looked up."""
+
+
+def _check_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: ARG001 - markdown-it's
+    check_cpu()
+    return False
+
+
+def _check_inline(state: StateInline, silent: bool) -> bool:  # noqa: ARG001 - markdown-it's
+    check_cpu()
+    return False
+
+
+def _with_checks(markdown: MarkdownIt) -> MarkdownIt:
+    """The parser with rules that match nothing: they are tried in all of its loops, and stop those that never end."""
+    everywhere = ["paragraph", "reference", "blockquote", "list"]
+    markdown.block.ruler.before("table", "check_cpu", _check_block, {"alt": everywhere})
+    markdown.inline.ruler.before("text", "check_cpu", _check_inline)
+    return markdown
+
+
 # Pictures would be fetched from elsewhere, and so tell others who reads what.
-_MARKDOWN = MarkdownIt("commonmark", {"html": False}).disable("image").enable(["table", "strikethrough"])
-_BLOCKS = MarkdownIt("commonmark", {"html": False}).disable(["image", "inline"]).enable(["table", "strikethrough"])
+_MARKDOWN = _with_checks(MarkdownIt("commonmark", {"html": False}).disable("image").enable(["table", "strikethrough"]))
+_BLOCKS = _with_checks(
+    MarkdownIt("commonmark", {"html": False}).disable(["image", "inline"]).enable(["table", "strikethrough"])
+)
 _TAGS = {
     "a", "blockquote", "br", "code", "em", "hr", "li", "ol", "p", "pre", "s", "strong", "ul",
     "table", "tbody", "td", "th", "thead", "tr",
@@ -28,9 +70,50 @@ _CLASSES = {
 }
 
 
+_NOTHING = mark_safe("")
+_html = LRUCache[bytes, SafeString](CACHED_CHARACTERS, getsizeof=len)
+"""HTML of the texts that this process rendered last, by their SHA-256."""
+_html_lock = Lock()
+
+
 def rendered(text: str) -> SafeString:
-    """The text as HTML."""
-    return _clean(_MARKDOWN.render(text), tags=_TAGS, attributes=_ATTRIBUTES)
+    """The text as HTML; as it was written, with a sentence that says so, where it is too long or too intricate."""
+    if len(text) < WORTH_CHARACTERS:
+        return _formatted_or_written(text)
+    key = hashlib.sha256(text.encode(errors="replace")).digest()
+    with _html_lock:
+        known = _html.get(key)
+    if known is None:
+        known = _formatted_or_written(text)
+        if len(known) <= CACHED_CHARACTERS:
+            with _html_lock:
+                _html[key] = known
+    return known
+
+
+def _formatted_or_written(text: str) -> SafeString:
+    html = formatted(text)
+    return as_written(text) if html is None else html
+
+
+def formatted(text: str) -> SafeString | None:
+    """The text as HTML; None where it is too long or too intricate to be formatted."""
+    if len(text) > MOST_CHARACTERS:
+        return None
+    try:
+        with cpu_budget(MOST_SECONDS):
+            html = _MARKDOWN.render(text)
+    except TooCostly:
+        check_cpu()  # the request's own budget may be what is used up
+        return None
+    return _clean(html, tags=_TAGS, attributes=_ATTRIBUTES)
+
+
+def as_written(*parts: str, between: SafeString = _NOTHING) -> SafeString:
+    """The parts of a text, not formatted, after a sentence that says why; `between` them stands what is given."""
+    why = _("This text is too long or too intricate to be formatted, so it is shown as it was written.")
+    texts = between.join(format_html('<pre class="text" tabindex="0">{}</pre>', shown(part)) for part in parts)
+    return format_html('<p class="note">{}</p>{}', why, mark_safe(texts))  # noqa: S308 - escaped right above
 
 
 def block_tokens(text: str, references: dict[str, Any]) -> list[Token]:

@@ -12,6 +12,7 @@ from assembly.asked import (
     DEFAULT_TOKENIZER,
     MAX_ADDITIONAL_CHARACTERS,
     MAX_EXCLUDED,
+    MAX_REQUEST_CHARACTERS,
     MAX_TIME_MS,
     MAX_TOKENS,
     MAX_TOPIC_CHARACTERS,
@@ -31,7 +32,7 @@ from config.http.api import StrictSerializer
 from config.http.fields import ExactText, Moment
 from memories.api.events import EventCreateSerializer
 
-MAX_TEXT_CHARACTERS = 1_000_000
+MAX_TEXT_CHARACTERS = 300_000
 MAX_WORDS = 50
 
 valid_role = RegexValidator(r"\A[a-z]{1,20}\Z", "Use a lower-case word such as user, assistant, tool or system.")
@@ -119,7 +120,11 @@ class AssemblyRequestSerializer(StrictSerializer):
         help_text="The id of one of the agent's sessions, or its external id.",
     )
     history = serializers.ListField(
-        child=TurnSerializer(), max_length=MAX_TURNS, required=False, help_text="The turns so far, the latest last."
+        child=TurnSerializer(),
+        max_length=MAX_TURNS,
+        required=False,
+        help_text="The turns so far, the latest last; with "
+        f"`additional_context` at most {MAX_REQUEST_CHARACTERS:,} characters.",
     )
     filters = FiltersSerializer(required=False)
     budgets = BudgetsSerializer(required=False)
@@ -137,6 +142,18 @@ class AssemblyRequestSerializer(StrictSerializer):
         default="markdown",
         help_text="messages: besides, a finished list of messages, the context first and then the turns.",
     )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        characters = len(attrs["additional_context"]) + sum(len(turn["content"]) for turn in attrs.get("history", []))
+        if characters > MAX_REQUEST_CHARACTERS:
+            raise serializers.ValidationError(
+                {
+                    "history": f"The turns and the additional context have {characters:,} characters; send at most "
+                    f"{MAX_REQUEST_CHARACTERS:,}. Leave out the oldest turns: they are the first to be left out anyway."
+                },
+                code="max_length",
+            )
+        return attrs
 
 
 def asked_of(wishes: dict[str, Any]) -> Asked:

@@ -1,8 +1,20 @@
 """Markdown is shown without anything that could do harm."""
 
-import pytest
+import datetime
 
-from teams.markdown import rendered
+import pytest
+from django.test import Client
+
+from agents.models import Agent
+from agents.services import daily_log_append
+from assembly.cut_line import rendered_with_cut
+from config.http.cpu_budget import TooCostly, cpu_budget
+from teams.markdown import MOST_CHARACTERS, rendered
+from teams.principal import SYSTEM
+
+AS_WRITTEN = "shown as it was written"
+INTRICATE = ["> ```\n===\n", "``\n> ---\n"]
+"""Repeated, markdown-it needs time by the square of their length: a minute for 100,000 characters."""
 
 
 @pytest.mark.parametrize(
@@ -31,3 +43,52 @@ def test_markdown(source: str, html: str) -> None:
 @pytest.mark.parametrize("source", ["![x](https://example.com/x.png)", "![x](data:image/png;base64,AAAA)"])
 def test_pictures_are_not_fetched(source: str) -> None:
     assert "<img" not in rendered(source)
+
+
+@pytest.mark.finding("5.1")
+@pytest.mark.parametrize("piece", INTRICATE)
+def test_what_is_too_intricate_is_shown_as_it_was_written(piece: str) -> None:
+    text = (piece * 30_000)[:MOST_CHARACTERS]
+    html = rendered(text)
+    assert AS_WRITTEN in html
+    assert html.count("&gt;") == text.count(">")
+    cut = rendered_with_cut(text, 50_000)
+    assert AS_WRITTEN in cut
+    assert cut.index("cut-line") > 50_000
+
+
+@pytest.mark.finding("5.1")
+@pytest.mark.parametrize("piece", ["[", "[a][b", "| a ", "# a\n", "*a", "<", "> - ", "plain words "])
+def test_what_is_too_long_is_shown_as_it_was_written(piece: str) -> None:
+    html = rendered(piece * (990_000 // len(piece)))
+    assert AS_WRITTEN in html
+    assert "<script" not in rendered("<script>" * 50_000)
+
+
+@pytest.mark.finding("5.1")
+@pytest.mark.parametrize("piece", ["[", "- a\n", "*a"])
+def test_no_text_of_the_length_that_is_rendered_takes_a_request_s_time(piece: str) -> None:
+    with cpu_budget(3):
+        rendered_with_cut((piece * MOST_CHARACTERS)[: MOST_CHARACTERS - 1], 60_000)
+
+
+def test_ordinary_texts_of_that_length_are_formatted() -> None:
+    text = ("A *word* and `code`, [a page](https://example.org).\n\n- one\n- two\n\n" * 2_000)[:MOST_CHARACTERS]
+    assert AS_WRITTEN not in rendered(text)
+
+
+def test_a_request_without_time_left_is_stopped_and_nothing_is_taken_for_intricate() -> None:
+    text = "Some *words* for the budget.\n\n" * 100
+    with pytest.raises(TooCostly), cpu_budget(0):
+        rendered(text)
+    assert "<em>words</em>" in rendered(text)
+
+
+@pytest.mark.finding("5.1")
+def test_the_page_of_a_huge_day_answers(as_user: Callable[[User], Client], editor: User, agent: Agent) -> None:
+    date = datetime.date(2025, 3, 14)
+    for _ in range(5):
+        daily_log_append(agent=agent, date=date, text="[" * 198_000, principal=SYSTEM)
+    page = browser.get(f"/agents/ada/logs/{date}/")
+    assert page.status_code == 200
+    assert AS_WRITTEN in page.content.decode()
