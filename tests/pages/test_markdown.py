@@ -3,14 +3,15 @@
 import datetime
 
 import pytest
-from django.test import Client
 
 from agents.models import Agent
 from agents.services import daily_log_append
 from assembly.cut_line import rendered_with_cut
 from config.http.cpu_budget import TooCostly, cpu_budget
 from teams.markdown import MOST_CHARACTERS, rendered
+from teams.models import User
 from teams.principal import SYSTEM
+from tests.pages.conftest import SignedIn
 
 AS_WRITTEN = "shown as it was written"
 INTRICATE = ["> ```\n===\n", "``\n> ---\n"]
@@ -85,10 +86,10 @@ def test_a_request_without_time_left_is_stopped_and_nothing_is_taken_for_intrica
 
 
 @pytest.mark.finding("5.1")
-def test_the_page_of_a_huge_day_answers(as_user: Callable[[User], Client], editor: User, agent: Agent) -> None:
+def test_the_page_of_a_huge_day_answers(signed_in: SignedIn, editor: User, agent: Agent) -> None:
     date = datetime.date(2025, 3, 14)
     for _ in range(5):
         daily_log_append(agent=agent, date=date, text="[" * 198_000, principal=SYSTEM)
-    page = browser.get(f"/agents/ada/logs/{date}/")
+    page = signed_in(editor).get(f"/agents/ada/logs/{date}/")
     assert page.status_code == 200
     assert AS_WRITTEN in page.content.decode()
