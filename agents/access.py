@@ -1,6 +1,7 @@
 """Who may do what with an agent."""
 
 from django.db import connection
+from django.db.models import QuerySet
 
 from agents.models import Agent, AgentTeam
 from config.http.errors import Forbidden, NotFound
@@ -44,8 +45,29 @@ def manages_all_teams(principal: Principal, agent: Agent) -> bool:
     """
     if principal.is_admin:
         return True
-    links = AgentTeam.objects.filter(agent=agent)
-    return links.exists() and not links.exclude(team__in=Team.objects.manageable_by(principal)).exists()
+    works = AgentTeam.objects.filter(agent=agent).exists()
+    return works and not unmanaged_teams(principal, agent).exists()
+
+
+def unmanaged_teams(principal: Principal, agent: Agent) -> QuerySet[Team]:
+    """The teams of the agent that the principal does not administer."""
+    managed = Team.objects.manageable_by(principal).values("id")
+    return Team.objects.filter(agent_links__agent=agent).exclude(id__in=managed)
+
+
+def require_manager_of_all_teams(principal: Principal, agent: Agent) -> None:
+    """Check that the principal may decide for all teams of the agent.
+
+    Raises Forbidden, which names the other teams as far as the principal sees them.
+    """
+    if manages_all_teams(principal, agent):
+        return
+    visible = unmanaged_teams(principal, agent).filter(id__in=Team.objects.visible_to(principal).values("id"))
+    names = ", ".join(visible.order_by("name").values_list("name", flat=True)) or "other teams"
+    raise Forbidden(
+        f"It also works in {names}. Only an admin of all its teams, or of the organisation, may do this. "
+        "You can take the agent out of your own teams in its settings."
+    )
 
 
 def may(principal: Principal, agent: Agent, action: Action) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from django.db import IntegrityError, transaction
 
+from agents.access import require_manager_of_all_teams
 from agents.models import Agent, AgentFile, AgentTeam, DailyLog
 from config.http.errors import Conflict
 from config.http.etags import PreconditionFailed
@@ -86,8 +87,13 @@ def agent_update(
     return current
 
 
+@transaction.atomic
 def agent_delete(*, agent: Agent, principal: Principal) -> None:
-    """Delete an agent and all that it owns. Assemblies stay, as part of the audit trail."""
+    """Delete an agent and all that it owns. Assemblies stay, as part of the audit trail.
+
+    Raises Forbidden for those who do not administer all of its teams, and NotFound.
+    """
+    require_manager_of_all_teams(principal, locked(agent))  # held: it joins no other team meanwhile
     erase("agents", agent.id, principal)
 
 

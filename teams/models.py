@@ -26,6 +26,7 @@ __all__ = [
     "TeamFileVersion",
     "TextSetAside",
     "User",
+    "admins_of",
     "valid_slug",
 ]
 
@@ -134,6 +135,12 @@ class Membership(models.Model):
             models.UniqueConstraint(fields=["team", "user"], name="membership_once"),
             models.CheckConstraint(condition=models.Q(role__in=Role.values), name="membership_role_known"),
         ]
+
+
+def admins_of(team: Team) -> models.QuerySet[User]:
+    """The people who administer the team and may sign in, by name."""
+    administering = Membership.objects.filter(team=team, role__in=ROLES_FOR[Action.MANAGE])
+    return User.objects.filter(id__in=administering.values("user_id"), is_active=True).order_by("name", "username")
 
 
 class TeamFile(VersionedFile):

@@ -97,7 +97,10 @@ class AgentDetail(VersionedView):
 
     @extend_schema(parameters=[IF_MATCH], responses={204: None})
     def delete(self, request: Request, slug: str) -> Response:
-        """Delete an agent with its files, logs, memories and keys. Assemblies stay, as part of the audit trail."""
+        """Delete an agent with its files, logs, memories and keys. Assemblies stay, as part of the audit trail.
+
+        For admins of all teams of the agent. An admin of one of them takes it out of that team with `PATCH`.
+        """
         self.query()
         agent = agent_for(self.principal, slug, Action.MANAGE)
         self.check_if_match(agent)

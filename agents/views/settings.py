@@ -7,14 +7,14 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from agents.access import agent_for, manages_all_teams
+from agents.access import agent_for, manages_all_teams, unmanaged_teams
 from agents.forms import AgentSettingsForm
 from agents.models import Agent
 from agents.services import agent_delete, agent_update
 from teams.access import Action
 from teams.files import StaleVersion
 from teams.forms import DeletionForm
-from teams.models import Team
+from teams.models import Team, admins_of
 from teams.principal import Principal
 from teams.views.asking import asking
 
@@ -39,11 +39,8 @@ def agent_settings(request: HttpRequest, slug: str) -> HttpResponse:
         else:
             messages.success(request, _("Saved."))
             return _back(principal, slug)
-    elsewhere = (
-        Team.objects.visible_to(principal)
-        .filter(agents=agent)
-        .exclude(id__in=Team.objects.manageable_by(principal).values("id"))
-    )
+    visible = Team.objects.visible_to(principal).values("id")
+    elsewhere = unmanaged_teams(principal, agent).filter(id__in=visible)
     context = {
         "agent": agent,
         "form": form,
@@ -54,7 +51,7 @@ def agent_settings(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def delete(request: HttpRequest, slug: str) -> HttpResponse:
-    """Asks whether the agent shall go, and deletes it."""
+    """Asks whether the agent shall go, and deletes it; where other teams share it, says who can decide that."""
     principal = asking(request)
     agent = agent_for(principal, slug, Action.MANAGE)
     form = DeletionForm(request.POST or None, slug=slug)
@@ -64,7 +61,17 @@ def delete(request: HttpRequest, slug: str) -> HttpResponse:
             request, _("The agent %(name)s is deleted. What it was told stays on record.") % {"name": agent.name}
         )
         return redirect("agent_list")
+    if not manages_all_teams(principal, agent):
+        return render(request, "agents/delete_shared.html", {"agent": agent, **_sharing(agent, principal)})
     return render(request, "agents/delete.html", {"agent": agent, "form": form}, status=422 if form.errors else 200)
+
+
+def _sharing(agent: Agent, principal: Principal) -> dict[str, Any]:
+    """The teams in which the agent works and that the person does not administer, with their admins."""
+    others = unmanaged_teams(principal, agent)
+    visible = others.filter(id__in=Team.objects.visible_to(principal).values("id")).order_by("name")
+    rows = [{"team": team, "admins": list(admins_of(team))} for team in visible]
+    return {"rows": rows, "has_unseen": others.count() > len(rows)}
 
 
 def _with_version(request: HttpRequest, version: int) -> QueryDict:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from agents.models import Agent, AgentFile, ApiKey, DailyLog
+from agents.services import agent_create
 from memories.models import Memory
 from teams.models import Role, Team, User
 from teams.services import membership_set, team_create
@@ -75,3 +76,19 @@ def test_who_moves_an_agent_between_teams_must_be_an_admin_of_both(
     assert problem(api.patch(*into_near, if_match='"1"')) == (403, "forbidden")
     membership_set(team=near, user=owner, role=Role.ADMIN)
     assert api.patch(*into_near, if_match='"1"').json()["teams"] == ["care", "near"]
+
+
+@pytest.mark.finding("5.4")
+def test_a_shared_agent_is_deleted_by_an_admin_of_all_its_teams_alone(
+    mixed: User, admin_api: Api, as_person: Callable[[User], Api]
+) -> None:
+    here, there = (Team.objects.get(slug=slug) for slug in ("admin-here", "editor-there"))
+    agent_create(slug="shared", name="Shared", teams=[here, there])
+    api = as_person(mixed)
+    answer = api.delete("agents/shared")
+    assert problem(answer) == (403, "forbidden")
+    assert "Editor there" in answer.json()["detail"]
+    assert api.patch("agents/shared", {"teams": ["editor-there"]}, if_match='"1"').status_code == 200
+    assert problem(api.delete("agents/shared")) == (403, "forbidden")
+    assert admin_api.delete("agents/shared").status_code == 204
+    assert api.delete("agents/agent-here").status_code == 204

@@ -138,3 +138,30 @@ def test_only_admins_of_the_team_may(
         assert browser.post("/agents/luna/delete/", {"typed": "luna"}).status_code == status
         assert browser.post("/teams/demo/delete/", {"typed": "demo"}).status_code == status
     assert (Agent.objects.get().name, Team.objects.get().name) == ("Luna", "Demo")
+
+
+@pytest.mark.finding("5.4")
+@pytest.mark.parametrize("slug", ["editor-there", "viewer-elsewhere"])
+def test_a_shared_agent_is_deleted_by_an_admin_of_all_its_teams_alone(
+    signed_in: SignedIn, mixed: User, admin: User, slug: str
+) -> None:
+    here, other = Team.objects.get(slug="admin-here"), Team.objects.get(slug=slug)
+    agent = agent_create(slug="shared", name="Shared", teams=[here, other, team_create(slug="unseen", name="Unseen")])
+    browser = signed_in(mixed)
+    page = text_of(browser.get("/agents/shared/delete/"))
+    assert (other.name in page, "Odin Other" in page, "Unseen" in page) == (True, True, False)
+    assert "A team that you do not belong to" in page
+    response = browser.post("/agents/shared/delete/", {"typed": "shared"})
+    assert response.status_code == 403
+    assert "an admin of all its teams" in text_of(response)
+    assert Agent.objects.filter(pk=agent.pk).exists()
+    assert browser.post("/agents/shared/settings/", sent(agent)).status_code == 302
+    assert here not in agent.teams.all()
+    assert browser.get("/agents/shared/delete/").status_code == 403
+    assert signed_in(admin).post("/agents/shared/delete/", {"typed": "shared"}).status_code == 302
+    assert not Agent.objects.filter(pk=agent.pk).exists()
+
+
+def test_an_admin_of_its_only_team_deletes_an_agent(signed_in: SignedIn, mixed: User) -> None:
+    assert signed_in(mixed).post("/agents/agent-here/delete/", {"typed": "agent-here"}).status_code == 302
+    assert not Agent.objects.filter(slug="agent-here").exists()
