@@ -5,7 +5,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from agents.keys import principal_of_key
+from agents.keys import KeyExpired, principal_of_key
 from teams.principal import Principal
 
 CHALLENGE = 'Bearer realm="Dossier"'
@@ -18,7 +18,10 @@ class ApiKeyAuthentication(BaseAuthentication):
         scheme, _, key = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             return None
-        principal = principal_of_key(key.strip())
+        try:
+            principal = principal_of_key(key.strip())
+        except KeyExpired as expired:
+            raise AuthenticationFailed(expired.detail) from None
         if principal is None:
             raise AuthenticationFailed("This key is unknown or was revoked. Ask your admin for a new one.")
         return principal, None
@@ -37,5 +40,5 @@ class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
         return {
             "type": "http",
             "scheme": "bearer",
-            "description": "A key made by `manage.py create_api_key`.",
+            "description": "A key made on the pages, over REST or by `manage.py create_api_key`.",
         }

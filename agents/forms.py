@@ -1,4 +1,4 @@
-"""The forms of agents: new ones, their settings, their keys; a search over the logs of one."""
+"""The forms of agents: new ones, their settings; a search over the logs of one."""
 
 from typing import Any
 from zoneinfo import available_timezones
@@ -6,7 +6,6 @@ from zoneinfo import available_timezones
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from agents.models import ApiKey
 from teams.files import MAX_FILE_CHARACTERS
 from teams.forms import NamedForm, storable
 from teams.models import Team
@@ -67,21 +66,6 @@ class AgentSettingsForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.fields["teams"].queryset = Team.objects.manageable_by(principal).order_by("name")  # type: ignore[attr-defined]
         self.fields["timezone"].choices = _timezones()  # type: ignore[attr-defined]
-
-
-class ApiKeyForm(forms.Form):
-    """A new key of an agent."""
-
-    name = forms.CharField(
-        label=_("What the key is for"), help_text=_("Shown as the author of what it writes."), max_length=120
-    )
-    scopes = forms.MultipleChoiceField(
-        label=_("What it may do besides"),
-        help_text=_("Every key reads the files, and writes daily logs, memories and events."),
-        choices=ApiKey.Scope.choices,
-        widget=forms.CheckboxSelectMultiple,
-        required=False,
-    )
 
 
 class LogSearch(forms.Form):

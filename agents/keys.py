@@ -13,10 +13,15 @@ from typing import NamedTuple
 from uuid import UUID
 
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 
-from agents.models import Agent, ApiKey
+from agents.access import manages_all_teams
+from agents.models import Agent, AgentTeam, ApiKey, KeyGrant
+from config.http.errors import DossierError, Forbidden
 from config.http.statements import Statement, rows_of
+from teams.access import require_admin
+from teams.files import locked
 from teams.models import User
 from teams.principal import SYSTEM, Principal
 
@@ -24,23 +29,75 @@ PREFIX = "dsr"
 ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"  # no 0/o, 1/l
 LOOKUP_CHARACTERS = 8
 LAST_USED_PRECISION = timedelta(minutes=5)
+NOT_ALL_TEAMS = "A key reads all that this agent reads, in all its teams, so it takes an admin of each of them."
 
 
-def api_key_create(*, agent: Agent | None, name: str = "", scopes: Sequence[str] = ()) -> tuple[ApiKey, str]:
-    """A new key of the agent, or without one an admin's. Returns its row and the key, which nobody can read again."""
+class KeyExpired(DossierError):
+    """The key was right, and its time is over."""
+
+    status = 401
+    code = "not_authenticated"
+    title = "This key has expired"
+
+
+@transaction.atomic
+def api_key_create(
+    *,
+    agent: Agent | None,
+    name: str = "",
+    scopes: Sequence[str] = (),
+    expires: datetime | None = None,
+    principal: Principal = SYSTEM,
+) -> tuple[ApiKey, str]:
+    """Create a key of the agent, or without one an admin's. Returns its row and the key, which nobody can read again.
+
+    The key reaches the teams in which the agent works now. Raises Forbidden for those who may not make one.
+    """
+    _require_maker(principal, locked(agent) if agent else None)  # held: it joins no other team meanwhile
     lookup = "".join(secrets.choice(ALPHABET) for _ in range(LOOKUP_CHARACTERS))
     key = f"{PREFIX}_{lookup}_{secrets.token_urlsafe(32)}"
-    row = ApiKey.objects.create(lookup=lookup, hash=_digest(key), agent=agent, name=name, scopes=list(scopes))
+    row = ApiKey.objects.create(
+        lookup=lookup,
+        hash=_digest(key),
+        agent=agent,
+        name=name,
+        scopes=list(scopes),
+        expires=expires,
+        created_by=principal.author.ref,
+        creator_name=principal.author.name if principal.author.ref else "",
+    )
+    links = AgentTeam.objects.filter(agent=agent) if agent else ()
+    KeyGrant.objects.bulk_create(KeyGrant(key=row, link=link, granted_by=principal.ref) for link in links)
     return row, key
 
 
-def api_key_revoke(*, key: ApiKey) -> bool:
-    """The key is of no use from now on. Returns whether it was of any until now."""
+def _require_maker(principal: Principal, agent: Agent | None) -> None:
+    if agent is None:
+        require_admin(principal)
+    elif not manages_all_teams(principal, agent):
+        raise Forbidden(NOT_ALL_TEAMS)
+
+
+def api_key_revoke(*, key: ApiKey, principal: Principal = SYSTEM) -> bool:
+    """Make the key useless from now on. Returns whether it was not revoked before.
+
+    Raises Forbidden for those who may not make such a key.
+    """
+    _require_maker(principal, key.agent)
     return bool(ApiKey.objects.filter(pk=key.pk, revoked=None).update(revoked=timezone.now()))
 
 
+def admin_keys_revoke_of(*, person: User, **_: object) -> int:
+    """Revoke the admin keys that the person made. Returns how many there were.
+
+    They would go on to give rights that their maker has no longer. Keys of agents belong to the agents, and stay.
+    """
+    made = ApiKey.objects.filter(agent=None, created_by=person.principal.ref, revoked=None)
+    return made.update(revoked=timezone.now())
+
+
 def principal_of_key(key: str) -> Principal | None:
-    """Whom the key speaks for; None for a key that is unknown, revoked or altered."""
+    """Whom the key speaks for; None for a key that is unknown, revoked or altered. Raises KeyExpired."""
     prefix, _, rest = key.partition("_")
     lookup = rest[:LOOKUP_CHARACTERS]
     if prefix != PREFIX or not lookup.isascii() or not lookup.isalnum():
@@ -48,6 +105,10 @@ def principal_of_key(key: str) -> Principal | None:
     found = _found(lookup)
     if found is None or not hmac.compare_digest(found.hash, _digest(key)):
         return None
+    if found.expires is not None and found.expires <= timezone.now():
+        raise KeyExpired(
+            f"This key expired on {found.expires:%Y-%m-%d at %H:%M} UTC. Make a new one, or ask an admin for it."
+        )
     _note_use(found)
     return _principal(found)
 
@@ -60,13 +121,13 @@ def principal_behind(ref: str) -> Principal | None:
     if kind == "person":
         person = User.objects.filter(id=id_, is_active=True).first()
         return person.principal if person else None
-    key = ApiKey.objects.filter(id=id_, revoked=None).first()
+    key = ApiKey.objects.usable(timezone.now()).filter(id=id_).first()
     found = _found(key.lookup) if key else None
     return _principal(found) if found else None
 
 
 class _Found(NamedTuple):
-    """A key with its agent's name and teams: all that a Principal needs, in one query."""
+    """A key with its agent's name and the teams that it reaches: all that a Principal needs, in one query."""
 
     id: UUID
     lookup: str
@@ -74,6 +135,7 @@ class _Found(NamedTuple):
     name: str
     scopes: list[str]
     last_used: datetime | None
+    expires: datetime | None
     agent_id: UUID | None
     agent_name: str | None
     team_ids: list[UUID]
@@ -81,8 +143,11 @@ class _Found(NamedTuple):
 
 # In SQL, because every request asks it, and Django takes longer to compose the query than PostgreSQL to answer it.
 FIND = """
-SELECT api_keys.id, lookup, hash, api_keys.name, scopes, last_used, agent_id, agents.name,
-    ARRAY(SELECT team_id FROM agent_teams WHERE agent_teams.agent_id = api_keys.agent_id)
+SELECT api_keys.id, lookup, hash, api_keys.name, scopes, last_used, expires, api_keys.agent_id, agents.name,
+    ARRAY(
+        SELECT team_id FROM api_key_grants JOIN agent_teams ON agent_teams.id = link_id
+        WHERE key_id = api_keys.id AND agent_teams.agent_id = api_keys.agent_id
+    )
 FROM api_keys LEFT JOIN agents ON agents.id = agent_id WHERE lookup = %(lookup)s AND revoked IS NULL
 """
 

@@ -168,8 +168,17 @@ class DailyLogVersion(Version):
         constraints = [models.UniqueConstraint(fields=["file", "version"], name="daily_log_version_once")]
 
 
+class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
+    def usable(self, now: datetime.datetime) -> "ApiKeyQuerySet":
+        """The keys that are neither revoked nor expired at `now`."""
+        return self.filter(models.Q(expires=None) | models.Q(expires__gt=now), revoked=None)
+
+
 class ApiKey(models.Model):
-    """A key of one agent, or, without an agent, an admin's. Only a keyed hash of it is stored."""
+    """A key of one agent, or, without an agent, an admin's. Only a keyed hash of it is stored.
+
+    `created_by` is the ref of its maker, empty where a command made it. `last_used` is right to five minutes.
+    """
 
     class Scope(models.TextChoices):
         WRITE_FILES = EDIT_AGENT_FILES, "Write the agent's own files"
@@ -182,8 +191,37 @@ class ApiKey(models.Model):
     name = models.CharField(max_length=120, blank=True, default="")
     scopes = ArrayField(models.CharField(max_length=40), default=list, blank=True)
     created = models.DateTimeField(auto_now_add=True)
+    created_by = models.CharField(max_length=80, blank=True, default="", db_default="")
+    creator_name = models.CharField(max_length=200, blank=True, default="", db_default="")
+    expires = models.DateTimeField(null=True)
     last_used = models.DateTimeField(null=True)
     revoked = models.DateTimeField(null=True)
 
+    objects = ApiKeyQuerySet.as_manager()
+
     class Meta:
         db_table = "api_keys"
+
+    def __str__(self) -> str:
+        return self.name or self.lookup
+
+    def is_usable(self, now: datetime.datetime) -> bool:
+        """Whether the key still signs in at `now`."""
+        return self.revoked is None and (self.expires is None or self.expires > now)
+
+
+class KeyGrant(models.Model):
+    """An agent's key reaches one of the agent's teams.
+
+    The grant hangs on the agent's place in the team: the database deletes it when the agent leaves, so that coming back
+    does not restore it.
+    """
+
+    key = models.ForeignKey(ApiKey, models.DO_NOTHING, db_constraint=False, related_name="grants", db_index=False)
+    link = models.ForeignKey(AgentTeam, models.DO_NOTHING, db_constraint=False, related_name="key_grants")
+    granted_by = models.CharField(max_length=80, blank=True, default="")
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        db_table = "api_key_grants"
+        constraints = [models.UniqueConstraint(fields=["key", "link"], name="api_key_grant_once")]

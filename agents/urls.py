@@ -5,7 +5,7 @@ import datetime
 from django.urls import include, path, register_converter
 
 from agents.models import AgentFile
-from agents.views import agents, files, keys, log_list, logs, settings
+from agents.views import agents, files, key_list, keys, log_list, logs, settings, team_keys
 from config.http.fields import date_of
 
 
@@ -62,6 +62,11 @@ urlpatterns = [
     path("agents/<slug:slug>/delete/", settings.delete, name="agent_delete"),
     path("agents/<slug:slug>/keys/", keys.keys, name="agent_keys"),
     path("agents/<slug:slug>/keys/<uuid:key_id>/revoke/", keys.revoke, name="agent_key_revoke"),
+    path("keys/", key_list.key_list, name="key_list"),
+    path("keys/<uuid:key_id>/revoke/", key_list.key_revoke, name="key_revoke"),
+    path("teams/<slug:slug>/keys/", team_keys.team_keys, name="team_keys"),
+    path("teams/<slug:slug>/keys/<uuid:key_id>/grant/", team_keys.grant, name="team_key_grant"),
+    path("teams/<slug:slug>/keys/<uuid:key_id>/withdraw/", team_keys.withdraw, name="team_key_withdraw"),
     path("agents/<slug:slug>/files/<agent_file_key:key>/", include(file_urls)),
     path("agents/<slug:slug>/logs/", log_list.logs, name="daily_logs"),
     path("agents/<slug:slug>/logs/<date:date>/", include(log_urls)),

@@ -3,9 +3,12 @@
 import secrets
 
 from django.db import IntegrityError, transaction
+from django.dispatch import Signal
 
 from config.http.errors import Conflict
 from teams.models import User
+
+admin_rights_ended = Signal()  # sender: User; person: who is no admin of the organisation any more, or switched off
 
 
 @transaction.atomic
@@ -23,6 +26,8 @@ def person_create(*, username: str, name: str, is_admin: bool) -> tuple[User, st
 def person_update(*, person: User, name: str, is_admin: bool, is_active: bool) -> User:
     """Change a person's name, and whether they are an admin and may sign in; who may not is signed out at once.
 
+    The admin keys of somebody who is no admin any more are revoked, by the app of keys, which listens.
+
     Raises Conflict where nobody would be left who can do this.
     """
     # All admins are held, so that two who lock out each other at once do not both succeed.
@@ -30,8 +35,11 @@ def person_update(*, person: User, name: str, is_admin: bool, is_active: bool) -
     if not (is_admin and is_active) and admins == {person}:
         raise Conflict("This is the only admin of the organisation. Make somebody else an admin first.")
     current = User.objects.select_for_update().get(pk=person.pk)
+    was_admin = current.is_admin and current.is_active
     current.name, current.is_admin, current.is_active = name, is_admin, is_active
     current.save(update_fields=["name", "is_admin", "is_active"])
+    if was_admin and not (is_admin and is_active):
+        admin_rights_ended.send(sender=User, person=current)
     return current
 
 

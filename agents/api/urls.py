@@ -4,6 +4,7 @@ from django.urls import path
 
 from agents.access import agent_for
 from agents.api.agents import AgentDetail, AgentList
+from agents.api.keys import AgentKeyDetail, AgentKeyList, KeyDetail, KeyList, TeamKeyDetail, TeamKeyList
 from agents.api.logs import (
     DailyLogDetail,
     DailyLogList,
@@ -20,6 +21,12 @@ AGENTS = FileOwners(agent_for, tuple(AgentFile.Key.values), agent_files_provisio
 urlpatterns = [
     path("agents", AgentList.as_view()),
     path("agents/<slug:slug>", AgentDetail.as_view()),
+    path("agents/<slug:slug>/keys", AgentKeyList.as_view()),
+    path("agents/<slug:slug>/keys/<uuid:id_>", AgentKeyDetail.as_view()),
+    path("keys", KeyList.as_view()),
+    path("keys/<uuid:id_>", KeyDetail.as_view()),
+    path("teams/<slug:slug>/keys", TeamKeyList.as_view()),
+    path("teams/<slug:slug>/keys/<uuid:id_>", TeamKeyDetail.as_view()),
     path("agents/<slug:slug>/files", FileList.as_view(owners=AGENTS)),
     path("agents/<slug:slug>/files/<slug:key>", FileDetail.as_view(owners=AGENTS)),
     path("agents/<slug:slug>/files/<slug:key>/versions", FileVersionList.as_view(owners=AGENTS)),

@@ -5,12 +5,14 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
 from agents.access import agent_for, manages_all_teams
-from agents.forms import ApiKeyForm
-from agents.keys import api_key_create, api_key_revoke
+from agents.key_forms import ApiKeyForm
+from agents.key_grants import teams_reached
+from agents.keys import NOT_ALL_TEAMS, api_key_create, api_key_revoke
 from agents.models import Agent, ApiKey
 from config.http.errors import Forbidden
 from teams.access import Action
@@ -24,12 +26,24 @@ def keys(request: HttpRequest, slug: str) -> HttpResponse:
     form = ApiKeyForm(request.POST or None)
     made, secret = None, ""
     if request.method == "POST" and form.is_valid():
-        made, secret = api_key_create(agent=agent, **form.cleaned_data)
+        made, secret = api_key_create(agent=agent, **form.facts(), principal=asking(request))
         form = ApiKeyForm()
     labels = dict(ApiKey.Scope.choices)
+    found, works_in, now = (
+        list(agent.api_keys.order_by("revoked", "-created", "-id")),
+        set(agent.teams.all()),
+        timezone.now(),
+    )
+    reached = teams_reached(found)
     rows = [
-        {"key": key, "scopes": [labels[scope] for scope in key.scopes]}
-        for key in agent.api_keys.order_by("revoked", "-created", "-id")
+        {
+            "key": key,
+            "scopes": [labels[scope] for scope in key.scopes],
+            "teams": reached[key.id],
+            "beyond": sorted(works_in - set(reached[key.id]), key=lambda team: team.name),
+            "is_usable": key.is_usable(now),
+        }
+        for key in found
     ]
     context = {"agent": agent, "form": form, "rows": rows, "made": made, "secret": secret}
     return render(request, "agents/keys.html", context, status=422 if form.errors else 200)
@@ -40,7 +54,7 @@ def revoke(request: HttpRequest, slug: str, key_id: UUID) -> HttpResponse:
     agent = _agent(request, slug)
     key = get_object_or_404(ApiKey, pk=key_id, agent=agent)
     if request.method == "POST":
-        api_key_revoke(key=key)
+        api_key_revoke(key=key, principal=asking(request))
         messages.success(request, _("The key %(name)s is of no use any more.") % {"name": key.name or key.lookup})
         return redirect("agent_keys", slug=slug)
     return render(request, "agents/key_revoke.html", {"agent": agent, "key": key})
@@ -50,7 +64,5 @@ def _agent(request: HttpRequest, slug: str) -> Agent:
     principal = asking(request)
     agent = agent_for(principal, slug, Action.MANAGE)
     if not manages_all_teams(principal, agent):
-        raise Forbidden(
-            _("A key reads all that this agent reads, in all its teams, so it takes an admin of each of them.")
-        )
+        raise Forbidden(_(NOT_ALL_TEAMS))
     return agent

@@ -31,6 +31,14 @@ class KeyReused(DossierError):
     title = "This Idempotency-Key was used for another request"
 
 
+class RepeatableResponse(Response):
+    """A response whose repeats say something else: what is shown once must not be stored."""
+
+    def __init__(self, data: Any, status: int, *, headers: dict[str, str], repeated: Any) -> None:
+        super().__init__(data, status, headers=headers)
+        self.repeated = repeated
+
+
 def idempotent(handler: Callable[..., Response]) -> Callable[..., HttpResponse]:
     """Makes a view's method heed Idempotency-Key. Errors are not kept: after one, the same key may be tried again."""
 
@@ -63,7 +71,7 @@ def _answer_once(request: Request, key: str, handle: Callable[[], Response]) -> 
     IdempotentRequest.objects.filter(**address).update(
         status=response.status_code,
         headers={name: response[name] for name in REPEATED_HEADERS if name in response},
-        body=FastJSONRenderer().render(response.data).decode(),
+        body=FastJSONRenderer().render(getattr(response, "repeated", response.data)).decode(),
     )
     return response
 

@@ -65,3 +65,15 @@ def test_a_revoked_key_is_of_no_use() -> None:
 def test_an_altered_key_is_no_key() -> None:
     key = run("create_api_key", "--admin").split()[-1]
     assert principal_of_key(key[:-1] + ("A" if key[-1] != "A" else "B")) is None
+
+
+@pytest.mark.finding("6.8a")
+def test_a_key_expires_after_as_many_days_as_are_given() -> None:
+    key = run("create_api_key", "--admin", "--expires-days", "30").split()[-1]
+    row = ApiKey.objects.get()
+    assert row.expires
+    assert round((row.expires - row.created).total_seconds() / 86_400) == 30
+    assert principal_of_key(key)
+    for days in ("0", "-1", "3651"):
+        with pytest.raises(CommandError, match="1 to 3650"):
+            run("create_api_key", "--admin", "--expires-days", days)

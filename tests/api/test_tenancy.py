@@ -11,6 +11,7 @@ from typing import cast as typed
 import pytest
 from django.urls import URLPattern, URLResolver
 
+from agents.keys import api_key_create
 from agents.models import Agent
 from agents.services import daily_log_append
 from config import api
@@ -98,6 +99,13 @@ PRIVATE |= {
 PRIVATE |= {
     "teams/<slug:slug>/retention": (TEAM, {"GET": None, "PUT": {"days": 1}, "DELETE": None}),
 }
+PRIVATE |= {
+    "agents/<slug:slug>/keys": (AGENT, {"GET": None, "POST": {"name": "stolen"}}),
+    "agents/<slug:slug>/keys/<uuid:id_>": (AGENT, {"GET": None, "DELETE": None}),
+    "teams/<slug:slug>/keys": (TEAM, {"GET": None}),
+    "teams/<slug:slug>/keys/<uuid:id_>": (TEAM, {"GET": None, "PUT": None, "DELETE": None}),
+}
+KEYS = {"keys", "keys/<uuid:id_>"}  # of the organisation; tried in tests/api/test_keys.py
 PRIVATE |= {
     "agents/<slug:slug>/export": (AGENT, {"GET": None}),
     "agents/<slug:slug>/as-of": (AGENT, {"GET": None}),
@@ -193,6 +201,7 @@ def world(team: Team, agent: Agent) -> World:
     return {
         "teams/memories": memory_create(owner=team, facts=facts, principal=SYSTEM).id,
         "agents/memories": memory_create(owner=agent, facts=facts, principal=SYSTEM).id,
+        **dict.fromkeys(("agents/keys", "teams/keys"), api_key_create(agent=agent)[0].id),
         **{f"agents/{noun}": thing.id for noun, thing in things_of(agent).items()},
     }
 
@@ -235,7 +244,7 @@ def test_every_address_has_a_row() -> None:
         | IMPORTS
         | PROPOSALS
     )
-    tried_elsewhere |= TRENDS | ALERTS | WEBHOOKS
+    tried_elsewhere |= TRENDS | ALERTS | WEBHOOKS | KEYS
     assert ROUTES.keys() == PRIVATE.keys() | tried_elsewhere
 
 

@@ -18,6 +18,7 @@ NO_PAGES = frozenset({
     "memory_pin", "memory_bring_back", "memory_separate", "memory_restore", "import_apply",
     "proposal_decide", "proposal_delete",
     "external_ask", "external_switch", "external_delete", "team_member_role", "team_member_remove",
+    "team_key_grant", "team_key_withdraw",
     "alert_see", "alert_settle", "alert_take_up",
     "webhook_secret_change", "webhook_test", "webhook_send_again", "webhook_switch", "webhook_delete",
 })  # fmt: skip

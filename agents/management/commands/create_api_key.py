@@ -1,13 +1,16 @@
 """`manage.py create_api_key --agent ada` or `--admin`: a new key, shown once."""
 
+from datetime import timedelta
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
 
 from agents.keys import api_key_create
 from agents.models import Agent, ApiKey
 
 MAX_NAME_CHARACTERS = 120
+MAX_DAYS = 3650
 
 
 class Command(BaseCommand):
@@ -26,15 +29,31 @@ class Command(BaseCommand):
         )
         parser.add_argument("--name", default="", help="what the key is for, as shown to people")
 
+        parser.add_argument(
+            "--expires-days",
+            type=int,
+            metavar="DAYS",
+            help=f"how many days it is valid, 1 to {MAX_DAYS}; else for ever",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         if options["admin"] and options["scope"]:
             raise CommandError("An admin's key may do everything. Leave --scope out.")
         if len(options["name"]) > MAX_NAME_CHARACTERS:
             raise CommandError(f"The name is too long. Use at most {MAX_NAME_CHARACTERS} characters.")
+        days = options["expires_days"]
+        if days is not None and not 1 <= days <= MAX_DAYS:
+            raise CommandError(f"Give --expires-days 1 to {MAX_DAYS}, or leave it out for a key that does not expire.")
         agent = None if options["admin"] else _agent(options["agent"])
-        row, key = api_key_create(agent=agent, name=options["name"], scopes=sorted(set(options["scope"])))
+        row, key = api_key_create(
+            agent=agent,
+            name=options["name"],
+            scopes=sorted(set(options["scope"])),
+            expires=timezone.now() + timedelta(days=days) if days else None,
+        )
         whose = f"agent “{agent.slug}”" if agent else "an admin"
-        self.stdout.write(f"Key {row.lookup} for {whose}. Keep it safe, it is shown only now: {key}")
+        until = f", valid until {row.expires:%Y-%m-%d %H:%M} UTC" if row.expires else ""
+        self.stdout.write(f"Key {row.lookup} for {whose}{until}. Keep it safe, it is shown only now: {key}")
 
 
 def _agent(slug: str) -> Agent:

@@ -1,0 +1,78 @@
+"""What the endpoints of keys take and give."""
+
+from typing import Any
+
+from django.utils import timezone
+from rest_framework import serializers
+
+from agents.models import ApiKey
+from config.http.api import StrictSerializer
+from config.http.fields import Line, Moment
+from teams.api.serializers import MAX_NAME_CHARACTERS
+
+
+class FutureMoment(Moment):
+    """A date and time that is still to come."""
+
+    default_error_messages = {"past": "This moment is over. Use a later one, or null for a key that does not expire."}
+
+    def to_internal_value(self, value: Any) -> Any:
+        moment = super().to_internal_value(value)
+        if moment <= timezone.now():
+            self.fail("past")
+        return moment
+
+
+class AdminKeyCreateSerializer(StrictSerializer):
+    name = Line(max_length=MAX_NAME_CHARACTERS, help_text="What the key is for; the author of what it writes.")
+    expires = FutureMoment(required=False, allow_null=True, default=None, help_text="null: it does not expire.")
+
+
+class AgentKeyCreateSerializer(AdminKeyCreateSerializer):
+    scopes = serializers.ListField(
+        child=serializers.ChoiceField(
+            choices=ApiKey.Scope.values,
+            error_messages={"invalid_choice": f"Use one of: {', '.join(ApiKey.Scope.values)}."},
+        ),
+        max_length=len(ApiKey.Scope.values),
+        required=False,
+        default=list,
+        help_text="What it may do besides: " + ", ".join(ApiKey.Scope.values) + ".",
+    )
+
+
+class KeySerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    lookup = serializers.CharField(help_text="The eight characters after `dsr_`.")
+    agent = serializers.CharField(source="agent.slug", allow_null=True, help_text="null: an admin's key.")
+    name = serializers.CharField()
+    scopes = serializers.ListField(child=serializers.CharField())
+    created = serializers.DateTimeField()
+    created_by = serializers.CharField(source="creator_name", help_text="Empty where a command made it.")
+    expires = serializers.DateTimeField(allow_null=True)
+    last_used = serializers.DateTimeField(allow_null=True, help_text="Right to five minutes.")
+    revoked = serializers.DateTimeField(allow_null=True)
+    teams = serializers.SerializerMethodField(help_text="Slugs of the teams that it reaches.")
+
+    def get_teams(self, key: ApiKey) -> list[str]:
+        return [team.slug for team in self.context["reached"][key.id]]
+
+
+class KeyMadeSerializer(KeySerializer):
+    key = serializers.CharField(allow_null=True, help_text="Shown only now. null in the answer to a repeat.")
+
+
+class TeamKeySerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    lookup = serializers.CharField(help_text="The eight characters after `dsr_`.")
+    agent = serializers.CharField(source="agent.slug")
+    name = serializers.CharField()
+    scopes = serializers.ListField(child=serializers.CharField())
+    created = serializers.DateTimeField()
+    created_by = serializers.CharField(source="creator_name", help_text="Empty where a command made it.")
+    expires = serializers.DateTimeField(allow_null=True)
+    last_used = serializers.DateTimeField(allow_null=True, help_text="Right to five minutes.")
+    reaches = serializers.SerializerMethodField(help_text="Whether it reaches this team.")
+
+    def get_reaches(self, key: ApiKey) -> bool:
+        return key.id in self.context["reaching"]

@@ -1,0 +1,204 @@
+"""REST: the keys of an agent, the keys in a team and which of them reach it, and all keys of the organisation."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agents.access import agent_for, manages_all_teams
+from agents.api.key_serializers import (
+    AdminKeyCreateSerializer,
+    AgentKeyCreateSerializer,
+    KeyMadeSerializer,
+    KeySerializer,
+    TeamKeySerializer,
+)
+from agents.key_forms import keys_in_state, keys_of_kind
+from agents.key_grants import key_grant, key_in_team, key_withdraw, keys_in_team, keys_reaching, teams_reached
+from agents.keys import NOT_ALL_TEAMS, api_key_create, api_key_revoke
+from agents.models import Agent, ApiKey
+from config.http.cursors import next_address, page_of
+from config.http.errors import Forbidden, Invalid, NotFound
+from config.http.idempotency import RepeatableResponse, idempotent
+from config.http.openapi import LOCATION, PAGE
+from teams.access import Action, require_admin, team_for
+from teams.api.serializers import page_serializer
+from teams.api.view import ApiView
+from teams.principal import Principal
+
+KINDS, STATES = ("agent", "admin"), ("usable", "expired", "revoked")
+FILTERS = [
+    OpenApiParameter("kind", {"type": "string", "enum": KINDS}, description="Of agents, or of admins."),
+    OpenApiParameter("state", {"type": "string", "enum": STATES}, description="In this state alone."),
+]
+
+
+def key_documents(keys: Sequence[ApiKey]) -> list[dict[str, Any]]:
+    """The keys as JSON, without what signs in; in one query."""
+    return list(KeySerializer(keys, many=True, context={"reached": teams_reached(keys)}).data)
+
+
+def agent_with_keys(principal: Principal, slug: str) -> Agent:
+    """The agent whose keys the principal may see and make. Raises NotFound or Forbidden."""
+    agent = agent_for(principal, slug, Action.MANAGE)
+    if not manages_all_teams(principal, agent):
+        raise Forbidden(NOT_ALL_TEAMS)
+    return agent
+
+
+class KeysView(ApiView):
+    """Lists, makes and revokes keys of one kind."""
+
+    def page_of_keys(self, keys: "QuerySet[ApiKey]", query: dict[str, str]) -> Response:
+        """A page of the keys, newest first."""
+        found, cursor = page_of(keys.select_related("agent"), query, ("created", "id"))
+        following = next_address(self.request.path, query, cursor)
+        return Response({"results": key_documents(found), "next": following})
+
+    def made(self, key: ApiKey, secret: str) -> Response:
+        """The answer that shows a key once. It is not stored: a repeat gets the same without the key."""
+        document = key_documents([key])[0]
+        headers = {"Location": f"{self.request.path}/{key.id}", "Cache-Control": "no-store"}
+        return RepeatableResponse(
+            {**document, "key": secret},
+            status.HTTP_201_CREATED,
+            headers=headers,
+            repeated={**document, "key": None},
+        )
+
+    def key_of(self, keys: "QuerySet[ApiKey]", id_: UUID) -> ApiKey:
+        """The key of that id. Raises NotFound."""
+        key = keys.select_related("agent").filter(id=id_).first()
+        if key is None:
+            raise NotFound(f"The key “{id_}”")
+        return key
+
+    def revoked(self, key: ApiKey) -> Response:
+        """Revoke the key, also one that is revoked already."""
+        api_key_revoke(key=key, principal=self.principal)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class KeyList(KeysView):
+    @extend_schema(parameters=[*PAGE, *FILTERS], responses=page_serializer(KeySerializer))
+    def get(self, request: Request) -> Response:
+        """All keys of agents and admins, newest first. For organisation admins and admin keys."""
+        query = self.query("cursor", "limit", "kind", "state")
+        require_admin(self.principal)
+        kind, state = _one_of(query, "kind", KINDS), _one_of(query, "state", STATES)
+        keys = keys_in_state(keys_of_kind(ApiKey.objects.all(), kind), state, timezone.now())
+        return self.page_of_keys(keys, query)
+
+    @extend_schema(parameters=[LOCATION], request=AdminKeyCreateSerializer, responses={201: KeyMadeSerializer})
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """A new admin key, which may do everything. For organisation admins and admin keys."""
+        self.query()
+        require_admin(self.principal)
+        facts = self.validated(AdminKeyCreateSerializer)
+        return self.made(*api_key_create(agent=None, **facts, principal=self.principal))
+
+
+class KeyDetail(KeysView):
+    @extend_schema(responses=KeySerializer)
+    def get(self, request: Request, id_: UUID) -> Response:
+        """A key of an agent or an admin. For organisation admins and admin keys."""
+        self.query()
+        require_admin(self.principal)
+        return Response(key_documents([self.key_of(ApiKey.objects.all(), id_)])[0])
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, id_: UUID) -> Response:
+        """Revoke a key: it signs in no more, and stays in the list."""
+        self.query()
+        require_admin(self.principal)
+        return self.revoked(self.key_of(ApiKey.objects.all(), id_))
+
+
+class AgentKeyList(KeysView):
+    @extend_schema(parameters=PAGE, responses=page_serializer(KeySerializer))
+    def get(self, request: Request, slug: str) -> Response:
+        """The keys of an agent, newest first. For admins of all its teams."""
+        query = self.query("cursor", "limit")
+        return self.page_of_keys(ApiKey.objects.filter(agent=agent_with_keys(self.principal, slug)), query)
+
+    @extend_schema(parameters=[LOCATION], request=AgentKeyCreateSerializer, responses={201: KeyMadeSerializer})
+    @idempotent
+    def post(self, request: Request, slug: str) -> Response:
+        """A new key of an agent, which reaches the teams that the agent works in now."""
+        self.query()
+        agent = agent_with_keys(self.principal, slug)
+        facts = self.validated(AgentKeyCreateSerializer)
+        facts["scopes"] = sorted(set(facts["scopes"]))
+        return self.made(*api_key_create(agent=agent, **facts, principal=self.principal))
+
+
+class AgentKeyDetail(KeysView):
+    @extend_schema(responses=KeySerializer)
+    def get(self, request: Request, slug: str, id_: UUID) -> Response:
+        """A key of an agent."""
+        self.query()
+        return Response(key_documents([self._key(slug, id_)])[0])
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, slug: str, id_: UUID) -> Response:
+        """Revoke a key of an agent: it signs in no more, and stays in the list."""
+        self.query()
+        return self.revoked(self._key(slug, id_))
+
+    def _key(self, slug: str, id_: UUID) -> ApiKey:
+        return self.key_of(ApiKey.objects.filter(agent=agent_with_keys(self.principal, slug)), id_)
+
+
+class TeamKeyList(ApiView):
+    @extend_schema(parameters=PAGE, responses=page_serializer(TeamKeySerializer))
+    def get(self, request: Request, slug: str) -> Response:
+        """The usable keys of the agents in a team, and which of them reach it. For admins of the team."""
+        query = self.query("cursor", "limit")
+        team = team_for(self.principal, slug, Action.MANAGE)
+        reaching = keys_reaching(team)
+        return self.page(keys_in_team(team), lambda key: _team_key(key, reaching), query=query)
+
+
+class TeamKeyDetail(ApiView):
+    @extend_schema(responses=TeamKeySerializer)
+    def get(self, request: Request, slug: str, id_: UUID) -> Response:
+        """A key of an agent in a team, and whether it reaches the team."""
+        self.query()
+        team = team_for(self.principal, slug, Action.MANAGE)
+        key = key_in_team(team, id_)
+        return Response(_team_key(key, keys_reaching(team)))
+
+    @extend_schema(request=None, responses=TeamKeySerializer)
+    def put(self, request: Request, slug: str, id_: UUID) -> Response:
+        """Let a key reach the team. A grant has no versions, so no If-Match is needed."""
+        self.query()
+        team = team_for(self.principal, slug, Action.MANAGE)
+        key = key_in_team(team, id_)
+        key_grant(key=key, team=team, principal=self.principal)
+        return Response(_team_key(key, {key.id}))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, slug: str, id_: UUID) -> Response:
+        """Let a key reach the team no longer."""
+        self.query()
+        team = team_for(self.principal, slug, Action.MANAGE)
+        key_withdraw(key=key_in_team(team, id_), team=team, principal=self.principal)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def _team_key(key: ApiKey, reaching: Collection[UUID]) -> dict[str, Any]:
+    return dict(TeamKeySerializer(key, context={"reaching": reaching}).data)
+
+
+def _one_of(query: dict[str, str], name: str, known: Sequence[str]) -> str:
+    value = query.get(name, "")
+    if name in query and value not in known:
+        raise Invalid(name, f"Use one of: {', '.join(known)}.", "invalid_choice")
+    return value
