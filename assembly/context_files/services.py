@@ -7,13 +7,16 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from django.utils.translation import gettext as _
+
 from agents.keys import principal_behind
+from agents.visibility import still_sees, visibility_of
 from assembly.context_files.columns import row_of
 from assembly.context_files.formats import FORMATS
 from assembly.finding import Found, Place, Sight, after_of, found, matching_count, wanted_or_refused
 from assembly.models import Assembly, ContextFile, ContextFilePart
 from config.http.cursors import cursor_at
-from config.http.errors import NotFound
+from config.http.errors import DossierError, NotFound
 from memories.jobs import Advance, job_create, job_kind
 from memories.models import Job
 from teams.principal import Principal
@@ -31,7 +34,7 @@ def short_list(*, sight: Sight, parameters: Mapping[str, str]) -> Sequence[Assem
     """All that the parameters want; None where that is too much to do at once. Raises Invalid and TooBroad."""
     wanted, contexts = wanted_or_refused(parameters, sight), list[Assembly]()
     after: Place | None = None
-    for _ in range(MOST_STRETCHES):
+    for _stretch in range(MOST_STRETCHES):
         page = found(sight=sight, wanted=wanted, after=after, limit=PART)
         contexts += page.contexts
         after = page.next
@@ -54,6 +57,25 @@ def context_file_begin(*, parameters: Mapping[str, str], kind: str, principal: P
     return file
 
 
+class AccessChanged(DossierError):
+    """The list holds contexts that its requester may not see any more."""
+
+    status = 403
+    code = "access_changed"
+    title = "Your access changed"
+
+
+def require_same_access(file: ContextFile, principal: Principal) -> None:
+    """Check that the requester still sees all that the rows were read from. Raises AccessChanged."""
+    if not still_sees(principal, file.visibility):
+        raise AccessChanged(
+            _(
+                "You no longer see every agent and team that you saw when this list was prepared. "
+                "Prepare it again: the new list has what you may see now."
+            )
+        )
+
+
 def context_file_for(principal: Principal, id_: UUID) -> ContextFile:
     """The file, for the one who asked for it, while it is kept. Raises NotFound."""
     files = ContextFile.objects.select_related("job").filter(created__gte=timezone.now() - KEPT)
@@ -74,6 +96,10 @@ def context_file_in_background(job: Job, advance: Advance) -> None:
 
 def _prepare(file: ContextFile, sight: Sight, job: Job, advance: Advance) -> None:
     wanted = wanted_or_refused(file.parameters, sight)
+    visibility = visibility_of(sight.principal)
+    if visibility != file.visibility:  # also of a job that goes on: its first rows may be others' by now
+        file.parts.all().delete()
+        ContextFile.objects.filter(id=file.id).update(visibility=visibility)
     Job.objects.filter(id=job.id).update(steps=matching_count(sight=sight, wanted=wanted))
     parts = list(file.parts.defer("content").order_by("number"))
     advance(sum(part.rows for part in parts))

@@ -8,7 +8,10 @@ from memories.models import Job
 
 
 class ContextFile(models.Model):
-    """What somebody asked for: `parameters` are those of the list. Kept for a day."""
+    """What somebody asked for: `parameters` are those of the list. Kept for a day.
+
+    `visibility` says which agents and teams the requester saw when the rows were read (`agents.visibility`).
+    """
 
     class Format(models.TextChoices):
         CSV = "csv", _("CSV, for spreadsheets")
@@ -17,6 +20,7 @@ class ContextFile(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     requested_by = models.CharField(max_length=80)
     parameters = models.JSONField()
+    visibility = models.JSONField(default=dict)
     format = models.CharField(max_length=4, choices=Format.choices)
     job = models.ForeignKey(Job, models.SET_NULL, null=True, related_name="+")
     created = models.DateTimeField(auto_now_add=True)

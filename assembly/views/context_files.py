@@ -5,12 +5,22 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods
 
 from assembly.context_files.columns import COLUMNS
 from assembly.context_files.formats import FORMATS
 from assembly.context_files.sending import file_sent, list_sent
-from assembly.context_files.services import AT_ONCE, KEPT, context_file_begin, context_file_for, short_list
+from assembly.context_files.services import (
+    AT_ONCE,
+    KEPT,
+    AccessChanged,
+    context_file_begin,
+    context_file_for,
+    require_same_access,
+    short_list,
+)
 from assembly.context_forms import ContextFilterForm
 from assembly.finding import Sight, TooBroad
 from assembly.models import ContextFile
@@ -52,18 +62,28 @@ def _made(sight: Sight, parameters: dict[str, str], kind: str) -> HttpResponseBa
 
 def context_file(request: HttpRequest, id_: UUID) -> HttpResponse:
     """How far it is, or the way to it; htmx asks again while it is being prepared."""
-    file = context_file_for(asking(request), id_)
+    return _page(request, context_file_for(asking(request), id_))
+
+
+def _page(request: HttpRequest, file: ContextFile, *, refusal: str = "") -> HttpResponse:
     context = {
         "file": file,
+        "refusal": refusal,
+        "again": f"{reverse('context_list_download')}?{urlencode(file.parameters)}",
         "is_running": file.finished_at is None and file.job is not None and file.job.status in UNFINISHED,
         "hours": round(KEPT.total_seconds() / 3600),
     }
-    return render(request, "assembly/context_file.html", context)
+    return render(request, "assembly/context_file.html", context, status=AccessChanged.status if refusal else 200)
 
 
 def context_file_download(request: HttpRequest, id_: UUID) -> HttpResponseBase:
-    """The file, once it is finished."""
-    file = context_file_for(asking(request), id_)
+    """The file, once it is finished, for somebody who still sees what is in it."""
+    principal = asking(request)
+    file = context_file_for(principal, id_)
     if file.finished_at is None:
         return redirect("context_file", id_=file.id)
+    try:
+        require_same_access(file, principal)
+    except AccessChanged as refused:
+        return _page(request, file, refusal=refused.detail)
     return file_sent(file)

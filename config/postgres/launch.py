@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import IO
 
 from config.postgres.deadline import Deadline
 from config.postgres.errors import EmbeddedPostgresError
@@ -23,7 +24,7 @@ def start_supervisor(folder: DataFolder, deadline: Deadline) -> None:
     Raises EmbeddedPostgresError, OSError.
     """
     with (
-        folder.supervisor_log.open("ab") as log,
+        _opened_privately(folder.supervisor_log) as log,
         subprocess.Popen(
             [sys.executable, "-m", SUPERVISOR, str(folder.path)],
             cwd=REPOSITORY,
@@ -38,6 +39,13 @@ def start_supervisor(folder: DataFolder, deadline: Deadline) -> None:
         complaint = f"The supervisor ended with code {process.returncode}. Log: {folder.supervisor_log}"
     if complaint:
         raise EmbeddedPostgresError(complaint)
+
+
+def _opened_privately(file: Path) -> IO[bytes]:
+    """The file, to be added to, readable by nobody else: also one from before, which others may read."""
+    log = open(file, "ab", opener=lambda path, flags: os.open(path, flags, 0o600))  # noqa: PTH123, SIM115 - Path has no opener
+    os.fchmod(log.fileno(), 0o600)
+    return log
 
 
 def _complaint(process: subprocess.Popen[bytes], deadline: Deadline) -> str:

@@ -1,6 +1,7 @@
 """Imports as people go through them: an archive is read, shown, looked at, and then done or forgotten."""
 
 from collections.abc import Collection
+from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
@@ -9,9 +10,11 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from agents.keys import principal_behind
+from agents.visibility import still_sees, visibility_of
 from config.http.cpu_budget import TooCostly, TookTooLong, cpu_budget, wall_limit
 from config.http.errors import Conflict, NotFound
 from memories.bundle.applying import units_apply
+from memories.bundle.contents import Contents
 from memories.bundle.planning import Shown, shown_of, steps_read, taken, units_of
 from memories.bundle.rooms import ROOMS, Storing
 from memories.bundle.upload_limits import memories_check, upload_check, upload_permit
@@ -48,27 +51,32 @@ def import_show(*, archive: bytes, file_name: str, principal: Principal, begin: 
     plan = ImportPlan(
         requested_by=principal.ref, file_name=_plain(file_name), archive=archive, unpacked_bytes=contents.size
     )
-    try:
-        with cpu_budget(READING_CPU_SECONDS), wall_limit(READING_SECONDS):
-            memories_check(contents)
-            _note_shown(plan, shown_of(contents, principal))
-    except (TooCostly, TookTooLong):
-        plan.status = ImportStatus.PLANNING
+    _read(plan, contents, principal)
     _forget_old(principal)
     with transaction.atomic():
         plan.save(force_insert=True)
         if plan.status == ImportStatus.PLANNING:
-            units = len(units_of(contents)[0])
-            plan.job = job_create(
-                kind="plan_import",
-                arguments={"plan": str(plan.id), "begin": begin},
-                agent=None,
-                principal=principal,
-                steps=units,
-            )
-            plan.save(update_fields=["job"])
+            _read_later(plan, contents, principal, begin=begin)
             return plan
     return import_begin(plan=plan, chosen=(), principal=principal) if begin else plan
+
+
+def _read(plan: ImportPlan, contents: Contents, principal: Principal) -> None:
+    """Note what importing it would do; where that takes long, the plan is PLANNING. Raises ImportRefused."""
+    try:
+        with cpu_budget(READING_CPU_SECONDS), wall_limit(READING_SECONDS):
+            memories_check(contents)
+            plan.visibility = visibility_of(principal)
+            _note_shown(plan, shown_of(contents, principal))
+    except (TooCostly, TookTooLong):
+        plan.status = ImportStatus.PLANNING
+
+
+def _read_later(plan: ImportPlan, contents: Contents, principal: Principal, *, begin: bool) -> None:
+    units = len(units_of(contents)[0])
+    arguments = {"plan": str(plan.id), "begin": begin}
+    plan.job = job_create(kind="plan_import", arguments=arguments, agent=None, principal=principal, steps=units)
+    plan.save(update_fields=["job"])
 
 
 def imports_of(principal: Principal) -> QuerySet[ImportPlan]:
@@ -78,11 +86,33 @@ def imports_of(principal: Principal) -> QuerySet[ImportPlan]:
 
 
 def import_for(principal: Principal, id_: UUID) -> ImportPlan:
-    """The import with that id, for the one who began it, while it is kept. Raises NotFound."""
+    """The import with that id, for the one who began it, while it is kept. Raises NotFound.
+
+    Its steps hold lines of texts: they are made anew where its requester lost sight of one since.
+    """
     plan = imports_of(principal).defer(None).defer("archive").filter(id=id_).first()
     if plan is None:
         raise NotFound(f"The import “{id_}”")
-    return plan
+    if plan.status == ImportStatus.PLANNING or still_sees(principal, plan.visibility):
+        return plan
+    return import_read_again(plan=plan, principal=principal)
+
+
+@transaction.atomic
+def import_read_again(*, plan: ImportPlan, principal: Principal) -> ImportPlan:
+    """Make the steps of an import anew with the rights of now; of one that was begun, forget the lines of texts."""
+    current = locked(plan)
+    if current.status == ImportStatus.SHOWN:
+        contents = zip_contents(bytes(current.archive), ROOMS)
+        current.steps, current.aside = [], []
+        _read(current, contents, principal)
+        if current.status == ImportStatus.PLANNING:
+            _read_later(current, contents, principal, begin=False)
+    else:
+        current.visibility = visibility_of(principal)
+        current.steps = [replace(step, lines=[]).as_json() for step in steps_read(current.steps)]
+    current.save()
+    return current
 
 
 @transaction.atomic
@@ -91,7 +121,7 @@ def import_begin(*, plan: ImportPlan, chosen: Collection[str], principal: Princi
 
     Raises Conflict for an import that was begun already, or is still being read.
     """
-    current = locked(plan)
+    current = locked(import_for(principal, plan.id))
     if current.status == ImportStatus.PLANNING:
         raise Conflict("This is still being read. Look at what would change first; it takes a moment.")
     if current.status != ImportStatus.SHOWN:
@@ -123,6 +153,7 @@ def import_plan_in_background(job: Job, advance: Advance) -> None:
     try:
         contents = zip_contents(bytes(plan.archive), ROOMS)
         memories_check(contents)
+        plan.visibility = visibility_of(principal)
         _note_shown(plan, shown_of(contents, principal, advance))
     except ImportRefused as refused:
         plan.status, plan.refusal, plan.archive = ImportStatus.REFUSED, refused.detail, b""

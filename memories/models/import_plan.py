@@ -20,7 +20,8 @@ class ImportStatus(models.TextChoices):
 class ImportPlan(models.Model):
     """`steps` are what was shown, `aside` names what is no part of an archive, `chosen` what is taken although it was
     changed here; `outcome` holds, by unit, what came of it. The archive goes once it is done, or
-    refused: then `refusal` says why.
+    refused: then `refusal` says why. `visibility` says which agents and teams the requester saw when the steps were
+    made (`agents.visibility`).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -28,6 +29,7 @@ class ImportPlan(models.Model):
     file_name = models.CharField(max_length=200)
     archive = models.BinaryField()
     unpacked_bytes = models.BigIntegerField(default=0)
+    visibility = models.JSONField(default=dict)
     steps = models.JSONField(default=list)
     aside = models.JSONField(default=list)
     same = models.PositiveIntegerField(default=0)

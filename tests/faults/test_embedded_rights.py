@@ -23,6 +23,13 @@ def test_folders_are_private(original: Path, quiet_server: EmbeddedPostgres) -> 
     assert {stat.S_IMODE(secret.stat().st_mode) for secret in secrets} == {0o600}
 
 
+@pytest.mark.finding("6.9")
+def test_logs_are_private(original: Path, quiet_server: EmbeddedPostgres) -> None:
+    modes = {log.name: oct(stat.S_IMODE(log.stat().st_mode)) for log in (original / "log").iterdir()}
+    assert set(modes.values()) == {"0o600"}, modes
+    assert "supervisor.log" in modes
+
+
 def test_passwords_are_in_no_log_and_in_no_argument(original: Path, quiet_server: EmbeddedPostgres) -> None:
     logs = "".join(log.read_text() for log in (original / "log").iterdir())
     arguments = "".join(command_line(pid) for pid in processes(original))
