@@ -6,7 +6,6 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
-
 from django.utils.translation import gettext as _
 
 from agents.keys import principal_behind

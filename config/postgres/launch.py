@@ -43,7 +43,7 @@ def start_supervisor(folder: DataFolder, deadline: Deadline) -> None:
 
 def _opened_privately(file: Path) -> IO[bytes]:
     """The file, to be added to, readable by nobody else: also one from before, which others may read."""
-    log = open(file, "ab", opener=lambda path, flags: os.open(path, flags, 0o600))  # noqa: PTH123, SIM115 - Path has no opener
+    log = open(file, "ab", opener=lambda path, flags: os.open(path, flags, 0o600))  # noqa: SIM115 - Path has no opener
     os.fchmod(log.fileno(), 0o600)
     return log
 
