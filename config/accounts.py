@@ -1,10 +1,12 @@
-"""The pages of django-allauth that Dossier has: signing in and out, passwords, two factors.
+"""The pages about accounts: of django-allauth's those for signing in and out, passwords and two factors; and sessions.
 
 Accounts are made by admins, and no mail is sent: signing up, e-mail addresses and resets by mail have no page.
 """
 
 from allauth.account import views
 from django.urls import include, path
+
+from teams.sign_in import views as sign_in
 
 urlpatterns = [
     path("login/", views.login, name="account_login"),
@@ -14,4 +16,7 @@ urlpatterns = [
     path("password/change/", views.password_change, name="account_change_password"),
     path("password/set/", views.password_set, name="account_set_password"),
     path("2fa/", include("allauth.mfa.urls")),
+    path("sessions/", sign_in.browser_sessions, name="browser_sessions"),
+    path("sessions/end-others/", sign_in.other_browser_sessions_end, name="other_browser_sessions_end"),
+    path("sessions/<uuid:id_>/end/", sign_in.browser_session_end, name="browser_session_end"),
 ]

@@ -12,6 +12,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = environment.folder("DOSSIER_DATA_DIR", BASE_DIR / "var")
 
 SECRET_KEY = environment.secret("SECRET_KEY", DATA_DIR / "secrets" / "django")
+SECRET_KEY_FALLBACKS = environment.words("SECRET_KEY_FALLBACKS")
 DEBUG = environment.flag("DEBUG")
 ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = environment.words("CSRF_TRUSTED_ORIGINS")
@@ -21,7 +22,6 @@ TRUSTED_PROXIES = environment.trusted_proxies("TRUSTED_PROXIES")
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
-    "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.humanize",
@@ -42,6 +42,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.http.no_store.NoStoreMiddleware",
     "config.http.request_id.RequestIDMiddleware",
     "config.http.watching.WatchingMiddleware",
     "config.http.cpu_budget.CpuBudgetMiddleware",
@@ -51,7 +52,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.http.limits.BodyLimitMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
+    "teams.sign_in.session_store.BrowserSessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -122,18 +123,31 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
-ACCOUNT_ADAPTER = "teams.sign_in.ClosedAccountAdapter"
+ACCOUNT_ADAPTER = "teams.sign_in.adapter.ClosedAccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_USER_MODEL_EMAIL_FIELD = "email"
+ACCOUNT_RATE_LIMITS = False  # allauth's lock out by account alone, in a cache; ours are in teams.sign_in.attempts
+ACCOUNT_FORMS = {"change_password": "teams.sign_in.forms.ChangePasswordForm"}
+MFA_ADAPTER = "teams.sign_in.second_factor.EncryptingMFAAdapter"
+MFA_FORMS = {
+    "authenticate": "teams.sign_in.forms.AuthenticateForm",
+    "reauthenticate": "teams.sign_in.forms.ReauthenticateForm",
+}
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Dossier"
 EMAIL_BACKEND = environment.text("EMAIL_BACKEND", "django.core.mail.backends.console.EmailBackend")
 
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+SESSION_ENGINE = "teams.sign_in.session_store"
+SESSION_IDLE_HOURS = environment.number("SESSION_IDLE_HOURS", 24, minimum=1, maximum=24 * 90)
+SESSION_DAYS = environment.number("SESSION_DAYS", 14, minimum=1, maximum=90)
+SESSION_COOKIE_AGE = SESSION_DAYS * 86_400
+
+# Nothing of ours is cached by Django: a cache of each process's own would forget and double what it should count.
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}
 
 # --- Background work: jobs are rows; a broker's messages only wake workers. Without one, PostgreSQL carries them. ---
 
@@ -186,9 +200,6 @@ SPECTACULAR_SETTINGS = {
 
 MAX_BODY_BYTES = environment.number("MAX_BODY_BYTES", 5_000_000, minimum=100_000, maximum=100_000_000)
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
-FILE_UPLOAD_MAX_MEMORY_SIZE = 512_000  # a larger body waits in a temporary file
-MAX_CONNECTIONS = environment.number("MAX_CONNECTIONS", 2_000, minimum=50, maximum=100_000)
-MAX_CONNECTIONS_PER_CLIENT = environment.number("MAX_CONNECTIONS_PER_CLIENT", 256, minimum=10, maximum=100_000)
 REQUEST_CPU_MS = environment.number("REQUEST_CPU_MS", 3_000, minimum=100, maximum=600_000)
 
 # --- Assembling ---

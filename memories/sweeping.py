@@ -9,8 +9,12 @@ from dataclasses import dataclass
 from django.db import connection
 
 from memories.jobs import jobs_sweep, patience
+from teams.sign_in.attempts import full_limits_delete
+from teams.sign_in.browser_sessions import expired_sessions_delete
 
 logger = logging.getLogger(__name__)
+
+SIGN_IN_SECONDS = 3_600
 
 Work = Callable[[], None]
 
@@ -35,6 +39,13 @@ def every(seconds: float, name: str) -> Callable[[Work], Work]:
         return work
 
     return register
+
+
+@every(SIGN_IN_SECONDS, "sign-in")
+def delete_expired_sign_ins() -> None:
+    """Limits that are full again, and sessions whose time is over."""
+    full_limits_delete()
+    expired_sessions_delete()
 
 
 def start_sweeping() -> None:

@@ -9,6 +9,9 @@ class TeamsConfig(AppConfig):
     verbose_name = "Teams and people"
 
     def ready(self) -> None:
-        from teams.database import grant_to_app_role  # noqa: PLC0415 - models are not loaded before ready()
+        # Models are not loaded before ready().
+        from teams.database import grant_to_app_role  # noqa: PLC0415
+        from teams.sign_in import receivers  # noqa: PLC0415
 
         post_migrate.connect(grant_to_app_role, sender=self)
+        receivers.connect()

@@ -14,13 +14,16 @@ from teams.presence import Presence
 from teams.principal import Principal
 from teams.roles import EDIT_TEAM_FILES, ROLES_FOR, Action, Role, key_permits
 from teams.set_aside import TextSetAside
+from teams.sign_in.models import BrowserSession, SignInLimit
 
 __all__ = [
+    "BrowserSession",
     "Draft",
     "Erasure",
     "Membership",
     "Presence",
     "Role",
+    "SignInLimit",
     "Team",
     "TeamFile",
     "TeamFileVersion",

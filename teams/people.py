@@ -7,6 +7,7 @@ from django.dispatch import Signal
 
 from config.http.errors import Conflict
 from teams.models import User
+from teams.sign_in.browser_sessions import sessions_end
 
 admin_rights_ended = Signal()  # sender: User; person: who is no admin of the organisation any more, or switched off
 
@@ -36,6 +37,9 @@ def person_update(*, person: User, name: str, is_admin: bool, is_active: bool) -
         raise Conflict("This is the only admin of the organisation. Make somebody else an admin first.")
     current = User.objects.select_for_update().get(pk=person.pk)
     was_admin = current.is_admin and current.is_active
+    # When switched on again too: a sign-in that was under way while they were switched off leaves no session either.
+    if current.is_active != is_active:
+        sessions_end(person=current)
     current.name, current.is_admin, current.is_active = name, is_admin, is_active
     current.save(update_fields=["name", "is_admin", "is_active"])
     if was_admin and not (is_admin and is_active):
@@ -43,11 +47,13 @@ def person_update(*, person: User, name: str, is_admin: bool, is_active: bool) -
     return current
 
 
+@transaction.atomic
 def person_password_renew(*, person: User) -> str:
     """A new password for somebody who forgot theirs; it ends their sessions. Returns it; nobody can read it again."""
     password = _new_password()
     person.set_password(password)
     person.save(update_fields=["password"])
+    sessions_end(person=person)
     return password
 
 

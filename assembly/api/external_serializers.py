@@ -5,7 +5,6 @@ from typing import Any
 from rest_framework import serializers
 
 from assembly.engine.codes import SourceCode
-from assembly.external.sealing import valid_secret
 from assembly.external.trying import MAX_QUERY_CHARACTERS
 from assembly.models.external import (
     DEFAULT_LIMIT,
@@ -19,6 +18,7 @@ from assembly.models.external import (
     valid_name,
 )
 from config.http.api import StrictSerializer
+from config.http.encryption import valid_secret
 from config.http.fields import ExactText, Line
 from memories.api.fields import Count, Flag
 

@@ -16,7 +16,6 @@ from assembly.api.webhook_serializers import (
     WebhookSerializer,
     WebhookUpdateSerializer,
 )
-from assembly.external.sealing import SecretLost
 from assembly.models import Webhook
 from assembly.webhooks.access import delivery_for, webhook_for, webhooks_of
 from assembly.webhooks.delivering import webhook_test
@@ -29,6 +28,7 @@ from assembly.webhooks.services import (
     webhook_secret_change,
     webhook_update,
 )
+from config.http.encryption import SecretLost
 from config.http.errors import Conflict
 from config.http.etags import etag
 from config.http.idempotency import idempotent

@@ -10,10 +10,10 @@ from uuid_utils.compat import uuid7
 from assembly.engine.codes import SourceCode
 from assembly.engine.profile import Profile
 from assembly.engine.types import Candidate
-from assembly.external.sealing import SecretLost, opened
 from assembly.models import ExternalSource
 from assembly.sources import Situation
 from config.http.current import CURRENT
+from config.http.encryption import SecretLost, decrypt
 
 SOURCE = "external"
 """What profiles call it: the key of such a section is the name of an endpoint."""
@@ -70,7 +70,7 @@ def askings(profile: Profile, situation: Situation) -> list[Asking]:
 def asking_of(row: ExternalSource, *, limit: int, now: datetime.datetime, question: Mapping[str, Any]) -> Asking:
     """What is to be asked of this endpoint, whether it is switched on or not."""
     try:
-        secret = opened(row.sealed_secret)
+        secret = decrypt(row.sealed_secret)
     except SecretLost:
         return Asking(row.name, now, fault="Its secret cannot be read, as SECRET_KEY was changed. Enter it again.")
     return Asking(

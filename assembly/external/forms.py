@@ -5,7 +5,6 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from assembly.external.sealing import valid_secret
 from assembly.external.services import SourceFacts
 from assembly.external.trying import MAX_QUERY_CHARACTERS
 from assembly.models import ExternalSource
@@ -20,6 +19,7 @@ from assembly.models.external import (
     MIN_TIMEOUT_MS,
     valid_name,
 )
+from config.http.encryption import valid_secret
 from teams.forms import storable
 
 PLAIN = {"autocomplete": "off", "spellcheck": "false"}

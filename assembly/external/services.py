@@ -6,10 +6,10 @@ from django.db import IntegrityError, transaction
 
 from assembly.external.destination import Refused, url_check, url_read
 from assembly.external.networks import FOR_SOURCES
-from assembly.external.sealing import SecretLost, opened, sealed
 from assembly.models import ExternalSource
 from assembly.models.external import DEFAULT_LIMIT, DEFAULT_TIMEOUT_MS, MAX_NAME_CHARACTERS, valid_name
 from assembly.profiles.sections import RESERVED
+from config.http.encryption import SecretLost, decrypt, encrypt
 from config.http.errors import Conflict, Invalid, NotFound
 from teams.access import require_admin
 from teams.files import StaleVersion, locked
@@ -43,7 +43,7 @@ def external_source_create(*, name: str, facts: SourceFacts, secret: str = "", p
     url_check(facts.url, FOR_SOURCES)
     if ExternalSource.objects.count() >= MAX_SOURCES:
         raise Conflict(f"There are {MAX_SOURCES} external sources already. Delete one that no profile names.")
-    row = ExternalSource(name=name, sealed_secret=sealed(secret), **asdict(facts))
+    row = ExternalSource(name=name, sealed_secret=encrypt(secret), **asdict(facts))
     row.signed_by(principal.author)
     try:
         with transaction.atomic():
@@ -87,7 +87,7 @@ def _saved(current: ExternalSource, facts: SourceFacts, secret: str | None, prin
     for name, value in asdict(facts).items():
         setattr(current, name, value)
     if secret is not None:
-        current.sealed_secret = sealed(secret)
+        current.sealed_secret = encrypt(secret)
     current.version += 1
     current.signed_by(principal.author)
     current.save(force_update=True)
@@ -96,7 +96,7 @@ def _saved(current: ExternalSource, facts: SourceFacts, secret: str | None, prin
 
 def _is_secret_of(source: ExternalSource, secret: str) -> bool:
     try:
-        return opened(source.sealed_secret) == secret
+        return decrypt(source.sealed_secret) == secret
     except SecretLost:
         return False
 

@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
-from assembly.external.sealing import SecretLost
 from assembly.models import Webhook
 from assembly.webhooks.access import NOT_YOURS, delivery_for, webhook_for, webhooks_of
 from assembly.webhooks.delivering import webhook_test
@@ -24,6 +23,7 @@ from assembly.webhooks.services import (
     webhook_update,
 )
 from config.http.cursors import next_address, page_of
+from config.http.encryption import SecretLost
 from config.http.errors import Forbidden
 from teams.models import Team
 from teams.views.asking import asking

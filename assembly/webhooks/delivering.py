@@ -5,12 +5,12 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from assembly.external.sealing import SecretLost, opened
 from assembly.models import Webhook, WebhookDelivery
 from assembly.models.webhook import MAX_FAULT_CHARACTERS
 from assembly.webhooks.announcing import DELIVERY, TEST, delivery_new
 from assembly.webhooks.exchange import Outcome, message_send
 from assembly.webhooks.signing import headers_of
+from config.http.encryption import SecretLost, decrypt
 from memories.jobs import Advance, RetryLater, job_kind
 from memories.models import Job
 from teams.principal import Principal
@@ -59,7 +59,7 @@ def _pending(id_: UUID) -> WebhookDelivery | None:
 def _sent(delivery: WebhookDelivery) -> Outcome:
     webhook = delivery.webhook
     try:
-        keys = [opened(webhook.sealed_secret)] + ([opened(webhook.sealed_before)] if webhook.signs_twice else [])
+        keys = [decrypt(webhook.sealed_secret)] + ([decrypt(webhook.sealed_before)] if webhook.signs_twice else [])
     except SecretLost:
         return Outcome(None, "", LOST, 0)
     timestamp = int(timezone.now().timestamp())

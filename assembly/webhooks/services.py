@@ -8,10 +8,10 @@ from django.utils import timezone
 
 from assembly.external.destination import url_check
 from assembly.external.networks import FOR_WEBHOOKS
-from assembly.external.sealing import opened, sealed
 from assembly.models import Webhook, WebhookEvent
 from assembly.webhooks.access import team_to_tell
 from assembly.webhooks.signing import secret_new
+from config.http.encryption import decrypt, encrypt
 from config.http.errors import Conflict, Invalid, NotFound
 from teams.files import StaleVersion, locked
 from teams.principal import Principal
@@ -53,7 +53,7 @@ def webhook_create(*, facts: WebhookFacts, team: str | None, principal: Principa
     url_check(facts.url, FOR_WEBHOOKS)
     if Webhook.objects.filter(team=whose).count() >= MAX_WEBHOOKS:
         raise Conflict(f"There are {MAX_WEBHOOKS} webhooks already. Delete one that is not needed any more.")
-    row = Webhook(team=whose, sealed_secret=sealed(secret_new()), **_columns(facts))
+    row = Webhook(team=whose, sealed_secret=encrypt(secret_new()), **_columns(facts))
     row.signed_by(principal.author)
     row.save(force_insert=True)
     return row
@@ -77,7 +77,7 @@ def webhook_secret_change(*, webhook: Webhook, expected_version: int, principal:
     """A new secret. For 24 hours messages are signed with the one before, too, so that none is refused meanwhile."""
     current = _current(webhook, expected_version)
     current.sealed_before, current.before_until = current.sealed_secret, timezone.now() + OVERLAP
-    current.sealed_secret = sealed(secret_new())
+    current.sealed_secret = encrypt(secret_new())
     return _saved(current, principal)
 
 
@@ -90,7 +90,7 @@ def webhook_delete(*, webhook: Webhook) -> None:
 
 def secret_of(webhook: Webhook) -> str:
     """The secret with which its messages are signed. Raises SecretLost."""
-    return opened(webhook.sealed_secret)
+    return decrypt(webhook.sealed_secret)
 
 
 def _columns(facts: WebhookFacts) -> dict[str, object]:

@@ -16,6 +16,8 @@ from teams.access import require_admin
 from teams.models import Role, User
 from teams.people import person_create, person_password_renew, person_update
 from teams.people_forms import NewPersonForm, PersonForm
+from teams.sign_in.browser_sessions import current_digest, sessions_end, shown_sessions
+from teams.sign_in.second_factor import has_second_factor, second_factor_remove
 from teams.views.asking import asking
 
 PER_PAGE = 60
@@ -55,7 +57,14 @@ def person(request: HttpRequest, id_: UUID) -> HttpResponse:
             # Who is no admin any more may not see this page.
             return redirect("home" if found.pk == asking(request).id else "people")
     memberships = found.memberships.select_related("team").order_by("team__name")
-    context = {"person": found, "form": form, "memberships": memberships, "roles": dict(Role.choices)}
+    context = {
+        "person": found,
+        "form": form,
+        "memberships": memberships,
+        "roles": dict(Role.choices),
+        "shown": shown_sessions(found, current_digest(request)),
+        "has_second_factor": has_second_factor(found),
+    }
     return render(request, "teams/person.html", context, status=422 if form.errors else 200)
 
 
@@ -66,6 +75,26 @@ def password(request: HttpRequest, id_: UUID) -> HttpResponse:
     require_admin(asking(request))
     found = get_object_or_404(User, pk=id_)
     return _invitation(request, found, person_password_renew(person=found))
+
+
+@require_POST
+def sign_out(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """End all sessions of somebody; an admin's own but for the one that asks."""
+    require_admin(asking(request))
+    found = get_object_or_404(User, pk=id_)
+    sessions_end(person=found, except_digest=current_digest(request))
+    messages.success(request, _("%(name)s is signed out everywhere.") % {"name": found})
+    return redirect("person", id_=found.pk)
+
+
+@require_POST
+def second_factor(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """Remove the second factor of somebody who lost it."""
+    require_admin(asking(request))
+    found = get_object_or_404(User, pk=id_)
+    second_factor_remove(person=found)
+    messages.success(request, _("%(name)s signs in with the password alone now.") % {"name": found})
+    return redirect("person", id_=found.pk)
 
 
 def _invitation(request: HttpRequest, invited: User, password: str) -> HttpResponse:

@@ -12,7 +12,8 @@ NO_PAGES = frozenset({
         "organisation_export_download", "team_export_download", "agent_export_download",
     # Only take what a form on a page sends, and lead back to a page.
     "context_replay", "context_flag", "follow_again", "size",
-    "task_push", "thread_switch", "job_retry", "draft_forget", "person_password",
+    "task_push", "thread_switch", "job_retry", "draft_forget",
+    "person_password", "person_sign_out", "person_second_factor", "browser_session_end", "other_browser_sessions_end",
     "agent_file_restore", "team_file_restore", "daily_log_restore", "profile_restore", "rule_restore",
     "profile_check", "profile_delete", "rule_check", "rule_try", "rule_switch", "rule_delete",
     "memory_pin", "memory_bring_back", "memory_separate", "memory_restore", "import_apply",

@@ -19,11 +19,11 @@ from agents.models import Agent
 from agents.services import daily_log_append
 from assembly.again.wishes import Wishes
 from assembly.context_files.services import context_file_begin
-from assembly.external.sealing import sealed
 from assembly.following import count_and_watch
 from assembly.models import Assembly, ExternalSource, Proposal, StoredProfile, StoredRule, Webhook, WebhookDelivery
 from assembly.profiles import SHIPPED
 from assembly.proposals.services import proposal_create
+from config.http.encryption import encrypt
 from memories.bundle.imports import import_begin, import_show
 from memories.models import ImportPlan, Job, Memory
 from memories.services import facts_of, memory_update
@@ -224,6 +224,7 @@ PAGES = (
     "/accounts/logout/",
     "/accounts/2fa/",
     "/accounts/2fa/totp/activate/",
+    "/accounts/sessions/",
     "/accounts/reauthenticate/",
 )
 GUARDED = (
@@ -307,8 +308,9 @@ def facts(olga: User, team: Team) -> Facts:
         file_save(file=rule, content=f"{content}\n", expected_version=1, author=SYSTEM.author)
     url = "https://weather.example.org/"
     ExternalSource.objects.create(name="weather", label="Weather", url=url, sealed_secret="x")
+    secret = encrypt(SECRET)
     webhook = Webhook.objects.create(
-        team=team, label="Chat", url="https://hooks.example.org/", events=["alert.opened"], sealed_secret=sealed(SECRET)
+        team=team, label="Chat", url="https://hooks.example.org/", events=["alert.opened"], sealed_secret=secret
     )
     answered = {"attempts": 1, "status": 503, "ms": 40, "answer": "Not now.", "fault": "It did not take the message."}
     WebhookDelivery.objects.create(webhook=webhook, event="alert.opened", body="{}", **answered)

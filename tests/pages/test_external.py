@@ -7,10 +7,10 @@ import pytest
 from django.test import Client
 from django.utils.html import escape
 
-from assembly.external.sealing import opened
 from assembly.external.services import SourceFacts, external_source_create
 from assembly.models import ExternalSource, StoredProfile
 from assembly.profiles.reading import described_read
+from config.http.encryption import decrypt
 from teams.files import file_create
 from teams.models import User
 from teams.principal import SYSTEM
@@ -115,7 +115,7 @@ def test_one_is_registered_changed_switched_and_deleted(browser: Client) -> None
     assert response.redirect_chain == [(PAGE, 302)]
     row = ExternalSource.objects.get()
     assert (row.label, row.limit, row.timeout_ms, row.version) == ("All tickets", 5, 300, 2)
-    assert (row.editor_name, opened(row.sealed_secret)) == ("Ada Admin", SECRET)
+    assert (row.editor_name, decrypt(row.sealed_secret)) == ("Ada Admin", SECRET)
     assert "It is off." in text_of(browser.post(f"{PAGE}switch/", {"version": 2}, follow=True))
     assert browser.post(f"{PAGE}switch/", {"version": 2, "on": "on"}).status_code == 412
     assert browser.post(f"{PAGE}switch/", {"version": "nonsense", "on": "on"}).status_code == 412
@@ -137,7 +137,7 @@ def test_no_page_shows_the_secret(browser: Client, source: ExternalSource) -> No
 
 def test_a_secret_is_replaced_or_removed(browser: Client, source: ExternalSource) -> None:
     browser.post(EDIT, {**CHANGED, "secret": "another-secret"})
-    assert opened(ExternalSource.objects.get().sealed_secret) == "another-secret"
+    assert decrypt(ExternalSource.objects.get().sealed_secret) == "another-secret"
     browser.post(EDIT, {**CHANGED, "version": 2, "without_secret": "on"})
     assert ExternalSource.objects.get().sealed_secret == ""
     assert "Remove the secret" not in text_of(browser.get(EDIT))

@@ -28,6 +28,9 @@ accounts/2fa/totp/deactivate/                                           account 
 accounts/2fa/recovery-codes/                                            account       account
 accounts/2fa/recovery-codes/generate/                                   account       account
 accounts/2fa/recovery-codes/download/                                   account       account
+accounts/sessions/                                                      account       account
+accounts/sessions/end-others/                                           account       account
+accounts/sessions/<uuid:id_>/end/                                       account       account
 
                                                                         anyone        =
 teams/                                                                  anyone        =
@@ -55,6 +58,8 @@ teams/<slug:slug>/trends/                                               read    
 people/                                                                 organisation  organisation
 people/<uuid:id_>/                                                      organisation  organisation
 people/<uuid:id_>/password/                                             -             organisation
+people/<uuid:id_>/sign-out/                                             -             organisation
+people/<uuid:id_>/second-factor/                                        -             organisation
 
 agents/                                                                 anyone        =
 agents/new/                                                             organisation  organisation

@@ -19,7 +19,6 @@ from agents.services import agent_create, daily_log_append, daily_log_replace
 from assembly.again.wishes import Wishes
 from assembly.asked import Asked
 from assembly.context_files.services import context_file_begin
-from assembly.external.sealing import sealed
 from assembly.models import ExternalSource, StoredProfile, Webhook, WebhookDelivery, WebhookEvent
 from assembly.profiles import SHIPPED
 from assembly.proposals.services import proposal_create
@@ -29,6 +28,7 @@ from assembly.rules.services import rule_create, rule_save
 from assembly.service import assemble
 from assembly.webhooks.announcing import DELIVERY
 from assembly.webhooks.signing import secret_new
+from config.http.encryption import encrypt
 from memories.bundle.imports import import_show
 from memories.models import Job, JobStatus
 from memories.services import MemoryFacts, Merging, memories_merge, memory_create, memory_update
@@ -156,7 +156,7 @@ def _of(secret: str, team: Team, agent: Agent) -> dict[str, Any]:
         label=f"{secret} chat",
         url=PRIVATE_URL,
         events=[WebhookEvent.ALERT_OPENED],
-        sealed_secret=sealed(secret_new()),
+        sealed_secret=encrypt(secret_new()),
     )
     delivery = WebhookDelivery.objects.create(
         webhook=webhook, event=WebhookEvent.ALERT_OPENED, body="{}", attempts=5, fault="No."

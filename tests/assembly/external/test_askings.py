@@ -13,10 +13,10 @@ from assembly.engine.profile import Profile, Section
 from assembly.engine.types import InvalidAssembly
 from assembly.external import askings
 from assembly.external.access import unregistered
-from assembly.external.sealing import sealed
 from assembly.models import ExternalSource
 from assembly.sources import SOURCES, Filters
 from config.http.current import CURRENT
+from config.http.encryption import encrypt
 from memories.models import Session
 from tests.assembly.conftest import NOW
 from tests.assembly.sources.cast import situation
@@ -36,7 +36,7 @@ def registered(name: str = "tickets", **facts: Any) -> ExternalSource:
 
 
 def test_the_question_says_what_is_wanted_and_for_whom(luna: Agent) -> None:
-    registered(sealed_secret=sealed("quite-a-secret"), limit=7, timeout_ms=300)
+    registered(sealed_secret=encrypt("quite-a-secret"), limit=7, timeout_ms=300)
     team = luna.teams.get()
     session = Session.objects.create(agent=luna, started_at=NOW, external_id="run-7")
     asked = situation(luna, "Fix the ferry timetable", session=session, filters=Filters(exclude=("a", "b")))

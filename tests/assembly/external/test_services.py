@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from assembly.external.sealing import SecretLost, opened, sealed
 from assembly.external.services import (
     MAX_SOURCES,
     SourceFacts,
@@ -16,6 +15,7 @@ from assembly.external.services import (
     external_source_update,
 )
 from assembly.models import ExternalSource
+from config.http.encryption import SecretLost, decrypt, encrypt
 from config.http.errors import Conflict, Forbidden, Invalid, NotFound
 from teams.files import StaleVersion
 from teams.models import User
@@ -48,14 +48,14 @@ def test_the_database_holds_it_encrypted(db: None) -> None:
         cursor.execute("SELECT external_sources::text FROM external_sources")
         (row,) = cursor.fetchone()
     assert SECRET not in row
-    assert opened(ExternalSource.objects.get().sealed_secret) == SECRET
+    assert decrypt(ExternalSource.objects.get().sealed_secret) == SECRET
 
 
 def test_it_stays_unless_another_is_given(db: None) -> None:
     source = create()
-    assert opened(update(source, label="Open tickets").sealed_secret) == SECRET
+    assert decrypt(update(source, label="Open tickets").sealed_secret) == SECRET
     source.refresh_from_db()
-    assert opened(update(source, secret="another-secret").sealed_secret) == "another-secret"
+    assert decrypt(update(source, secret="another-secret").sealed_secret) == "another-secret"
     source.refresh_from_db()
     assert update(source, secret="").sealed_secret == ""
 
@@ -78,12 +78,12 @@ def test_under_another_key_it_is_lost_and_can_be_entered_again(db: None, setting
     source = create()
     settings.SECRET_KEY = "another key"
     with pytest.raises(SecretLost):
-        opened(source.sealed_secret)
-    assert opened(update(source, secret=SECRET).sealed_secret) == SECRET
+        decrypt(source.sealed_secret)
+    assert decrypt(update(source, secret=SECRET).sealed_secret) == SECRET
 
 
 def test_sealed_twice_it_looks_different(db: None) -> None:
-    assert sealed(SECRET) != sealed(SECRET)
+    assert encrypt(SECRET) != encrypt(SECRET)
 
 
 def test_the_same_again_makes_no_version(db: None) -> None:

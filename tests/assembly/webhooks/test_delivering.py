@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from assembly.external.destination import url_check
 from assembly.external.networks import FOR_WEBHOOKS
-from assembly.external.sealing import sealed
 from assembly.models import Webhook, WebhookDelivery, WebhookEvent
 from assembly.webhooks.announcing import DELIVERY, announce
 from assembly.webhooks.delivering import PAUSES, delivery_attempt, delivery_run, webhook_test
@@ -19,6 +18,7 @@ from assembly.webhooks.exchange import UNTOLD
 from assembly.webhooks.resending import NotGivenUp, deliveries_of, delivery_resend, told_of
 from assembly.webhooks.services import secret_of, webhook_secret_change
 from assembly.webhooks.signing import secret_new
+from config.http.encryption import encrypt
 from config.http.errors import Invalid
 from memories.jobs import KINDS, MAX_ATTEMPTS, RetryLater
 from memories.models import Job, JobStatus
@@ -38,7 +38,7 @@ def _this_machine(settings: Any) -> None:
 @pytest.fixture
 def webhook(db: None) -> Webhook:
     return Webhook.objects.create(
-        label="Chat", url="http://127.0.0.1:1/", events=["records.damaged"], sealed_secret=sealed(secret_new())
+        label="Chat", url="http://127.0.0.1:1/", events=["records.damaged"], sealed_secret=encrypt(secret_new())
     )
 
 

@@ -1,0 +1,53 @@
+"""`manage.py reencrypt_secrets`: the last step of changing SECRET_KEY."""
+
+from typing import Any
+
+from allauth.mfa.models import Authenticator
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+
+from assembly.models import ExternalSource, Webhook
+from config.http.encryption import SecretLost, decrypt, encrypt, is_current
+
+COLUMNS = ((ExternalSource, "sealed_secret"), (Webhook, "sealed_secret"), (Webhook, "sealed_before"))
+
+
+class Command(BaseCommand):
+    """Encrypt under the present SECRET_KEY what is still encrypted under one of SECRET_KEY_FALLBACKS. It can be run
+    again, and while everything is in use."""
+
+    help = "Encrypts stored secrets anew, so that former keys can be taken out of SECRET_KEY_FALLBACKS."
+
+    def handle(self, **options: Any) -> None:
+        self.done = self.lost = 0
+        for model, column in COLUMNS:
+            self._columns(model, column)
+        self._authenticators()
+        self.stdout.write(f"{self.done} secret{'' if self.done == 1 else 's'} encrypted anew.")
+        if self.lost:
+            raise CommandError(f"{self.lost} cannot be read. Add the key that they are under to SECRET_KEY_FALLBACKS.")
+
+    @transaction.atomic
+    def _columns(self, model: Any, column: str) -> None:
+        for row in model.objects.select_for_update():
+            stored = getattr(row, column)
+            if stored != (changed := self._anew(stored)):
+                model.objects.filter(pk=row.pk).update(**{column: changed})
+
+    @transaction.atomic
+    def _authenticators(self) -> None:
+        for row in Authenticator.objects.select_for_update():
+            row.data |= {name: self._anew(row.data[name]) for name in ("secret", "seed") if name in row.data}
+            row.save(update_fields=["data"])
+
+    def _anew(self, stored: str) -> str:
+        """The text under the present key; the same where it is under it already, or cannot be read."""
+        if is_current(stored):
+            return stored
+        try:
+            changed = encrypt(decrypt(stored))
+        except SecretLost:
+            self.lost += 1
+            return stored
+        self.done += 1
+        return changed

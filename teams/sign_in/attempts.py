@@ -1,0 +1,118 @@
+"""Limits on attempts to sign in: token buckets in the database, which all processes share and restarts keep.
+
+Nobody can lock out another, and everybody is slowed (the table is in docs/accounts.md). An attempt is taken from the
+bucket of its account at its source, from that of the source over all accounts, and, where the source is an address and
+not a known device (`teams.sign_in.device`), from that of the account over all addresses. So whoever guesses from
+elsewhere uses up tokens of their own; guessing from many addresses uses up those that all unknown devices share, while
+a person's own browser goes on. It follows OWASP's “device cookies” against slow and distributed guessing.
+
+Attempts are taken before the password is looked at, so that parallel ones cannot pass together, and given back after
+a right one. Names that no account has are limited alike: a refusal says nothing about accounts.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import Enum
+
+from django.db import connection, transaction
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from teams.sign_in.client import network_of
+from teams.sign_in.device import known_device
+from teams.sign_in.models import SignInLimit
+
+TAKE = """
+    INSERT INTO sign_in_limits AS bucket (bucket, full_at)
+    VALUES (%(bucket)s, clock_timestamp() + %(refill)s * interval '1 second')
+    ON CONFLICT (bucket) DO UPDATE
+    SET full_at = greatest(bucket.full_at, clock_timestamp()) + %(refill)s * interval '1 second'
+    WHERE bucket.full_at <= clock_timestamp() + %(refill)s * (%(tokens)s - 1) * interval '1 second'
+    RETURNING bucket
+"""
+GIVE_BACK = """
+    UPDATE sign_in_limits SET full_at = full_at - %(refill)s * interval '1 second' WHERE bucket = %(bucket)s
+"""
+
+
+class TooManyAttempts(Exception):
+    """A limit is used up; nothing was taken from the others."""
+
+
+class Step(Enum):
+    """A step of signing in at which something can be guessed."""
+
+    PASSWORD = "password"  # noqa: S105 - a word, no password
+    CODE = "code"
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """The tokens of a full bucket, and the time in which one comes back. `given_back` says whether a right attempt
+    returns its token."""
+
+    tokens: int
+    refill: timedelta
+    given_back: bool = True
+
+
+ACCOUNT_AT_SOURCE = {
+    Step.PASSWORD: Rate(5, timedelta(minutes=3)),
+    Step.CODE: Rate(5, timedelta(minutes=10)),
+}
+SOURCE = Rate(20, timedelta(seconds=30))
+SOURCE_EVEN_RIGHT = Rate(60, timedelta(seconds=2), given_back=False)  # hashing a password takes half a second
+ACCOUNT = {
+    Step.PASSWORD: Rate(50, timedelta(minutes=1)),
+    Step.CODE: Rate(20, timedelta(minutes=6)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An attempt that was let through: the buckets that it was taken from."""
+
+    taken: Sequence[tuple[str, Rate]]
+
+
+def attempt_begin(*, request: HttpRequest, step: Step, username: str) -> Attempt:
+    """Take an attempt from every limit that it counts for, or from none. Raises TooManyAttempts."""
+    account = username.strip().lower()
+    device = known_device(request, account)
+    source = f"device:{device}" if device else f"address:{network_of(request)}"
+    wanted = [
+        (_bucket(step.value, account, source), ACCOUNT_AT_SOURCE[step]),
+        (_bucket("source", source), SOURCE),
+        (_bucket("even right", source), SOURCE_EVEN_RIGHT),
+    ]
+    if not device:
+        wanted.append((_bucket(step.value, account), ACCOUNT[step]))
+    with transaction.atomic(), connection.cursor() as cursor:
+        # Always in this order of kinds, so that no two attempts wait for each other.
+        for bucket, rate in wanted:
+            seconds = rate.refill.total_seconds()
+            cursor.execute(TAKE, {"bucket": bucket, "refill": seconds, "tokens": rate.tokens})
+            if cursor.fetchone() is None:
+                raise TooManyAttempts
+    return Attempt(wanted)
+
+
+def attempt_give_back(attempt: Attempt) -> None:
+    """Return the tokens of an attempt that was right. Tokens of wrong ones stay taken: else somebody who signs in now
+    and then could guess without end."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        for bucket, rate in attempt.taken:
+            if rate.given_back:
+                cursor.execute(GIVE_BACK, {"bucket": bucket, "refill": rate.refill.total_seconds()})
+
+
+def full_limits_delete() -> int:
+    """Delete the rows of buckets that are full again. Returns how many."""
+    deleted, _ = SignInLimit.objects.filter(full_at__lt=timezone.now()).delete()
+    return deleted
+
+
+def _bucket(*parts: str) -> str:
+    return salted_hmac("teams.sign_in.attempts", "\n".join(parts), algorithm="sha256").hexdigest()

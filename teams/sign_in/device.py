@@ -1,0 +1,52 @@
+"""Device cookies: a browser in which an account signed in before is known again, for that account alone.
+
+The cookie opens nothing. It only keeps the limits on guessing that all unknown devices share from holding up the
+account's owner (`teams.sign_in.attempts`). Each sign-in gives a new one, so nobody gets one without all factors.
+"""
+
+import secrets
+from datetime import timedelta
+
+from django.conf import settings
+from django.core.signing import BadSignature, TimestampSigner
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.crypto import salted_hmac
+
+LASTS = timedelta(days=180)
+_SALT = "teams.sign_in.device"
+
+
+def known_device(request: HttpRequest, username: str) -> str:
+    """Return the id of the device if this account signed in there before, else ""."""
+    cookie = request.COOKIES.get(_cookie_name(username), "")
+    try:
+        account, _, device = _signer().unsign(cookie, max_age=LASTS).partition(".")
+    except BadSignature:
+        return ""
+    return device if account == _account(username) else ""
+
+
+def device_remember(response: HttpResponse, username: str) -> None:
+    """Set the cookie by which this account's device is known. Call it after all factors were right."""
+    response.set_cookie(
+        _cookie_name(username),
+        _signer().sign(f"{_account(username)}.{secrets.token_urlsafe(16)}"),
+        max_age=LASTS,
+        path=reverse("account_login").removesuffix("login/"),
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def _cookie_name(username: str) -> str:
+    return f"device_{_account(username)[:12]}"
+
+
+def _account(username: str) -> str:
+    return salted_hmac(_SALT, username.strip().lower(), algorithm="sha256").hexdigest()[:32]
+
+
+def _signer() -> TimestampSigner:
+    return TimestampSigner(salt=_SALT)

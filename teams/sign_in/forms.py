@@ -1,0 +1,51 @@
+"""The forms in which a password or a code is checked: each check is limited as signing in is."""
+
+from allauth.account.adapter import get_adapter as get_account_adapter
+from allauth.account.forms import ChangePasswordForm as AllauthChangePasswordForm
+from allauth.core import context
+from allauth.mfa.adapter import get_adapter
+from allauth.mfa.base import forms as base
+
+from teams.models import User
+from teams.sign_in.attempts import Attempt, Step, TooManyAttempts, attempt_begin, attempt_give_back
+from teams.sign_in.second_factor import code_accept
+
+
+class _OnceOnly(base.BaseAuthenticateForm):  # type: ignore[misc]
+    """A form that takes a code of an authenticator app, or a recovery code, once."""
+
+    def clean_code(self) -> str:
+        code: str = self.cleaned_data["code"]
+        attempt = _attempt(Step.CODE, self.user)
+        accepted = code_accept(person=self.user, code=code)
+        if accepted is None:
+            raise get_adapter().validation_error("incorrect_code")
+        attempt_give_back(attempt)
+        self.authenticator = accepted
+        return code
+
+
+class AuthenticateForm(_OnceOnly, base.AuthenticateForm):  # type: ignore[misc]
+    """The second step of signing in."""
+
+
+class ReauthenticateForm(_OnceOnly, base.ReauthenticateForm):  # type: ignore[misc]
+    """The proof before anything about one's sign-in changes."""
+
+
+class ChangePasswordForm(AllauthChangePasswordForm):  # type: ignore[misc]  # allauth has no types
+    """A new password for who knows the present one: a session that was stolen does not let one guess it."""
+
+    def clean_oldpassword(self) -> str:
+        attempt = _attempt(Step.PASSWORD, self.user)
+        password: str = super().clean_oldpassword()
+        attempt_give_back(attempt)
+        return password
+
+
+def _attempt(step: Step, person: User) -> Attempt:
+    """An attempt that is within the limits. Raises ValidationError."""
+    try:
+        return attempt_begin(request=context.request, step=step, username=person.username)
+    except TooManyAttempts:
+        raise get_account_adapter().validation_error("too_many_login_attempts") from None

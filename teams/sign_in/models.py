@@ -1,0 +1,43 @@
+"""Tables of signing in: how much each limit has left, and the browsers in which people are signed in."""
+
+from django.conf import settings
+from django.db import models
+from uuid_utils.compat import uuid7
+
+MAX_BROWSER_CHARACTERS = 300
+
+
+class SignInLimit(models.Model):
+    """A token bucket that attempts to sign in are taken from; `full_at` is when it is full again.
+
+    `bucket` is a digest under SECRET_KEY of what the limit counts: of addresses, and of names as they were typed, some
+    of which are passwords in the wrong field. A bucket without a row is full.
+    """
+
+    bucket = models.CharField(max_length=64, primary_key=True)
+    full_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "sign_in_limits"
+
+
+class BrowserSession(models.Model):
+    """A browser's session, with the person who is signed in there, if anybody is.
+
+    `digest` is the SHA-256 of the key in the browser's cookie, so that nobody who reads the table can use a session.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    digest = models.CharField(max_length=64, unique=True)
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, null=True, related_name="browser_sessions", db_column="user_id"
+    )
+    session_data = models.TextField()
+    began_at = models.DateTimeField()
+    seen_at = models.DateTimeField()
+    expires_at = models.DateTimeField(db_index=True)
+    address = models.CharField(max_length=64, blank=True)
+    browser = models.CharField(max_length=MAX_BROWSER_CHARACTERS, blank=True)
+
+    class Meta:
+        db_table = "browser_sessions"

@@ -1,0 +1,79 @@
+"""Second factors: their secrets are encrypted at rest, and each code works once, whatever happens at the same time.
+
+allauth remembers used codes in a cache for 30 seconds; here the time step of the last accepted code is stored with the
+authenticator and only later ones are taken (RFC 6238, section 5.2), under a lock of its row.
+"""
+
+from typing import Any
+
+from allauth.core.internal.cryptokit import compare_user_code
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value, yield_hotp_counters_from_time
+from allauth.mfa.utils import is_mfa_enabled
+from django.db import transaction
+
+from config.http.encryption import decrypt, encrypt
+from teams.models import User
+from teams.sign_in.browser_sessions import sessions_end
+
+LAST_STEP = "last_step"
+"""Key in an authenticator's data: the time step of the last TOTP code that was accepted."""
+
+
+class EncryptingMFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no types
+    """Stores secrets of authenticator apps and seeds of recovery codes encrypted."""
+
+    def encrypt(self, text: str) -> str:
+        return encrypt(text)
+
+    def decrypt(self, encrypted_text: str) -> str:
+        return decrypt(encrypted_text)
+
+
+@transaction.atomic
+def code_accept(*, person: User, code: str) -> Any:
+    """Use up a code. Returns the authenticator that it belongs to; None where it is wrong, or was used before."""
+    own = Authenticator.objects.select_for_update().filter(user=person).exclude(type=Authenticator.Type.WEBAUTHN)
+    for authenticator in own.order_by("pk"):
+        if authenticator.type == Authenticator.Type.TOTP:
+            accepted = _totp_accept(authenticator, code)
+        else:
+            accepted = authenticator.wrap().validate_code(code)
+        if accepted:
+            authenticator.user = person
+            return authenticator
+    return None
+
+
+def _totp_accept(authenticator: Any, code: str) -> bool:
+    secret = decrypt(authenticator.data["secret"])
+    for step in yield_hotp_counters_from_time():
+        is_new = step > authenticator.data.get(LAST_STEP, -1)
+        if is_new and compare_user_code(actual=code, expected=format_hotp_value(hotp_value(secret, step))):
+            authenticator.data[LAST_STEP] = step
+            authenticator.save(update_fields=["data"])
+            return True
+    return False
+
+
+@transaction.atomic
+def activation_code_use_up(*, authenticator: Any) -> None:
+    """Let the code by which an authenticator app was set up, and any before it, sign nobody in."""
+    current = Authenticator.objects.select_for_update().get(pk=authenticator.pk)
+    current.data[LAST_STEP] = max(yield_hotp_counters_from_time())
+    current.save(update_fields=["data"])
+
+
+def has_second_factor(person: User) -> bool:
+    """Return whether the person has set up an authenticator app."""
+    return bool(is_mfa_enabled(person))
+
+
+@transaction.atomic
+def second_factor_remove(*, person: User) -> bool:
+    """Remove the authenticator app and the recovery codes of somebody who lost them, and end their sessions. Returns
+    whether there were any."""
+    removed, _ = Authenticator.objects.filter(user=person).delete()
+    sessions_end(person=person)
+    return bool(removed)
