@@ -16,13 +16,18 @@ CLIENT_NETWORK_BITS = 64
 
 
 def client_address(request: HttpRequest) -> str:
+    """Return the IP address of the client that sent a request."""
+    peer = str(request.META.get("REMOTE_ADDR") or "")
+    return address_behind_proxies(peer, request.META.get("HTTP_X_FORWARDED_FOR", ""))
+
+
+def address_behind_proxies(peer: str, forwarded_for: str) -> str:
     """Return the client's IP address in its normal form: of the hops that trusted proxies report, the last one that is
-    no trusted proxy itself. Where the connection came through no TCP, the text that the server gives."""
-    client = str(request.META.get("REMOTE_ADDR") or "")
-    address = parsed_address(client)
+    no trusted proxy itself. Where the peer has no IP address, it is returned as it is."""
+    address = parsed_address(peer)
     if address is None:
-        return client
-    for hop in reversed(request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")):
+        return peer
+    for hop in reversed(forwarded_for.split(",")):
         reported = parsed_address(hop) if is_trusted_proxy(address) else None
         if reported is None:  # the client itself, or a proxy that reports nothing usable
             break

@@ -1,4 +1,9 @@
-"""The largest body that is read at all; what fits is limited further by each form and serializer."""
+"""The largest body of a request, by its address and by whether it brings a credential; what fits is limited further by
+each form and serializer.
+
+Both the server, before it reads a body, and Django's middleware ask `body_refusal`: nothing that will be refused is
+read first, and every refusal is an answer in our words.
+"""
 
 from collections.abc import Callable
 
@@ -7,6 +12,15 @@ from django.http import HttpRequest, HttpResponseBase
 
 from config.http.errors import DossierError
 from config.http.problems import error_response
+
+SMALL_FORM_BYTES = 64_000
+SMALL_FORMS = ("/accounts/", "/people/", "/alerts/", "/jobs/", "/retention/", "/webhooks/", "/metrics", "/static/")
+"""Begin the addresses of forms that have a few short fields, and of what takes no body at all."""
+WITHOUT_CREDENTIAL_BYTES = 1_000_000
+"""Without a key or a session, the answer is nearly always that one is needed. A text that somebody wrote and sent after
+the session had ended still fits: it is given back."""
+REFUSAL = "body_refusal"
+"""Key of an ASGI scope: the error for which its body was not read."""
 
 
 class BodyTooLarge(DossierError):
@@ -21,18 +35,44 @@ class LengthRequired(DossierError):
     title = "The length of the body is missing"
 
 
+def body_refusal(path: str, announced: int, transfer_encoding: str, *, has_credential: bool) -> DossierError | None:
+    """Return why a body is refused before it is read, or None. `announced` is its Content-Length in bytes."""
+    if transfer_encoding:
+        return LengthRequired("Send a Content-Length header instead of a chunked body.")
+    if announced <= (most := max_body_bytes(path, has_credential=has_credential)):
+        return None
+    detail = f"This request holds at most {most:,} bytes; it has {announced:,}. Nothing was stored."
+    if announced <= max_body_bytes(path, has_credential=True):
+        return BodyTooLarge(f"{detail} Sign in, or send a key, and try again.")
+    return BodyTooLarge(f"{detail} Send it in smaller parts.")
+
+
+def max_body_bytes(path: str, *, has_credential: bool) -> int:
+    """Return the size of the largest body that is read at an address. No address has less than SMALL_FORM_BYTES."""
+    if path.startswith(SMALL_FORMS):
+        return SMALL_FORM_BYTES
+    most: int = settings.MAX_BODY_BYTES
+    return most if has_credential else min(most, WITHOUT_CREDENTIAL_BYTES)
+
+
+def has_credential(authorization: str, cookie: str) -> bool:
+    """Return whether a request brings a key or a session, by its headers; whether they are good is for later."""
+    return bool(authorization) or f"{settings.SESSION_COOKIE_NAME}=" in cookie
+
+
 class BodyLimitMiddleware:
-    """Refuses a body over MAX_BODY_BYTES, and one whose length is not told beforehand."""
+    """Answers requests whose body is refused."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        length = request.headers.get("Content-Length", "")
-        if "chunked" in request.headers.get("Transfer-Encoding", ""):
-            error = LengthRequired("Send a Content-Length header instead of a chunked body.")
-            return error_response(request, error)
-        if length.isdecimal() and int(length) > settings.MAX_BODY_BYTES:
-            detail = f"A request holds at most {settings.MAX_BODY_BYTES:,} bytes; this one has {int(length):,}."
-            return error_response(request, BodyTooLarge(f"{detail} Nothing was stored. Send it in smaller parts."))
-        return self.get_response(request)
+        error = getattr(request, "scope", {}).get(REFUSAL) or self._refusal(request)
+        return error_response(request, error) if error else self.get_response(request)
+
+    def _refusal(self, request: HttpRequest) -> DossierError | None:
+        headers, length = request.headers, request.headers.get("Content-Length", "")
+        announced = int(length) if length.isdecimal() else 0
+        is_known = has_credential(headers.get("Authorization", ""), headers.get("Cookie", ""))
+        transfer_encoding = headers.get("Transfer-Encoding", "")
+        return body_refusal(request.path_info, announced, transfer_encoding, has_credential=is_known)

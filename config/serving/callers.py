@@ -12,6 +12,8 @@ from typing import Any
 
 from django.conf import settings
 
+from config.http.client_address import address_behind_proxies, client_network
+
 MOST_KNOWN = 10_000
 DIGEST_BYTES = 16
 
@@ -77,6 +79,7 @@ def _session_of(cookies: bytes) -> bytes:
 
 
 def address_of(scope: Mapping[str, Any]) -> str:
-    """Return the address that the connection comes from."""
-    client = scope.get("client")
-    return client[0] if client else ""
+    """Return the address of the client, as trusted proxies report it; of IPv6 the network that clients have whole."""
+    peer = scope["client"][0] if scope.get("client") else ""
+    forwarded = b",".join(value for name, value in scope["headers"] if name == b"x-forwarded-for")
+    return client_network(address_behind_proxies(peer, forwarded.decode("latin-1")))

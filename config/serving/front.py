@@ -1,4 +1,4 @@
-"""The front: the first that sees a request, before its body. It tells who asks, whether a limit is reached, and which
+"""The front: it sees a request before its body. It tells who asks, whether a limit is reached, and which
 process computes the answer."""
 
 import asyncio
@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
 from config.http.errors import DossierError
+from config.http.limits import REFUSAL
 from config.http.problems import Busy
 from config.serving.callers import Caller, Callers, credential_of
 from config.serving.heavy_lane import Application, HeavyLane, Message, Receive, Send
@@ -59,7 +60,8 @@ class Front:
         credential = b"" if scope["path"].startswith(SIGN_IN) else credential_of(scope)
         caller = self._callers.caller_of(scope, credential)
         scope["caller"] = caller.name
-        heavy = self._heavy_routes.is_heavy(scope, caller.name, _announced_bytes(scope))
+        is_read = REFUSAL not in scope  # a refused body costs nothing, and has nothing to hand over
+        heavy = is_read and self._heavy_routes.is_heavy(scope, caller.name, _announced_bytes(scope))
         try:
             with self._gate.admit(caller, heavy=heavy) as admitted:
                 await self._answer(scope, receive, _with_headers(send, admitted), heavy=heavy)

@@ -36,6 +36,7 @@ class Reception:
         self._door = door
         self._opened = opened
         self._listening = False
+        self._is_full = False
         self._closed = False
         self._ready: deque[socket.socket] = deque()
         self._waiting: deque[socket.socket] = deque()
@@ -61,8 +62,8 @@ class Reception:
         """Receive until closed. Afterwards nobody listens at the address. Raises OSError where nobody may."""
         try:
             while not self._closed:
-                for key, _ in self._selector.select():
-                    key.data(key.fileobj)
+                for key, events in self._selector.select():
+                    key.data(key.fileobj, events)
         finally:
             self._leave()
 
@@ -78,13 +79,19 @@ class Reception:
         with contextlib.suppress(OSError):  # it rings already, or nobody is there to hear it
             self._rope.send(b"!")
 
-    def _heed_bell(self, bell: socket.socket) -> None:
+    def _heed_bell(self, bell: socket.socket, _: int) -> None:
         bell.recv(4096)
         self._admit_new()
 
     def _admit_new(self) -> None:
         while not self._new.empty():
-            self._selector.register(self._new.get(), selectors.EVENT_READ, self._hear)
+            self._selector.register(self._new.get(), selectors.EVENT_READ, self._attend)
+
+    def _attend(self, line: socket.socket, events: int) -> None:
+        if events & selectors.EVENT_WRITE:  # there is room in it again
+            self._hand_over_waiting()
+        if events & selectors.EVENT_READ:
+            self._hear(line)
 
     def _hear(self, line: socket.socket) -> None:
         try:
@@ -94,8 +101,8 @@ class Reception:
         if said == READY:
             self._ready.append(line)
             self._open()
-            for _ in range(len(self._waiting)):
-                self._hand_over(self._waiting.popleft())
+            self._set_full(full=False)
+            self._hand_over_waiting()
         else:
             self._forget(line)
 
@@ -104,18 +111,15 @@ class Reception:
             self._door.listen(BACKLOG)
             self._opened()
             self._listening = True
-        if self._door.fileno() not in self._selector.get_map():
-            self._selector.register(self._door, selectors.EVENT_READ, self._welcome)
 
     def _forget(self, line: socket.socket) -> None:
         self._selector.unregister(line)
         line.close()
         if line in self._ready:
             self._ready.remove(line)
-            if not self._ready:  # who comes now waits at the door
-                self._selector.unregister(self._door)
+            self._watch_door()
 
-    def _welcome(self, door: socket.socket) -> None:
+    def _welcome(self, door: socket.socket, _: int) -> None:
         try:
             connection, _ = door.accept()
         except OSError as error:
@@ -123,22 +127,38 @@ class Reception:
                 logger.warning("no connection can be accepted: %s", os.strerror(error.errno))
                 time.sleep(ACCEPT_PAUSE_SECONDS)
             return
-        self._hand_over(connection)
+        self._waiting.append(connection)
+        self._hand_over_waiting()
 
-    def _hand_over(self, connection: socket.socket) -> None:
-        stuck = False
+    def _hand_over_waiting(self) -> None:
+        while self._waiting and self._hand_over(self._waiting[0]):
+            self._waiting.popleft()
+        if bool(self._waiting) != self._is_full:
+            self._set_full(full=bool(self._waiting))
+
+    def _hand_over(self, connection: socket.socket) -> bool:
+        """Give it to the next process that has room for it; return False where it has to wait for one."""
         for line in list(self._ready):
             self._ready.rotate(-1)
-            try:
+            # A line is full where its process has not taken what was handed to it; an OSError says that it has died.
+            with contextlib.suppress(OSError):
                 socket.send_fds(line, [CONNECTION], [connection.fileno()])
-            except BlockingIOError:  # so many wait there that none more fits
-                stuck = True
-            except OSError:  # it has just died
-                continue
-            else:
                 connection.close()  # it lives on in that process
-                return
-        if stuck:
-            connection.close()
-        else:
-            self._waiting.append(connection)
+                return True
+        return False
+
+    def _set_full(self, *, full: bool) -> None:
+        """While all lines are full, nobody is accepted: who comes then waits in the kernel's queue until a process has
+        taken one, and is neither refused nor lost."""
+        self._is_full = full
+        for line in self._ready:
+            self._selector.modify(line, selectors.EVENT_READ | (selectors.EVENT_WRITE if full else 0), self._attend)
+        self._watch_door()
+
+    def _watch_door(self) -> None:
+        """Accept where a process may have room. Where none does, who comes waits at the door."""
+        is_wanted, is_watched = bool(self._ready) and not self._is_full, self._door in self._selector.get_map()
+        if is_wanted and not is_watched:
+            self._selector.register(self._door, selectors.EVENT_READ, self._welcome)
+        elif is_watched and not is_wanted:
+            self._selector.unregister(self._door)

@@ -3,20 +3,26 @@
 import asyncio
 import signal
 import socket
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
 
+from config.serving.connections import Bounds, Connections
+from config.serving.http_protocol import BoundedHttpProtocol
 from config.serving.reception import READY
 
 KEEP_ALIVE_SECONDS = 75  # longer than proxies keep theirs: it is they who close, so none sends into a closed one
 FINISH_SECONDS = 15  # less than the parent waits for us
+TAKEN_AT_ONCE = 64
+"""Connections that are taken from the line before those that are open get their turn again."""
+TICKS_PER_CHECK = 10
+"""Tenths of a second between two looks at who is too slow."""
 
 
 class WebServer(uvicorn.Server):
     """Serves until SIGTERM or the end of the line, and then finishes the requests under way."""
 
-    def __init__(self, application: str, line: socket.socket) -> None:
+    def __init__(self, application: str, line: socket.socket, bounds: Bounds) -> None:
         # Without a set-up of its own, uvicorn logs as everything else does.
         config = uvicorn.Config(
             application,
@@ -32,6 +38,7 @@ class WebServer(uvicorn.Server):
         self._line = line
         self._line.setblocking(False)
         self._arriving: set[asyncio.Task[Any]] = set()
+        self._open_connections = Connections(bounds)
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:
         # A signal that comes before the server's own handlers are there, or after they are gone, asks for the same.
@@ -56,25 +63,38 @@ class WebServer(uvicorn.Server):
         await super().shutdown(sockets)
 
     def _take(self) -> None:
-        """A connection, or the end of the line."""
-        try:
-            said, descriptors, _, _ = socket.recv_fds(self._line, 1, 1)
-        except OSError:
-            said, descriptors = b"", []
-        for descriptor in descriptors:
-            task = asyncio.create_task(self._serve_connection(socket.socket(fileno=descriptor)))
-            self._arriving.add(task)
-            task.add_done_callback(self._arriving.discard)
-        if not said:
-            asyncio.get_running_loop().remove_reader(self._line)
-            self.should_exit = True
+        """Take the connections that wait in the line, or notice its end."""
+        for _ in range(TAKEN_AT_ONCE):
+            try:
+                said, descriptors, _, _ = socket.recv_fds(self._line, 1, 1)
+            except BlockingIOError:
+                return
+            except OSError:
+                said, descriptors = b"", []
+            for descriptor in descriptors:
+                task = asyncio.create_task(self._serve_connection(socket.socket(fileno=descriptor)))
+                self._arriving.add(task)
+                task.add_done_callback(self._arriving.discard)
+            if not said:
+                asyncio.get_running_loop().remove_reader(self._line)
+                self.should_exit = True
+                return
 
     async def _serve_connection(self, connection: socket.socket) -> None:
         await asyncio.get_running_loop().connect_accepted_socket(self._protocol, connection)
 
     def _protocol(self) -> asyncio.Protocol:
-        protocol: Any = self.config.http_protocol_class
-        made: asyncio.Protocol = protocol(
-            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        return BoundedHttpProtocol(
+            open_connections=self._open_connections,
+            config=self.config,
+            server_state=self.server_state,
+            app_state=self.lifespan.state,
         )
-        return made
+
+    async def on_tick(self, counter: int) -> bool:
+        """Called by uvicorn ten times in a second."""
+        if counter % TICKS_PER_CHECK == 0:
+            now = asyncio.get_running_loop().time()
+            for connection in list(self.server_state.connections):
+                cast("BoundedHttpProtocol", connection).check(now)
+        return await super().on_tick(counter)

@@ -16,6 +16,7 @@ from django.db import connections
 
 from agents.models import Agent
 from config.database.base import DatabaseWrapper
+from config.serving.connections import raise_descriptor_limit
 from config.serving.counting import counting_together
 from config.serving.heavy_process import SOCKET, HeavyProcess, heavy_socket, shared_folder
 from config.serving.kept_process import KeptProcess
@@ -43,6 +44,7 @@ class Command(BaseCommand):
         parser.add_argument("--demo", action="store_true", help="load the demo data into an empty installation")
 
     def handle(self, *, host: str, port: int, processes: int, no_worker: bool, demo: bool, **_: Any) -> None:
+        raise_descriptor_limit()
         # Whoever ends it, by Ctrl-C or SIGTERM, also ends the database that it started.
         for name in STOPPING:
             signal.signal(name, lambda *_: sys.exit(0))

@@ -3,9 +3,11 @@
 import socket
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 from django.urls import resolve
 
+from config.serving.connections import Bounds
 from config.serving.garbage import collect_seldom
 from config.serving.web_server import WebServer
 from config.tokens import DEFAULT_TOKENIZER, get_tokenizer
@@ -23,7 +25,8 @@ class Command(BaseCommand):
 
     def handle(self, *, line: int, **_: Any) -> None:
         load_everything()
-        WebServer("config.asgi:application", socket.socket(fileno=line)).run()
+        bounds = Bounds.within_descriptors(settings.MAX_CONNECTIONS, settings.MAX_CONNECTIONS_PER_CLIENT)
+        WebServer("config.asgi:application", socket.socket(fileno=line), bounds).run()
 
 
 def load_everything() -> None:
