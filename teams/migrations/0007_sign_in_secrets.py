@@ -1,6 +1,7 @@
 """Encrypts the secrets of second factors, and moves browsers' sessions into the table that knows whose they are."""
 
 import hashlib
+import json
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -56,13 +57,13 @@ def move_sessions(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
             sessions.bulk_create(
                 sessions.model(
                     digest=hashlib.sha256(key.encode()).hexdigest(),
-                    session_data=data,
-                    person_id=known.get(_data_of(data).get(SESSION_KEY)),
+                    session_data=encrypt(json.dumps(held)),
+                    person_id=known.get(held.get(SESSION_KEY)),
                     began_at=now,
                     seen_at=now,
                     expires_at=min(expires, latest),
                 )
-                for key, data, expires in rows
+                for key, held, expires in ((key, _data_of(data), expires) for key, data, expires in rows)
                 if expires > now
             )
 

@@ -3,10 +3,12 @@
 allauth.usersessions was the alternative. It keeps a second table beside Django's and looks after it with two to four
 statements per page; here a session and what is known about it are one row, ended by one DELETE.
 
-A session ends when it was idle for SESSION_IDLE_HOURS, and SESSION_DAYS after it began whatever happens in it.
+What a session holds is encrypted: while somebody sets up an authenticator app, that is its secret. A session ends when
+it was idle for SESSION_IDLE_HOURS, and SESSION_DAYS after it began whatever happens in it.
 """
 
 import hashlib
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -20,6 +22,7 @@ from django.utils import timezone
 from psycopg.errors import UniqueViolation
 
 from config.http.client_address import client_address
+from config.http.encryption import SecretLost, decrypt, encrypt
 from teams.sign_in.models import MAX_BROWSER_CHARACTERS, BrowserSession
 
 SEEN_EVERY = timedelta(minutes=5)
@@ -33,6 +36,16 @@ class SessionStore(SessionBase):
         super().__init__(session_key)
         self.row: BrowserSession | None = None
         self.address = self.browser = ""  # of the request that is under way, set by the middleware
+
+    def encode(self, session_dict: dict[str, Any]) -> str:
+        return encrypt(json.dumps(session_dict))
+
+    def decode(self, session_data: bytes | str) -> dict[str, Any]:
+        try:
+            data: dict[str, Any] = json.loads(decrypt(str(session_data)))
+        except SecretLost:
+            return {}  # SECRET_KEY was changed: the person signs in again
+        return data
 
     def load(self) -> dict[str, Any]:
         digest = digest_of(self.session_key)

@@ -8,13 +8,14 @@ import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from django.apps import apps
+from django.core import signing
 from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
 
 from config.http.encryption import SecretLost, decrypt, encrypt, is_current
-from teams.models import User
+from teams.models import BrowserSession, User
 from teams.sign_in.second_factor import code_accept
 from tests.teams.sign_in.conftest import (
     ELSEWHERE,
@@ -130,9 +131,30 @@ def test_the_code_of_setting_up_signs_nobody_in(
 
 
 def rows_as_text() -> str:
+    """All rows of all tables, as a dump holds them."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT string_agg(row::text, ' ') FROM mfa_authenticator AS row")
-        return str(cursor.fetchone()[0])
+        tables = connection.introspection.table_names(cursor)
+        texts = []
+        for table in tables:
+            cursor.execute(f'SELECT string_agg(held::text, chr(10)) FROM "{table}" AS held')  # noqa: S608 - names of our own tables
+            texts.append(str(cursor.fetchone()[0]))
+    assert "priya" in "".join(texts)
+    return "\n".join(texts)
+
+
+@pytest.mark.finding("5.3")
+def test_not_even_while_it_is_set_up_a_row_shows_a_secret(db: None) -> None:
+    make_priya()
+    browser = Client()
+    sign_in(browser)
+    browser.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    secret = browser.get("/accounts/2fa/totp/activate/").context["form"].secret
+    text = rows_as_text()
+    assert secret not in text
+    for (held,) in BrowserSession.objects.values_list("session_data"):
+        with pytest.raises(signing.BadSignature):
+            signing.loads(held, salt="django.contrib.sessions.SessionStore")
+    assert browser.session["mfa.totp.secret"] == secret
 
 
 @pytest.mark.finding("5.3")
