@@ -1,5 +1,7 @@
 """The agents app: agents, their files, daily logs and keys."""
 
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
@@ -12,3 +14,4 @@ class AgentsConfig(AppConfig):
         from teams.people import admin_rights_ended  # noqa: PLC0415
 
         admin_rights_ended.connect(admin_keys_revoke_of, dispatch_uid="agents.admin_keys_revoke_of")
+        import_module("agents.quotas.models")

@@ -12,6 +12,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from agents.models import Agent
+from agents.quotas.subjects import subjects_of
+from agents.quotas.uses import uses
 from assembly.changes import NOBODYS, State
 from assembly.columns import Columns, columns_of
 from assembly.engine.flat import flat
@@ -103,8 +105,9 @@ def record(
     assembly.body, assembly.contents = packed(contents), contents
     summaries = _summaries_of(candidates)
     with transaction.atomic() if summaries else nullcontext():
-        write(assembly, composed.told, composed.omitted, rests_on)
+        size = write(assembly, composed.told, composed.omitted, rests_on)
         store_summaries(summaries)
+    uses.add(subjects_of(principal), record_bytes=size)
     return assembly
 
 

@@ -62,10 +62,11 @@ class Unwritten(Exception):
     """Other pieces have all the numbers that those of this record could have."""
 
 
-def write(assembly: Assembly, told: Sequence[NewPiece], omitted: Sequence[NewPiece], rests_on: State) -> None:
+def write(assembly: Assembly, told: Sequence[NewPiece], omitted: Sequence[NewPiece], rests_on: State) -> int:
     """Store the assembly, and its pieces with their texts where they are not stored yet.
 
-    Raises Changed where the state that it rests on is not there any more: then there is no assembly.
+    Returns the bytes of its body and the characters of the texts that were not stored yet. Raises Changed where the
+    state that it rests on is not there any more: then there is no assembly.
     """
     for byte in IDS:
         ids = {piece.sha256: piece.id_from(byte) for piece in (*told, *omitted)}
@@ -74,10 +75,11 @@ def write(assembly: Assembly, told: Sequence[NewPiece], omitted: Sequence[NewPie
         # The second time, all are sent; the third, those are there that somebody else stored meanwhile.
         known = (stored.among(pieces), frozenset[int](), frozenset[int]())
         if len(pieces) == len(ids) and any(_written(assembly, pieces, those, rests_on) for those in known):
-            if new := pieces.keys() - known[0]:
+            new = pieces.keys() - known[0]
+            if new:
                 stored.add(new)
             assembly._state.adding, assembly._state.db = False, DEFAULT_DB_ALIAS  # noqa: SLF001 - as Model.save does
-            return
+            return len(assembly.body) + sum(len(pieces[id_].text) for id_ in new)
     raise Unwritten
 
 

@@ -205,6 +205,13 @@ MAX_CONNECTIONS = environment.number("MAX_CONNECTIONS", 2_000, minimum=50, maxim
 MAX_CONNECTIONS_PER_CLIENT = environment.number("MAX_CONNECTIONS_PER_CLIENT", 256, minimum=10, maximum=100_000)
 REQUEST_CPU_MS = environment.number("REQUEST_CPU_MS", 3_000, minimum=100, maximum=600_000)
 
+# --- Quotas: what each agent's key and each person may ask and store; 0 sets no limit ---
+
+QUOTA_REQUESTS_UNDER_WAY = environment.number("QUOTA_REQUESTS_UNDER_WAY", 64, minimum=0, maximum=100_000)
+QUOTA_REQUESTS_PER_MINUTE = environment.number("QUOTA_REQUESTS_PER_MINUTE", 6_000, minimum=0, maximum=10_000_000)
+QUOTA_TEXT_BYTES_PER_DAY = environment.number("QUOTA_TEXT_BYTES_PER_DAY", 500_000_000, minimum=0, maximum=10**15)
+QUOTA_RECORD_BYTES_PER_DAY = environment.number("QUOTA_RECORD_BYTES_PER_DAY", 1_000_000_000, minimum=0, maximum=10**15)
+
 # --- Assembling ---
 
 ASSEMBLY_TIME_MS = environment.number("ASSEMBLY_TIME_MS", 10_000, minimum=100, maximum=600_000)

@@ -25,8 +25,11 @@ def route_of(request: HttpRequest) -> str:
 
 
 def facts_of_caller(request: HttpRequest) -> dict[str, Any]:
-    """Return who asked, as far as that is known by now, in plain texts: `principal` is the ref, "" for nobody; `kind`,
-    `agent` and `teams` are those of the Principal."""
+    """Return who asked, in plain texts: `principal` is the ref, "" for nobody; `kind`, `agent` and `teams` are those of
+    the Principal. Empty where nobody needed to know."""
+    user = request.__dict__.get("user")
+    if isinstance(user, LazyObject) and "_cached_user" not in request.__dict__:
+        return {}
     principal = _principal(request)
     if not getattr(principal, "ref", ""):
         return {"principal": ""}

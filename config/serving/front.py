@@ -26,11 +26,17 @@ class Admitted(Protocol):
         """Return the headers that tell the caller how much is left."""
         ...
 
+    def answered(self, status: int, body_bytes: int) -> None:
+        """Take note of the answer to the request, whose body had so many bytes."""
+        ...
+
 
 class Gate(Protocol):
     """Knows the limits of callers."""
 
-    def admit(self, caller: Caller, *, heavy: bool) -> AbstractContextManager["Admitted | None"]:
+    def admit(
+        self, caller: Caller, *, heavy: bool, method: str, path: str
+    ) -> AbstractContextManager["Admitted | None"]:
         """Return a block within which the request is under way. Raises TooManyRequests on entering it."""
         ...
 
@@ -38,7 +44,7 @@ class Gate(Protocol):
 class OpenGate:
     """Lets everybody in."""
 
-    def admit(self, caller: Caller, *, heavy: bool) -> AbstractContextManager[Admitted | None]:
+    def admit(self, caller: Caller, *, heavy: bool, method: str, path: str) -> AbstractContextManager[Admitted | None]:
         return nullcontext()
 
 
@@ -61,10 +67,12 @@ class Front:
         caller = self._callers.caller_of(scope, credential)
         scope["caller"] = caller.name
         is_read = REFUSAL not in scope  # a refused body costs nothing, and has nothing to hand over
-        heavy = is_read and self._heavy_routes.is_heavy(scope, caller.name, _announced_bytes(scope))
+        body_bytes = _announced_bytes(scope)
+        heavy = is_read and self._heavy_routes.is_heavy(scope, caller.name, body_bytes)
         try:
-            with self._gate.admit(caller, heavy=heavy) as admitted:
-                await self._answer(scope, receive, _with_headers(send, admitted), heavy=heavy)
+            with self._gate.admit(caller, heavy=heavy, method=scope["method"], path=scope["path"]) as admitted:
+                answer = _Answer(send, admitted)
+                await self._answer(scope, receive, answer.send, heavy=heavy)
         except DossierError as error:
             if isinstance(error, TooManyRequests):  # whoever tries again at once costs no more than once in a while
                 await asyncio.sleep(REFUSAL_PAUSE_SECONDS)
@@ -75,6 +83,8 @@ class Front:
         facts = scope.get("facts", {})
         if "principal" in facts:
             self._callers.learn(credential, facts)
+        if admitted:
+            admitted.answered(answer.status, body_bytes)
 
     async def _answer(self, scope: Message, receive: Receive, send: Send, *, heavy: bool) -> None:
         if heavy and self._heavy_lane:
@@ -89,14 +99,18 @@ def _announced_bytes(scope: Message) -> int:
     return int(length) if length.isdigit() else 0
 
 
-def _with_headers(send: Send, admitted: Admitted | None) -> Send:
-    """The same, with the gate's headers added to answers."""
-    if admitted is None:
-        return send
+class _Answer:
+    """Passes an answer on, with the gate's headers added, and notes its status."""
 
-    async def send_with_headers(message: Message) -> None:
+    def __init__(self, send: Send, admitted: Admitted | None) -> None:
+        self._send = send
+        self._admitted = admitted
+        self.status = 0
+
+    async def send(self, message: Message) -> None:
+        """Pass on one message."""
         if message["type"] == "http.response.start":
-            message = {**message, "headers": [*message["headers"], *admitted.headers()]}
-        await send(message)
-
-    return send_with_headers
+            self.status = message["status"]
+            if self._admitted:
+                message = {**message, "headers": [*message["headers"], *self._admitted.headers()]}
+        await self._send(message)

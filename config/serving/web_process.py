@@ -18,11 +18,15 @@ class WebProcess(KeptProcess):
     Its connections come through a line, whose end it notices when we are gone, by SIGKILL too.
     """
 
-    def __init__(self, admit: Callable[[socket.socket], None], variables: Mapping[str, str]) -> None:
-        """`admit` gets our end of each line; the variables are added to the environment."""
+    def __init__(
+        self, admit: Callable[[socket.socket], None], variables: Mapping[str, str], gone: Callable[[], None]
+    ) -> None:
+        """`admit` gets our end of each line; the variables are added to the environment; `gone` is called when one
+        ended."""
         super().__init__("web process")
         self._admit = admit
         self._variables = variables
+        self._gone = gone
 
     def spawn(self) -> subprocess.Popen[bytes]:
         ours, theirs = socket.socketpair()
@@ -37,3 +41,6 @@ class WebProcess(KeptProcess):
             )
         self._admit(ours)
         return process
+
+    def ended(self) -> None:
+        self._gone()

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
+from agents.quotas.uses import FlushThread
 from assembly.management.commands.web import load_everything
 from config.http.tracing import start_tracing
 from config.serving.heavy_process import RENEWED
@@ -28,5 +29,7 @@ class Command(BaseCommand):
         start_tracing()
         load_everything()
         application = ThreadedHandler(THREADS, Turns(AT_ONCE, COUNTED_SECONDS, MOST_EACH))
-        if serve_heavy(application, socket):
+        with FlushThread():
+            has_grown = serve_heavy(application, socket)
+        if has_grown:
             sys.exit(RENEWED)

@@ -5,8 +5,9 @@ import secrets
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
 from django.conf import settings
@@ -21,6 +22,7 @@ from config.serving.counting import counting_together
 from config.serving.heavy_process import SOCKET, HeavyProcess, heavy_socket, shared_folder
 from config.serving.kept_process import KeptProcess
 from config.serving.reception import Reception
+from config.serving.request_counts import FILE, REGION, REGIONS, RequestCounts, make_file
 from config.serving.web_process import WebProcess
 from memories.worker_process import WorkerProcess
 from teams.models import Team, User
@@ -59,7 +61,7 @@ class Command(BaseCommand):
                 ):
                     heavy = HeavyProcess(heavy_socket(folder), counts)
                     variables = {**counts, SOCKET: str(heavy_socket(folder))}
-                    web = [WebProcess(reception.admit, variables) for _ in range(processes)]
+                    web = _web_processes(reception, processes, variables, folder)
                     with _kept([*web, heavy, *([] if no_worker else [WorkerProcess()])]):
                         reception.run()
         finally:
@@ -112,6 +114,19 @@ def _closed_by_signals(reception: Reception) -> Iterator[None]:
     yield
     for name in STOPPING:
         signal.signal(name, signal.SIG_IGN)
+
+
+def _web_processes(
+    reception: Reception, processes: int, variables: Mapping[str, str], folder: Path
+) -> list[WebProcess]:
+    """So many, each with a region of its own of the file in which they count requests."""
+    file = make_file(folder, processes)
+    counted = RequestCounts(path=file, regions=processes)
+    shared = {**variables, FILE: str(file), REGIONS: str(processes)}
+    return [
+        WebProcess(reception.admit, {**shared, REGION: str(region)}, partial(counted.clear, region))
+        for region in range(processes)
+    ]
 
 
 @contextlib.contextmanager

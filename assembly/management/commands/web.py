@@ -7,6 +7,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 from django.urls import resolve
 
+from agents.quotas.uses import FlushThread
 from config.serving.connections import Bounds
 from config.serving.garbage import collect_seldom
 from config.serving.web_server import WebServer
@@ -26,7 +27,8 @@ class Command(BaseCommand):
     def handle(self, *, line: int, **_: Any) -> None:
         load_everything()
         bounds = Bounds.within_descriptors(settings.MAX_CONNECTIONS, settings.MAX_CONNECTIONS_PER_CLIENT)
-        WebServer("config.asgi:application", socket.socket(fileno=line), bounds).run()
+        with FlushThread():
+            WebServer("config.asgi:application", socket.socket(fileno=line), bounds).run()
 
 
 def load_everything() -> None:

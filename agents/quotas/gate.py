@@ -1,0 +1,143 @@
+"""The gate: lets a request in while its caller, the caller's agent and its teams are within their limits."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from agents.quotas.headers import headers_of
+from agents.quotas.limits import NO_LIMITS, Limits
+from agents.quotas.stored_by import Stored, stored_by
+from agents.quotas.uses import Uses, uses
+from config.serving.callers import Caller
+from config.serving.refusals import TooManyRequests
+from config.serving.request_counts import Counted, RequestCounts, seconds_left
+
+HEAVY_UNDER_WAY = 8
+"""Costly requests of one caller under way or waiting; they are computed one at a time."""
+BUSY_SECONDS = 2
+DAY_REACHED_SECONDS = 3_600
+"""When to try again once a limit of the day is reached: before midnight, as an admin may have raised it."""
+UNTIL = "The next day begins at midnight UTC; an admin can raise the limit."
+SUCCESS = range(200, 400)
+
+
+class Asked(NamedTuple):
+    """What the gate looks at."""
+
+    caller: Caller
+    heavy: bool
+    method: str
+    path: str
+
+
+class _Reached(NamedTuple):
+    """A limit that is reached."""
+
+    policy: str
+    detail: str
+    retry_after: int
+
+
+class Admitted:
+    """A request that was let in."""
+
+    def __init__(self, gate: "QuotaGate", asked: Asked, limits: Limits) -> None:
+        self._gate, self._asked, self._limits = gate, asked, limits
+
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        """Return RateLimit-Policy and RateLimit, for answers of the API to callers with any limit."""
+        if self._limits.are_none or not self._asked.path.startswith("/api/"):
+            return []
+        return self._gate.headers(self._asked.caller.name, self._limits)
+
+    def answered(self, status: int, body_bytes: int) -> None:
+        """Count the texts that the request stored: the bytes of its body, where it stored any."""
+        asked = self._asked
+        if body_bytes and status in SUCCESS and stored_by(asked.method, asked.path) is Stored.TEXTS:
+            self._gate.count_texts(asked.caller, body_bytes)
+
+
+class QuotaGate:
+    """The gate of one web process."""
+
+    def __init__(self, counts: RequestCounts, used: Uses = uses) -> None:
+        self._counts = counts
+        self._uses = used
+
+    @contextmanager
+    def admit(self, caller: Caller, *, heavy: bool, method: str, path: str) -> Iterator[Admitted]:
+        """Count the request as under way within the block. Raises TooManyRequests on entering it."""
+        asked = Asked(caller, heavy, method, path)
+        limited = self._limited(caller)
+        for subject, limits in limited.items():
+            for reached in self._reached(asked, subject, limits):
+                self._uses.add(caller.subjects, refused=1)
+                raise TooManyRequests(
+                    reached.detail,
+                    retry_after=reached.retry_after,
+                    policies=[reached.policy],
+                    headers=self.headers(subject, limits),
+                )
+        for subject in limited:
+            self._counts.begin(subject, heavy=heavy)
+        self._uses.add(caller.subjects, requests=1)
+        try:
+            yield Admitted(self, asked, limited[caller.name])
+        finally:
+            for subject in limited:
+                self._counts.end(subject, heavy=heavy)
+
+    def headers(self, subject: str, limits: Limits) -> list[tuple[bytes, bytes]]:
+        """Return the headers that tell a subject its limits and how much is left."""
+        return headers_of(limits, self._counts.of(subject), self._uses.stored_today(subject))
+
+    def count_texts(self, caller: Caller, size: int) -> None:
+        """Count so many bytes of texts that the caller stored."""
+        self._uses.add(caller.subjects, text_bytes=size)
+
+    def _limited(self, caller: Caller) -> dict[str, Limits]:
+        """The caller, whose requests are counted in any case, and those of its agent and teams that have limits."""
+        if not caller.subjects:
+            return {caller.name: NO_LIMITS}
+        limited = {caller.name: self._uses.limits_of(caller.name, caller.kind)}
+        for subject in caller.subjects[1:]:
+            limits = self._uses.limits_of(subject, "")
+            if not limits.are_none:
+                limited[subject] = limits
+        return limited
+
+    def _reached(self, asked: Asked, subject: str, limits: Limits) -> Iterator[_Reached]:
+        counted, whose = self._counts.of(subject), _whose(asked.caller, subject)
+        if asked.heavy and subject == asked.caller.name and counted.heavy >= HEAVY_UNDER_WAY:
+            detail = f"{counted.heavy} costly requests of {whose} are under way already. Wait for their answers."
+            yield _Reached("heavy-requests", detail, BUSY_SECONDS)
+        yield from _reached_now(counted, limits, whose)
+        if limits.text_bytes_per_day or limits.record_bytes_per_day:
+            yield from self._reached_today(asked, subject, limits, whose)
+
+    def _reached_today(self, asked: Asked, subject: str, limits: Limits, whose: str) -> Iterator[_Reached]:
+        kind = stored_by(asked.method, asked.path)
+        if kind is Stored.NOTHING:
+            return
+        texts, records = self._uses.stored_today(subject)
+        is_text = kind is Stored.TEXTS
+        limit, used = (limits.text_bytes_per_day, texts) if is_text else (limits.record_bytes_per_day, records)
+        if limit and used >= limit:
+            noun = "texts" if is_text else "records of contexts"
+            detail = f"{limit:,} bytes of {noun} per day are allowed for {whose}. {UNTIL}"
+            yield _Reached(f"{'text' if is_text else 'record'}-bytes-per-day", detail, DAY_REACHED_SECONDS)
+
+
+def _reached_now(counted: Counted, limits: Limits, whose: str) -> Iterator[_Reached]:
+    if limits.requests_under_way and counted.under_way >= limits.requests_under_way:
+        detail = f"{counted.under_way} requests of {whose} are under way already. Wait for their answers."
+        yield _Reached("requests-under-way", detail, BUSY_SECONDS)
+    if limits.requests_per_minute and counted.this_minute >= limits.requests_per_minute:
+        detail = f"{limits.requests_per_minute:,} requests per minute are allowed for {whose}."
+        yield _Reached("requests-per-minute", f"{detail} Wait for the next minute.", seconds_left())
+
+
+def _whose(caller: Caller, subject: str) -> str:
+    if subject.startswith(("agent:", "team:")):
+        return f"this {subject.partition(':')[0]}"
+    return {"person": "you", "address": "this address"}.get(caller.kind, "this key")

@@ -1,0 +1,66 @@
+"""The limits that hold for a subject: what the settings say, what the organisation set, what the team's admins set."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from django.conf import settings
+
+from agents.quotas.models import LIMIT_NAMES, QuotaLimit
+
+UNLIMITED = 0
+
+
+class Limits(NamedTuple):
+    """Numbers that are not to be exceeded; 0 is no limit."""
+
+    requests_under_way: int = UNLIMITED
+    requests_per_minute: int = UNLIMITED
+    text_bytes_per_day: int = UNLIMITED
+    record_bytes_per_day: int = UNLIMITED
+
+    @property
+    def are_none(self) -> bool:
+        return not any(self)
+
+
+NO_LIMITS = Limits()
+
+
+def default_limits(kind: str) -> Limits:
+    """Return what the settings say for a kind of principal. Agents and teams have only the limits that are set."""
+    if kind in {"agent_key", "person"}:
+        return Limits(
+            settings.QUOTA_REQUESTS_UNDER_WAY,
+            settings.QUOTA_REQUESTS_PER_MINUTE,
+            settings.QUOTA_TEXT_BYTES_PER_DAY,
+            settings.QUOTA_RECORD_BYTES_PER_DAY,
+        )
+    if kind == "admin_key":  # a whole organisation may import with one
+        return Limits(settings.QUOTA_REQUESTS_UNDER_WAY)
+    return NO_LIMITS
+
+
+def allowed_limits(default: Limits, organisation: QuotaLimit | None) -> Limits:
+    """Return what the organisation allows: what it set, else the default."""
+    return Limits(*(_or(getattr(organisation, name, None), getattr(default, name)) for name in LIMIT_NAMES))
+
+
+def effective_limits(allowed: Limits, own: QuotaLimit | None) -> Limits:
+    """Return what holds: the lower of what the organisation allows and of what the team's admins set."""
+    return Limits(*(lower(getattr(allowed, name), getattr(own, name, None)) for name in LIMIT_NAMES))
+
+
+def lower(allowed: int, own: int | None) -> int:
+    """Return the lower of two limits, of which 0 is none and null is not set."""
+    if not own:
+        return allowed
+    return min(allowed, own) if allowed else own
+
+
+def limits_of(kind: str, rows: Mapping[bool, QuotaLimit]) -> Limits:
+    """Return what holds for a subject with these rows, by whether they are the organisation's."""
+    return effective_limits(allowed_limits(default_limits(kind), rows.get(True)), rows.get(False))
+
+
+def _or(value: int | None, default: int) -> int:
+    return default if value is None else value

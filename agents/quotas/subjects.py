@@ -1,0 +1,11 @@
+"""The subjects that limits and uses belong to: `key:…`, `person:…`, `agent:…`, `team:…`, each with the id."""
+
+from teams.principal import Principal
+
+
+def subjects_of(principal: Principal) -> tuple[str, ...]:
+    """Return whose uses the principal's count towards: its own, its agent's and its teams'; nobody's for the system."""
+    if principal.kind == "system":
+        return ()
+    agent = (f"agent:{principal.agent_id}",) if principal.agent_id else ()
+    return (principal.ref, *agent, *(f"team:{team}" for team in sorted(principal.team_ids)))
