@@ -44,6 +44,11 @@ def may_delete(principal: Principal, proposal: Proposal) -> bool:
     return proposal.proposed_by == principal.ref or may_decide(principal, proposal)
 
 
+def require_deletable(principal: Principal, proposal: Proposal) -> None:
+    """Check that somebody may take it away. Raises Forbidden."""
+    require(may_delete(principal, proposal), "Only who made a proposal, or an admin of the team, may delete it.")
+
+
 def require(allowed: bool, detail: str) -> None:
     """Raises Forbidden, with what to do instead."""
     if not allowed:

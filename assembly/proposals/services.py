@@ -7,7 +7,7 @@ from assembly.again.what_if import WhatIf, what_if
 from assembly.again.wishes import Wishes
 from assembly.engine.flat import flat
 from assembly.models import Assembly, Proposal
-from assembly.proposals.access import may_decide, may_delete, may_propose, require
+from assembly.proposals.access import may_decide, may_propose, require, require_deletable
 from assembly.record import Owners
 from config.http.errors import Conflict
 from teams.files import locked
@@ -60,7 +60,7 @@ def proposal_decide(*, proposal: Proposal, status: str, principal: Principal) ->
 
 def proposal_delete(*, proposal: Proposal, principal: Principal) -> None:
     """Take a proposal away. Raises Forbidden."""
-    require(may_delete(principal, proposal), "Only who made a proposal, or an admin of the team, may delete it.")
+    require_deletable(principal, proposal)
     proposal.delete()
 
 

@@ -22,6 +22,7 @@ class RetentionForm(forms.Form):
         label=_("Days"), help_text=_("Counted from the moment of each context."),
         min_value=1, max_value=MAX_DAYS, required=False,
     )  # fmt: skip
+    confirmed = forms.BooleanField(required=False, widget=forms.HiddenInput)
     keep_flagged = forms.BooleanField(
         label=_("Keep what somebody flagged"),
         help_text=_("A context that has the flag “keep” stays, however old it is."),

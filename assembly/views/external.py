@@ -7,8 +7,9 @@ import yaml
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods, require_POST
 
 from assembly.external.access import external_source_for, external_source_named
 from assembly.external.asking import SOURCE
@@ -19,6 +20,8 @@ from assembly.models import ExternalSource
 from assembly.models.external import MAX_LABEL_CHARACTERS
 from config.http.cursors import next_address, page_of
 from teams.views.asking import asking
+from teams.views.confirmation import Confirmation, confirmation_page
+from teams.views.document import Crumb
 
 
 def external_list(request: HttpRequest) -> HttpResponse:
@@ -63,11 +66,26 @@ def switch(request: HttpRequest, name: str) -> HttpResponse:
     return redirect("external_page", name=name)
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, name: str) -> HttpResponse:
-    """Delete it."""
+    """Ask whether it shall go, and delete it."""
     principal = asking(request)
-    external_source_delete(source=external_source_for(principal, name), principal=principal)
+    source = external_source_for(principal, name)
+    if request.method != "POST":
+        return confirmation_page(
+            request,
+            Confirmation(
+                question=_("Delete the external source %(name)s?") % {"name": name},
+                consequences=[
+                    _("Its address and its secret go. Sections that name it stay empty, and contexts say so."),
+                    _("Contexts that hold what it told stay. To pause it, switch it off."),
+                ],
+                button=_("Delete it for good"),
+                back=reverse("external_page", args=[name]),
+                crumbs=[Crumb(_("External sources"), reverse("external_list"))],
+            ),
+        )
+    external_source_delete(source=source, principal=principal)
     messages.success(
         request, _("The external source %(name)s is deleted. Contexts that hold what it told stay.") % {"name": name}
     )

@@ -6,8 +6,9 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods, require_POST
 
 from assembly.external.access import unregistered
 from assembly.profile_forms import ProfileForm
@@ -16,9 +17,11 @@ from assembly.profiles.services import profile_create, profile_delete
 from assembly.views.profile_check import check_of
 from assembly.views.profile_guidance import PROFILE, offered_sources
 from assembly.views.profile_table import table_of
-from config.http.errors import Conflict, Invalid
+from config.http.errors import Conflict, Invalid, NotFound
 from teams.access import require_admin
 from teams.views.asking import asking
+from teams.views.confirmation import Confirmation, confirmation_page
+from teams.views.document import Crumb
 
 NAME_LINE = re.compile(r"^name:.*\n", re.MULTILINE)
 STARTING_POINT = "coding"
@@ -65,16 +68,43 @@ def profile_check(request: HttpRequest) -> HttpResponse:
     return render(request, "assembly/_profile_check.html", {"check": check})
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, name: str) -> HttpResponse:
-    """Delete a profile with its history; a shipped one is then again as it came."""
+    """Ask whether a profile shall go with its history, and delete it; a shipped one is then again as it came."""
+    require_admin(asking(request))
     entry = profile_entry(name)
+    if request.method != "POST":
+        return _question(request, entry)
     profile_delete(name=name, principal=asking(request))
     if entry.shipped:
         messages.success(request, _("The profile %(name)s is as it came with Dossier again.") % {"name": name})
         return redirect("profile_page", name=name)
     messages.success(request, _("The profile %(name)s is deleted. Contexts made with it stay.") % {"name": name})
     return redirect("profile_list")
+
+
+def _question(request: HttpRequest, entry: Entry) -> HttpResponse:
+    """Ask before the organisation's own text of a profile goes. Raises NotFound where there is none."""
+    if not entry.stored:
+        raise NotFound(_("A profile %(name)s of your own") % {"name": entry.name})
+    remains = (
+        _("It is as it came with Dossier again.")
+        if entry.shipped
+        else _("Requests that name it are refused from then on.")
+    )
+    return confirmation_page(
+        request,
+        Confirmation(
+            question=_("Delete the profile %(name)s?") % {"name": entry.name},
+            consequences=[
+                _("Its text goes with all its versions. Contexts that were made with it stay."),
+                remains,
+            ],
+            button=_("Delete our changes") if entry.shipped else _("Delete the profile for good"),
+            back=reverse("profile_page", args=[entry.name]),
+            crumbs=[Crumb(_("Profiles"), reverse("profile_list"))],
+        ),
+    )
 
 
 def _new(request: HttpRequest, form: ProfileForm, status: int = 200, **facts: Any) -> HttpResponse:

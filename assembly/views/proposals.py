@@ -6,18 +6,21 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods, require_POST
 
 from assembly.again.wishes import Wishes
 from assembly.models import Assembly, Proposal
-from assembly.proposals.access import may_decide, may_delete, proposal_for
+from assembly.proposals.access import may_decide, may_delete, proposal_for, require_deletable
 from assembly.proposals.services import proposal_again, proposal_decide, proposal_delete
 from assembly.views.beside_rows import beside_page
 from assembly.views.wish_words import wish_rows
 from config.http.cursors import next_address, page_of
 from config.http.errors import Conflict, DossierError
 from teams.views.asking import asking
+from teams.views.confirmation import Confirmation, confirmation_page
+from teams.views.document import Crumb
 
 DECISIONS = {"accept": Proposal.Status.ACCEPTED, "dismiss": Proposal.Status.DISMISSED}
 
@@ -77,10 +80,23 @@ def decide(request: HttpRequest, id_: UUID) -> HttpResponse:
     return redirect("proposal", id_=id_)
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """Take it away."""
+    """Ask whether it shall go, and delete it."""
     principal = asking(request)
-    proposal_delete(proposal=proposal_for(principal, id_), principal=principal)
+    found = proposal_for(principal, id_)
+    if request.method != "POST":
+        require_deletable(principal, found)
+        return confirmation_page(
+            request,
+            Confirmation(
+                question=_("Delete the proposal for %(name)s?") % {"name": found.agent_name},
+                consequences=[_("What was proposed, why, and what was decided go. Nothing that was published changes.")],
+                button=_("Delete the proposal for good"),
+                back=reverse("proposal", args=[id_]),
+                crumbs=[Crumb(_("Proposals"), reverse("proposal_list"))],
+            ),
+        )
+    proposal_delete(proposal=found, principal=principal)
     messages.success(request, _("The proposal is deleted."))
     return redirect("proposal_list")

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 from assembly.afterwards.failures import failures_parked, failures_retry
 from assembly.models import NewAssembly, Pruning, RetentionPolicy
 from assembly.retention.forms import RetentionForm
-from assembly.retention.policies import Held, held_for, retention_clear, retention_set
+from assembly.retention.policies import Held, Keeping, held_for, retention_clear, retention_set
 from assembly.retention.pruning import outdated
 from assembly.seals.sealing import newest_seal
 from teams.access import Action, require_admin, team_for
@@ -79,6 +79,10 @@ def _prunings(**of: Any) -> list[Pruning]:
 def _saved(request: HttpRequest, form: RetentionForm, held: Held, principal: Principal) -> bool:
     """Whether it is saved; if not, the form says why, and saving once more replaces what others said meanwhile."""
     version, keeping = form.cleaned_data["version"], form.keeping
+    if not form.cleaned_data["confirmed"] and (going := _going(held, keeping or held_for(None).keeping)):
+        form.data = {**dict(form.data.items()), "confirmed": "on"}
+        form.add_error(None, _question(going))
+        return False
     try:
         if keeping:
             policy = retention_set(team=held.team, keeping=keeping, expected_version=version, principal=principal)
@@ -95,6 +99,26 @@ def _saved(request: HttpRequest, form: RetentionForm, held: Held, principal: Pri
     return True
 
 
+def _going(held: Held, keeping: Keeping) -> int:
+    """How many contexts would be deleted by this that stay by the rule of now; at most MOST_COUNTED are counted."""
+    if keeping == held.keeping:
+        return 0
+    policy = RetentionPolicy(team=held.team, days=keeping.days, keep_flagged=keeping.keep_flagged)
+    return outdated(policy)[:MOST_COUNTED].count()
+
+
+def _question(count: int) -> str:
+    return ngettext(
+        "%(count)s context is older than that. It is deleted within the hour, for good. Save again to delete it.",
+        "%(count)s contexts are older than that. They are deleted within the hour, for good. Save again to delete them.",
+        count,
+    ) % {"count": _counted(count)}
+
+
+def _counted(count: int) -> str:
+    return f"{count:,}" if count < MOST_COUNTED else _("More than 100,000")
+
+
 def _saved_words(policy: RetentionPolicy) -> str:
     """That it is saved, and what goes because of it."""
     count = outdated(policy)[:MOST_COUNTED].count()
@@ -106,4 +130,4 @@ def _saved_words(policy: RetentionPolicy) -> str:
         "Saved. %(count)s context is older than that: it goes within the hour.",
         "Saved. %(count)s contexts are older than that: they go within the hour.",
         count,
-    ) % {"count": f"{count:,}" if count < MOST_COUNTED else _("More than 100,000")}
+    ) % {"count": _counted(count)}

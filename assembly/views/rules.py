@@ -5,8 +5,9 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods, require_POST
 
 from assembly.models import StoredRule
 from assembly.profiles.tree import MAX_CHARACTERS, line_numbered
@@ -22,6 +23,8 @@ from teams.access import Action
 from teams.forms import TextForm
 from teams.principal import Principal
 from teams.views.asking import asking
+from teams.views.confirmation import Confirmation, confirmation_page
+from teams.views.document import Crumb
 
 
 def rule_list(request: HttpRequest) -> HttpResponse:
@@ -74,10 +77,23 @@ def switch(request: HttpRequest, name: str) -> HttpResponse:
     return redirect("rule_page", name=name)
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, name: str) -> HttpResponse:
-    """Delete a rule with its history."""
+    """Ask whether a rule shall go with its history, and delete it."""
     rule = rule_for(asking(request), name, Action.EDIT)
+    if request.method != "POST":
+        return confirmation_page(
+            request,
+            Confirmation(
+                question=_("Delete the rule %(name)s?") % {"name": name},
+                consequences=[
+                    _("All its versions go with it. Contexts in which it counted stay. To pause it, switch it off.")
+                ],
+                button=_("Delete the rule for good"),
+                back=reverse("rule_page", args=[name]),
+                crumbs=[Crumb(_("Rules"), reverse("rule_list"))],
+            ),
+        )
     rule_delete(rule=rule, principal=asking(request))
     messages.success(request, _("The rule %(name)s is deleted. Contexts in which it counted stay.") % {"name": name})
     return redirect("rule_list")

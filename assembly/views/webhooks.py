@@ -6,9 +6,10 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods, require_POST
 
 from assembly.models import Webhook
 from assembly.webhooks.access import NOT_YOURS, delivery_for, webhook_for, webhooks_of
@@ -27,6 +28,8 @@ from config.http.encryption import SecretLost
 from config.http.errors import Forbidden
 from teams.models import Team
 from teams.views.asking import asking
+from teams.views.confirmation import Confirmation, confirmation_page
+from teams.views.document import Crumb
 
 SHOWN = "20"
 
@@ -114,10 +117,24 @@ def switch(request: HttpRequest, id_: UUID) -> HttpResponse:
     return redirect("webhook_page", id_=id_)
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """Delete it with its log."""
+    """Ask whether it shall go with its log, and delete it."""
     webhook: Webhook = webhook_for(asking(request), id_)
+    if request.method != "POST":
+        return confirmation_page(
+            request,
+            Confirmation(
+                question=_("Delete the webhook %(label)s?") % {"label": webhook.label},
+                consequences=[
+                    _("Its secret goes, and so does the log of what was sent. What waits to be sent is not sent."),
+                    _("To pause it, switch it off."),
+                ],
+                button=_("Delete it with its log"),
+                back=reverse("webhook_page", args=[id_]),
+                crumbs=[Crumb(_("Webhooks"), reverse("webhook_list"))],
+            ),
+        )
     webhook_delete(webhook=webhook)
     messages.success(request, _("The webhook %(label)s is deleted.") % {"label": webhook.label})
     return redirect("webhook_list")

@@ -5,12 +5,16 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods
 
 from config.pages.drafts import kept_drafts, places_of
 from teams.drafts import Draft, draft_discard, drafts_of
 from teams.views.asking import asking
+from teams.views.confirmation import Confirmation, confirmation_page
+from teams.views.document import Crumb
 
 
 def draft_list(request: HttpRequest) -> HttpResponse:
@@ -26,10 +30,29 @@ def draft_page(request: HttpRequest, id_: UUID) -> HttpResponse:
     return render(request, "pages/draft.html", {"draft": draft, "place": place})
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def draft_forget(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """Forget a draft, unless its author went on writing since the page was shown."""
+    """Ask whether a draft shall go, and forget it, unless its author went on writing since the page was shown."""
     draft = _own(request, id_)
+    if request.method != "POST":
+        return confirmation_page(
+            request,
+            Confirmation(
+                question=_("Forget this draft?"),
+                consequences=[
+                    ngettext(
+                        "Your %(n)s character goes. What was published stays as it is.",
+                        "Your %(n)s characters go. What was published stays as it is.",
+                        len(draft.content),
+                    )
+                    % {"n": f"{len(draft.content):,}"}
+                ],
+                button=_("Forget the draft"),
+                back=reverse("draft_page", args=[id_]),
+                crumbs=[Crumb(_("Your drafts"), reverse("draft_list"))],
+                hidden={"revision": str(draft.revision)},
+            ),
+        )
     if request.POST.get("revision") != str(draft.revision):
         messages.warning(
             request, _("You went on writing since. This is the draft as it is now; nothing was forgotten.")

@@ -12,16 +12,16 @@ NO_PAGES = frozenset({
         "organisation_export_download", "team_export_download", "agent_export_download",
     # Only take what a form on a page sends, and lead back to a page.
     "context_replay", "context_flag", "follow_again", "size",
-    "task_push", "thread_switch", "job_retry", "draft_forget",
+    "task_push", "thread_switch", "job_retry",
     "person_password", "person_sign_out", "person_second_factor", "browser_session_end", "other_browser_sessions_end",
     "agent_file_restore", "team_file_restore", "daily_log_restore", "profile_restore", "rule_restore",
-    "profile_check", "profile_delete", "rule_check", "rule_try", "rule_switch", "rule_delete",
+    "profile_check", "rule_check", "rule_try", "rule_switch",
     "memory_pin", "memory_bring_back", "memory_separate", "memory_restore", "import_apply",
-    "proposal_decide", "proposal_delete",
-    "external_ask", "external_switch", "external_delete", "team_member_role", "team_member_remove",
+    "proposal_decide",
+    "external_ask", "external_switch", "team_member_role", "team_member_remove",
     "team_key_grant", "team_key_withdraw",
     "alert_see", "alert_settle", "alert_take_up",
-    "webhook_secret_change", "webhook_test", "webhook_send_again", "webhook_switch", "webhook_delete",
+    "webhook_secret_change", "webhook_test", "webhook_send_again", "webhook_switch",
 })  # fmt: skip
 
 

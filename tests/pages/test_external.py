@@ -52,7 +52,7 @@ PAGES = {
     EDIT: (403, 200),
     f"{PAGE}ask/": (405, 405),
     f"{PAGE}switch/": (405, 405),
-    f"{PAGE}delete/": (405, 405),
+    f"{PAGE}delete/": (403, 200),
     f"{LIST}nobody/": (404, 404),
     f"{LIST}nobody/edit/": (403, 404),
     f"{LIST}{'n' * 300}/": (404, 404),

@@ -43,7 +43,7 @@ PAGES = {
     f"{HISTORY}2/": (404, 404, 404),
     f"{HISTORY}{'9' * 30}/": (404, 404, 404),
     f"{HISTORY}1/restore/": (405, 405, 405),
-    "/profiles/brief/delete/": (405, 405, 405),
+    "/profiles/brief/delete/": (403, 403, 200),
     "/profiles/conversation/": (200, 200, 200),
     "/profiles/conversation/edit/": (403, 403, 409),
     "/profiles/conversation/history/": (404, 404, 404),

@@ -161,14 +161,14 @@ retention/again/                                                        -       
 proposals/                                                              anyone        =
 proposals/<uuid:id_>/                                                   read          =
 proposals/<uuid:id_>/decide/                                            -             manage
-proposals/<uuid:id_>/delete/                                            -             manage
+proposals/<uuid:id_>/delete/                                            manage        manage
 
 profiles/                                                               anyone        =
 profiles/new/                                                           organisation  organisation
 profiles/check/                                                         -             anyone
 profiles/<slug:name>/                                                   anyone        =
 profiles/<slug:name>/edit/                                              organisation  organisation
-profiles/<slug:name>/delete/                                            -             organisation
+profiles/<slug:name>/delete/                                            organisation  organisation
 profiles/<slug:name>/history/                                           anyone        =
 profiles/<slug:name>/history/compare/                                   anyone        =
 profiles/<slug:name>/history/<int:number>/                              anyone        =
@@ -180,7 +180,7 @@ rules/<slug:name>/                                                      read    
 rules/<slug:name>/edit/                                                 edit          edit
 rules/<slug:name>/try/                                                  -             read
 rules/<slug:name>/switch/                                               -             edit
-rules/<slug:name>/delete/                                               -             edit
+rules/<slug:name>/delete/                                               edit          edit
 rules/<slug:name>/history/                                              read          =
 rules/<slug:name>/history/compare/                                      read          =
 rules/<slug:name>/history/<int:number>/                                 read          =
@@ -191,7 +191,7 @@ external-sources/<slug:name>/                                           anyone  
 external-sources/<slug:name>/edit/                                      organisation  organisation
 external-sources/<slug:name>/ask/                                       -             organisation
 external-sources/<slug:name>/switch/                                    -             organisation
-external-sources/<slug:name>/delete/                                    -             organisation
+external-sources/<slug:name>/delete/                                    organisation  organisation
 trends/                                                                 anyone        =
 alerts/                                                                 anyone        =
 alerts/<uuid:id_>/see/                                                  -             edit
@@ -206,7 +206,7 @@ webhooks/<uuid:id_>/secret/change/                                      -       
 webhooks/<uuid:id_>/test/                                               -             manage
 webhooks/<uuid:id_>/messages/<uuid:delivery>/send/                      -             manage
 webhooks/<uuid:id_>/switch/                                             -             manage
-webhooks/<uuid:id_>/delete/                                             -             manage
+webhooks/<uuid:id_>/delete/                                             manage        manage
 
 export/                                                                 organisation  =
 export/download/                                                        organisation  =
@@ -218,7 +218,7 @@ jobs/<uuid:id_>/                                                        read    
 jobs/<uuid:id_>/retry/                                                  -             write
 drafts/                                                                 anyone        =
 drafts/<uuid:id_>/                                                      own           =
-drafts/<uuid:id_>/forget/                                               -             own
+drafts/<uuid:id_>/forget/                                               own           own
 """
 
 

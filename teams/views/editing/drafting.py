@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from teams.drafts import Draft, StaleDraft, draft_bring_back, draft_discard, draft_drop
 from teams.forms import DraftForm
 from teams.set_aside import text_aside_forget
+from teams.views.confirmation import Confirmation, confirmation_page
 from teams.views.editing.conflict import two_windows
 from teams.views.editing.desk import Desk
 from teams.views.editing.presence import news
@@ -46,6 +47,20 @@ def bring_back(desk: Desk) -> HttpResponse:
     if draft_bring_back(person_id=desk.person, about=desk.about):
         messages.success(desk.request, _("Your text is back as your draft."))
     return redirect(desk.address)
+
+
+def ask_forget(desk: Desk) -> HttpResponse:
+    """Ask before the text that was set aside is thrown away."""
+    confirmation = Confirmation(
+        question=_("Throw away the text that was set aside?"),
+        consequences=[_("Your draft, if you have one, and what is published stay as they are.")],
+        button=_("Throw it away"),
+        back=f"{desk.address}#aside",
+        crumbs=desk.document.crumbs,
+        hidden={"deed": "forget"},
+        address=desk.address,
+    )
+    return confirmation_page(desk.request, confirmation)
 
 
 def forget(desk: Desk) -> HttpResponse:
