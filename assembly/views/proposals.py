@@ -91,7 +91,9 @@ def delete(request: HttpRequest, id_: UUID) -> HttpResponse:
             request,
             Confirmation(
                 question=_("Delete the proposal for %(name)s?") % {"name": found.agent_name},
-                consequences=[_("What was proposed, why, and what was decided go. Nothing that was published changes.")],
+                consequences=[
+                    _("What was proposed, why, and what was decided go. Nothing that was published changes.")
+                ],
                 button=_("Delete the proposal for good"),
                 back=reverse("proposal", args=[id_]),
                 crumbs=[Crumb(_("Proposals"), reverse("proposal_list"))],

@@ -109,8 +109,8 @@ def _going(held: Held, keeping: Keeping) -> int:
 
 def _question(count: int) -> str:
     return ngettext(
-        "%(count)s context is older than that. It is deleted within the hour, for good. Save again to delete it.",
-        "%(count)s contexts are older than that. They are deleted within the hour, for good. Save again to delete them.",
+        "%(count)s context is older than that. It is deleted within the hour, for good. Save again to do so.",
+        "%(count)s contexts are older than that. They are deleted within the hour, for good. Save again to do so.",
         count,
     ) % {"count": _counted(count)}
 

@@ -64,7 +64,11 @@ def test_an_owner_says_for_how_long_and_learns_what_goes(
     then = timezone.now() - datetime.timedelta(days=31)
     with mock.patch("assembly.record.timezone.now", return_value=then):
         assemble(agent=agent, team=team, asked=Asked(), principal=SYSTEM)
-    saved = browser.post(TEAM, DAYS, follow=True)
+    asked = browser.post(TEAM, DAYS)
+    assert (asked.status_code, RetentionPolicy.objects.count()) == (422, 0)
+    assert "1 context is older than that. It is deleted within the hour, for good." in text_of(asked)
+    assert 'name="confirmed" value="on"' in text_of(asked)
+    saved = browser.post(TEAM, {**DAYS, "confirmed": "on"}, follow=True)
     assert "1 context is older than that: it goes within the hour." in text_of(saved)
     policy = RetentionPolicy.objects.get()
     assert (policy.days, policy.keep_flagged, policy.editor_name) == (30, True, owner.name)

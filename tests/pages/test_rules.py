@@ -53,7 +53,7 @@ PAGES = {
     EDIT: (200, 403, 404, 200),
     "/rules/quiet/try/": (405, 405, 405, 405),
     "/rules/quiet/switch/": (405, 405, 405, 405),
-    "/rules/quiet/delete/": (405, 405, 405, 405),
+    "/rules/quiet/delete/": (200, 403, 404, 200),
     HISTORY: (200, 200, 404, 200),
     f"{HISTORY}1/": (200, 200, 404, 200),
     f"{HISTORY}2/": (404, 404, 404, 404),

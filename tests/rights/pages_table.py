@@ -41,6 +41,9 @@ teams/<slug:slug>/delete/                                               manage  
 teams/<slug:slug>/members/                                              manage        manage
 teams/<slug:slug>/members/<uuid:user_id>/role/                          -             manage
 teams/<slug:slug>/members/<uuid:user_id>/remove/                        -             manage
+teams/<slug:slug>/keys/                                                 manage        =
+teams/<slug:slug>/keys/<uuid:key_id>/grant/                             -             manage
+teams/<slug:slug>/keys/<uuid:key_id>/withdraw/                          -             manage
 teams/<slug:slug>/files/<team_file_key:key>/                            edit          edit
 teams/<slug:slug>/files/<team_file_key:key>/history/                    read          =
 teams/<slug:slug>/files/<team_file_key:key>/history/compare/            read          =
@@ -55,6 +58,8 @@ teams/<slug:slug>/memories/merge/                                       write   
 teams/<slug:slug>/retention/                                            manage        manage
 teams/<slug:slug>/trends/                                               read          =
 
+keys/                                                                   organisation  organisation
+keys/<uuid:key_id>/revoke/                                              organisation  organisation
 people/                                                                 organisation  organisation
 people/<uuid:id_>/                                                      organisation  organisation
 people/<uuid:id_>/password/                                             -             organisation
@@ -256,6 +261,7 @@ BODIES: Mapping[str, Body] = {
     "teams/<slug:slug>/memories/new/": _version(0, text="New", kind="fact", salience=0.5, credibility=0.5),
     "teams/<slug:slug>/memories/merge/": lambda owned, world: _merge(owned, world, "teams"),
     "teams/<slug:slug>/retention/": _version(rule="days", days=30),
+    "keys/": _plain(name="New"),
     "people/": _plain(name="New", username="new"),
     "people/<uuid:id_>/": _plain(name="Renamed", is_active="on"),
     "agents/new/": _plain(name="New", timezone="UTC"),

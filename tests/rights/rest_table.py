@@ -39,6 +39,8 @@ agents/<slug:slug>/daily-logs/<slug:date>       GET read        POST write      
 agents/<slug:slug>/daily-logs/<slug:date>/versions                              GET read
 agents/<slug:slug>/daily-logs/<slug:date>/versions/<int:version>                GET read
 agents/<slug:slug>/daily-logs/<slug:date>/versions/<int:version>/compare        GET read
+agents/<slug:slug>/keys                         GET manage      POST manage
+agents/<slug:slug>/keys/<uuid:id_>              GET manage      DELETE manage
 agents/<slug:slug>/documents/<uuid:id_>/chunks  GET read
 agents/<slug:slug>/graph                        GET read
 agents/<slug:slug>/task-stack                   GET read
@@ -51,11 +53,15 @@ teams                                           GET anyone      POST organisatio
 teams/<slug:slug>                               GET read        PATCH manage    DELETE manage
 teams/<slug:slug>/members                       GET manage
 teams/<slug:slug>/members/<str:username>        GET manage        PUT manage      DELETE manage
+teams/<slug:slug>/keys                          GET manage
+teams/<slug:slug>/keys/<uuid:id_>               GET manage      PUT manage      DELETE manage
 teams/<slug:slug>/retention                     GET read        PUT manage      DELETE manage
 """
 OTHERS = """
 schema                                          GET public
 docs                                            GET public
+keys                                            GET organisation POST organisation
+keys/<uuid:id_>                                 GET organisation DELETE organisation
 tokens                                          POST anyone
 compress                                        POST anyone
 assemblies                                      GET anyone      POST read
@@ -139,6 +145,8 @@ BODIES: dict[tuple[str, str], Body] = {
     ("agents/<slug:slug>/daily-logs/<slug:date>", "PUT"): _plain({"content": "New"}),
     ("agents/<slug:slug>/task-stack/push", "POST"): _plain({"goal": "New"}),
     ("agents/<slug:slug>/task-stack/pop", "POST"): _plain({"result": "Done"}),
+    ("agents/<slug:slug>/keys", "POST"): _plain({"name": "New"}),
+    ("keys", "POST"): _plain({"name": "New"}),
     ("teams", "POST"): _plain({"slug": "fresh", "name": "Fresh"}),
     ("teams/<slug:slug>", "PATCH"): _plain({"name": "New"}),
     ("teams/<slug:slug>/members/<str:username>", "PUT"): _plain({"role": "editor"}),

@@ -23,7 +23,11 @@ DEEDS: Mapping[str, Callable[[Desk], HttpResponse]] = {
     "here": presence.here,
     "leave": presence.leave,
 }
-STEPS: Mapping[str, Callable[[Desk], HttpResponse]] = {"publish": publishing.look, "merge": conflict.look, "forget": drafting.ask_forget}
+STEPS: Mapping[str, Callable[[Desk], HttpResponse]] = {
+    "publish": publishing.look,
+    "merge": conflict.look,
+    "forget": drafting.ask_forget,
+}
 
 
 def edit(request: HttpRequest, document: Document, publish: Save) -> HttpResponse:
