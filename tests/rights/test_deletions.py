@@ -39,6 +39,8 @@ ASKS = (
 CAN_BE_UNDONE = {
     "memories/<uuid:id_>/retire/": "it is brought back on its page",
     "teams/<slug:slug>/members/<uuid:user_id>/remove/": "the person is added again",
+    "accounts/sessions/<uuid:id_>/end/": "one signs in again",
+    "accounts/sessions/end-others/": "one signs in again",
     "teams/<slug:slug>/keys/<uuid:key_id>/withdraw/": "the key is granted again",
 }
 TAKES_AWAY = re.compile(r"/(delete|revoke|remove|forget|retire|withdraw|discard|clear|end)[-a-z]*/$")
