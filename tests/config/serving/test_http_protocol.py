@@ -1,5 +1,6 @@
 """The bounds of a connection: its heads, its time, its room beside others."""
 
+import resource
 import socket
 import time
 
@@ -183,3 +184,18 @@ def _sent(connection: socket.socket, data: bytes, *, times: int, pause: float = 
             return number
         time.sleep(pause)
     return times
+
+
+@pytest.mark.finding("2c")
+@pytest.mark.parametrize(
+    ("descriptors", "bounds"),
+    [
+        (1_024, Bounds(384, 96, 256)), (20_000, Bounds(2_000, 500, 256)), (300, Bounds(22, 5, 22)),
+        (resource.RLIM_INFINITY, Bounds(2_000, 500, 256)),
+    ],
+)  # fmt: skip
+def test_there_are_no_more_connections_than_descriptors(
+    descriptors: int, bounds: Bounds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (descriptors, descriptors))
+    assert Bounds.within_descriptors(2_000, 256) == bounds

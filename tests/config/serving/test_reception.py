@@ -123,6 +123,21 @@ def test_a_process_that_takes_none_keeps_nobody_waiting(running: Running) -> Non
             client.close()
 
 
+@pytest.mark.finding("2c")
+def test_who_finds_all_lines_full_waits_and_is_not_turned_away(running: Running) -> None:
+    with ready(running, 2) as processes:
+        clients = [running.connect() for _ in range(900)]  # more than both lines hold
+        for number, client in enumerate(clients):
+            client.send(b"%d." % number)
+        greetings = {greeted(processes[number % 2]) for number in range(len(clients))}
+        assert greetings == {b"%d." % number for number in range(len(clients))}
+        with running.connect() as late:
+            late.send(b"late")
+            assert greeted(processes[len(clients) % 2]) == b"late"
+        for client in clients:
+            client.close()
+
+
 def test_closed_it_listens_no_longer_however_often_it_is_closed(running: Running) -> None:
     with ready(running, 1):
         for _ in range(3):
