@@ -24,7 +24,7 @@ def rendered_with_cut(text: str, kept: int) -> SafeString:
     if plain is None:
         return as_written(text[:kept], text[kept:], between=_line())
     try:
-        with cpu_budget(MOST_SECONDS):
+        with cpu_budget(MOST_SECONDS / 2):  # a page may compare the text as well
             return _with_line(text, kept, plain)
     except TooCostly:
         check_cpu()  # the request's own budget may be what is used up

@@ -5,6 +5,10 @@ Nothing is computed here that the engine does not compute itself: the text goes 
 
 import datetime
 from dataclasses import dataclass
+from hashlib import sha256
+from threading import Lock
+
+from cachetools import LRUCache, cached
 
 from assembly.engine.codes import Code
 from assembly.engine.profile import Section
@@ -17,6 +21,8 @@ from assembly.profiles import CONVERSATION
 from config.tokens import DEFAULT_TOKENIZER, get_tokenizer
 
 _BEFORE = "## Identity\nSomebody."  # no text but Identity stands first, and the line breaks between count, too
+MEASURES = 256
+"""Results that are remembered; a result has a few numbers and no text."""
 _SOME_DAY = datetime.date(2026, 1, 1)
 
 
@@ -35,6 +41,12 @@ class Measure:
     """Those of which something would be missing."""
 
 
+def _by_digest(text: str, key: str) -> tuple[bytes, str]:
+    return sha256(text.encode(errors="surrogatepass")).digest(), key
+
+
+# A page asks several times for the same text, of which to count a million letters alone takes a second.
+@cached(LRUCache[tuple[bytes, str], Measure](MEASURES), key=_by_digest, lock=Lock())
 def measure(text: str, key: str) -> Measure:
     """The text measured against the section of that key, as GOALS. Raises StopIteration where there is none."""
     section = next(section for section in CONVERSATION.sections if section.key.upper() == key)

@@ -8,7 +8,8 @@ Investigation of Diff3, 2007) on the longest common subsequences.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from teams.differences.alignment import aligned
+from config.http.cpu_budget import check_cpu
+from teams.differences.alignment import aligned, are_comparable
 
 Lines = tuple[str, ...]
 
@@ -45,13 +46,23 @@ class _Same:
     length: int
 
 
+class TooLongToMerge(Exception):
+    """The texts have too many lines to be brought together; both are to be shown side by side."""
+
+
 def merged(base: str, mine: str, theirs: str) -> tuple[Piece, ...]:
-    """The two texts that were made from the base, as one: their lines in order. Joined by line breaks they are it."""
+    """The two texts that were made from the base, as one: their lines in order. Joined by line breaks they are it.
+
+    Raises TooLongToMerge.
+    """
     three = [tuple(text.split("\n")) for text in (base, mine, theirs)]
+    if not (are_comparable(three[0], three[1]) and are_comparable(three[0], three[2])):
+        raise TooLongToMerge
     pieces: list[Piece] = []
     place = _Same(0, 0, 0, 0)
     end = _Same(len(three[0]), len(three[1]), len(three[2]), 0)
     for same in (*_shared(*three), end):
+        check_cpu()
         between = (three[0][place.base : same.base], three[1][place.mine : same.mine])
         pieces += _decided(*between, three[2][place.theirs : same.theirs])
         pieces.append(Piece(three[0][same.base : same.base + same.length]))

@@ -7,16 +7,21 @@ take time in proportion to their length, at the price that far moves in them are
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
+from config.http.cpu_budget import check_cpu
+
 MAX_CELLS = 40_000_000
 """Of one matrix: a cell is a bit, so it takes 5 MB."""
 MAX_LEVELS = 12
 """How often a piece is cut where units stand once; texts made to be cut badly are halved after that."""
+
+MOST_LINES = 100_000
+"""Of two texts together: what begins and ends alike is told of more lines, and what lies between is one change."""
 
 Box = tuple[int, int, int, int]
 """A stretch of both sequences: from and to in the old one, from and to in the new one."""
@@ -40,10 +45,26 @@ def aligned(old: Sequence[Hashable], new: Sequence[Hashable], max_cells: int = M
     return list(_joined(_pieces(left, right, max_cells), len(left), len(right)))
 
 
+def aligned_lines(old: Sequence[str], new: Sequence[str]) -> list[Span]:
+    """As `aligned`, for lines of texts of any length: of very many, only what they begin and end with is compared."""
+    if are_comparable(old, new):
+        return aligned(old, new)
+    ahead = _common(old, new, range(len(old)), range(len(new)))
+    behind = _common(old, new, range(ahead, len(old))[::-1], range(ahead, len(new))[::-1])
+    ends = [(0, 0, ahead), (len(old) - behind, len(new) - behind, behind)]
+    return list(_joined((end for end in ends if end[2]), len(old), len(new)))
+
+
+def are_comparable(old: Sequence[str], new: Sequence[str]) -> bool:
+    """Whether there are few enough lines in both for all of them to be compared."""
+    return len(old) + len(new) <= MOST_LINES
+
+
 def _pieces(left: list[int], right: list[int], max_cells: int) -> Iterator[tuple[int, int, int]]:
     """The equal stretches in order: where they begin on both sides, and how long they are."""
     pending = [(0, (0, len(left), 0, len(right)))]
     while pending:
+        check_cpu()
         level, (old_from, old_to, new_from, new_to) = pending.pop()
         ahead = _common(left, right, range(old_from, old_to), range(new_from, new_to))
         if ahead:
@@ -60,7 +81,7 @@ def _pieces(left: list[int], right: list[int], max_cells: int) -> Iterator[tuple
             yield from _subsequence(left[old_from:old_to], right[new_from:new_to], old_from, new_from)
 
 
-def _common(left: list[int], right: list[int], here: range, there: range) -> int:
+def _common(left: Sequence[Hashable], right: Sequence[Hashable], here: range, there: range) -> int:
     """How many units are equal from the beginning of two ranges."""
     length = 0
     for one, other in zip(here, there, strict=False):
@@ -116,7 +137,7 @@ def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return found[::-1]
 
 
-def _joined(equal: Iterator[tuple[int, int, int]], old_length: int, new_length: int) -> Iterator[Span]:
+def _joined(equal: Iterable[tuple[int, int, int]], old_length: int, new_length: int) -> Iterator[Span]:
     """Equal stretches that touch become one; what lies between them is what changed."""
     old_at = new_at = 0  # up to where all was given
     since: Span | None = None

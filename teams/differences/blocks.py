@@ -8,6 +8,7 @@ from typing import Any
 
 from markdown_it.token import Token
 
+from config.http.cpu_budget import check_cpu
 from teams.differences.pieces import Piece, pieces_of, split
 from teams.differences.words import tokens_of
 from teams.markdown import block_tokens, inline_tokens
@@ -72,6 +73,7 @@ def _children(tokens: Iterator[Token], references: dict[str, Any]) -> tuple[Bloc
 
 
 def _block(token: Token, tokens: Iterator[Token], references: dict[str, Any]) -> Block:
+    check_cpu()
     kind = token.type.removesuffix("_open")
     if token.type in _CODE:
         return _made("code", token, (), token.content, {})

@@ -6,20 +6,24 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from teams.differences.rendering import rendered_comparison
+from config.http.cpu_budget import TooCostly, check_cpu, cpu_budget
+from teams.differences.rendering import RenderedDifference, rendered_comparison
 from teams.differences.rows import MOST_CHANGES, Place, places_of
 from teams.differences.texts import Difference, difference
 
-MOST_CHARACTERS = 600_000
+MOST_CHARACTERS = 200_000
 MOST_LINES = 30_000
 """Of both texts together: beyond these they are shown as they are written, because Markdown of this size takes long."""
+MOST_SECONDS = 0.5
+"""CPU time for comparing them as people read them. Texts that are more intricate are shown as they are written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """`html` is the rendered view, `places` the one as it is written: one of them is empty.
 
-    `changes` counts the places in this view that can be gone to: change-1 and so on.
+    `changes` counts the places in this view that can be gone to: change-1 and so on. `is_coarse`: so much changed that
+    some of it was compared by lines alone.
     """
 
     summary: str
@@ -29,6 +33,7 @@ class Comparison:
     places: list[Place]
     changes: int
     hidden_changes: int = 0
+    is_coarse: bool = False
 
     @property
     def numbers(self) -> range:
@@ -37,15 +42,36 @@ class Comparison:
 
 
 def compared(old: str, new: str, *, source: bool = False) -> Comparison:
-    """How two Markdown texts differ, rendered or as they are written. The latter always, where they are very long."""
+    """How two Markdown texts differ, rendered or as they are written.
+
+    The latter always, where they are very long, or too intricate to be rendered within MOST_SECONDS.
+    """
     found = difference(old, new)
     may_be_read = len(old) + len(new) <= MOST_CHARACTERS and old.count("\n") + new.count("\n") <= MOST_LINES
-    if source or not may_be_read:
-        shown = min(len(found.changes), MOST_CHANGES)
-        hidden = len(found.changes) - shown
-        return Comparison(summary_of(found), old == new, may_be_read, SafeString(""), places_of(found), shown, hidden)
-    read = rendered_comparison(old, new)
-    return Comparison(summary_of(found, read.changes), old == new, True, read.html, [], read.changes)
+    read = _read(old, new) if may_be_read and not source else None
+    if read:
+        return Comparison(summary_of(found, read.changes), old == new, True, read.html, [], read.changes)
+    changes = found.changes
+    shown = min(len(changes), MOST_CHANGES)
+    return Comparison(
+        summary=summary_of(found),
+        is_same=old == new,
+        may_be_read=may_be_read and source,
+        html=SafeString(""),
+        places=places_of(found),
+        changes=shown,
+        hidden_changes=len(changes) - shown,
+        is_coarse=found.is_coarse,
+    )
+
+
+def _read(old: str, new: str) -> RenderedDifference | None:
+    try:
+        with cpu_budget(MOST_SECONDS):
+            return rendered_comparison(old, new)
+    except TooCostly:
+        check_cpu()  # ends the request where its own budget is spent, too
+        return None
 
 
 def summary_of(found: Difference, places_shown: int = 0) -> str:

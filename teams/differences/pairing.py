@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from config.http.cpu_budget import check_cpu
 from teams.differences.alignment import aligned
 from teams.differences.blocks import Block
 
@@ -48,6 +49,7 @@ def _partners(old: Sequence[Block], new: Sequence[Block]) -> dict[int, int]:
     taken: set[int] = set()
     partners: dict[int, int] = {}
     for (here, there), letters in sorted(shared.items(), key=lambda item: (-item[1], item[0])):
+        check_cpu()
         if here not in partners and there not in taken and _belong_together(old[here], new[there], letters):
             partners[here] = there
             taken.add(there)

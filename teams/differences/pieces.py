@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from markdown_it.token import Token
 
+from config.http.cpu_budget import check_cpu
 from teams.differences.words import tokens_of
 
 _ELEMENTS = {"em_open": "em", "strong_open": "strong", "s_open": "s"}
@@ -57,6 +58,7 @@ def pieces_of(tokens: Iterable[Token]) -> Iterator[Piece]:
     link: Link | None = None
     label = ""
     for token in tokens:
+        check_cpu()
         if token.type == "link_open":
             link, label = Link(str(token.attrs["href"]), str(token.attrs.get("title", ""))), ""
         elif token.type == "link_close":

@@ -8,6 +8,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from config.http.cpu_budget import check_cpu
 from teams.differences.alignment import aligned
 from teams.differences.blocks import Block, blocks_of
 from teams.differences.pairing import Pair, paired
@@ -67,6 +68,7 @@ def _is_unchanged(pair: Pair) -> bool:
 
 def _write(writer: Writer, pairs: Sequence[Pair]) -> None:
     for old, new in pairs:
+        check_cpu()
         if old is None and new is not None:
             writer.whole(new, "added")
         elif old is not None and new is None:

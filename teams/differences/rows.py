@@ -1,7 +1,7 @@
 """The difference of two texts line by line, as they were written: what a page shows as its source."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal
 
@@ -57,11 +57,20 @@ def places_of(difference: Difference) -> list[Place]:
 
 
 def _change(part: Part, number: int) -> Place:
-    rows = tuple(islice(_changed_rows(part), MOST_ROWS + 1))
+    # Nothing but the first rows is shown: a change of half a million lines is not taken apart.
+    beginning = replace(part, runs=tuple(_beginning(run) for run in part.runs))
+    rows = tuple(islice(_changed_rows(beginning), MOST_ROWS + 1))
     if len(rows) <= MOST_ROWS:
         return Place(number, 0, rows)
     lines = sum(run.text.count("\n") for run in part.runs if run.changed)
     return Place(number, 0, rows[:MOST_ROWS], cut=max(lines - MOST_ROWS, 1))
+
+
+def _beginning(run: Run) -> Run:
+    """The run, or its first lines where it is a change of more than are shown."""
+    if not run.changed or run.text.count("\n") <= MOST_ROWS:
+        return run
+    return Run(run.kind, "".join(lines_of(run.text)[: MOST_ROWS + 1]))
 
 
 def _surroundings(part: Part, *, is_first: bool, is_last: bool) -> Iterator[Place]:

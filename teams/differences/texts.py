@@ -1,11 +1,15 @@
 """How two texts differ: lines first, words inside the lines that changed."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from teams.differences.alignment import Span, aligned
+from config.http.cpu_budget import check_cpu
+from teams.differences.alignment import Span, aligned_lines
 from teams.differences.words import Run, runs_of, tidied
+
+MOST_WORD_CHARACTERS = 250_000
+"""Of all lines that changed, removed and added ones together: more is compared by lines alone."""
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
@@ -28,9 +32,13 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Two texts from beginning to end: their equal and removed runs are the old one, the equal and added the new."""
+    """Two texts from beginning to end: their equal and removed runs are the old one, the equal and added the new.
+
+    `is_coarse`: so much changed that some places were compared as a whole, not word by word.
+    """
 
     parts: tuple[Part, ...]
+    is_coarse: bool = False
 
     @property
     def changes(self) -> tuple[Part, ...]:
@@ -61,18 +69,26 @@ def lines_of(text: str) -> list[str]:
 
 
 def difference(old: str, new: str) -> Difference:
-    """How the new text differs from the old one; time and memory are in proportion to their length."""
+    """How the new text differs from the old one; time and memory are in proportion to their length.
+
+    Lines are compared first, then the words of those that changed, as far as MOST_WORD_CHARACTERS reaches.
+    """
     before, after = lines_of(old), lines_of(new)
-    spans = tidied(aligned(before, after), lambda _first, between, _last: _is_blank(before, between))
-    return Difference(tuple(_parts(spans, before, after)))
+    spans = tidied(aligned_lines(before, after), lambda _first, between, _last: _is_blank(before, between))
+    parts, left, is_coarse = list[Part](), MOST_WORD_CHARACTERS, False
+    for span in spans:
+        check_cpu()
+        removed, added = "".join(before[span.old_from : span.old_to]), "".join(after[span.new_from : span.new_to])
+        if span.same:
+            runs: tuple[Run, ...] = (Run("equal", added),)
+        elif not removed or not added or len(removed) + len(added) <= left:
+            left -= len(removed) + len(added) if removed and added else 0
+            runs = runs_of(removed, added)
+        else:
+            runs, is_coarse = (Run("removed", removed), Run("added", added)), True
+        parts.append(Part(span.old_from + 1, span.new_from + 1, runs))
+    return Difference(tuple(parts), is_coarse)
 
 
 def _is_blank(lines: Sequence[str], span: Span) -> bool:
     return all(not line.strip() for line in lines[span.old_from : span.old_to])
-
-
-def _parts(spans: list[Span], before: list[str], after: list[str]) -> Iterator[Part]:
-    for span in spans:
-        old, new = "".join(before[span.old_from : span.old_to]), "".join(after[span.new_from : span.new_to])
-        runs = (Run("equal", new),) if span.same else runs_of(old, new)
-        yield Part(span.old_from + 1, span.new_from + 1, runs)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
+from config.http.cpu_budget import check_cpu
 from teams.differences.alignment import Span, aligned
 
 Kind = Literal["equal", "removed", "added"]
@@ -16,6 +17,9 @@ _SPACELESS = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff
 _SIGNS = r"!-/:-@\[-^`{-~\u2010-\u205e\u3000-\u303f"
 _WORD = rf"[^\s{_SIGNS}{_SPACELESS}]+"
 _TOKEN = re.compile(rf"{_WORD}(?:['\u2019]{_WORD})*|\n|[^\S\n]+|[{_SPACELESS}]|[{_SIGNS}]")
+
+_COUNTED = re.compile(rf"{_WORD}(?:['\u2019]{_WORD})*|[{_SPACELESS}]")
+"""Those tokens that can be words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,7 @@ class Run:
     @property
     def words(self) -> int:
         """How many words it has; signs and white space are none."""
-        return sum(token[0].isalnum() or token[0] == "_" for token in tokens_of(self.text))
+        return sum(match[0][0].isalnum() or match[0][0] == "_" for match in _COUNTED.finditer(self.text))
 
 
 def tokens_of(text: str) -> list[str]:
@@ -65,6 +69,7 @@ def tidied(spans: Sequence[Span], is_island: Island) -> list[Span]:
     """The spans, with each change made one with the next where only an island lies between them."""
     kept: list[Span] = []
     for span in spans:
+        check_cpu()
         kept.append(span)
         while not kept[-1].same and len(kept[-3:]) == 3 and is_island(*kept[-3:]):  # noqa: PLR2004 - change, island, change
             first, last = kept[-3], kept[-1]

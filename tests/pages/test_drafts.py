@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from teams.differences.alignment import MOST_LINES
 from teams.models import Draft, Membership, Team, User
 from tests.pages.conftest import SignedIn, text_of
 from tests.pages.writing import AS_SCRIPT, GOALS, draft_in, goals, keep, write
@@ -64,6 +65,21 @@ def test_two_windows_without_scripts_get_both_texts_and_a_proposal(
     assert "You went on with this text in another window" in page
     assert ">\nONE\ntwo\nTHREE</textarea>" in page
     assert 'name="keeping" value="on"' in page
+
+
+@pytest.mark.finding("5.1b")
+def test_texts_too_long_to_be_brought_together_stand_side_by_side(signed_in: SignedIn, owner: User, team: Team) -> None:
+    lines = "a\nb\n" * (MOST_LINES // 4)
+    write(team, lines, owner)
+    browser = signed_in(owner)
+    keep(browser, f"{lines}first", version=2)
+    stale = browser.post(GOALS, {"deed": "keep", "content": f"{lines}second", "version": 2, "revision": 0})
+    page = text_of(stale)
+    assert stale.status_code == 412
+    assert "both stand side by side" in page
+    assert "b\nsecond</pre>" in page
+    assert "b\nfirst</pre>" in page
+    assert page.count("b\nsecond</textarea>") == 2, "it is the one to go on with, and can be chosen"
 
 
 def test_a_window_from_before_an_earlier_draft_does_not_take_a_new_one_for_its_own(

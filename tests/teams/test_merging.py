@@ -4,7 +4,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from teams.merging import Marks, Piece, as_text, merged
+from teams.differences.alignment import MOST_LINES
+from teams.merging import Marks, Piece, TooLongToMerge, as_text, merged
+from tests.costly_inputs import merges
 
 calm = settings(deadline=None)
 MARKS = Marks("(yours)", "(theirs)", "(end)")
@@ -88,3 +90,21 @@ def test_any_three_texts_can_be_brought_together(base: str, mine: str, theirs: s
     assert all(isinstance(piece, Piece) for piece in pieces)
     lines = as_text(pieces, MARKS).split("\n")
     assert {*mine.split("\n"), *theirs.split("\n")} - set(base.split("\n")) <= set(lines)
+
+
+@pytest.mark.finding("5.1b")
+@pytest.mark.parametrize(("base", "mine", "theirs"), [pytest.param(*three, id=name) for name, three in merges(100_000)])
+def test_the_worst_texts_lose_nothing(base: str, mine: str, theirs: str) -> None:
+    try:
+        lines = as_text(merged(base, mine, theirs), MARKS).split("\n")
+    except TooLongToMerge:
+        assert base.count("\n") + max(mine.count("\n"), theirs.count("\n")) > MOST_LINES - 2
+        return
+    assert {*mine.split("\n"), *theirs.split("\n")} - set(base.split("\n")) <= set(lines)
+
+
+@pytest.mark.finding("5.1b")
+def test_very_many_lines_are_not_brought_together() -> None:
+    base = "a\nb\n" * (MOST_LINES // 4)
+    with pytest.raises(TooLongToMerge):
+        merged(base, base + "mine\n", base + "theirs\n")

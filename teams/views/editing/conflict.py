@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from teams.drafts import StaleDraft
 from teams.files import VersionedFile
 from teams.forms import DraftForm, with_line_feeds
-from teams.merging import Marks, as_text, merged
+from teams.merging import Marks, TooLongToMerge, as_text, merged
 from teams.templatetags.words import by
 from teams.views.editing.desk import Desk
 from teams.views.editing.writing import page
@@ -17,18 +17,25 @@ from teams.views.editing.writing import page
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """The person's own text, the other one, and both brought together. `overlaps`: places where both changed it."""
+    """The person's own text, the other one, and both brought together. `overlaps`: places where both changed it.
+
+    `is_merged` is False for texts that are too long to be brought together: then the proposal is the person's own.
+    """
 
     yours: str
     theirs: str
     proposal: str
     overlaps: int
+    is_merged: bool = True
 
     @classmethod
     def of(cls, base: str, yours: str, theirs: str, name: str) -> "Conflict":
         """From the text that both were made from; `name` is whose the other text is."""
         base, yours, theirs = map(with_line_feeds, (base, yours, theirs))
-        pieces = merged(base, yours, theirs)
+        try:
+            pieces = merged(base, yours, theirs)
+        except TooLongToMerge:
+            return cls(yours, theirs, yours, 0, is_merged=False)
         marks = Marks(
             yours=_("[Here both texts changed. Yours says:]"),
             theirs=_("[%(name)s says:]") % {"name": name},

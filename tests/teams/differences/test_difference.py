@@ -3,8 +3,11 @@
 import pytest
 from hypothesis import given
 
-from teams.differences import Run, difference
+from teams.differences import Run, comparison, difference, texts
+from teams.differences.alignment import MOST_LINES
 from teams.differences.comparison import compared, summary_of
+from teams.differences.words import runs_of, tokens_of
+from tests.costly_inputs import comparisons
 from tests.teams.differences.texts import any_texts, calm, prose
 
 SIZE = 200_000
@@ -83,3 +86,47 @@ def test_very_long_texts_are_shown_as_they_are_written() -> None:
     assert not shown.may_be_read
     assert shown.places
     assert shown.places[0].cut
+
+
+@pytest.mark.finding("5.1b")
+@pytest.mark.parametrize("name", comparisons())
+def test_the_worst_texts_are_compared_within_bounds(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long both are, only so many characters are compared word by word, and nothing of either is lost."""
+    by_words = [0]
+
+    def counting(removed: str, added: str) -> tuple[Run, ...]:
+        by_words[0] += len(removed) + len(added) if removed and added else 0
+        return runs_of(removed, added)
+
+    monkeypatch.setattr(texts, "runs_of", counting)
+    old, new = comparisons()[name]()
+    found = difference(old, new)
+    runs = [run for part in found.parts for run in part.runs]
+    assert "".join(run.text for run in runs if run.kind != "added") == old
+    assert "".join(run.text for run in runs if run.kind != "removed") == new
+    assert by_words[0] <= texts.MOST_WORD_CHARACTERS
+    shown = compared(old, new, source=True)
+    assert shown.is_coarse == found.is_coarse
+    assert sum(len(place.rows) for place in shown.places) <= 260_000
+
+
+@pytest.mark.finding("5.1b")
+def test_of_very_many_lines_only_the_ends_are_compared() -> None:
+    lines = [f"{number % 7}\n" for number in range(MOST_LINES)]
+    old, new = "".join(["first\n", *lines, "last\n"]), "".join(["first\n", *lines[::-1], "0\n", "last\n"])
+    found = difference(old, new)
+    assert [part.changed for part in found.parts] == [False, True, False]
+    assert found.is_coarse
+
+
+@pytest.mark.finding("5.1b")
+def test_what_is_too_intricate_to_be_read_is_shown_as_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparison, "MOST_SECONDS", 0)
+    shown = compared("one [a](b)\n" * 3, "two [a](b)\n" * 3)
+    assert (shown.may_be_read, shown.html) == (False, "")
+    assert shown.places
+
+
+def test_words_are_counted_as_they_are_compared() -> None:
+    text = "it\u2019s one_two, 漢字! _ 3.14 caf\u00e9 \u2014 a'b'c"
+    assert Run("added", text).words == sum(token[0].isalnum() or token[0] == "_" for token in tokens_of(text)) > 0
