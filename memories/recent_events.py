@@ -15,6 +15,9 @@ OTHER_SESSIONS = 5
 HIGHLIGHTS = 5
 """Of each other session: errors, file writes, and whatever has an outcome."""
 
+MOST_CHARACTERS = 1_000_000
+"""Of their contents together: more than fits the largest budget of a context."""
+
 COLUMNS = "id, version, type, content, outcome, tool, size, occurred_at"
 NEWEST_FIRST = "ORDER BY occurred_at DESC, id DESC"
 
@@ -40,8 +43,14 @@ OF_OTHERS = f"""
 } AS highlight)
 """  # noqa: S608 - only the constants above are put in
 
-RECENT = f"SELECT * FROM ({OF_SESSION} UNION {OF_TASK} UNION {OF_OTHERS}) AS found {NEWEST_FIRST}"  # noqa: S608
-NEWEST_OF_TYPE = f"SELECT * FROM ({OF_SESSION} UNION {OF_TASK}) AS found {NEWEST_FIRST} LIMIT %(limit)s"  # noqa: S608
+# "{}" stands for what was found; an event is left away where those that are newer have so many characters already.
+WITHIN_SIZE = f"""
+    SELECT {COLUMNS} FROM (
+        SELECT *, sum(size) OVER ({NEWEST_FIRST}) - size AS newer FROM ({{}}) AS found
+    ) AS measured WHERE newer < %(characters)s {NEWEST_FIRST}
+"""  # noqa: S608 - as above
+RECENT = WITHIN_SIZE.format(f"{OF_SESSION} UNION {OF_TASK} UNION {OF_OTHERS}")
+NEWEST_OF_TYPE = f"{WITHIN_SIZE.format(f'{OF_SESSION} UNION {OF_TASK}')} LIMIT %(limit)s"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,13 +70,14 @@ class EventQuery:
             "task": self.task and self.task.pk,
             "since": self.since,
             "types": None if self.types is None else sorted(self.types),
+            "characters": MOST_CHARACTERS,
         }
 
 
 def recent_events(query: EventQuery, *, limit: int, highlights: int = HIGHLIGHTS) -> list[Event]:
     """The `limit` newest of the session, as many of the task, and highlights of the last other sessions; newest first.
 
-    In one statement, each event once.
+    In one statement, each event once, as long as those that are newer have less than MOST_CHARACTERS.
     """
     numbers = {"limit": limit, "others": OTHER_SESSIONS, "highlights": highlights}
     return list(Event.objects.raw(RECENT, query.parameters() | numbers))

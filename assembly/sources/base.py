@@ -95,6 +95,11 @@ class Situation:
         return limit + len(self.filters.exclude)
 
 
+MOST_BYTES = 1_000_000
+"""Of long texts that a source offers, in UTF-8: more than fits the largest budget. Each costs as much to count as to
+tell. Older ones are not considered, as those beyond a source's limit in rows."""
+
+
 class Gathered(Struct, frozen=True):
     """The rows that a source returned, and how many it would have returned at most."""
 

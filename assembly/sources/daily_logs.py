@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from agents.models import DailyLog
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
-from assembly.sources.base import Gathered, Reading, Situation
+from assembly.sources.base import MOST_BYTES, Gathered, Reading, Situation
 from config.http.statements import Rows, Statement
 
 DAYS = 7
@@ -14,12 +14,15 @@ DAYS = 7
 
 
 LOGS = """
-SELECT id, version, date, content FROM daily_logs WHERE agent_id = %(agent)s AND date BETWEEN %(first)s AND %(last)s
+SELECT id, version, date, content FROM (
+    SELECT *, sum(octet_length(content)) OVER (ORDER BY date DESC) - octet_length(content) AS newer
+    FROM daily_logs WHERE agent_id = %(agent)s AND date BETWEEN %(first)s AND %(last)s
+) AS logs WHERE newer < %(most)s
 """
 
 
 def daily_logs(situation: Situation, sections: Sequence[Section]) -> Gathered:
-    """One candidate per day that has a log."""
+    """One candidate per day that has a log, as long as all newer ones are less than MOST_BYTES."""
     return daily_logs_reading(situation, sections).alone()
 
 
@@ -37,7 +40,7 @@ def daily_logs_reading(situation: Situation, sections: Sequence[Section]) -> Rea
         return Gathered(candidates, DAYS * len(sections))
 
     loaders = {"date": datetime.date.fromisoformat}
-    return Reading(Statement(LOGS, {"agent": situation.agent.id, **days}, loaders), gathered)
+    return Reading(Statement(LOGS, {"agent": situation.agent.id, "most": MOST_BYTES, **days}, loaders), gathered)
 
 
 def days_told(situation: Situation) -> tuple[datetime.date, datetime.date]:

@@ -2,21 +2,37 @@
 
 from collections.abc import Sequence
 
+from django.db.models import Func, IntegerField, Sum, Window
+
 from assembly.engine.formatting import format_open_file
 from assembly.engine.formulas import keyword_share, measures, recency_score
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
-from assembly.sources.base import Gathered, Situation, offered
+from assembly.sources.base import MOST_BYTES, Gathered, Situation, offered
 from assembly.sources.labels import path_labels
 from memories.models import Document
 
 LIMIT = 10
 
 
+class OctetLength(Func):
+    """Bytes of a text. PostgreSQL knows them without reading a long one."""
+
+    function = "octet_length"
+    output_field = IntegerField()
+
+
 def open_files(situation: Situation, sections: Sequence[Section]) -> Gathered:
-    """Open documents, the last changed first."""
+    """Open documents, the last changed first, as long as those before them are less than MOST_BYTES."""
     limit = situation.raised(LIMIT)
-    documents = Document.objects.filter(agent=situation.agent, is_open=True).order_by("-updated", "id")[:limit]
+    order = ("-updated", "id")
+    size = OctetLength("content")
+    documents = (
+        Document.objects.filter(agent=situation.agent, is_open=True)
+        .annotate(newer=Window(Sum(size), order_by=order) - size)
+        .filter(newer__lt=MOST_BYTES)
+        .order_by(*order)[:limit]
+    )
     columns = documents.only("id", "version", "path", "language", "content", "updated")
     return offered(sections, columns, limit, lambda section, document: _candidate(situation, section, document))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 BENCHMARKS = [
     "assembly_vs_floor", "http_assembly", "cache", "deadline", "evidence_recall", "search", "write_paths", "growth",
-    "record", "million", "greedy", "connections",
+    "record", "million", "worst_cost", "greedy", "connections",
 ]  # fmt: skip
 
 
