@@ -25,7 +25,6 @@ class CostlyRequest:
     path: str
     body: Body | None = None
     method: Literal["GET", "POST", "PUT", "PATCH"] = "POST"
-    headers: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_page(self) -> bool:
@@ -53,8 +52,8 @@ def costly_requests() -> list[CostlyRequest]:
     return [*_texts(), *_assemblies(), *_writes(), *_contexts(), *_trials(), *_pages()]
 
 
-def _api(name: str, path: str, body: Body | None = None, **more: Any) -> CostlyRequest:
-    return CostlyRequest(name, f"/api/v1/{path}", body, **({"method": "GET"} if body is None else {}), **more)
+def _api(name: str, path: str, body: Body | None = None) -> CostlyRequest:
+    return CostlyRequest(name, f"/api/v1/{path}", body, "GET" if body is None else "POST")
 
 
 def _texts() -> list[CostlyRequest]:
@@ -208,7 +207,8 @@ def laden(now: Any) -> dict[str, str]:
     team = team_create(slug=TEAM, name="Costly")
     agent_create(slug=PLAIN, name="Plain", teams=[team], instructions="Be kind.")
     agent = agent_create(slug=LADEN, name="Laden", teams=[team])
-    for file in [*agent.files.all(), *team.files.all()]:
+    files: list[Any] = [*agent.files.all(), *team.files.all()]
+    for file in files:
         file_save(
             file=file, content=distinct(990_000, file.file_key), expected_version=file.version, author=SYSTEM.author
         )

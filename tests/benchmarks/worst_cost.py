@@ -84,7 +84,7 @@ class _Asker:
         gc.collect()
         CLEAR_REFS.write_text("5")  # the peak is counted anew
         resting, begun = _megabytes("VmRSS"), time.process_time()
-        answer = send(request.path.format(**self._names), headers=dict(request.headers), **sent)
+        answer = send(request.path.format(**self._names), **sent)
         cpu, megabytes = time.process_time() - begun, _megabytes("VmHWM") - resting
         status = answer.status_code
         del answer
