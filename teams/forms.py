@@ -10,7 +10,9 @@ from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
 from teams.files import MAX_FILE_CHARACTERS, MAX_NOTE_CHARACTERS, VersionedFile
-from teams.models import Role, User, valid_slug
+from teams.models import Role, valid_slug
+from teams.principal import Principal
+from teams.services import people_to_add
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -125,10 +127,18 @@ class TeamForm(NamedForm):
 
 
 class TeamSettingsForm(forms.Form):
-    """A team's name, as it was at a version."""
+    """A team's name and what its agents may do, as they were at a version."""
 
     version = forms.IntegerField(min_value=1, max_value=2**31 - 1, widget=forms.HiddenInput)
     name = forms.CharField(label=_("Name"), max_length=120)
+    agents_may_change_texts = forms.BooleanField(
+        label=_("Agents may change what people wrote"),
+        help_text=_(
+            "With their keys, agents may then change, merge, pin, retire and delete the team's memories that people "
+            "wrote, and change its files and rules where the key may write them. What agents wrote, they may always."
+        ),
+        required=False,
+    )
 
 
 class DeletionForm(forms.Form):
@@ -152,14 +162,22 @@ class DeletionForm(forms.Form):
 class MemberForm(forms.Form):
     """Somebody to be added to a team."""
 
-    username = forms.CharField(label=_("Username"), max_length=60)
+    username = forms.CharField(label=_("Username"), max_length=60, validators=[storable])
     role = forms.ChoiceField(label=_("Role"), choices=Role.choices)
+
+    def __init__(self, *args: Any, principal: Principal, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.principal = principal
 
     def clean_username(self) -> str:
         username: str = self.cleaned_data["username"]
-        self.user = User.objects.filter(username=username, is_active=True).first()
+        self.user = people_to_add(self.principal).filter(username=username).first()
+        if self.user is None and self.principal.is_admin:
+            raise ValidationError(_("Nobody here has this username. Make an account for the person under People."))
         if self.user is None:
-            raise ValidationError(_("Nobody here has this username. An admin of the organisation can make an account."))
+            raise ValidationError(
+                _("Nobody in your teams has this username. Ask an admin of the organisation to add the person.")
+            )
         return username
 
 

@@ -107,11 +107,15 @@ class TeamQuerySet(models.QuerySet["Team"]):
 
 
 class Team(models.Model):
-    """A group of people and agents with shared goals, context and rules."""
+    """A group of people and agents with shared goals, context and rules.
+
+    `agents_may_change_texts`: agents' keys may change and delete what people wrote in the team.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     slug = models.CharField(max_length=60, unique=True, validators=[valid_slug])
     name = models.CharField(max_length=120)
+    agents_may_change_texts = models.BooleanField(default=False, db_default=False)
     version = models.PositiveIntegerField(default=1)
     created = models.DateTimeField(auto_now_add=True)
 

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
+from django.db.models import QuerySet
 
 from config.http.errors import Conflict, NotFound
 from teams.files import StaleVersion, file_create, locked
-from teams.models import Membership, Role, Team, TeamFile, User
+from teams.models import Membership, Role, Team, TeamFile, User, admins_of
 from teams.principal import SYSTEM, Principal
 
 
@@ -45,14 +46,18 @@ def team_files_provision(teams: Sequence[Team]) -> int:
 
 
 @transaction.atomic
-def team_update(*, team: Team, expected_version: int, name: str) -> Team:
-    """Rename a team; the same name again makes no new version. Raises StaleVersion."""
+def team_update(*, team: Team, expected_version: int, name: str, agents_may_change_texts: bool | None = None) -> Team:
+    """Rename a team, and decide whether agents may change what people wrote in it; None leaves that as it is.
+
+    The same again makes no new version. Raises StaleVersion.
+    """
     current = locked(team)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
-    if current.name == name:
+    may_change = current.agents_may_change_texts if agents_may_change_texts is None else agents_may_change_texts
+    if (current.name, current.agents_may_change_texts) == (name, may_change):
         return current
-    current.name, current.version = name, current.version + 1
+    current.name, current.agents_may_change_texts, current.version = name, may_change, current.version + 1
     current.save()
     return current
 
@@ -62,19 +67,52 @@ def team_delete(*, team: Team, principal: Principal) -> None:
     erase("teams", team.id, principal)
 
 
+class LastAdmin(Conflict):
+    """Somebody would be left out without whom nobody could manage the team."""
+
+    code = "last_admin"
+    title = "A team keeps one admin"
+
+    def __init__(self, user: User) -> None:
+        super().__init__(f"{user} is the only admin of this team. Make somebody else an admin first.")
+
+
 @transaction.atomic
 def membership_set(*, team: Team, user: User, role: str) -> Membership:
-    """Make the person a member of the team, or change the role."""
-    membership, _ = Membership.objects.update_or_create(team=team, user=user, defaults={"role": role})
+    """Make the person a member of the team, or change the role. Raises LastAdmin."""
+    current = locked(team)  # two admins who demote each other at once take turns
+    if role != Role.ADMIN:
+        _require_another_admin(current, user)
+    membership, _ = Membership.objects.update_or_create(team=current, user=user, defaults={"role": role})
     return membership
 
 
 @transaction.atomic
 def membership_remove(*, team: Team, user: User) -> None:
-    """The person no longer belongs to the team. Raises NotFound."""
-    deleted, _ = Membership.objects.filter(team=team, user=user).delete()
+    """Take the person out of the team. Raises LastAdmin, and NotFound."""
+    current = locked(team)
+    _require_another_admin(current, user)
+    deleted, _ = Membership.objects.filter(team=current, user=user).delete()
     if not deleted:
         raise NotFound("This membership")
+
+
+def _require_another_admin(team: Team, user: User) -> None:
+    if set(admins_of(team)) == {user}:
+        raise LastAdmin(user)
+
+
+def people_to_add(principal: Principal) -> QuerySet[User]:
+    """The people whom the principal may add to a team that it manages.
+
+    Admins of a team add people whom they meet in their teams, so that they cannot find out which usernames exist;
+    admins of the organisation add everybody who may sign in.
+    """
+    people = User.objects.filter(is_active=True)
+    if principal.is_admin:
+        return people
+    met = Membership.objects.filter(team__in=Team.objects.visible_to(principal))
+    return people.filter(id__in=met.values("user_id"))
 
 
 def erase(table: str, row_id: UUID, principal: Principal) -> None:

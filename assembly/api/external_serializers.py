@@ -19,8 +19,8 @@ from assembly.models.external import (
 )
 from config.http.api import StrictSerializer
 from config.http.encryption import valid_secret
-from config.http.fields import ExactText, Line
-from memories.api.fields import Count, Flag
+from config.http.fields import ExactText, Flag, Line
+from memories.api.fields import Count
 
 URL = "https://, or http:// in networks that EXTERNAL_ALLOWED_NETWORKS names."
 TIMEOUT = "Milliseconds for one request."

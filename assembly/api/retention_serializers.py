@@ -4,8 +4,8 @@ from rest_framework import serializers
 
 from assembly.models.retention import MAX_DAYS, MAX_FLAG_NOTE_CHARACTERS
 from config.http.api import StrictSerializer
-from config.http.fields import ExactText
-from memories.api.fields import Count, Flag
+from config.http.fields import ExactText, Flag
+from memories.api.fields import Count
 
 DAYS = "For so many days; null: for ever."
 

@@ -8,8 +8,8 @@ from assembly.engine.profile import MAX_PERCENT, STEPS, CutAt
 from assembly.profiles.reading import MAX_DEPTH_LIMIT, MAX_SECTIONS, MAX_WEIGHT
 from assembly.profiles.sections import KEY, MAX_CAP, MAX_TOP_K
 from config.http.api import StrictSerializer
-from config.http.fields import ExactText, Fraction
-from memories.api.fields import Flag, choice_field
+from config.http.fields import ExactText, Flag, Fraction
+from memories.api.fields import choice_field
 
 
 class NumberUpTo(serializers.FloatField):

@@ -9,8 +9,7 @@ from assembly.models import WebhookDelivery, WebhookEvent
 from assembly.models.external import MAX_LABEL_CHARACTERS, MAX_URL_CHARACTERS
 from assembly.webhooks.resending import told_of
 from config.http.api import StrictSerializer
-from config.http.fields import ExactText, Line
-from memories.api.fields import Flag
+from config.http.fields import ExactText, Flag, Line
 from teams.api.serializers import MAX_SLUG_CHARACTERS
 
 URL = "https://, or http:// in networks that WEBHOOK_ALLOWED_NETWORKS names."

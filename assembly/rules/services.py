@@ -9,6 +9,7 @@ from assembly.profiles.catalogue import known_sources
 from assembly.rules.access import Owner
 from assembly.rules.reading import rule_read
 from config.http.errors import Conflict, Invalid
+from teams.authorship import require_change_allowed
 from teams.files import StaleVersion, file_create, locked
 from teams.models import Team, valid_slug
 from teams.principal import Principal
@@ -49,13 +50,15 @@ def rule_save(
 ) -> StoredRule:
     """Save the next version of a rule, also where it is only switched on or off; the same again makes none.
 
-    Raises StaleVersion, NotFound where it was deleted meanwhile, and Invalid, which names the line.
+    Raises StaleVersion, NotFound where it was deleted meanwhile, Invalid, which names the line, and Forbidden for an
+    agent's key where a person wrote the rule and its team does not allow it.
     """
     current = locked(rule)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
     if (content, enabled) == (current.content, current.enabled):
         return current
+    require_change_allowed(principal, current.team, current.versions.all())
     if content != current.content:  # one that cannot be read any more can still be switched off
         _refuse_unreadable(content, current.name, current.version + 1, current.scope)
     current.content, current.enabled = content, enabled
@@ -66,8 +69,13 @@ def rule_save(
     return current
 
 
+@transaction.atomic
 def rule_delete(*, rule: StoredRule, principal: Principal) -> None:
-    """Delete a rule with its history. Contexts in which it fired stay, and so does what it did there."""
+    """Delete a rule with its history. Contexts in which it fired stay, and so does what it did there.
+
+    Raises Forbidden for an agent's key where a person wrote the rule and its team does not allow it.
+    """
+    require_change_allowed(principal, rule.team, rule.versions.all())
     erase("rules", rule.id, principal)
 
 

@@ -65,6 +65,17 @@ class Fraction(serializers.FloatField):
         return float(data)
 
 
+class Flag(serializers.BooleanField):
+    """JSON's true or false."""
+
+    default_error_messages = {"flag": "Use true or false."}
+
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("flag")
+        return data
+
+
 class Moment(serializers.DateTimeField):
     """A date and time; without an offset it is taken as UTC."""
 

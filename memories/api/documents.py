@@ -10,9 +10,9 @@ from rest_framework.response import Response
 
 from agents.access import agent_for
 from config.http.api import StrictSerializer
-from config.http.fields import ExactText, Line
+from config.http.fields import ExactText, Flag, Line
 from config.http.openapi import PAGE
-from memories.api.fields import Flag, external_id_field
+from memories.api.fields import external_id_field
 from memories.api.filters import by_flag, by_start
 from memories.api.noun import KeptSerializer, Noun
 from memories.models import Document

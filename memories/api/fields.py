@@ -57,17 +57,6 @@ class ThingId(serializers.UUIDField):
         return super().to_internal_value(data)
 
 
-class Flag(serializers.BooleanField):
-    """JSON's true or false."""
-
-    default_error_messages = {"flag": "Use true or false."}
-
-    def to_internal_value(self, data: Any) -> bool:
-        if not isinstance(data, bool):
-            self.fail("flag")
-        return data
-
-
 class Count(serializers.IntegerField):
     """A whole JSON number from 0 on."""
 

@@ -5,8 +5,8 @@ from functools import partial
 from rest_framework import serializers
 
 from config.http.api import StrictSerializer
-from config.http.fields import Fraction
-from memories.api.fields import Flag, ThingId, external_id_field, type_field
+from config.http.fields import Flag, Fraction
+from memories.api.fields import ThingId, external_id_field, type_field
 from memories.api.filters import by_id, by_value
 from memories.api.noun import KeptSerializer, Noun
 from memories.models import Relation

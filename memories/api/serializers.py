@@ -6,8 +6,8 @@ from django.core.validators import RegexValidator
 from rest_framework import serializers
 
 from config.http.api import StrictSerializer
-from config.http.fields import ExactText, Fraction, Line, Moment, VisibleText
-from memories.api.fields import Count, Flag, ThingId
+from config.http.fields import ExactText, Flag, Fraction, Line, Moment, VisibleText
+from memories.api.fields import Count, ThingId
 from memories.models import Memory, MemoryVersion
 from memories.models.memory import MAX_REASON_CHARACTERS, MAX_TEXT_CHARACTERS
 from memories.services import MOST_MERGED

@@ -15,8 +15,9 @@ from memories.bundle.rooms import Change, Storing
 from memories.directions import give_directions
 from memories.models import Memory, MemoryVersion
 from memories.services import BATCH_ROWS, Owner, memories_of
+from memories.services.memory import require_changeable
 from teams.files import StaleVersion, locked
-from teams.principal import Author
+from teams.principal import Author, Principal
 
 CIRCLE = "A memory cannot be superseded by itself, directly or in a circle. Correct `superseded_by` in the archive."
 
@@ -105,18 +106,19 @@ def _refuse_circles(successors: Mapping[UUID, UUID | None]) -> None:
 
 
 @transaction.atomic
-def memory_take(*, change: Change, author: Author, note: str) -> None:
-    """Make the memory that is here what the change says. Raises StaleVersion, NotFound and Invalid."""
+def memory_take(*, change: Change, principal: Principal, note: str) -> None:
+    """Make the memory that is here what the change says. Raises StaleVersion, NotFound, Invalid and Forbidden."""
     id_, values, successor = change.item
     current = locked(Memory(id=id_))
     if current.version != change.version:
         raise StaleVersion(current, change.version)
+    require_changeable(principal, current)
     says_something_else = values["text"] != current.text
     for name, value in values.items():
         setattr(current, name, value)
     current.superseded_by = _successor(current, successor)
     current.version += 1
-    current.signed_by(author)
+    current.signed_by(principal.author)
     if says_something_else:
         give_directions([current])
     current.save()

@@ -179,7 +179,7 @@ class OwnerRoom(Generic[Owned]):
         if change.what == "settings":
             return partial(self.change_facts, owner, change, storing.principal)
         if change.what == "memory":
-            return partial(memory_take, change=change, author=storing.principal.author, note=storing.note)
+            return partial(memory_take, change=change, principal=storing.principal, note=storing.note)
         return partial(self.take, owner, change, storing.principal, storing.note)
 
 

@@ -6,23 +6,32 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
+from config.http.api import StrictSerializer
+from config.http.fields import Line
 from memories.bundle.owner_room import OwnerRoom
 from memories.bundle.owners import owner_entries
 from memories.bundle.rooms import Change, Entry, Scope, register
 from memories.importing import readable_name
 from memories.workspace_folder import TEAM_FILES
-from teams.api.serializers import TeamUpdateSerializer
+from teams.api.serializers import MAX_NAME_CHARACTERS
+from teams.authorship import require_change_allowed
 from teams.files import file_save
 from teams.models import Team, TeamFile
 from teams.principal import Principal
 from teams.services import team_create, team_files_provision, team_update
 
 
+class TeamSettingsSerializer(StrictSerializer):
+    """What an archive says of a team. What its agents may do is decided here, and does not travel."""
+
+    name = Line(max_length=MAX_NAME_CHARACTERS, required=False)
+
+
 class TeamRoom(OwnerRoom[Team]):
     folder = "teams"
     noun = "team"
     texts = TEAM_FILES
-    serializer = TeamUpdateSerializer
+    serializer = TeamSettingsSerializer
 
     def entries(self, scope: Scope) -> Iterator[Entry]:
         facts = self.facts(scope.teams, scope.principal)
@@ -51,6 +60,7 @@ class TeamRoom(OwnerRoom[Team]):
 
     def take(self, owner: Team, change: Change, principal: Principal, note: str) -> None:
         file = TeamFile.objects.get(team=owner, file_key=self.texts[change.name.rpartition("/")[2]])
+        require_change_allowed(principal, owner, file.versions.all())
         file_save(
             file=file,
             content=change.after,

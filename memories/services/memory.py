@@ -15,6 +15,7 @@ from agents.models import Agent
 from config.http.errors import Conflict, Invalid
 from memories.directions import give_directions
 from memories.models import Memory, MemoryVersion
+from teams.authorship import require_change_allowed
 from teams.files import StaleVersion, locked
 from teams.models import Team
 from teams.principal import Principal
@@ -114,7 +115,8 @@ def memory_update(
     `pinned` and `retired_because` stay as they are where they are None; a reason retires it, an empty one brings it
     back. What is retired or superseded is pinned no longer. The note says in the author's words what changed.
 
-    Raises StaleVersion, and Invalid for a successor that cannot be one, and for a pin that cannot be set.
+    Raises StaleVersion, Invalid for a successor that cannot be one and for a pin that cannot be set, and Forbidden as
+    `require_changeable` does.
     """
     if superseded_by is not None or pinned:
         locked(owner_of(memory))  # or two at once could supersede each other, or be one pin too many
@@ -123,6 +125,7 @@ def memory_update(
     told = _told_as(current, superseded_by, pinned, retired_because)
     if told == told_as(current) and facts == replace(facts_of(current), external_id=facts.external_id):
         return current
+    require_changeable(principal, current)
     current.superseded_by, current.pinned, current.retired_because = superseded_by, told.pinned, told.retired_because
     return _saved(current, facts, principal, note)
 
@@ -201,6 +204,20 @@ def _check_successor(memory: Memory, successor: Memory | None) -> None:
         successor = successor.superseded_by
 
 
+@transaction.atomic
 def memory_delete(*, memory: Memory, principal: Principal) -> None:
-    """Delete a memory with its versions. Assemblies that used it keep its text in their record."""
+    """Delete a memory with its versions. Assemblies that used it keep its text in their record.
+
+    Raises NotFound, and Forbidden as `require_changeable` does.
+    """
+    require_changeable(principal, memory)
     erase("memories", memory.id, principal)
+
+
+def require_changeable(principal: Principal, *memories: Memory) -> None:
+    """Check that the principal may change or delete these memories of one owner.
+
+    Raises Forbidden for an agent's key where a person wrote one of a team that does not allow it.
+    """
+    versions = MemoryVersion.objects.filter(file__in=[memory.pk for memory in memories])
+    require_change_allowed(principal, memories[0].team, versions)

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from config.http.errors import Conflict, Invalid, NotFound
 from memories.models import Memory, MemoryVersion
-from memories.services.memory import Owner, expected, memories_of, next_version, owner_of
+from memories.services.memory import Owner, expected, memories_of, next_version, owner_of, require_changeable
 from teams.files import locked
 from teams.principal import Principal
 
@@ -29,13 +29,15 @@ class Merging:
 def memories_merge(*, owner: Owner, merging: Merging, principal: Principal) -> Memory:
     """The one that stays, as a new version; the others are superseded by it. It is pinned where any of them was.
 
-    Raises StaleVersion where somebody changed one meanwhile, NotFound, and Invalid for what cannot be merged.
+    Raises StaleVersion where somebody changed one meanwhile, NotFound, Invalid for what cannot be merged, and Forbidden
+    as `require_changeable` does.
     """
     others = [id_ for id_ in merging.versions if id_ != merging.keep]
     if merging.keep not in merging.versions or not 1 <= len(others) < MOST_MERGED:
         raise Invalid("memories", f"Choose 2 to {MOST_MERGED} memories, and among them the one that stays.")
     locked(owner)  # two mergings at once take turns
     memories = _standing(owner, merging.versions)
+    require_changeable(principal, *memories.values())
     kept = memories.pop(merging.keep)
     pinned = kept.pinned or any(memory.pinned for memory in memories.values())
     for memory in memories.values():
@@ -59,7 +61,9 @@ def memories_separate(*, memory: Memory, expected_version: int, principal: Princ
     merging = merging_into(current)
     if merging is None:
         raise Conflict("Nothing was merged into this memory, or it was separated already.")
-    for row in Memory.objects.filter(id__in=merging.merged, superseded_by=current).order_by("id"):
+    merged = list(Memory.objects.filter(id__in=merging.merged, superseded_by=current).order_by("id"))
+    require_changeable(principal, current, *merged)
+    for row in merged:
         other = locked(row)
         other.superseded_by, other.pinned = None, _before(other, other.version).pinned
         next_version(other, principal)

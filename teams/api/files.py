@@ -22,6 +22,7 @@ from teams.api.serializers import (
 )
 from teams.api.versioned import VersionedView, VersionList
 from teams.api.view import ApiView
+from teams.authorship import require_change_allowed
 from teams.files import file_save
 from teams.models import TeamFile
 from teams.principal import Principal
@@ -88,6 +89,7 @@ class FileDetail(VersionedView):
             raise PreconditionFailed("Every agent and team has its files. Read this one and send its ETag as If-Match.")
         expected = self.expected(file)
         facts = self.validated(ContentSerializer)
+        require_change_allowed(self.principal, getattr(file, "team", None), file.versions.all())
         saved = file_save(file=file, **facts, expected_version=expected, author=self.principal.author)
         return self.answer(saved)
 

@@ -1,5 +1,6 @@
 """REST: who belongs to a team. For admins of the team and of the organisation."""
 
+from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
@@ -11,7 +12,7 @@ from teams.access import Action, team_for
 from teams.api.serializers import MemberSerializer, RoleSerializer, page_serializer
 from teams.api.view import ApiView
 from teams.models import Membership, Team, User
-from teams.services import membership_remove, membership_set
+from teams.services import membership_remove, membership_set, people_to_add
 
 
 class MemberList(ApiView):
@@ -34,14 +35,17 @@ class MemberDetail(ApiView):
         parameters=[LOCATION], request=RoleSerializer, responses={200: MemberSerializer, 201: MemberSerializer}
     )
     def put(self, request: Request, slug: str, username: str) -> Response:
-        """Make a person a member, or change the role. A membership has no versions, so no If-Match is needed."""
+        """Make a person a member, or change the role. A membership has no versions, so no If-Match is needed.
+
+        Who is an admin of the team alone adds people of the own teams; others are not found. A team keeps an admin.
+        """
         self.query()
         team = self._team(slug)
         role = self.validated(RoleSerializer)["role"]
-        user = _person(username)
-        joins = not Membership.objects.filter(team=team, user=user).exists()
+        known = _members(team, username).first()
+        user = known.user if known else self._person_to_add(username)
         document = MemberSerializer(membership_set(team=team, user=user, role=role)).data
-        if joins:
+        if known is None:
             return Response(document, status.HTTP_201_CREATED, headers={"Location": request.path})
         return Response(document)
 
@@ -55,16 +59,20 @@ class MemberDetail(ApiView):
     def _team(self, slug: str) -> Team:
         return team_for(self.principal, slug, Action.MANAGE)
 
+    def _person_to_add(self, username: str) -> User:
+        found = None if "\x00" in username else people_to_add(self.principal).filter(username=username).first()
+        if found is None:
+            raise NotFound(f"The person “{username}”")
+        return found
 
-def _person(username: str) -> User:
-    found = None if "\x00" in username else User.objects.filter(username=username).first()
-    if found is None:
-        raise NotFound(f"The person “{username}”")
-    return found
+
+def _members(team: Team, username: str) -> QuerySet[Membership]:
+    named = team.memberships.select_related("user")
+    return named.none() if "\x00" in username else named.filter(user__username=username)
 
 
 def _member(team: Team, username: str) -> Membership:
-    member = team.memberships.select_related("user").filter(user=_person(username)).first()
+    member = _members(team, username).first()
     if member is None:
         raise NotFound(f"The person “{username}”")
     return member

@@ -6,10 +6,11 @@ from typing import Any
 from rest_framework import serializers
 
 from config.http.api import StrictSerializer
-from config.http.fields import ExactText, Line
+from config.http.fields import ExactText, Flag, Line
 from teams.files import MAX_FILE_CHARACTERS, MAX_NOTE_CHARACTERS
 from teams.models import Role, valid_slug
 
+AGENTS_MAY_CHANGE = "Whether agents' keys may change and delete what people wrote in the team."
 MAX_NAME_CHARACTERS = 120
 MAX_SLUG_CHARACTERS = 60
 
@@ -48,12 +49,14 @@ class TeamCreateSerializer(StrictSerializer):
 
 class TeamUpdateSerializer(StrictSerializer):
     name = Line(max_length=MAX_NAME_CHARACTERS, required=False)
+    agents_may_change_texts = Flag(required=False, help_text=AGENTS_MAY_CHANGE)
 
 
 class TeamSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     slug = serializers.CharField()
     name = serializers.CharField()
+    agents_may_change_texts = serializers.BooleanField(help_text=AGENTS_MAY_CHANGE)
     version = serializers.IntegerField()
     created = serializers.DateTimeField()
 

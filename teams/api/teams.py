@@ -44,7 +44,7 @@ class TeamDetail(VersionedView):
 
     @extend_schema(parameters=[ETAG, IF_MATCH], request=TeamUpdateSerializer, responses=TeamSerializer)
     def patch(self, request: Request, slug: str) -> Response:
-        """Rename a team. The slug stays: agents and programs know the team by it."""
+        """Change a team's name, or what its agents may do. The slug stays: agents and programs know the team by it."""
         self.query()
         team = team_for(self.principal, slug, Action.MANAGE)
         expected = self.expected(team)

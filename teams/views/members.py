@@ -11,18 +11,22 @@ from django.views.decorators.http import require_POST
 from teams.access import Action, team_for
 from teams.forms import MemberForm, RoleForm
 from teams.models import Membership, Role, Team, User
-from teams.services import membership_remove, membership_set
+from teams.services import LastAdmin, membership_remove, membership_set
 from teams.views.asking import asking
 
 
 def members(request: HttpRequest, slug: str) -> HttpResponse:
     """The members with their roles; adds somebody by username."""
     team = team_for(asking(request), slug, Action.MANAGE)
-    form = MemberForm(request.POST or None)
+    form = MemberForm(request.POST or None, principal=asking(request))
     if request.method == "POST" and form.is_valid() and form.user:
-        membership_set(team=team, user=form.user, role=form.cleaned_data["role"])
-        messages.success(request, _("%(name)s is in the team now.") % {"name": form.user})
-        return redirect("team_members", slug=slug)
+        try:
+            membership_set(team=team, user=form.user, role=form.cleaned_data["role"])
+        except LastAdmin as refused:
+            form.add_error("role", refused.detail)
+        else:
+            messages.success(request, _("%(name)s is in the team now.") % {"name": form.user})
+            return redirect("team_members", slug=slug)
     context = {
         "team": team,
         "form": form,
@@ -39,7 +43,11 @@ def member_role(request: HttpRequest, slug: str, user_id: UUID) -> HttpResponse:
     user = _member(team, user_id)
     form = RoleForm(request.POST)
     if form.is_valid():
-        membership_set(team=team, user=user, role=form.cleaned_data["role"])
+        try:
+            membership_set(team=team, user=user, role=form.cleaned_data["role"])
+        except LastAdmin as refused:
+            messages.error(request, refused.detail)
+            return redirect("team_members", slug=slug)
         label = Role(form.cleaned_data["role"]).label
         messages.success(request, _("%(name)s is %(role)s now.") % {"name": user, "role": label.lower()})
     return _back(request, slug, user)
@@ -50,7 +58,11 @@ def member_remove(request: HttpRequest, slug: str, user_id: UUID) -> HttpRespons
     """Somebody leaves the team."""
     team = team_for(asking(request), slug, Action.MANAGE)
     user = _member(team, user_id)
-    membership_remove(team=team, user=user)
+    try:
+        membership_remove(team=team, user=user)
+    except LastAdmin as refused:
+        messages.error(request, refused.detail)
+        return redirect("team_members", slug=slug)
     messages.success(request, _("%(name)s is not in the team any more. You can add them again.") % {"name": user})
     return _back(request, slug, user)
 

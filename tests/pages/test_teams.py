@@ -1,13 +1,14 @@
 """The list of teams, the page of one, new ones, and members."""
 
+import re
 from typing import Any
 
 import pytest
 
 from agents.models import Agent
 from agents.services import agent_create
-from teams.models import Membership, Team, User
-from teams.services import team_create
+from teams.models import Membership, Role, Team, User, admins_of
+from teams.services import membership_set, team_create
 from tests.pages.conftest import SignedIn, text_of
 
 MEMBERS = "/teams/demo/members/"
@@ -34,10 +35,35 @@ def test_a_name_that_is_taken_is_explained(signed_in: SignedIn, admin: User, tea
     assert "with this short name already" in text_of(response)
 
 
-def test_somebody_is_added_by_username(signed_in: SignedIn, owner: User, team: Team, outsider: User) -> None:
-    response = signed_in(owner).post(MEMBERS, {"username": "otto", "role": "editor"}, follow=True)
+def test_somebody_is_added_by_username(signed_in: SignedIn, admin: User, team: Team, outsider: User) -> None:
+    response = signed_in(admin).post(MEMBERS, {"username": "otto", "role": "editor"}, follow=True)
     assert "Otto Outsider is in the team now." in text_of(response)
     assert role_of(outsider) == "editor"
+
+
+@pytest.mark.finding("6.8b")
+def test_an_admin_of_a_team_adds_people_of_the_own_teams_and_learns_of_nobody_else(
+    signed_in: SignedIn, owner: User, team: Team, teammate: User, outsider: User
+) -> None:
+    team_create(slug="mine", name="Mine", principal=owner.principal)
+    browser = signed_in(owner)
+    answers = [browser.post("/teams/mine/members/", {"username": name, "role": "viewer"}) for name in ("otto", "xyzt")]
+    assert [answer.status_code for answer in answers] == [422, 422]
+    shown = [re.sub("otto|xyzt|[A-Za-z0-9]{64}", "", text_of(answer)) for answer in answers]
+    assert shown[0] == shown[1]
+    assert "Ask an admin of the organisation" in shown[0]
+    assert browser.post("/teams/mine/members/", {"username": "tim", "role": "viewer"}).status_code == 302
+
+
+@pytest.mark.finding("6.8c")
+def test_a_team_keeps_an_admin(signed_in: SignedIn, owner: User, admin: User, team: Team) -> None:
+    for person in (owner, admin):
+        for address, data in ((f"{MEMBERS}{owner.id}/role/", {"role": "viewer"}), (f"{MEMBERS}{owner.id}/remove/", {})):
+            page = text_of(signed_in(person).post(address, data, follow=True))
+            assert "Make somebody else an admin first" in page
+    response = signed_in(owner).post(MEMBERS, {"username": "olga", "role": "viewer"})
+    assert response.status_code == 422
+    assert list(admins_of(team)) == [owner]
 
 
 @pytest.mark.parametrize("username", ["nobody", "OTTO", "", "nul\x00"])
@@ -61,7 +87,10 @@ def test_somebody_is_removed(signed_in: SignedIn, owner: User, teammate: User) -
     assert role_of(teammate) is None
 
 
-def test_who_leaves_the_team_lands_on_a_page_that_can_be_seen(signed_in: SignedIn, owner: User, team: Team) -> None:
+def test_who_leaves_the_team_lands_on_a_page_that_can_be_seen(
+    signed_in: SignedIn, owner: User, editor: User, team: Team
+) -> None:
+    membership_set(team=team, user=editor, role=Role.ADMIN)
     response = signed_in(owner).post(f"{MEMBERS}{owner.id}/remove/", follow=True)
     assert response.redirect_chain[-1] == ("/teams/", 302)
     assert response.status_code == 200

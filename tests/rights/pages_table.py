@@ -253,7 +253,7 @@ BODIES: Mapping[str, Body] = {
     "teams/new/": _plain(name="New"),
     "teams/<slug:slug>/settings/": _version(name="Renamed"),
     "teams/<slug:slug>/delete/": lambda owned, _world: {"typed": owned.team.slug},
-    "teams/<slug:slug>/members/": _plain(username="stranger", role="viewer"),
+    "teams/<slug:slug>/members/": lambda owned, _world: {"username": owned.member.username, "role": "viewer"},
     "teams/<slug:slug>/members/<uuid:user_id>/role/": _plain(role="editor"),
     "teams/<slug:slug>/files/<team_file_key:key>/": _version(2, content="New", deed="preview"),
     "teams/<slug:slug>/files/<team_file_key:key>/history/<int:number>/restore/": _version(2, note=""),

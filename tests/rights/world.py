@@ -135,6 +135,8 @@ def _owned(slug: str) -> Owned:
     secret = f"Zqx{slug}zqx"
     boss, member = _person(f"boss-{slug}"), _person(f"member-{slug}")
     team = team_create(slug=slug, name=f"{secret} team")
+    # So that keys reach what people wrote; what they may not elsewhere is in tests/teams/test_authorship.py.
+    Team.objects.filter(pk=team.pk).update(agents_may_change_texts=True)
     membership_set(team=team, user=boss, role=Role.ADMIN)
     membership_set(team=team, user=member, role=Role.VIEWER)
     agent = agent_create(slug=f"{slug}-bot", name=f"{secret} agent", teams=[team], instructions=secret)
