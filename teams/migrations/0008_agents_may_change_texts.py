@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("teams", "0005_editor")]
+    dependencies = [("teams", "0007_sign_in_secrets")]
 
     operations = [
         migrations.AddField("team", "agents_may_change_texts", models.BooleanField(db_default=False, default=False))
