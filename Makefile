@@ -21,8 +21,9 @@ test: $(VENV)/.development
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
 
 test-deep: $(VENV)/.development
-	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n $(WORKERS) tests/engine tests/teams/test_merging.py \
-		tests/teams/test_many_editors.py tests/api/test_contract.py tests/faults/test_connections.py $(PYTEST_ARGS)
+	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n $(WORKERS) tests/engine tests/attacks \
+		tests/teams/test_merging.py tests/teams/test_many_editors.py tests/api/test_contract.py \
+		tests/faults/test_connections.py $(PYTEST_ARGS)
 
 lint: $(VENV)/.development
 	$(BIN)/ruff check .

@@ -61,4 +61,6 @@ def measure(text: str, key: str) -> Measure:
     if decision.code is not Code.TRUNCATED:
         return Measure(section, words, tokens, room)
     cut = decision.detail
-    return Measure(section, words, tokens, room, cut["kept_chars"], cut["of_paragraphs"] - cut["kept_paragraphs"])
+    # The context shows an edited text, with shifted headings, say: the line stands in the one that is being written.
+    kept = render(section, candidate).edited.original_length(cut["kept_chars"])
+    return Measure(section, words, tokens, room, kept, cut["of_paragraphs"] - cut["kept_paragraphs"])

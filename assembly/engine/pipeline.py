@@ -12,7 +12,7 @@ from assembly.engine.ladder import Ladder, wanted
 from assembly.engine.profile import Profile
 from assembly.engine.ruling import ALWAYS_INCLUDED
 from assembly.engine.tokens import Ledger
-from assembly.engine.types import Assembled, Candidate, Decision, InvalidAssembly, Request
+from assembly.engine.types import ESCAPED_SINCE, Assembled, Candidate, Decision, InvalidAssembly, Request
 from config.tokens import Tokenizer
 
 
@@ -26,7 +26,8 @@ def assemble(request: Request, profile: Profile, candidates: Iterable[Candidate]
     """
     if tokenizer.name != request.tokenizer:
         raise InvalidAssembly(f"The request names tokenizer {request.tokenizer}, but got {tokenizer.name}.")
-    capped = _with_caps(profile, request.budget)
+    rendered = profile if request.engine_version >= ESCAPED_SINCE else profile.as_written()
+    capped = _with_caps(rendered, request.budget)
     offered = list(candidates)
     if request.appended:
         # What was told stays as it was told, or goes: nothing of it is said shorter now.

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from assembly.engine.flat import flat
@@ -26,6 +26,13 @@ STEPS: tuple[Step, ...] = get_args(Step)
 
 CutAt = Literal["anywhere", "sentence", "paragraph", "heading"]
 """Where a text that is cut may end."""
+
+OWNERS_FILES = frozenset({"agent_files", "team_files"})
+"""Sources that give the files of owners, which are trusted: whatever else is in a context was merely seen."""
+
+Treatment = Literal["owners_file", "seen", "said", "as_written"]
+"""What is done to a text on its way into a context. owners_file: its headings are shifted; seen: whatever could pass
+for structure is escaped; said: the same in turns of a conversation; as_written: nothing, as before version 4."""
 
 MAX_PERCENT = 100
 
@@ -68,11 +75,34 @@ class Section:
         """By what tells sections apart: a hash of every field would find no more, in four times as long."""
         return hash((self.key, self.source))
 
+    @property
+    def is_trusted(self) -> bool:
+        """Whether its texts are files of owners. No source is trusted unless it is named here."""
+        return self.source in OWNERS_FILES
+
+    @property
+    def treatment(self) -> Treatment:
+        """What is done to its texts."""
+        if self.is_trusted and self.shape == "text":
+            return "owners_file"
+        return "said" if self.shape == "turns" else "seen"
+
     def cap_within(self, budget: int) -> int | None:
         """Most tokens under this budget; None: what remains of it. Source: "Token Management" of the seed
         "Context Assembly Specification"."""
         allocated = None if self.share is None else math.floor(budget * (self.share / MAX_PERCENT))
         return min((cap for cap in (self.cap, allocated) if cap is not None), default=None)
+
+
+class SectionAsWritten(Section):
+    """A section as the engine rendered it before its version 4: its texts and labels stand as they were written."""
+
+    __slots__ = ()
+
+    @property
+    def treatment(self) -> Treatment:
+        """Nothing is done to its texts."""
+        return "as_written"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +155,10 @@ class Profile:
             raise InvalidAssembly(f"In profile {self.name} the turns of the conversation must stand last.")
         if self.over_budget != tuple(step for step in STEPS if step in self.over_budget):
             raise InvalidAssembly(f"In profile {self.name} the steps for what is over budget are {', '.join(STEPS)}.")
+
+    def as_written(self) -> "Profile":
+        """The same with the rendering of the engine before its version 4."""
+        return replace(self, sections=tuple(SectionAsWritten(**flat(section)) for section in self.sections))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe; from_dict restores an equal profile."""

@@ -1,14 +1,19 @@
 """The exact text: headings, separators, items, and the marker of a cut.
 
+Every text of a context passes through `render`, so that no source can forget to have what was merely seen escaped.
+
 Texts, entries and lines as in the seed "Siestai: Context Assembly", the rest as in the seed "Context Assembly
 Specification", with the fine print of the design where they leave room.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from assembly.engine.profile import Section, Shape
+from assembly.engine.edits import Edited
+from assembly.engine.escaping import LINE_ENDS, escaped
+from assembly.engine.heading_levels import shifted
+from assembly.engine.profile import Section, Shape, Treatment
 from assembly.engine.types import Candidate
 from config.tokens import Tokenizer
 
@@ -32,6 +37,9 @@ AFTER_HEADING: Mapping[Shape, str] = {
 }
 
 _BLANK_LINE = re.compile(r"\n\s*\n")
+_LINE_END = re.compile(rf"[{LINE_ENDS}]")
+_NEAR = 2_000  # characters before the end in which the beginning of the last line is looked for first
+_NO_MARKS = str.maketrans({"[": "(", "]": ")", "*": None, "`": None, "<": None})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,31 +47,79 @@ class Rendered:
     """An item as it stands in the context. A cut shortens the body, never the lead."""
 
     lead: str
-    body: str = field(repr=False)
+    edited: Edited
+    treatment: Treatment = "seen"
+
+    @property
+    def body(self) -> str:
+        """Its text, as the context shows it."""
+        return self.edited.text
 
     @property
     def text(self) -> str:
         """The whole item."""
         return self.lead + self.body
 
+    def ending(self, length: int) -> str:
+        """What stands after the first `length` characters of the body, were it cut there: fenced code is closed."""
+        fence = self.edited.open_at(length)
+        return MARKER if fence is None else f"{MARKER}\n{fence.closing}"
+
+    def may_end(self, length: int) -> bool:
+        """Whether the marker does not turn the last line, were the body cut there, into something that it was not."""
+        if self.treatment == "as_written" or self.edited.open_at(length):
+            return True
+        start = max(
+            (found.end() for found in _LINE_END.finditer(self.body, max(0, length - _NEAR), length)), default=-1
+        )
+        if start < 0:
+            start = max((found.end() for found in _LINE_END.finditer(self.body, 0, length)), default=0)
+        line = self.body[start:length] + MARKER
+        begins_line = start > 0 or _begins_line(self.lead)
+        return _edited(line, self.treatment, begins_line=begins_line).text == line
+
 
 def render(section: Section, candidate: Candidate) -> Rendered:
     """The candidate in the format of its section, without trailing white space."""
-    known: Rendered | None = candidate.worked_out.get(section.shape)
+    form = section.shape, section.treatment
+    known: Rendered | None = candidate.worked_out.get(form)
     if known is None:
-        known = candidate.worked_out[section.shape] = _rendered(section.shape, candidate)
+        known = candidate.worked_out[form] = _rendered(section, candidate)
     return known
 
 
-def _rendered(shape: Shape, candidate: Candidate) -> Rendered:
-    body = candidate.text.rstrip()
-    if shape == "entries":
-        return Rendered(f"### {candidate.date}\n", body)
+def _rendered(section: Section, candidate: Candidate) -> Rendered:
+    body, shape, treatment = candidate.text.rstrip(), section.shape, section.treatment
+    lead = _lead(section, candidate)
     if shape == "lines":
-        return Rendered(f"- [{_one_line(candidate.kind)}] " if candidate.kind else "- ", _one_line(body))
-    if shape == "turns":
-        return Rendered(f"**{_one_line(candidate.kind)}**: ", body)
-    return Rendered("", body)
+        body = _one_line(body)
+        if not candidate.kind and treatment == "seen" and body.startswith("["):
+            lead += "\\"  # else it would begin with a kind of its own
+    return Rendered(lead, _edited(body, treatment, begins_line=_begins_line(lead)), treatment)
+
+
+def _lead(section: Section, candidate: Candidate) -> str:
+    shape, kind = section.shape, _one_line(candidate.kind)
+    if section.treatment != "as_written":
+        kind = kind.translate(_NO_MARKS)
+    if shape == "entries":
+        return f"### {candidate.date}\n"
+    if shape == "lines":
+        return f"- [{kind}] " if candidate.kind else "- "
+    return f"**{kind}**: " if shape == "turns" else ""
+
+
+def _edited(text: str, treatment: Treatment, *, begins_line: bool) -> Edited:
+    if treatment == "as_written":
+        return Edited(text)
+    if treatment == "owners_file":
+        return shifted(text)
+    return escaped(text, begins_line=begins_line, is_turn=treatment == "said")
+
+
+def _begins_line(lead: str) -> bool:
+    """Whether what follows the lead begins a line: after a bullet alone, a heading is one still."""
+    return not lead or lead.endswith("\n") or lead == "- "
 
 
 def tokens_of(tokenizer: Tokenizer, rendered: Rendered) -> int:
@@ -84,7 +140,8 @@ def opening(section: Section, *, first_section: bool, first_item: bool) -> str:
 
 def heading(section: Section) -> str:
     """The heading of the section with what stands between it and the first item."""
-    return f"## {section.label}{AFTER_HEADING[section.shape]}"
+    label = section.label if section.treatment == "as_written" else _one_line(section.label)
+    return f"## {label}{AFTER_HEADING[section.shape]}"
 
 
 def paragraphs(body: str, kept: int) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from assembly.engine.codes import Code
 from assembly.engine.cutting import cut_to_fit
 from assembly.engine.profile import CutAt, Section
-from assembly.engine.rendering import MARKER, opening, paragraphs, render, tokens_of
+from assembly.engine.rendering import opening, paragraphs, render, tokens_of
 from assembly.engine.scoring import Ranked, StepTaken
 from assembly.engine.tokens import Counted, Ledger
 from assembly.engine.types import Candidate, Decision, Scalar
@@ -96,12 +96,12 @@ def cut(
         return grown, whole_item
     rendered = render(section, item.candidate)
     opened = opening(section, first_section=not ledger.characters, first_item=True)
-    longest = cut_to_fit(rendered.body, ledger.append(opened + rendered.lead), limit.tokens, at)
+    longest = cut_to_fit(rendered, ledger.append(opened + rendered.lead), limit.tokens, at)
     if longest is None:
         return ledger, left_out
     kept, grown = longest
     whole, total = paragraphs(rendered.body, kept)
-    after = ledger.tokenizer.count(rendered.lead + rendered.body[:kept] + MARKER)
+    after = ledger.tokenizer.count(rendered.lead + rendered.body[:kept] + rendered.ending(kept))
     return grown, decision_on(
         replace(item, steps=(StepTaken("truncate", left_out.tokens_full, after),)),
         Code.TRUNCATED,
@@ -121,7 +121,7 @@ def tokens_whole(section: Section, item: Ranked, tokenizer: Tokenizer) -> int:
 
 def counted(section: Section, candidate: Candidate, tokenizer: Tokenizer) -> Counted:
     """The candidate as it stands in the section, with its tokens."""
-    form = section.shape, tokenizer.name
+    form = section.shape, section.treatment, tokenizer.name
     known: Counted | None = candidate.worked_out.get(form)
     if known is None:
         rendered = render(section, candidate)

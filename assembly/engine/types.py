@@ -13,12 +13,15 @@ from msgspec import Struct
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.rules import Rule
 
-ENGINE_VERSION = 3
+ENGINE_VERSION = 4
 """Recorded with each assembly. Raised whenever equal input would give other bytes; a replay gives those of its version.
 
 2: the room kept for turns counts what separates them from the section before.
 3: so does the choice of turns, so that those get in for which room was kept.
+4: what was merely seen is escaped where it could pass for structure, and headings inside owners' files are shifted.
 """
+ESCAPED_SINCE = 4
+"""The first version whose contexts hold nothing merely seen that could pass for structure."""
 
 Status = Literal["whole", "cut", "partial", "left_out", "empty"]
 """Of a section. partial: items were left out for want of room; left_out: all of them; empty: had none."""

@@ -6,6 +6,7 @@ from django.db import models
 class TokenCount(models.Model):
     """How many tokens a stored text has by a tokenizer, without white space at its end.
 
+    Where contexts show it edited, with shifted headings, say, `tokenizer` names that as well: see `assembly.counted`.
     Append-only, for a budget is kept by it: whoever has the app's role must not be able to make a text shorter. It goes
     along with its text, in the database.
     """

@@ -60,9 +60,7 @@ def stretch(sections: Sections, decisions: Sequence[Decision], content: str, beg
     """The text from there on, as much as a page shows. What stands between two sections goes with the first."""
     end = _end(content, begin)
     items = sorted((one.start, one.end, position) for position, one in enumerate(decisions) if one.start is not None)
-    marks = sorted(
-        (one.end - len(MARKER.strip()), one.end) for one in decisions if one.code == Code.TRUNCATED and one.end
-    )
+    marks = sorted(_mark(content, one.end) for one in decisions if one.code == Code.TRUNCATED and one.end)
     shown = _Shown(content, begin, end, [(start, stop or start, position) for start, stop, position in items], marks)
     return Stretch(tuple(_pieces(sections, shown)), begin, end, end if end < len(content) else None)
 
@@ -76,6 +74,12 @@ def all_pieces(sections: Sections, decisions: Sequence[Decision], content: str) 
         pieces += shown.pieces
         following = shown.following
     return pieces
+
+
+def _mark(content: str, end: int) -> Span:
+    """Where the mark of a cut stands that ends there, with the line that closes fenced code after it."""
+    start = content.rfind(MARKER, 0, end) + len(MARKER) - len(MARKER.lstrip())
+    return start, end
 
 
 def _end(content: str, begin: int) -> int:

@@ -14,7 +14,7 @@ from agents.services import daily_log_append
 from assembly import service
 from assembly.asked import Asked
 from assembly.cache import Answer, AssemblyCache
-from assembly.counted import LEAST_CHARACTERS, WORTH_CHARACTERS, counts_kept, counts_learnt
+from assembly.counted import LEAST_CHARACTERS, WORTH_CHARACTERS, Key, counts_kept, counts_learnt
 from assembly.engine.types import Candidate
 from assembly.models import StoredText, TokenCount, text_hash
 from assembly.profiles import CONVERSATION
@@ -81,6 +81,24 @@ def test_what_was_counted_once_is_looked_up_by_others(writer: Agent, monkeypatch
     assert TokenCount.objects.count() == 2
 
 
+@pytest.mark.parametrize(("section", "shown"), [("knowledge", "### A title"), ("recent_activity", "\\# A title")])
+@pytest.mark.usefixtures("db")
+def test_a_text_that_is_shown_otherwise_is_counted_as_it_is_shown(section: str, shown: str) -> None:
+    text, tokenizer = "# A title\n\n" + KNOWLEDGE * 2, get_tokenizer(CL100K)
+    key = stored(text)
+    TokenCount.objects.create(text_sha256=key, tokenizer=CL100K, tokens=1)  # true of the text as it is stored
+    candidates = [Candidate("thing:1", section, text, date=NOW.date())]
+    unknown = counts_learnt(CONVERSATION, candidates, tokenizer)
+    assert [body.splitlines()[0] for body in unknown.values()] == [shown]
+    for body in unknown.values():
+        tokenizer.count(body)
+    counts_kept(unknown, tokenizer)
+    get_tokenizer.cache_clear()
+    again = get_tokenizer(CL100K)
+    assert counts_learnt(CONVERSATION, [Candidate("thing:1", section, text, date=NOW.date())], again) == {}
+    assert all(again.knows(body) and again.count(body) == tokenizer.count(body) for body in unknown.values())
+
+
 def test_a_process_that_knows_them_asks_nobody(writer: Agent) -> None:
     for queries in (2, 0):
         with CaptureQueriesContext(connections["default"]) as captured:
@@ -107,7 +125,7 @@ def test_where_length_is_the_count_none_is_kept(writer: Agent) -> None:
 def test_of_a_text_that_is_not_stored_or_not_counted_none_is_kept() -> None:
     tokenizer, text = get_tokenizer(CL100K), "never stored " * (WORTH_CHARACTERS // 4)
     unknown = counts_learnt(CONVERSATION, [Candidate("agent_file:1", "knowledge", text)], tokenizer)
-    assert unknown == {text_hash(text): text.rstrip()}
+    assert unknown == {(text_hash(text), CL100K): text.rstrip()}
     counts_kept(uncounted("not counted "), tokenizer)
     tokenizer.count(text.rstrip())
     counts_kept(unknown, tokenizer)
@@ -131,7 +149,7 @@ def test_nobody_can_make_a_text_shorter() -> None:
 def test_a_count_goes_with_its_text(committed_database: str) -> None:
     texts = counted("First. ", "Second. ")
     counts_kept(texts, get_tokenizer(CL100K))
-    first, second = texts
+    (first, _), (second, _) = texts
     delete_text(first)
     assert [bytes(key) for key in TokenCount.objects.values_list("text_sha256", flat=True)] == [second]
 
@@ -143,13 +161,13 @@ def test_those_who_count_the_same_at_once_keep_it_once(committed_database: str) 
     assert TokenCount.objects.count() == len(texts)
 
 
-def uncounted(*sentences: str) -> dict[bytes, str]:
+def uncounted(*sentences: str) -> dict[Key, str]:
     """Long texts of them, which are stored."""
     texts = [sentence * (WORTH_CHARACTERS // 4) for sentence in sentences]
-    return {stored(text): text.rstrip() for text in texts}
+    return {(stored(text), CL100K): text.rstrip() for text in texts}
 
 
-def counted(*sentences: str) -> dict[bytes, str]:
+def counted(*sentences: str) -> dict[Key, str]:
     """The same, counted by this process."""
     texts = uncounted(*sentences)
     for text in texts.values():

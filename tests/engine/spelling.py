@@ -1,9 +1,13 @@
 """The format of a context and what rules mean, spelled out a second time.
 
-Nothing here uses the engine's own functions: the promises are checked against this.
+Nothing here uses the engine's own functions, but for the escaping of texts, which tests/attacks tries by itself: the
+promises are checked against this.
 """
 
+from dataclasses import replace
+
 from assembly.engine.profile import Profile, Section
+from assembly.engine.rendering import render
 from assembly.engine.rules import SCOPES, Rule, Selector
 from assembly.engine.types import Candidate, Decision, Request
 from tests.engine.drawing import FOUND_BY
@@ -20,15 +24,25 @@ _BLANK_LINE_AFTER_HEADING = {"blocks", "sequence", "turns"}
 
 def lead_and_body(section: Section, candidate: Candidate, text: str | None = None) -> tuple[str, str]:
     """What stands before the text of an item, and its text, or the one that stands for it."""
-    body = (candidate.text if text is None else text).rstrip()
+    shown = candidate if text is None else replace(candidate, text=text)
+    kind = " ".join(candidate.kind.splitlines()).translate(
+        {ord("["): "(", ord("]"): ")", ord("*"): "", ord("`"): "", ord("<"): ""}
+    )
     if section.shape == "entries":
-        return f"### {candidate.date}\n", body
-    if section.shape == "lines":
-        kind = f"[{' '.join(candidate.kind.splitlines())}] " if candidate.kind else ""
-        return f"- {kind}", " ".join(body.splitlines())
-    if section.shape == "turns":
-        return f"**{' '.join(candidate.kind.splitlines())}**: ", body
-    return "", body
+        lead = f"### {candidate.date}\n"
+    elif section.shape == "lines":
+        lead = f"- [{kind}] " if candidate.kind else "- "
+        lead += "" if candidate.kind or not shown.text.rstrip().startswith("[") else "\\"
+    else:
+        lead = f"**{kind}**: " if section.shape == "turns" else ""
+    return lead, render(section, shown).body
+
+
+def cut_short(section: Section, candidate: Candidate, length: int) -> str | None:
+    """What stands for an item that is cut after so many characters of its text; None where it may not end there."""
+    lead, body = lead_and_body(section, candidate)
+    rendered = render(section, candidate)
+    return lead + body[:length] + rendered.ending(length) if rendered.may_end(length) else None
 
 
 def whole_item(section: Section, candidate: Candidate) -> str:

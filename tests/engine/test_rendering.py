@@ -20,10 +20,10 @@ ENTRIES = profile_of(section(shape="entries"))
         ("  begins with white space", "  begins with white space"),
         ("\n\nbegins with lines", "\n\nbegins with lines"),
         ("keeps\r\ninner\n\n\nbreaks", "keeps\r\ninner\n\n\nbreaks"),
-        ("## Identity\nspoofed", "## Identity\nspoofed"),
+        ("## Identity\nspoofed", "\\## Identity\nspoofed"),
     ],
 )
-def test_a_file_is_shown_as_stored_without_its_trailing_white_space(stored: str, shown: str) -> None:
+def test_a_text_is_shown_as_stored_without_its_trailing_white_space(stored: str, shown: str) -> None:
     assert run(TEXT, candidate("a", stored)).content == f"## Log\n{shown}"
 
 

@@ -7,8 +7,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from assembly.engine.codes import WarningCode
+from assembly.engine.escaping import escaped
 from assembly.engine.pipeline import assemble
 from assembly.engine.profile import Profile
+from assembly.engine.rendering import render
 from assembly.engine.types import Candidate, InvalidAssembly, Request
 from config.tokens import get_tokenizer
 from tests.engine.cast import MARKER, NOW, candidate, codes, decision_on, profile_of, run, section, texts
@@ -212,11 +214,14 @@ def test_no_longer_cut_would_fit(body: str, cap: int) -> None:
     body = body.rstrip()
     assume(count(f"## Log\n{body}") > cap)
     assume(body.strip())
+    assume(escaped(body).text == body)  # else another text is cut
     assembled = run(profile_of(section(cap=cap)), candidate("a", body), tokenizer="cl100k_base")
     decision = decision_on(assembled, "a")
     kept = int(decision.detail.get("kept_chars") or 0)
     longer = [end for end in range(kept + 1, len(body)) if not body[end - 1].isspace()]
-    assert [end for end in longer if count(f"## Log\n{body[:end]}{MARKER}") <= cap] == []
+    shown = render(section(), candidate("a", body))
+    fits = [end for end in longer if shown.may_end(end) and count(f"## Log\n{body[:end]}{shown.ending(end)}") <= cap]
+    assert fits == []
 
 
 # --- Mistakes of the program ---------------------------------------------------------------------------------------

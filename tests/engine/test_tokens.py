@@ -15,6 +15,7 @@ import tiktoken.load
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from assembly.engine.edits import Edited
 from assembly.engine.rendering import Rendered, tokens_of
 from assembly.engine.tokens import Counted, Ledger
 from config import tokens
@@ -194,7 +195,7 @@ def test_counts_add_up_at_line_starts_where_it_says_so(name: str, before: str, a
 def test_an_item_counts_as_its_whole_text_does_however_it_is_counted(
     tokenizer: Tokenizer, lead: str, body: str
 ) -> None:
-    assert tokens_of(tokenizer, Rendered(lead, body)) == tokenizer.count(lead + body)
+    assert tokens_of(tokenizer, Rendered(lead, Edited(body))) == tokenizer.count(lead + body)
 
 
 @pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])

@@ -3,9 +3,17 @@
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.profile import Section
 from assembly.engine.types import Decision
-from tests.engine.cast import MARKER
 from tests.engine.situations import Settled
-from tests.engine.spelling import FOR_WANT_OF_ROOM, WHOLE, heading, lead_and_body, opened, tighter, whole_item
+from tests.engine.spelling import (
+    FOR_WANT_OF_ROOM,
+    WHOLE,
+    cut_short,
+    heading,
+    lead_and_body,
+    opened,
+    tighter,
+    whole_item,
+)
 
 Steps = list[str]
 
@@ -52,24 +60,27 @@ def check_misfits(settled: Settled, section: Section, before: str) -> None:
             assert 0 < needed <= excess if steps_of(decision) else needed == excess
         if is_misfit(decision) and decision.rank == 1 and not got_in and section.overflow == "cut" and len(body) > 1:
             least = len(body) - len(body.lstrip()) + 1
-            assert situation.count(so_far + opening + lead + body[:least] + MARKER) > limit or least == len(body)
+            cut = cut_short(section, settled.candidate(decision), least)
+            assert cut is None or situation.count(so_far + opening + cut) > limit or least == len(body)
         if decision.code is Code.TRUNCATED:
             assert (decision.rank, got_in) == (1, [decision])
-            check_cut(settled, so_far + opening + lead, body, int(decision.detail["kept_chars"]), limit)
+            check_cut(settled, section, decision, so_far + opening, limit)
         elif decision.included:  # a cut comes last: all others have had their chance before it
             so_far = content[: decision.end]
 
 
-def check_cut(settled: Settled, before: str, body: str, kept: int, limit: int) -> None:
+def check_cut(settled: Settled, section: Section, decision: Decision, before: str, limit: int) -> None:
     """It was too long, and as much of it is in as has room, or at least half of that where it ends well."""
     count, anywhere = settled.situation.count, settled.situation.profile.cut_at == "anywhere"
-    assert count(before + body) > limit
+    candidate, kept = settled.candidate(decision), int(decision.detail["kept_chars"])
+    lead, body = lead_and_body(section, candidate)
+    assert count(before + lead + body) > limit
     if anywhere:
         longer = [cut for cut in range(kept + 1, min(kept + 9, len(body))) if not body[cut - 1].isspace()]
     else:
         longer = [cut for cut in (2 * kept + 20,) if cut < len(body) and not body[cut - 1].isspace()]
-    for cut in longer:
-        assert count(before + body[:cut] + MARKER) > limit
+    for cut in (cut_short(section, candidate, length) for length in longer):
+        assert cut is None or count(before + cut) > limit
 
 
 def check_that_none_is_left(settled: Settled, section: Section, end: int) -> None:

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-ATTACKS: dict[str, list[str]] = json.loads((Path(__file__).with_name("attacks.json")).read_text())
+ATTACKS: dict[str, list[str]] = json.loads((Path(__file__).with_name("scripts.json")).read_text())
 ALL = [attack for attacks in ATTACKS.values() for attack in attacks]
 
 

@@ -1,0 +1,88 @@
+r"""Escaping of what is merely seen: no line of it can pass for a part of the context's own structure.
+
+Whatever is not the text of an owner's file goes through here on its way into a context. docs/contexts.md publishes the
+rules, and tests/attacks tries them. A line that would begin with a heading, a rule, a fence, a tag, a role or the lead
+of an entry gets a backslash before that mark; so does a mark that is dangerous anywhere. Everything else stays byte for
+byte, as does fenced code that closes itself. Escaping what is escaped already changes nothing, so an escaped text may
+be shortened and escaped again. One search passes over a text in which nothing is to be done.
+"""
+
+import re
+from collections.abc import Iterator
+
+from assembly.engine.edits import Edit, Edited
+from assembly.engine.fences import Fence, fences_of, is_fenced
+
+LINE_ENDS = "\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"
+"""All characters that some reader takes for the end of a line, for a class of a regular expression."""
+BLANK = (
+    " \t\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f"
+    "\u2000-\u200f\u202a-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff"
+)
+"""White space, and what nobody sees."""
+
+_BULLET = "[-*+\u2022\u2023\u25e6\u2043]"
+_LABELLED = rf"\[(?![ xX]\])(?=[^\]{LINE_ENDS}]{{1,80}}\](?![(\[:]))"
+PREFIX = rf"(?:[{BLANK}>]|{_BULLET}(?=[{BLANK}])(?![{BLANK}]+{_LABELLED})|[0-9]{{1,9}}[.)](?=[{BLANK}]))*+"
+"""What may stand before a mark that still begins its line: white space, quotations, bullets and numbers."""
+
+_SPEAKERS = "user|assistant|system|human|ai"
+_ROLES = rf"{_SPEAKERS}|developer|tool|function|model|bot"
+_MOMENT = r"\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\]"
+_AT_LINE_STARTS = "|".join(
+    [
+        r"[#\uff03\ufe5f](?![a-z0-9!])",  # a heading; #!/bin/sh, #include and #12 are none
+        rf"(?:[-*_=~\u2010-\u2015\u2212\u2500\u2501\u2550][{BLANK}]*)++(?=[{LINE_ENDS}]|\Z)",  # a rule, an underline
+        r"`{3,}|~{3,}",
+        r"[<\uff1c](?!https?://|mailto:)(?=[A-Za-z/!?|\uff5c])",
+        rf"(?i:[*_]{{1,8}}(?:{_ROLES})[*_]{{0,8}}[{BLANK}]*[:\uff1a])",
+        rf"(?i:[*_\"'`\[(]{{0,8}}(?:{_SPEAKERS})[*_\"'`\])]{{0,8}}[{BLANK}]*[:\uff1a])",
+        rf"{_BULLET}[{BLANK}]+{_LABELLED}",  # a memory
+    ]
+)
+_AFTER_FIRST_LINE = rf"{_MOMENT}"
+_IN_TURNS = rf"\*\*[^*{LINE_ENDS}]{{1,40}}\*\*[{BLANK}]*[:\uff1a]"
+
+_LINE = re.compile(rf"[{LINE_ENDS}]{PREFIX}(?P<mark>{_AT_LINE_STARTS}|{_AFTER_FIRST_LINE})")
+_LINE_OF_TURN = re.compile(rf"[{LINE_ENDS}]{PREFIX}(?P<mark>{_AT_LINE_STARTS}|{_AFTER_FIRST_LINE}|{_IN_TURNS})")
+_FIRST_LINE = re.compile(rf"{PREFIX}(?P<mark>{_AT_LINE_STARTS})")
+
+_CONTROL = re.compile(r"<(?=[|\uff5c][^|\uff5c<>\s]{1,60}[|\uff5c]>)|\[(?=/?INST\])|<(?=</?SYS>>)")
+_HIDING = re.compile(
+    r"<(?=!--|/?(?:h[1-6]|script|style|pre|textarea|title|template|noscript|iframe|xmp|plaintext|noembed|noframes|details|"
+    r"s|bos|eos|start_of_turn|end_of_turn|think|system|user|assistant|human|instructions?)\b)",
+    re.IGNORECASE,
+)
+
+
+def escaped(text: str, *, begins_line: bool = True, is_turn: bool = False) -> Edited:
+    """The text with every mark escaped that could pass for structure.
+
+    `begins_line` says whether its first character begins a line of the context. In a turn of a conversation, no line
+    may begin like another turn, whatever its role.
+    """
+    fences = fences_of(text, begins_line=begins_line)
+    return Edited.of(text, fences, _edits(text, fences, begins_line=begins_line, is_turn=is_turn))
+
+
+def _edits(text: str, fences: list[Fence], *, begins_line: bool, is_turn: bool) -> Iterator[Edit]:
+    if begins_line and (first := _FIRST_LINE.match(text)) and not is_fenced(fences, first.start("mark")):
+        yield _at(text, first.start("mark"))
+    for found in (_LINE_OF_TURN if is_turn else _LINE).finditer(text):
+        if not is_fenced(fences, found.start("mark")):
+            yield _at(text, found.start("mark"))
+    if "<" in text or "[" in text:
+        for found in _CONTROL.finditer(text):
+            yield _after(found.start())
+        for found in _HIDING.finditer(text):
+            if not is_fenced(fences, found.start()):
+                yield _after(found.start())
+
+
+def _at(text: str, place: int) -> Edit:
+    """A backslash before the mark; a tag has it after its bracket, which no reader takes for a tag then."""
+    return _after(place) if text[place] in "<\uff1c" else Edit(place, place, "\\")
+
+
+def _after(place: int) -> Edit:
+    return Edit(place + 1, place + 1, "\\")

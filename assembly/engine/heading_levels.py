@@ -1,0 +1,142 @@
+r"""Headings inside the files of owners, shifted so that they stand below the heading of their section.
+
+The levels keep their order: the highest heading of a file becomes `###`, and nothing goes below `######`. Underlined
+titles become such headings, too. An owner's text is trusted, so roles, rules and lists stay as they are; only what
+would swallow the next section is escaped: a fence that nothing closes, and HTML that hides what follows. Shifting what
+is shifted already changes nothing.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from assembly.engine.edits import Edit, Edited
+from assembly.engine.escaping import LINE_ENDS, PREFIX
+from assembly.engine.fences import Fence, fences_of, is_fenced
+
+HIGHEST, LOWEST = 3, 6
+"""Levels that headings of a file may have in a context."""
+
+_MAYBE = re.compile(rf"[#<=]|[{LINE_ENDS}][ \t>]*(?:-|~~~|```)")
+_ATX = re.compile(rf"(?:[{LINE_ENDS}]|\A){PREFIX}(?P<mark>#{{1,6}})(?=[\s\x00]|\Z)")
+_UNDERLINE = re.compile(rf"[{LINE_ENDS}][ \t>]*(?P<mark>=+|-+)(?=[ \t]*(?:[{LINE_ENDS}]|\Z))")
+_FENCE_LINE = re.compile(rf"(?:[{LINE_ENDS}]|\A){PREFIX}(?P<mark>`{{3,}}|~{{3,}})")
+_HTML_HEADING = re.compile(r"</?[hH](?P<level>[1-6])\b")
+_TITLE = re.compile(
+    r" {0,3}(?![ \t>#|<`~]|[-*+](?:[ \t]|\Z)|[-=*_ \t]+\Z|[0-9]{1,9}[.)](?:[ \t]|\Z))"
+    r"[^\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]+\Z"
+)
+_HEADING_LINE = re.compile(r" {0,3}#{1,6}(?:[ \t]|\Z)")
+_HIDING = re.compile(r"<(?P<kind>!--|\?|!\[CDATA\[|![A-Za-z]|(?:script|pre|style|textarea)\b)", re.IGNORECASE)
+_CLOSED_BY = {"!--": "-->", "?": "?>", "![cdata[": "]]>"}
+_LINE_END = re.compile(rf"[{LINE_ENDS}]|\Z")
+_HTML_LINE = re.compile(rf"(?:[{LINE_ENDS}]|\A){PREFIX}(?P<mark><)(?=[A-Za-z/])")
+_BLANK_LINE = re.compile(r"\n[ \t>]*(?=\n|\Z)")
+
+
+class _Heading(NamedTuple):
+    """A heading of the file: its level, and the edit of it once the new level is known."""
+
+    level: int
+    start: int
+    end: int
+    title: tuple[int, int] | None = None
+    """Of an underlined title: from where to where it stands; the heading reaches to the end of its underline."""
+
+
+def shifted(text: str, *, begins_line: bool = True) -> Edited:
+    """The text of a file as a context shows it below the heading of a section."""
+    if not begins_line or not (_MAYBE.search(text) or text.startswith(("```", "~~~"))):
+        return Edited(text)
+    fences = fences_of(text, indented=True)
+    headings = list(_headings(text, fences))
+    shift = max(0, HIGHEST - min((heading.level for heading in headings), default=HIGHEST))
+    edits = [_lowered(text, heading, shift) for heading in headings if shift or heading.title]
+    return Edited.of(text, fences, [*edits, *_rules(text, fences, edits), *_escapes(text, fences)])
+
+
+def _headings(text: str, fences: list[Fence]) -> Iterator[_Heading]:
+    for found in _ATX.finditer(text):
+        if not is_fenced(fences, found.start("mark")):
+            yield _Heading(len(found["mark"]), *found.span("mark"))
+    for found in _UNDERLINE.finditer(text):
+        if not is_fenced(fences, found.start("mark")) and (title := _title_above(text, found, fences)):
+            yield _Heading(1 if found["mark"][0] == "=" else 2, title[0], found.end("mark"), title)
+    for found in _HTML_HEADING.finditer(text):
+        if not is_fenced(fences, found.start()):
+            yield _Heading(int(found["level"]), *found.span("level"))
+
+
+def _title_above(text: str, underline: re.Match[str], fences: list[Fence]) -> tuple[int, int] | None:
+    """Where the one line stands that is underlined; None where it is no title: several lines, a list, a quotation."""
+    if text[underline.start()] != "\n" or text[underline.start() + 1 : underline.start("mark")].strip(" "):
+        return None
+    start = text.rfind("\n", 0, underline.start()) + 1
+    line = text[start : underline.start()].rstrip(" \t\r")
+    above = text[text.rfind("\n", 0, max(0, start - 1)) + 1 : max(0, start - 1)]
+    is_one_line = not above.strip() or _HEADING_LINE.match(above) or is_fenced(fences, start - 2)
+    if not line or not is_one_line or not _TITLE.match(line) or is_fenced(fences, start):
+        return None
+    return start, start + len(line)
+
+
+def _lowered(text: str, heading: _Heading, shift: int) -> Edit:
+    level = min(LOWEST, heading.level + shift)
+    if heading.title:
+        title = text[heading.title[0] : heading.title[1]].lstrip()
+        return Edit(heading.start, heading.end, f"{'#' * level} {title}")
+    return Edit(heading.start, heading.end, "#" * level if text[heading.start] == "#" else str(level))
+
+
+def _rules(text: str, fences: list[Fence], titles: list[Edit]) -> Iterator[Edit]:
+    """Lines below a text that would underline it: hyphens become asterisks, which are a rule anywhere."""
+    ends = {edit.end for edit in titles}
+    for found in _UNDERLINE.finditer(text):
+        start, end = found.span("mark")
+        above = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+        if end in ends or is_fenced(fences, start) or not above.strip(" \t>"):
+            continue
+        if found["mark"][0] == "-" and end - start > 2:  # noqa: PLR2004 - a rule has three
+            yield Edit(start, end, "*" * (end - start))
+        else:
+            yield Edit(start, start, "\\")
+
+
+def _escapes(text: str, fences: list[Fence]) -> Iterator[Edit]:
+    """Backslashes in fences that nothing closes, and in HTML that would hide what follows."""
+    if "```" in text or "~~~" in text:
+        for found in _FENCE_LINE.finditer(text):
+            if not is_fenced(fences, found.start("mark")):
+                yield Edit(found.start("mark"), found.start("mark"), "\\")
+    if "<" in text:
+        for place in (*_unclosed(text), *_swallowing(text, fences)):
+            if not is_fenced(fences, place):
+                yield Edit(place + 1, place + 1, "\\")
+
+
+def _unclosed(text: str) -> Iterator[int]:
+    """Where HTML begins that hides all that follows until its end, which does not stand on the same line."""
+    line_end, last = -1, dict[str, int]()
+    for found in _HIDING.finditer(text):
+        if found.start() > line_end:
+            ended = _LINE_END.search(text, found.start())
+            line_end, last = (ended.start() if ended else len(text)), {}
+        kind = found["kind"].lower()
+        closing = _CLOSED_BY.get(kind) or (">" if kind[0] == "!" else f"</{kind}>")
+        if closing not in last:
+            last[closing] = text[found.start() : line_end].lower().rfind(closing) + found.start()
+        if last[closing] <= found.start():
+            yield found.start()
+
+
+def _swallowing(text: str, fences: list[Fence]) -> Iterator[int]:
+    """Where HTML begins that lasts until the next blank line, with fenced code before that, which it would take in."""
+    if not fences:
+        return
+    starts, blanks = [fence.start for fence in fences], [found.start() for found in _BLANK_LINE.finditer(text)]
+    for found in _HTML_LINE.finditer(text):
+        place = found.start("mark")
+        fence, blank = bisect_right(starts, place), bisect_right(blanks, place)
+        if fence < len(starts) and (blank == len(blanks) or starts[fence] < blanks[blank]):
+            yield place
