@@ -22,8 +22,8 @@ def longest_cut(
     """The longest prefix of the body that fits with its marker: its length, and the ledger that ends in it.
 
     `ending` gives what stands after a prefix of that length, `may_end` says whether it may be as long. None when not
-    one character fits. Every length is proved by a real count, downwards from just above an estimate: the count of a prefix
-    does not always grow with the prefix.
+    one character fits. Every length is proved by a real count, downwards from just above an estimate: the count of a
+    prefix does not always grow with the prefix.
     """
     if led.tokens > limit:
         return None
