@@ -32,9 +32,9 @@ class Edited:
 
     @classmethod
     def of(cls, original: str, fences: Sequence[Fence], edits: Iterable[Edit]) -> "Edited":
-        """The original text with these edits, in any order; of two in one place, the first one is made."""
+        """The original text with these edits, in any order; of two in one place, one is made."""
         made: list[Edit] = []
-        for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
+        for edit in sorted(edits):
             if not made or (edit.start >= made[-1].end and edit[:2] != made[-1][:2]):
                 made.append(edit)
         if not made:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from assembly.engine.edits import Edit, Edited
-from assembly.engine.fences import Fence, fences_of, is_fenced
+from assembly.engine.fences import Fence, fences_of, unfenced
 
 LINE_ENDS = "\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"
 """All characters that some reader takes for the end of a line, for a class of a regular expression."""
@@ -66,17 +66,17 @@ def escaped(text: str, *, begins_line: bool = True, is_turn: bool = False) -> Ed
 
 
 def _edits(text: str, fences: list[Fence], *, begins_line: bool, is_turn: bool) -> Iterator[Edit]:
-    if begins_line and (first := _FIRST_LINE.match(text)) and not is_fenced(fences, first.start("mark")):
+    begins_with_fence = bool(fences) and fences[0].start == 0
+    if begins_line and not begins_with_fence and (first := _FIRST_LINE.match(text)):
         yield _at(text, first.start("mark"))
-    for found in (_LINE_OF_TURN if is_turn else _LINE).finditer(text):
-        if not is_fenced(fences, found.start("mark")):
+    line = _LINE_OF_TURN if is_turn else _LINE
+    for start, end in unfenced(text, fences):
+        for found in line.finditer(text, start, end):
             yield _at(text, found.start("mark"))
-    if "<" in text or "[" in text:
-        for found in _CONTROL.finditer(text):
+        for found in _HIDING.finditer(text, start, end):
             yield _after(found.start())
-        for found in _HIDING.finditer(text):
-            if not is_fenced(fences, found.start()):
-                yield _after(found.start())
+    for found in _CONTROL.finditer(text):
+        yield _after(found.start())
 
 
 def _at(text: str, place: int) -> Edit:

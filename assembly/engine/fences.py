@@ -85,5 +85,16 @@ def _all_indented(lines: str, indentation: str) -> bool:
 
 def is_fenced(fences: Sequence[Fence], place: int) -> bool:
     """Whether the character at that place belongs to one of the fences, its first and last line included."""
+    if not fences:
+        return False
     before = bisect_right(fences, place, key=lambda fence: fence.start) - 1
     return before >= 0 and place < fences[before].end
+
+
+def unfenced(text: str, fences: Sequence[Fence]) -> Iterator[tuple[int, int]]:
+    """The stretches of the text that belong to none of the fences, from and to which character."""
+    start = 0
+    for fence in fences:
+        yield start, fence.start
+        start = fence.end
+    yield start, len(text)

@@ -105,18 +105,18 @@ def assembled(api: Api, **body: Any) -> dict[str, Any]:
 
 def check(document: dict[str, Any]) -> set[str]:
     """The sources of the sections that a reader found, once nothing else was."""
-    source_of = {section["key"]: section["source"] for section in document["strategy"]["sections"]}
+    source_of = {section["label"]: section["source"] for section in document["strategy"]["sections"]}
     true = [section for section in document["sections"] if section["tokens"]]
     found = reading.read(document["content"])
     labels = [section["label"] for section in true]
     assert [section.label for section in found] == labels
     assert [text for level, text, _ in reading.headings(document["content"]) if level in {1, 2}] == labels
     for section, read in zip(true, found, strict=True):
-        if source_of[section["key"]] not in ALLOWED:
+        if source_of[section["label"]] not in ALLOWED:
             assert not any(line.startswith(("#", "Human:")) for line in read.lines if not reading.ENTRY.match(line))
-            assert len(read.found(reading.ENTRY)) == (1 if source_of[section["key"]] == "daily_logs" else 0)
+            assert len(read.found(reading.ENTRY)) == (1 if source_of[section["label"]] == "daily_logs" else 0)
             assert "<|im_start|>" not in "\n".join([*read.lines, *read.fenced])
-    return {source_of[section["key"]] for section in true}
+    return {source_of[section["label"]] for section in true}
 
 
 def test_nothing_poses_whichever_way_it_came_in(filled: Agent, agent_api: Api) -> None:
@@ -145,9 +145,10 @@ def test_nor_does_an_event_that_is_appended(filled: Agent, agent_api: Api) -> No
 
 def check_messages(document: dict[str, Any]) -> None:
     """What was seen is in no message of the system's, and the whole is in the messages."""
-    system, data, *turns = document["messages"]
-    assert system["role"] == "system"
-    assert "EVIL" not in system["content"]
+    system = [message for message in document["messages"] if message["role"] == "system"]
+    assert document["messages"][: len(system)] == system
+    assert "EVIL" not in "".join(message["content"] for message in system)
+    data, *turns = document["messages"][len(system) :]
     assert data["role"] == "user"
     assert data["content"].startswith(f"{DATA_LEAD}\n\n## ")
     assert "EVIL" in data["content"]
