@@ -31,7 +31,7 @@ OWN = (
     "sections:\n  - {key: identity, heading: Identity, layer: L1, source: agent_files, shape: text, required: true}\n"
     "  - {key: tickets, heading: Tickets, layer: L6, source: external, shape: blocks}\n"
 )
-INCLUDING = "then: {always_include: [{path: 'ink/**'}, {kg_entity: Ink}, {memory_kind: context}, {tag: ink}]}\n"
+INCLUDING = "then: {always_include: [{path: ink/closed.md}]}\n"
 
 
 def hostile(name: str) -> str:
@@ -87,6 +87,8 @@ def filled(agent: Agent, agent_api: Api, admin_api: Api, _external: None) -> Age
         {"goal": "Done before.", "parent": root["id"], "status": "complete", "result": hostile("sibling")},
     )
     made(f"{ada}/task-stack/push", {"goal": hostile("task")})
+    version = admin_api.get("teams/care/files/GOALS").json()["version"]
+    admin_api.put("teams/care/files/GOALS", {"content": "# Goals\n\nShip."}, if_match=f'"{version}"')
     made("rules", {"name": "including", "content": INCLUDING, "agent": "ada"}, admin_api)
     made("profiles", {"name": "own", "content": OWN}, admin_api)
     return agent
