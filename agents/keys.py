@@ -63,12 +63,25 @@ def api_key_create(
         name=name,
         scopes=list(scopes),
         expires=expires,
-        created_by=principal.author.ref,
+        created_by=_maker_of(principal),
         creator_name=principal.author.name if principal.author.ref else "",
     )
     links = AgentTeam.objects.filter(agent=agent) if agent else ()
     KeyGrant.objects.bulk_create(KeyGrant(key=row, link=link, granted_by=principal.ref) for link in links)
     return row, key
+
+
+def _maker_of(principal: Principal) -> str:
+    """The ref of who answers for a key that the principal makes, empty for a command.
+
+    The key of an admin's key is its maker's: otherwise it would survive them.
+    """
+    if principal.kind == "admin_key":
+        maker = (
+            ApiKey.objects.filter(id=principal.id).exclude(created_by="").values_list("created_by", flat=True).first()
+        )
+        return maker or principal.ref
+    return principal.author.ref
 
 
 def _require_maker(principal: Principal, agent: Agent | None) -> None:

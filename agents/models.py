@@ -177,7 +177,8 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
 class ApiKey(models.Model):
     """A key of one agent, or, without an agent, an admin's. Only a keyed hash of it is stored.
 
-    `created_by` is the ref of its maker, empty where a command made it. `last_used` is right to five minutes.
+    `created_by` is the ref of who answers for it, empty where a command made it: its maker, or the maker of the admin's
+    key that made it, whose name is `creator_name`. `last_used` is right to five minutes.
     """
 
     class Scope(models.TextChoices):

@@ -248,10 +248,15 @@ def test_admin_keys_end_with_the_rights_of_who_made_them(
     _own, secret = api_key_create(agent=None, principal=admin.principal)
     _agents, agents_secret = api_key_create(agent=agent, principal=admin.principal)
     _commands, commands_secret = api_key_create(agent=None)
+    by_the_key = Api(secret).post("keys", {"name": "Child"}).json()["key"]
+    by_the_commands = Api(commands_secret).post("keys", {"name": "Child"}).json()["key"]
     person_update(person=admin, name="Renamed", is_admin=True, is_active=True)
     assert principal_of_key(secret)
+    assert principal_of_key(by_the_key)
     person_update(person=admin, name="Renamed", is_admin=is_admin, is_active=is_active)
     assert principal_of_key(secret) is None
+    assert principal_of_key(by_the_key) is None
+    assert principal_of_key(by_the_commands)
     assert principal_of_key(agents_secret)
     assert principal_of_key(commands_secret)
 
