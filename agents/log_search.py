@@ -1,37 +1,96 @@
-"""Daily logs by their words, with what was found in its surroundings."""
+"""Daily logs by their words, each with what was found in its surroundings.
+
+Logs are long, and to take the words of one apart costs more than to read it. So the index alone says which logs have
+the words; only of those on a page are passages made, of one short slice each; and no statement runs for longer than
+MOST_MILLISECONDS.
+"""
 
 import re
+from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
-from django.contrib.postgres.search import SearchHeadline, SearchQuery
+from django.db import OperationalError, connection, transaction
 from django.db.models import QuerySet
-from django.db.models.functions import Left
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from agents.models import SEARCHED_CHARACTERS, WORDS_OF_LOG, Agent, DailyLog
+from agents.models import SEARCHED_CHARACTERS, Agent, DailyLog
+from config.http.cpu_budget import TookTooLong
 
 OPENS, CLOSES = "\ue000", "\ue001"
 """Around each hit. Nobody types them; they belong to no script."""
+MOST_MILLISECONDS = 1_500
+"""A statement of a search may take so long; ordinary ones take a few."""
+SLICE = 4_000
+"""Characters of a log that passages are made of: to choose them takes the square of the hits."""
+MOST_WORDS = 20
+
+_LIMITS = """
+SELECT set_config('statement_timeout', %s, true), set_config('enable_seqscan', 'off', true),
+    set_config('enable_indexscan', 'off', true)
+"""
+_NO_LIMITS = """
+SET LOCAL statement_timeout TO DEFAULT; SET LOCAL enable_seqscan TO DEFAULT; SET LOCAL enable_indexscan TO DEFAULT
+"""
+_WORDS = f"to_tsvector('english'::regconfig, COALESCE(LEFT(content, {SEARCHED_CHARACTERS}), ''))"
+# Materialised: with the agent beside it, PostgreSQL may prefer to take all words of all of the agent's logs apart.
+_FOUND = f"""
+WITH with_words AS MATERIALIZED (
+    SELECT id, agent_id FROM daily_logs WHERE {_WORDS} @@ websearch_to_tsquery('english', %(words)s)
+)
+SELECT id FROM with_words WHERE agent_id = %(agent)s
+"""  # noqa: S608 - nothing but constants
+_WITH_PHRASE = f"""
+SELECT id FROM daily_logs WHERE id = ANY(%(ids)s) AND {_WORDS} @@ websearch_to_tsquery('english', %(words)s)
+"""  # noqa: S608 - nothing but constants
+_PASSAGES = f"""
+SELECT logs.id, ts_headline('english', COALESCE(hit.slice, LEFT(logs.searched, {SLICE})),
+    websearch_to_tsquery('english', %(any)s), %(options)s)
+FROM (
+    SELECT id, LEFT(content, {SEARCHED_CHARACTERS}) AS searched FROM daily_logs WHERE id = ANY(%(ids)s) OFFSET 0
+) AS logs LEFT JOIN LATERAL (
+    SELECT SUBSTR(searched, start, {SLICE}) AS slice
+    FROM generate_series(1, GREATEST(LENGTH(searched), 1), {SLICE}) AS start
+    WHERE to_tsvector('english', SUBSTR(searched, start, {SLICE})) @@ websearch_to_tsquery('english', %(any)s)
+    LIMIT 1
+) AS hit ON true
+"""  # noqa: S608 - nothing but constants
+_OPTIONS = f'StartSel="{OPENS}", StopSel="{CLOSES}", MaxFragments=2, MaxWords=24, MinWords=12, FragmentDelimiter=" … "'
 
 
 def logs_found(agent: Agent, words: str) -> QuerySet[Any]:
-    """The agent's logs that have the words, each with its `passages`."""
-    query = SearchQuery(words, config="english", search_type="websearch")
-    text = Left("content", SEARCHED_CHARACTERS)
-    passages = SearchHeadline(
-        text,
-        query,
-        config="english",
-        start_sel=OPENS,
-        stop_sel=CLOSES,
-        max_fragments=2,
-        max_words=24,
-        min_words=12,
-        fragment_delimiter=" … ",
-    )
-    logs = DailyLog.objects.filter(agent=agent).annotate(searched=WORDS_OF_LOG)
-    return logs.filter(searched=query).annotate(passages=passages).defer("content")
+    """The agent's logs that have the words, without their texts. Raises TookTooLong."""
+    # The index tells which logs have the words of a phrase; whether they follow each other, the logs themselves.
+    has_phrase = '"' in words and '-"' not in words
+    asked = words.replace('"', " ") if has_phrase else words
+    ids = [row[0] for row in _rows(_FOUND, {"words": asked, "agent": agent.id})]
+    if has_phrase and ids:
+        ids = [row[0] for row in _rows(_WITH_PHRASE, {"words": words, "ids": ids})]
+    return DailyLog.objects.filter(agent=agent, id__in=ids).defer("content")
+
+
+def passages_of(logs: Sequence[DailyLog], words: str) -> dict[UUID, str]:
+    """What stands around the first of the words in each of the logs, by their ids. Raises TookTooLong."""
+    if not logs:
+        return {}
+    said = [word for word in re.findall(r"-?[^\s\"]+", words) if not word.startswith("-")][:MOST_WORDS]
+    values = {"any": " or ".join(said), "ids": [log.id for log in logs], "options": _OPTIONS}
+    return dict(_rows(_PASSAGES, values))
+
+
+def _rows(statement: str, values: dict[str, Any]) -> list[tuple[Any, ...]]:
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(_LIMITS, [str(MOST_MILLISECONDS)])
+            cursor.execute(statement, values)
+            rows: list[tuple[Any, ...]] = cursor.fetchall()
+            cursor.execute(_NO_LIMITS)
+            return rows
+    except OperationalError as error:
+        if "statement timeout" not in str(error):
+            raise
+        raise TookTooLong("This search would take too long. Search for rarer words, or open a month.") from None
 
 
 def highlighted(passages: str) -> SafeString:

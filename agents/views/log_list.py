@@ -13,8 +13,9 @@ from django.utils.dates import WEEKDAYS, WEEKDAYS_ABBR
 from agents.access import agent_for
 from agents.calendar import Month, month, month_of
 from agents.forms import LogSearch
-from agents.log_search import highlighted, logs_found
+from agents.log_search import highlighted, logs_found, passages_of
 from agents.models import Agent, DailyLog
+from config.http.cpu_budget import TookTooLong
 from config.http.cursors import next_address, page_of
 from config.http.fields import date_of
 from teams.views.asking import asking
@@ -46,12 +47,26 @@ def logs(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _listed(request: HttpRequest, agent: Agent, shown: Month | None, words: str) -> dict[str, Any]:
-    rows: Any = logs_found(agent, words) if words else _beginnings(agent)
-    if shown and not words:
+    if words:
+        return _with_words(request, agent, words)
+    rows: Any = _beginnings(agent)
+    if shown:
         rows = rows.filter(date__range=(shown.first, shown.last))
     found, cursor = page_of(rows, {"limit": PAGE, **request.GET.dict()}, keys=("date",))
     for log in found:
-        log.excerpt = highlighted("\n".join(_lines(log.passages))) if words else _first_lines(log.beginning)
+        log.excerpt = _first_lines(log.beginning)
+    return {"logs": found, "next": next_address(request.path, request.GET.dict(), cursor)}
+
+
+def _with_words(request: HttpRequest, agent: Agent, words: str) -> dict[str, Any]:
+    """A page of the logs with the words; or why they cannot be searched for."""
+    try:
+        found, cursor = page_of(logs_found(agent, words), {**request.GET.dict(), "limit": PAGE}, keys=("date",))
+        passages = passages_of(found, words)
+    except TookTooLong as late:
+        return {"logs": [], "late": late.detail}
+    for log in found:
+        log.excerpt = highlighted("\n".join(_lines(passages.get(log.id, ""))))
     return {"logs": found, "next": next_address(request.path, request.GET.dict(), cursor)}
 
 

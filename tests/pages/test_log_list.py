@@ -4,8 +4,11 @@ import datetime
 from typing import Any
 
 import pytest
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from agents import log_search
 from agents.models import Agent
 from agents.services import daily_log_append
 from teams.models import User
@@ -90,9 +93,63 @@ def test_the_list_takes_as_many_queries_for_many_as_for_few(
     browser.get(LOGS)
     for days in (("2026-01-01",), tuple(f"2026-01-{day:02}" for day in range(2, 20))):
         write(agent, owner, *days)
-        for query in ("", "?q=Mara"):
-            with django_assert_num_queries(6):
+        # A search has two statements, each in a transaction of its own with limits that begin and end there.
+        for query, queries in (("", 6), ("?q=Mara", 16)):
+            with django_assert_num_queries(queries):
                 browser.get(LOGS + query)
+
+
+@pytest.mark.finding("5.5b")
+def test_long_logs_are_found_by_the_index_and_shown_by_a_slice(
+    signed_in: SignedIn, teammate: User, agent: Agent, owner: User
+) -> None:
+    far = "word " * 19_000
+    write(agent, owner, "2026-01-01", "2026-01-02", text=f"{far}needle here")
+    with CaptureQueriesContext(connection) as queries:
+        page = text_of(signed_in(teammate).get(f"{LOGS}?q=needles"))
+    assert page.count("<mark>needle</mark> here") == 2
+    [headline] = [query["sql"] for query in queries if "ts_headline" in query["sql"]]
+    assert "SUBSTR(searched, start, 4000)" in headline
+
+
+@pytest.mark.finding("5.5b")
+def test_a_search_does_not_take_other_logs_apart(agent: Agent, owner: User) -> None:
+    write(agent, owner, "2026-01-01")
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(log_search._LIMITS, ["0"])
+        cursor.execute(f"EXPLAIN {log_search._FOUND}", {"words": "Mara stage", "agent": agent.id})
+        plan = "\n".join(row[0] for row in cursor.fetchall())
+    assert "Bitmap Index Scan on daily_log_words" in plan
+    assert "Seq Scan on daily_logs" not in plan
+
+
+@pytest.mark.finding("5.5b")
+def test_a_search_that_takes_too_long_says_so(
+    signed_in: SignedIn, teammate: User, agent: Agent, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(agent, owner, *[f"2026-01-{day:02}" for day in range(1, 6)], text="word " * 20_000)
+    monkeypatch.setattr(log_search, "MOST_MILLISECONDS", 1)
+    response = signed_in(teammate).get(f'{LOGS}?q="word word"')
+    assert response.status_code == 200
+    assert "This search would take too long. Search for rarer words, or open a month." in text_of(response)
+
+
+@pytest.mark.finding("5.5b")
+def test_a_search_shows_no_longer_pages_than_others(
+    signed_in: SignedIn, teammate: User, agent: Agent, owner: User
+) -> None:
+    write(agent, owner, *[f"2026-01-{day:02}" for day in range(1, 20)])
+    page = text_of(signed_in(teammate).get(f"{LOGS}?q=Mara&limit=200"))
+    assert page.count("<mark>Mara</mark>") == 14
+
+
+def test_words_of_a_phrase_follow_each_other(signed_in: SignedIn, teammate: User, agent: Agent, owner: User) -> None:
+    write(agent, owner, "2026-01-01", text="red fox and blue bird")
+    write(agent, owner, "2026-01-02", text="blue fox")
+    page = text_of(signed_in(teammate).get(f'{LOGS}?q="blue fox"'))
+    assert "2026-01-02" in page
+    assert page.count("<mark>blue</mark>") == 1
+    assert text_of(signed_in(teammate).get(f"{LOGS}?q=fox -red")).count("<mark>fox</mark>") == 1
 
 
 def test_a_day_shows_its_week_and_the_days_beside_it(
