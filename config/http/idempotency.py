@@ -5,6 +5,7 @@ A repeat that comes while the first is under way waits for it on the row's uniqu
 """
 
 import hashlib
+import json
 from collections.abc import Callable
 from datetime import timedelta
 from functools import wraps
@@ -39,6 +40,12 @@ class RepeatableResponse(Response):
         self.repeated = repeated
 
 
+class AnswerOutOfReach(DossierError):
+    status = 403
+    code = "answer_out_of_reach"
+    title = "You lost access to what was answered"
+
+
 def idempotent(handler: Callable[..., Response]) -> Callable[..., HttpResponse]:
     """Makes a view's method heed Idempotency-Key. Errors are not kept: after one, the same key may be tried again."""
 
@@ -63,10 +70,10 @@ def _answer_once(request: Request, key: str, handle: Callable[[], Response]) -> 
         "path": request.path[:500],
         "key": key,
     }
-    body = hashlib.sha256(request.body).hexdigest()
+    body, reach = hashlib.sha256(request.body).hexdigest(), sorted(map(str, principal.team_ids))
     _forget_old()
-    if not _first(address, body):
-        return _repeat(IdempotentRequest.objects.get(**address), body)
+    if not _first(address, body, reach):
+        return _repeat(IdempotentRequest.objects.get(**address), body, reach)
     response = handle()
     IdempotentRequest.objects.filter(**address).update(
         status=response.status_code,
@@ -76,19 +83,24 @@ def _answer_once(request: Request, key: str, handle: Callable[[], Response]) -> 
     return response
 
 
-def _first(address: dict[str, Any], body: str) -> bool:
+def _first(address: dict[str, Any], body: str, reach: list[str]) -> bool:
     with connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO idempotent_requests (principal, method, path, key, body_sha256, headers, body, created)"
-            " VALUES (%s, %s, %s, %s, %s, '{}', '', now()) ON CONFLICT DO NOTHING",
-            [*address.values(), body],
+            "INSERT INTO idempotent_requests (principal, method, path, key, body_sha256, reach, headers, body, created)"
+            " VALUES (%s, %s, %s, %s, %s, %s, '{}', '', now()) ON CONFLICT DO NOTHING",
+            [*address.values(), body, json.dumps(reach)],
         )
         return bool(cursor.rowcount)
 
 
-def _repeat(first: IdempotentRequest, body: str) -> HttpResponse:
+def _repeat(first: IdempotentRequest, body: str, reach: list[str]) -> HttpResponse:
     if first.body_sha256 != body:
         raise KeyReused("Use a new key for a new request. Nothing was changed by this one.")
+    if not set(first.reach) <= set(reach):
+        raise AnswerOutOfReach(
+            "The request was done once and is not done again. Its answer holds what you may not see any more: "
+            "read what you may see now."
+        )
     response = HttpResponse(first.body, status=first.status, content_type="application/json", headers=first.headers)
     response["Idempotency-Replayed"] = "true"
     return response

@@ -4,7 +4,10 @@ from django.db import models
 
 
 class IdempotentRequest(models.Model):
-    """The first answer to a key of one principal at one address; repeats get it again instead of a second effect."""
+    """The first answer to a key of one principal at one address; repeats get it again instead of a second effect.
+
+    `reach` are the ids of the teams that the principal reached then: whoever lost one does not get the answer again.
+    """
 
     principal = models.CharField(max_length=80)
     method = models.CharField(max_length=8)
@@ -14,6 +17,7 @@ class IdempotentRequest(models.Model):
     status = models.PositiveSmallIntegerField(null=True)
     headers = models.JSONField(default=dict)
     body = models.TextField(default="")
+    reach = models.JSONField(default=list)
     created = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -7,9 +7,10 @@ from django.core.paginator import Paginator
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods, require_POST
 
 from config.http.errors import Conflict
 from teams.access import require_admin
@@ -19,6 +20,8 @@ from teams.people_forms import NewPersonForm, PersonForm
 from teams.sign_in.browser_sessions import current_digest, sessions_end, shown_sessions
 from teams.sign_in.second_factor import has_second_factor, second_factor_remove
 from teams.views.asking import asking
+from teams.views.confirmation import Confirmation, confirmation_page
+from teams.views.document import Crumb
 
 PER_PAGE = 60
 
@@ -87,11 +90,25 @@ def sign_out(request: HttpRequest, id_: UUID) -> HttpResponse:
     return redirect("person", id_=found.pk)
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def second_factor(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """Remove the second factor of somebody who lost it."""
+    """Ask whether the second factor of somebody who lost it shall go, and remove it."""
     require_admin(asking(request))
     found = get_object_or_404(User, pk=id_)
+    if request.method != "POST":
+        return confirmation_page(
+            request,
+            Confirmation(
+                question=_("Remove the second factor of %(name)s?") % {"name": found},
+                consequences=[
+                    _("Make sure that it is the person who asks: afterwards the password alone is enough."),
+                    _("The authenticator app and the recovery codes are of no use any more; new ones can be set up."),
+                ],
+                button=_("Remove the second factor"),
+                back=reverse("person", args=[id_]),
+                crumbs=[Crumb(_("People"), reverse("people"))],
+            ),
+        )
     second_factor_remove(person=found)
     messages.success(request, _("%(name)s signs in with the password alone now.") % {"name": found})
     return redirect("person", id_=found.pk)

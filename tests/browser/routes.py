@@ -13,7 +13,7 @@ NO_PAGES = frozenset({
     # Only take what a form on a page sends, and lead back to a page.
     "context_replay", "context_flag", "follow_again", "size",
     "task_push", "thread_switch", "job_retry",
-    "person_password", "person_sign_out", "person_second_factor", "browser_session_end", "other_browser_sessions_end",
+    "person_password", "person_sign_out", "browser_session_end", "other_browser_sessions_end",
     "agent_file_restore", "team_file_restore", "daily_log_restore", "profile_restore", "rule_restore",
     "profile_check", "rule_check", "rule_try", "rule_switch",
     "memory_pin", "memory_bring_back", "memory_separate", "memory_restore", "import_apply",

@@ -55,6 +55,7 @@ PAGES = (
     "/people/",
     "/people/?q=nobody",
     "/people/{person}/",
+    "/people/{person}/second-factor/",
     "/agents/",
     "/agents/new/",
     "/agents/luna/",

@@ -64,7 +64,7 @@ people/                                                                 organisa
 people/<uuid:id_>/                                                      organisation  organisation
 people/<uuid:id_>/password/                                             -             organisation
 people/<uuid:id_>/sign-out/                                             -             organisation
-people/<uuid:id_>/second-factor/                                        -             organisation
+people/<uuid:id_>/second-factor/                                        organisation  organisation
 
 agents/                                                                 anyone        =
 agents/new/                                                             organisation  organisation

@@ -34,6 +34,7 @@ ASKS = (
     "webhooks/<uuid:id_>/delete/",
     "proposals/<uuid:id_>/delete/",
     "drafts/<uuid:id_>/forget/",
+    "people/<uuid:id_>/second-factor/",
 )
 """GET asks, POST does it."""
 CAN_BE_UNDONE = {
@@ -43,7 +44,7 @@ CAN_BE_UNDONE = {
     "accounts/sessions/end-others/": "one signs in again",
     "teams/<slug:slug>/keys/<uuid:key_id>/withdraw/": "the key is granted again",
 }
-TAKES_AWAY = re.compile(r"/(delete|revoke|remove|forget|retire|withdraw|discard|clear|end)[-a-z]*/$")
+TAKES_AWAY = re.compile(r"/(delete|revoke|remove|forget|retire|withdraw|discard|clear|end|second-factor)[-a-z]*/$")
 TYPED = ("teams/<slug:slug>/delete/", "agents/<slug:slug>/delete/")
 """The largest: they want the name typed."""
 

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from agents.key_grants import key_withdraw
+from agents.keys import api_key_create
 from agents.visibility import still_sees, visibility_of
 from assembly.models import ContextFile
 from memories.bundle.imports import import_begin, import_show
@@ -75,6 +77,19 @@ def test_who_is_no_admin_any_more_cannot_fetch_the_list_of_everything(world: Wor
     admin.is_admin = False
     assert not still_sees(admin.principal, seen)
     assert not still_sees(admin.principal, {})
+
+
+def test_the_answer_of_a_repeated_request_is_not_given_again_once_its_team_is_lost(world: World) -> None:
+    led = world.teams[LED]
+    key, secret = api_key_create(agent=led.agent, name="Chat")
+    api, body = Api(secret), {"agent": led.agent.slug, "team": LED, "topic": "tea"}
+    first, again = (api.post("assemblies", body, idempotency_key="one") for _ in range(2))
+    assert (first.status_code, again["Idempotency-Replayed"]) == (201, "true")
+    assert led.secret in again.content.decode()
+    key_withdraw(key=key, team=led.team, principal=led.boss.principal)
+    refused = api.post("assemblies", body, idempotency_key="one")
+    assert problem(refused) == (403, "answer_out_of_reach")
+    assert led.secret not in refused.content.decode()
 
 
 @pytest.fixture
