@@ -10,7 +10,7 @@ from django.db import connection
 
 from memories.jobs import jobs_sweep, patience
 from teams.sign_in.attempts import full_limits_delete
-from teams.sign_in.browser_sessions import expired_sessions_delete
+from teams.sign_in.session_store import SessionStore
 
 logger = logging.getLogger(__name__)
 
@@ -43,9 +43,9 @@ def every(seconds: float, name: str) -> Callable[[Work], Work]:
 
 @every(SIGN_IN_SECONDS, "sign-in")
 def delete_expired_sign_ins() -> None:
-    """Limits that are full again, and sessions whose time is over."""
+    """Delete limits that are full again, and sessions whose time is over."""
     full_limits_delete()
-    expired_sessions_delete()
+    SessionStore.clear_expired()
 
 
 def start_sweeping() -> None:

@@ -84,6 +84,6 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.RunPython(encrypt_all, decrypt_all),
-        # On the way back, people sign in again: a session's key cannot be told from its digest.
+        # On the way back, people sign in again: a session's key cannot be computed from its digest.
         migrations.RunPython(move_sessions, migrations.RunPython.noop),
     ]

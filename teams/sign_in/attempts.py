@@ -3,8 +3,8 @@
 Nobody can lock out another, and everybody is slowed (the table is in docs/accounts.md). An attempt is taken from the
 bucket of its account at its source, from that of the source over all accounts, and, where the source is an address and
 not a known device (`teams.sign_in.device`), from that of the account over all addresses. So whoever guesses from
-elsewhere uses up tokens of their own; guessing from many addresses uses up those that all unknown devices share, while
-a person's own browser goes on. It follows OWASP's “device cookies” against slow and distributed guessing.
+another place uses up tokens of their own; guessing from many addresses uses up those that all unknown devices share,
+while a person's own browser goes on. It follows OWASP's “device cookies” against slow and distributed guessing.
 
 Attempts are taken before the password is looked at, so that parallel ones cannot pass together, and given back after
 a right one. Names that no account has are limited alike: a refusal says nothing about accounts.

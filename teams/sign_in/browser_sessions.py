@@ -42,12 +42,6 @@ def other_sessions_end(request: HttpRequest) -> int:
     return sessions_end(person=request.user, except_digest=current_digest(request))
 
 
-def expired_sessions_delete() -> int:
-    """Delete the sessions whose time is over. Returns how many."""
-    deleted, _ = BrowserSession.objects.filter(expires_at__lt=timezone.now()).delete()
-    return deleted
-
-
 @dataclass(frozen=True, slots=True)
 class ShownSession:
     """A session as pages show it: the browser in words, and whether it is the one that shows the page."""

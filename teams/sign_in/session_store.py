@@ -1,6 +1,6 @@
 """The store of browsers' sessions: Django's SESSION_ENGINE, with a column for the person.
 
-allauth.usersessions was the alternative. It keeps a second table beside Django's and looks after it with two to four
+allauth.usersessions was the alternative. It adds a second table to Django's and maintains it with two to four
 statements per page; here a session and what is known about it are one row, ended by one DELETE.
 
 What a session holds is encrypted: while somebody sets up an authenticator app, that is its secret. A session ends when
@@ -9,7 +9,7 @@ it was idle for SESSION_IDLE_HOURS, and SESSION_DAYS after it began whatever hap
 
 import hashlib
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -142,5 +142,5 @@ def digest_of(session_key: str | None) -> str:
     return hashlib.sha256((session_key or "").encode()).hexdigest()
 
 
-def _expiry(began: Any, now: Any) -> Any:
+def _expiry(began: datetime, now: datetime) -> datetime:
     return min(now + timedelta(hours=settings.SESSION_IDLE_HOURS), began + timedelta(days=settings.SESSION_DAYS))

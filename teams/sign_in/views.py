@@ -1,4 +1,4 @@
-"""The page on which a person sees where they are signed in, and signs out elsewhere."""
+"""The page on which a person sees where they are signed in, and signs out in other browsers."""
 
 from typing import cast
 from uuid import UUID

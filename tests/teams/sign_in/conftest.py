@@ -14,7 +14,7 @@ WRONG = "not the password at all"
 LOGIN = "/accounts/login/"
 CODE = "/accounts/2fa/authenticate/"
 TOTP_SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
-HERE, ELSEWHERE = "198.51.100.7", "203.0.113.9"
+HERE, OTHER_PLACE = "198.51.100.7", "203.0.113.9"
 
 
 @pytest.fixture(autouse=True)

@@ -15,13 +15,13 @@ from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
+from memories.sweeping import delete_expired_sign_ins
 from teams.models import BrowserSession, User
 from teams.people import person_password_renew, person_update
-from teams.sign_in.browser_sessions import expired_sessions_delete
 from teams.sign_in.session_store import SessionStore
 from tests.teams.sign_in.conftest import (
-    ELSEWHERE,
     HERE,
+    OTHER_PLACE,
     PASSWORD,
     current_code,
     make_priya,
@@ -97,20 +97,20 @@ def test_a_sign_in_that_was_under_way_is_ended_when_the_person_is_switched_on(pr
 
 @pytest.mark.finding("6.2")
 def test_the_page_lists_where_one_is_signed_in(priya: User) -> None:
-    signed_in(address=ELSEWHERE, browser=SAFARI)
+    signed_in(address=OTHER_PLACE, browser=SAFARI)
     page = signed_in().get(PAGE).content.decode()
     assert page.index("Firefox on Linux") < page.index("this one") < page.index("Safari on iPhone")
-    assert all(text in page for text in (HERE, ELSEWHERE, "signed in", "last seen"))
+    assert all(text in page for text in (HERE, OTHER_PLACE, "signed in", "last seen"))
     User.objects.create_user("otis", PASSWORD)
     other = Client()
     assert sign_in(other, name="otis") == "in"
-    assert ELSEWHERE not in other.get(PAGE).content.decode()
+    assert OTHER_PLACE not in other.get(PAGE).content.decode()
 
 
 @pytest.mark.finding("6.2")
 def test_one_session_is_ended(priya: User) -> None:
-    first, second, third = signed_in(), signed_in(address=ELSEWHERE), signed_in(address="192.0.2.1")
-    ended = BrowserSession.objects.get(address=ELSEWHERE)
+    first, second, third = signed_in(), signed_in(address=OTHER_PLACE), signed_in(address="192.0.2.1")
+    ended = BrowserSession.objects.get(address=OTHER_PLACE)
     assert first.post(f"{PAGE}{ended.id}/end/").status_code == 302
     assert [is_in(browser) for browser in (first, second, third)] == [True, False, True]
     own = BrowserSession.objects.get(address=HERE)
@@ -143,10 +143,10 @@ def test_all_others_are_ended_at_once(priya: User) -> None:
 
 @pytest.mark.finding("6.2")
 def test_admins_of_the_organisation_sign_a_person_out_everywhere(priya: User, admin: Client) -> None:
-    browsers = [signed_in(), signed_in(address=ELSEWHERE)]
+    browsers = [signed_in(), signed_in(address=OTHER_PLACE)]
     page = admin.get(f"/people/{priya.id}/").content.decode()
     assert HERE in page
-    assert ELSEWHERE in page
+    assert OTHER_PLACE in page
     assert admin.post(f"/people/{priya.id}/sign-out/").status_code == 302
     assert not any(is_in(browser) for browser in browsers)
     grace = User.objects.get(username="grace")
@@ -156,7 +156,7 @@ def test_admins_of_the_organisation_sign_a_person_out_everywhere(priya: User, ad
 
 @pytest.mark.finding("6.2")
 def test_a_new_password_ends_the_others(priya: User) -> None:
-    here, other = signed_in(), signed_in(address=ELSEWHERE)
+    here, other = signed_in(), signed_in(address=OTHER_PLACE)
     new = {"oldpassword": PASSWORD, "password1": "a new one, rather long", "password2": "a new one, rather long"}
     here.post("/accounts/reauthenticate/", {"password": PASSWORD})
     assert here.post("/accounts/password/change/", new).status_code == 302
@@ -170,7 +170,7 @@ def test_a_new_password_ends_the_others(priya: User) -> None:
 
 @pytest.mark.finding("6.2")
 def test_a_second_factor_ends_the_others(priya: User, django_capture_on_commit_callbacks: Any) -> None:
-    here, other = signed_in(), signed_in(address=ELSEWHERE)
+    here, other = signed_in(), signed_in(address=OTHER_PLACE)
     here.post("/accounts/reauthenticate/", {"password": PASSWORD})
     secret = here.get("/accounts/2fa/totp/activate/").context["form"].secret
     from tests.teams.sign_in import conftest
@@ -199,7 +199,7 @@ def test_admins_remove_a_lost_second_factor(priya: User, admin: Client) -> None:
 @pytest.mark.finding("6.2")
 def test_an_idle_session_ends_and_an_active_one_goes_on_to_its_last_day(priya: User, settings: Any) -> None:
     settings.SESSION_IDLE_HOURS, settings.SESSION_DAYS = 2, 1
-    idle, active = signed_in(address=ELSEWHERE), signed_in()
+    idle, active = signed_in(address=OTHER_PLACE), signed_in()
 
     def let_pass(minutes: int) -> None:
         past = timedelta(minutes=minutes)
@@ -213,7 +213,7 @@ def test_an_idle_session_ends_and_an_active_one_goes_on_to_its_last_day(priya: U
         assert hours <= 24 * 60
     assert hours >= 23 * 60
     assert not is_in(idle)
-    assert expired_sessions_delete() == 2
+    delete_expired_sign_ins()
     assert not BrowserSession.objects.exists()
 
 

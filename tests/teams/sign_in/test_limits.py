@@ -15,8 +15,8 @@ from django.test import Client
 from teams.models import SignInLimit, User
 from teams.sign_in.attempts import ACCOUNT, ACCOUNT_AT_SOURCE, SOURCE, Step, full_limits_delete
 from tests.teams.sign_in.conftest import (
-    ELSEWHERE,
     HERE,
+    OTHER_PLACE,
     PASSWORD,
     WRONG,
     current_code,
@@ -99,7 +99,7 @@ def test_all_processes_count_together(committed_database: str) -> None:
 
 @pytest.mark.finding("5.2b")
 def test_nobody_locks_out_another(priya: User) -> None:
-    assert guesses(10, address=ELSEWHERE).count("refused") == 10 - TRIES
+    assert guesses(10, address=OTHER_PLACE).count("refused") == 10 - TRIES
     assert sign_in(Client(), address=HERE) == "in"
 
 
@@ -113,7 +113,7 @@ def test_the_right_password_from_where_too_many_were_wrong_is_refused_too(priya:
 def test_one_address_is_limited_over_all_accounts(db: None) -> None:
     answers = [answer for number in range(SOURCE.tokens + 5) for answer in guesses(1, name=f"person-{number}")]
     assert answers.count("wrong") == SOURCE.tokens
-    assert guesses(1, name="person-1", address=ELSEWHERE) == ["wrong"]
+    assert guesses(1, name="person-1", address=OTHER_PLACE) == ["wrong"]
 
 
 @pytest.mark.finding("5.2b")
@@ -203,8 +203,8 @@ def test_codes_are_limited_without_locking_out_the_owner(priya: User) -> None:
     own.post("/accounts/logout/")
     set_up_totp(priya)
     thief = Client()
-    assert sign_in(thief, address=ELSEWHERE) == "code"
-    wrong = [send_code(thief, f"{number:06}", address=ELSEWHERE) for number in range(8)]
+    assert sign_in(thief, address=OTHER_PLACE) == "code"
+    wrong = [send_code(thief, f"{number:06}", address=OTHER_PLACE) for number in range(8)]
     assert wrong == ["wrong"] * 5 + ["refused"] * 3
     for part in range(8):
         again = Client()

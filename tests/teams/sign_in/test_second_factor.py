@@ -18,8 +18,8 @@ from config.http.encryption import SecretLost, decrypt, encrypt, is_current
 from teams.models import BrowserSession, User
 from teams.sign_in.second_factor import code_accept
 from tests.teams.sign_in.conftest import (
-    ELSEWHERE,
     HERE,
+    OTHER_PLACE,
     PASSWORD,
     TOTP_SECRET,
     current_code,
@@ -50,12 +50,12 @@ def before_the_code(address: str = HERE) -> Client:
 @pytest.mark.finding("5.2d")
 def test_a_code_works_once_even_after_a_restart(priya: User, at_step: Callable[[int], None]) -> None:
     at_step(STEP)
-    first, second, third = before_the_code(), before_the_code(), before_the_code(ELSEWHERE)
+    first, second, third = before_the_code(), before_the_code(), before_the_code(OTHER_PLACE)
     code = current_code()
     assert send_code(first, code) == "in"
     cache.clear()  # all that a process knows by itself
     assert send_code(second, code) == "wrong"
-    assert send_code(third, f" {code} ", address=ELSEWHERE) == "wrong"
+    assert send_code(third, f" {code} ", address=OTHER_PLACE) == "wrong"
     at_step(STEP + 1)
     assert send_code(second, code) == "wrong"
     assert send_code(second, current_code()) == "in"
@@ -89,8 +89,8 @@ def test_of_many_who_send_a_recovery_code_at_once_one_is_let_in(committed_databa
     answers = at_once([lambda b=browser: send_code(b, code) for browser in browsers])  # type: ignore[misc]
     assert sorted(answers) == ["in"] + ["wrong"] * 4
     cache.clear()
-    assert send_code(before_the_code(ELSEWHERE), code, address=ELSEWHERE) == "wrong"
-    assert send_code(before_the_code(ELSEWHERE), other, address=ELSEWHERE) == "in"
+    assert send_code(before_the_code(OTHER_PLACE), code, address=OTHER_PLACE) == "wrong"
+    assert send_code(before_the_code(OTHER_PLACE), other, address=OTHER_PLACE) == "in"
     left = Authenticator.objects.get(type="recovery_codes").wrap().get_unused_codes()
     assert not {code, other} & set(left)
     assert len(left) == 8
@@ -216,4 +216,4 @@ def test_a_secret_that_is_lost_is_explained(priya: User, settings: Any) -> None:
     assert response.status_code == 409
     assert "SECRET_KEY was changed" in response.content.decode()
     call_command("remove_second_factor", "priya")
-    assert sign_in(Client(), address=ELSEWHERE) == "in"
+    assert sign_in(Client(), address=OTHER_PLACE) == "in"
