@@ -94,7 +94,7 @@ class Connections:
             self._idle[connection] = None
 
     def refuse(self, connection: Connection) -> None:
-        """Count a connection no longer, which was told that it is refused."""
+        """Stop counting a connection that is refused and still open until its client has read why."""
         self.remove(connection)
         self._refused[connection] = None
         if len(self._refused) > MAX_REFUSED:

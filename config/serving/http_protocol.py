@@ -165,15 +165,17 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def displace(self) -> None:
         """Close the connection at once, because another one needs its room."""
         REFUSED.labels("displaced").inc()
-        if self._refused_at is not None:
-            self.transport.abort()
+        if self._refused_at is not None or self.transport.get_write_buffer_size():
+            self.transport.abort()  # `close` would wait until everything is read
             return
-        if self._head_bytes:
+        if self._head_bytes and not self.transport.is_closing():
             self.transport.write(_refusal(503, "Too many connections are open. Try again in a moment."))
         self.transport.close()
 
     def _refuse(self, status: int, reason: str, sentence: str) -> None:
         """Say why, end what we send, and let `_drop` and `check` see to the rest."""
+        if self.transport.is_closing():
+            return
         REFUSED.labels(reason).inc()
         if not (self._is_answered() or self._is_body_of_only_request()):
             self.transport.abort()  # the client would take it for the answer to an earlier request

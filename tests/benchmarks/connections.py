@@ -1,7 +1,7 @@
-"""The sign-in page beside connections that mean no good: 2,000 with half a head, one with a head of 200 MB, twenty with
+"""The sign-in page during an attack with connections: 2,000 with half a head, one with a head of 200 MB, twenty with
 bodies of 300 MB, announced and not, all begun anew as soon as they are closed. Two web processes, 20 seconds.
 
-`worst_login_ms`, `p50_login_ms`: the page, asked for ten times a second on a new connection each time. `login_errors`:
+`worst_login_ms`, `p50_login_ms`: the page, requested ten times a second on a new connection each time. `login_errors`:
 how often it did not come. `most_disk_mb`: temporary files of all processes of the server together, at their highest;
 `kept_disk_mb`: afterwards. `rss_mb`: by how much the process that grew most is larger ten seconds after the end.
 `head_mb`, `body_mb`: how much of one head, one body could be sent at all; `opened`: connections that were opened.

@@ -1,4 +1,4 @@
-"""A running server beside connections that mean no good. `make test-deep` has all of them, `make test` some."""
+"""A running server during an attack with connections. `make test-deep` has all of them, `make test` some."""
 
 import os
 import re
@@ -43,7 +43,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, module_database: str) -> It
 @pytest.mark.finding("2a")
 @pytest.mark.finding("2b")
 @pytest.mark.finding("2c")
-def test_people_sign_in_beside_them_and_nothing_is_left(server: Server) -> None:
+def test_people_sign_in_meanwhile_and_nothing_is_left(server: Server) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     assert {resource.prlimit(pid, resource.RLIMIT_NOFILE) for pid in server.web()} == {(hard, hard)}
     assert all(server.answers() for _ in range(6))

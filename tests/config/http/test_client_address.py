@@ -9,6 +9,7 @@ from django.test import RequestFactory
 
 from config import environment
 from config.http.client_address import TrustedProxyMiddleware, client_address, client_network
+from config.serving.callers import address_of
 from teams.sign_in.adapter import ClosedAccountAdapter
 
 PROXY, CLIENT = "10.0.0.5", "198.51.100.9"
@@ -51,6 +52,15 @@ def test_attempts_to_sign_in_are_counted_by_that_address(settings: Any) -> None:
     adapter = ClosedAccountAdapter()
     assert adapter.get_client_ip(request_from(PROXY, **{"X-Forwarded-For": CLIENT})) == CLIENT
     assert adapter.get_client_ip(request_from("127.0.0.1", **{"X-Forwarded-For": CLIENT})) == "127.0.0.1"
+
+
+@pytest.mark.finding("5.2c")
+def test_turns_are_shared_by_that_address(settings: Any) -> None:
+    settings.TRUSTED_PROXIES = ["10.0.0.0/8"]
+    headers = [(b"x-forwarded-for", b"203.0.113.1"), (b"x-forwarded-for", CLIENT.encode())]
+    assert address_of({"client": (PROXY, 5000), "headers": headers}) == CLIENT
+    assert address_of({"client": ("127.0.0.1", 5000), "headers": headers}) == "127.0.0.1"
+    assert address_of({"client": None, "headers": headers}) == ""
 
 
 @pytest.mark.finding("5.2c")

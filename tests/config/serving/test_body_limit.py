@@ -15,7 +15,7 @@ SESSION = [(b"cookie", b"a=b; sessionid=x")]
 
 
 class Application:
-    """Reads the body and answers with its size; notes what it was told."""
+    """Reads the body and answers with its size; notes the refusals that it gets."""
 
     def __init__(self) -> None:
         self.refusals: list[Any] = []
@@ -34,8 +34,8 @@ class Exchange:
     """One request, as a server hands it on."""
 
     def __init__(self, path: str, length: int | None, headers: Any = ()) -> None:
-        told = (b"transfer-encoding", b"chunked") if length is None else (b"content-length", b"%d" % length)
-        self.scope: dict[str, Any] = {"type": "http", "path": path, "headers": [told, *headers]}
+        framing = (b"transfer-encoding", b"chunked") if length is None else (b"content-length", b"%d" % length)
+        self.scope: dict[str, Any] = {"type": "http", "path": path, "headers": [framing, *headers]}
         self.read = 0
         self.sent: list[Any] = []
 

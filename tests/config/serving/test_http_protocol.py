@@ -1,4 +1,4 @@
-"""The bounds of a connection: its heads, its time, its room beside others."""
+"""The bounds of a connection: its heads, its time, its room among others."""
 
 import resource
 import socket
@@ -144,6 +144,18 @@ def test_idle_connections_make_room_for_new_ones() -> None:
         assert server.ask(GET + LAST).startswith(b"HTTP/1.1 200")
         assert received(idle[0]) == b""
         _close(idle)
+
+
+@pytest.mark.finding("2c")
+def test_answers_that_nobody_reads_make_room_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_protocol, "PAUSE_SECONDS", 60)
+    with bounded_server(bounds=PLENTY._replace(per_client=5)) as server:
+        unread = [server.connect(b"GET /long HTTP/1.1\r\nHost: x\r\n\r\n") for _ in range(5)]
+        assert all(connection.recv(10) for connection in unread)
+        for _ in range(10):
+            assert server.ask(GET + LAST).startswith(b"HTTP/1.1 200")
+        until(lambda: len(server.state.connections) <= 5)
+        _close(unread)
 
 
 @pytest.mark.finding("2c")
