@@ -5,6 +5,7 @@ import datetime
 from django.urls import include, path, register_converter
 
 from agents.models import AgentFile
+from agents.quotas import views as quotas
 from agents.views import agents, files, key_list, keys, log_list, logs, settings, team_keys
 from config.http.fields import date_of
 
@@ -56,6 +57,8 @@ log_urls = [
 ]
 
 urlpatterns = [
+    path("limits/", quotas.limits_list, name="limits"),
+    path("limits/<slug:kind>/<uuid:id_>/", quotas.limits_page, name="limits_page"),
     path("agents/", agents.agent_list, name="agent_list"),
     path("agents/new/", agents.agent_new, name="agent_new"),
     path("agents/<slug:slug>/settings/", settings.agent_settings, name="agent_settings"),

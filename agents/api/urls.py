@@ -13,12 +13,15 @@ from agents.api.logs import (
     DailyLogVersionList,
 )
 from agents.models import AgentFile
+from agents.quotas.api import LimitsDetail, OwnLimits
 from agents.services import agent_files_provision
 from teams.api.files import FileDetail, FileList, FileOwners, FileVersionCompare, FileVersionDetail, FileVersionList
 
 AGENTS = FileOwners(agent_for, tuple(AgentFile.Key.values), agent_files_provision)
 
 urlpatterns = [
+    path("limits", OwnLimits.as_view()),
+    path("limits/<slug:kind>/<uuid:id_>", LimitsDetail.as_view()),
     path("agents", AgentList.as_view()),
     path("agents/<slug:slug>", AgentDetail.as_view()),
     path("agents/<slug:slug>/keys", AgentKeyList.as_view()),

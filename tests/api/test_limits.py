@@ -1,98 +1,101 @@
-"""A body that is too large, or of unknown length, is refused before anything is read into memory or stored."""
+"""REST: limits and uses; who sees them, who sets them, and how high."""
 
-import json
+from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 import pytest
-from django.db.models import Sum
-from django.db.models.functions import Length
-from django.test import Client
 
-from agents.models import Agent, AgentFile
-from assembly.models import Assembly, StoredText
-from teams.models import User
-from tests.client import Api, errors_of, problem
+from agents.keys import api_key_create
+from agents.models import Agent, ApiKey
+from agents.quotas.uses import Uses
+from teams.models import Team, User
+from tests.client import Api
 
-pytestmark = pytest.mark.django_db
-TWENTY_MEGABYTES = b'{"content": "' + b"x" * 20_000_000 + b'"}'
+pytestmark = [pytest.mark.django_db, pytest.mark.finding("3q")]
 
-
-@pytest.mark.parametrize("path", ["agents/ada/files/IDENTITY", "teams", "assemblies", "nowhere"])
-def test_a_body_of_twenty_megabytes_is_refused_with_the_limit(admin_api: Api, agent: Agent, path: str) -> None:
-    response = admin_api.send("PUT", path, TWENTY_MEGABYTES, if_match='"1"')
-    assert problem(response) == (413, "body_too_large")
-    assert "at most 5,000,000 bytes" in json.loads(response.content)["detail"]
-    assert set(AgentFile.objects.filter(agent=agent).values_list("version", flat=True)) == {1}
+NOTHING = {
+    "requests_under_way": None,
+    "requests_per_minute": None,
+    "text_bytes_per_day": None,
+    "record_bytes_per_day": None,
+}
 
 
-def test_a_form_of_twenty_megabytes_is_refused_with_a_page(
-    client: Client, agent: Agent, editor: User, settings: object
+@pytest.fixture
+def key(agent: Agent) -> tuple[ApiKey, str]:
+    return api_key_create(agent=agent, name="Program")
+
+
+@pytest.fixture
+def address(key: tuple[ApiKey, str]) -> str:
+    return f"limits/key/{key[0].id}"
+
+
+def put(api: Api, address: str, **limits: int | None) -> Any:
+    return api.send("PUT", address, {**NOTHING, **limits})
+
+
+def test_a_key_reads_its_own_limits_and_uses(key: tuple[ApiKey, str], agent: Agent) -> None:
+    uses = Uses()
+    uses.add([f"key:{key[0].id}"], requests=3, text_bytes=70)
+    uses.flush()
+    own, agents = Api(key[1]).send("GET", "limits").json()["results"]
+    assert (own["kind"], own["id"], own["name"]) == ("key", str(key[0].id), "Ada: Program")
+    assert own["limits"] == own["allowed"]
+    assert own["limits"]["requests_per_minute"] == 6_000
+    assert len(own["days"]) == 30
+    assert (own["days"][-1]["requests"], own["days"][-1]["text_bytes"]) == (3, 70)
+    assert (agents["kind"], agents["id"]) == ("agent", str(agent.id))
+    assert set(agents["limits"].values()) == {0}
+
+
+def test_an_organisation_raises_and_a_team_lowers(
+    admin_api: Api, as_person: Callable[[User], Api], owner: User, address: str
 ) -> None:
-    settings.STORAGES = {  # type: ignore[attr-defined]
-        "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    }
-    client.force_login(editor)
-    response = client.post("/agents/ada/files/IDENTITY/", {"version": 1, "content": "x" * 20_000_000})
-    assert response.status_code == 413
-    assert "This is too much at once" in response.content.decode()
+    answer = put(admin_api, address, requests_per_minute=9_000)
+    assert answer.status_code == 200
+    assert answer.json()["allowed"]["requests_per_minute"] == 9_000
+    lowered = put(as_person(owner), address, requests_per_minute=8_000, text_bytes_per_day=5)
+    assert lowered.json()["limits"]["requests_per_minute"] == 8_000
+    assert lowered.json()["limits"]["text_bytes_per_day"] == 5
+    above = put(as_person(owner), address, requests_per_minute=9_001)
+    assert above.status_code == 422
+    assert "9,000" in above.json()["errors"]["requests_per_minute"][0]["message"]
+    assert put(as_person(owner), address, requests_per_minute=0).status_code == 422, "none at all is above any"
+    assert put(admin_api, address, requests_per_minute=100).json()["limits"]["requests_per_minute"] == 100
 
 
-def test_a_chunked_body_is_asked_for_its_length(admin_api: Api) -> None:
-    response = admin_api.send("POST", "teams", {"slug": "a", "name": "A"}, transfer_encoding="chunked")
-    assert problem(response) == (411, "length_required")
-
-
-@pytest.mark.parametrize("body", [b'{"content": "\xff\xfe"}', b"\xff", b'{"content": ', b"[" * 100_000, b""])
-def test_what_is_no_json_in_utf_8_is_a_400(admin_api: Api, agent: Agent, body: bytes) -> None:
-    response = admin_api.send("PUT", "agents/ada/files/IDENTITY", body, if_match='"1"')
-    assert problem(response)[0] in {400, 422}
-    assert AgentFile.objects.get(agent=agent, file_key="IDENTITY").content == ""
-
-
-@pytest.mark.finding("3c")
-@pytest.mark.parametrize(
-    "wishes",
-    [
-        {"history": [{"role": "user", "content": "x" * 96_000}] * 48},
-        {"history": [{"role": "user", "content": "x" * 100_000}] * 4, "additional_context": "y"},
-    ],
-)
-def test_a_conversation_that_is_too_long_is_refused_with_the_limit(
-    admin_api: Api, agent: Agent, wishes: dict[str, object]
+@pytest.mark.usefixtures("editor", "teammate", "outsider")
+def test_others_see_nothing(
+    as_person: Callable[[User], Api], other_agent_api: Api, agent: Agent, team: Team, address: str
 ) -> None:
-    answer = admin_api.post("assemblies", {"agent": "ada", "profile": "research", **wishes})
-    assert errors_of(answer) == {"history"}
-    assert "at most 400,000" in answer.content.decode()
-    assert not Assembly.objects.exists()
+    people = User.objects.filter(username__in=["editor", "teammate", "outsider"])
+    assert len(people) == 3
+    for api in (*map(as_person, people), other_agent_api):
+        for where in (address, f"limits/agent/{agent.id}", f"limits/team/{team.id}", f"limits/person/{uuid4()}"):
+            assert api.send("GET", where).status_code == 404
+            assert put(api, where, requests_per_minute=1).status_code == 404
 
 
-@pytest.mark.finding("3c")
-def test_the_longest_conversation_is_assembled_and_its_record_is_bounded(admin_api: Api, agent: Agent) -> None:
-    turns = [{"role": "user", "content": chr(0x1F600 + number) * 100_000} for number in range(4)]
-    answer = admin_api.post("assemblies", {"agent": "ada", "profile": "research", "history": turns})
-    assert answer.status_code == 201, answer.content[:500]
-    texts = StoredText.objects.aggregate(size=Sum(Length("text")))["size"]
-    assert texts <= 500_000
+def test_a_key_does_not_set_its_own(key: tuple[ApiKey, str], address: str) -> None:
+    assert Api(key[1]).send("GET", address).status_code == 200
+    assert put(Api(key[1]), address, requests_per_minute=1).status_code == 403
 
 
-@pytest.mark.finding("3a")
-@pytest.mark.parametrize("path", ["tokens", "compress"])
-def test_a_text_to_be_counted_or_compressed_has_at_most_300_000_characters(admin_api: Api, path: str) -> None:
-    most = {"content": "1" * 300_000, "max_tokens": 10} if path == "compress" else {"content": "1" * 300_000}
-    assert admin_api.post(path, most).status_code == 200
-    assert errors_of(admin_api.post(path, {**most, "content": "1" * 300_001})) == {"content"}
-
-
-@pytest.mark.finding("3c")
-def test_an_assembly_that_computes_for_too_long_is_stopped_and_nothing_is_recorded(
-    admin_api: Api, agent: Agent, settings: Any
+def test_an_agent_of_two_teams_needs_an_admin_of_both(
+    as_person: Callable[[User], Api], owner: User, admin_api: Api, agent: Agent
 ) -> None:
-    settings.REQUEST_CPU_MS = 150
-    turns = [{"role": "user", "content": "".join(f"{turn} {word} " for word in range(10_000))} for turn in range(4)]
-    body = {"agent": "ada", "profile": "research", "history": turns}
-    answer = admin_api.post("assemblies", body, idempotency_key="once")
-    assert problem(answer) == (422, "too_costly")
-    assert not Assembly.objects.exists()
-    settings.REQUEST_CPU_MS = 60_000
-    assert admin_api.post("assemblies", body, idempotency_key="once").status_code == 201
+    assert put(as_person(owner), f"limits/agent/{agent.id}", requests_under_way=5).status_code == 200
+    agent.teams.add(Team.objects.create(slug="second", name="Second"))
+    assert put(as_person(owner), f"limits/agent/{agent.id}", requests_under_way=6).status_code == 404
+    assert put(admin_api, f"limits/agent/{agent.id}", requests_under_way=7).status_code == 200
+
+
+def test_what_cannot_be_used_is_refused(admin_api: Api, address: str) -> None:
+    assert put(admin_api, address, requests_per_minute=-1).status_code == 422
+    assert put(admin_api, address, surprise=1).status_code == 422
+    assert admin_api.send("PUT", address, {"requests_per_minute": 5}).status_code == 422
+    assert put(admin_api, f"limits/agent/{uuid4()}").status_code == 404
+    assert put(admin_api, f"limits/planet/{uuid4()}").status_code == 404
+    assert admin_api.send("GET", "limits").json()["results"][0]["kind"] == "key"

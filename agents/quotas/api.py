@@ -1,0 +1,94 @@
+"""REST: limits and uses of keys, people, agents and teams."""
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agents.quotas.access import KINDS, own_subjects, subject_for
+from agents.quotas.services import Quota, limits_set, quotas_of
+from config.http.api import StrictSerializer
+from teams.api.view import ApiView
+
+LARGEST = 10**15
+
+
+class LimitsSerializer(StrictSerializer):
+    """Limits by name: 0 is none, null is not set."""
+
+    requests_under_way = serializers.IntegerField(min_value=0, max_value=LARGEST, allow_null=True)
+    requests_per_minute = serializers.IntegerField(min_value=0, max_value=LARGEST, allow_null=True)
+    text_bytes_per_day = serializers.IntegerField(min_value=0, max_value=LARGEST, allow_null=True)
+    record_bytes_per_day = serializers.IntegerField(min_value=0, max_value=LARGEST, allow_null=True)
+
+
+class DailyUseSerializer(serializers.Serializer[Any]):
+    """Uses of one day in UTC, as far as they are written: a second or two behind."""
+
+    day = serializers.DateField()
+    requests = serializers.IntegerField(help_text="Let in.")
+    refused = serializers.IntegerField(help_text="Answered 429.")
+    text_bytes = serializers.IntegerField()
+    record_bytes = serializers.IntegerField()
+
+
+class QuotaSerializer(serializers.Serializer[Any]):
+    """Limits and uses of one key, person, agent or team."""
+
+    kind = serializers.ChoiceField(choices=KINDS)
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    limits = LimitsSerializer(help_text="Those that hold.")
+    allowed = LimitsSerializer(help_text="What the organisation allows: what it set, else the defaults.")
+    set_by_organisation = LimitsSerializer()
+    set_by_team = LimitsSerializer()
+    days = DailyUseSerializer(many=True, help_text="The last 30 days, today last.")
+
+
+class OwnQuotasSerializer(serializers.Serializer[Any]):
+    """Your own quota, and your agent's."""
+
+    results = QuotaSerializer(many=True)
+
+
+class OwnLimits(ApiView):
+    @extend_schema(responses=OwnQuotasSerializer)
+    def get(self, request: Request) -> Response:
+        """Your own limits and uses, and those of the agent that your key speaks for."""
+        self.query()
+        return Response({"results": [quota_document(quota) for quota in quotas_of(own_subjects(self.principal))]})
+
+
+class LimitsDetail(ApiView):
+    @extend_schema(responses=QuotaSerializer)
+    def get(self, request: Request, kind: str, id_: UUID) -> Response:
+        """Limits and uses of a `key`, `person`, `agent` or `team`. For those who may set them, and for itself."""
+        self.query()
+        return Response(quota_document(quotas_of([subject_for(self.principal, kind, id_)])[0]))
+
+    @extend_schema(request=LimitsSerializer, responses=QuotaSerializer)
+    def put(self, request: Request, kind: str, id_: UUID) -> Response:
+        """Set all four limits: for the organisation with an admin's key, else for the team, and then no higher than the
+        organisation allows. They hold within a second or two."""
+        self.query()
+        subject = subject_for(self.principal, kind, id_)
+        limits = self.validated(LimitsSerializer)
+        return Response(quota_document(limits_set(subject=subject, limits=limits, principal=self.principal)))
+
+
+def quota_document(quota: Quota) -> dict[str, Any]:
+    """Return the quota as answers have it."""
+    facts = {
+        "kind": quota.subject.kind,
+        "id": quota.subject.id,
+        "name": quota.subject.name,
+        "limits": quota.effective._asdict(),
+        "allowed": quota.allowed._asdict(),
+        "set_by_organisation": quota.set_by_organisation,
+        "set_by_team": quota.set_by_team,
+        "days": quota.days,
+    }
+    return dict(QuotaSerializer(facts).data)

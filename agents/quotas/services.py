@@ -1,0 +1,101 @@
+"""Limits set, and limits and uses read, of one subject or many."""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from agents.quotas.access import Subject, require_limit_setter
+from agents.quotas.limits import Limits, allowed_limits, default_limits, effective_limits
+from agents.quotas.models import LIMIT_NAMES, DailyUse, QuotaLimit
+from agents.quotas.uses import today
+from config.http.errors import Invalid
+from teams.principal import Principal
+
+DAYS = 30
+NEAR = 0.8
+"""Share of a limit of the day from which on a page warns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """The limits of a subject, and what it used in the last days, today last."""
+
+    subject: Subject
+    allowed: Limits
+    """What the organisation allows."""
+    set_by_organisation: Mapping[str, int | None]
+    set_by_team: Mapping[str, int | None]
+    effective: Limits
+    days: Sequence[DailyUse]
+
+    @property
+    def today(self) -> DailyUse:
+        """What was used today, as far as it is written."""
+        return self.days[-1]
+
+    @property
+    def near(self) -> list[str]:
+        """The names of the limits of the day of which most is used."""
+        shares = {
+            "text_bytes_per_day": (self.today.text_bytes, self.effective.text_bytes_per_day),
+            "record_bytes_per_day": (self.today.record_bytes, self.effective.record_bytes_per_day),
+        }
+        return [name for name, (used, limit) in shares.items() if limit and used >= NEAR * limit]
+
+
+def quotas_of(subjects: Sequence[Subject], days: int = DAYS) -> list[Quota]:
+    """Return the quotas of the subjects, in their order; two queries."""
+    refs = [subject.ref for subject in subjects]
+    rows = {(row.subject, row.by_organisation): row for row in QuotaLimit.objects.filter(subject__in=refs)}
+    newest = today()
+    dates = [newest - datetime.timedelta(days=back) for back in reversed(range(days))]
+    used = {(use.subject, use.day): use for use in DailyUse.objects.filter(subject__in=refs, day__gte=dates[0])}
+    return [
+        _quota(
+            subject,
+            rows.get((subject.ref, True)),
+            rows.get((subject.ref, False)),
+            [used.get((subject.ref, day)) or DailyUse(subject=subject.ref, day=day) for day in dates],
+        )
+        for subject in subjects
+    ]
+
+
+def _quota(subject: Subject, organisation: QuotaLimit | None, own: QuotaLimit | None, days: list[DailyUse]) -> Quota:
+    allowed = allowed_limits(default_limits(subject.principal_kind), organisation)
+    nothing = dict.fromkeys(LIMIT_NAMES)
+    return Quota(
+        subject=subject,
+        allowed=allowed,
+        set_by_organisation=organisation.values() if organisation else nothing,
+        set_by_team=own.values() if own else nothing,
+        effective=effective_limits(allowed, own),
+        days=days,
+    )
+
+
+@transaction.atomic
+def limits_set(*, subject: Subject, limits: Mapping[str, int | None], principal: Principal) -> Quota:
+    """Set all limits of a subject, as the organisation for its admins, else as its team's admins. Null sets none.
+
+    Processes heed them within about a second. Raises Forbidden, and Invalid for one above what the organisation allows.
+    """
+    require_limit_setter(principal, subject)
+    if not principal.is_admin:
+        _require_allowed(quotas_of([subject], days=1)[0].allowed, limits)
+    QuotaLimit.objects.update_or_create(
+        subject=subject.ref, by_organisation=principal.is_admin, defaults={name: limits[name] for name in LIMIT_NAMES}
+    )
+    return quotas_of([subject])[0]
+
+
+def _require_allowed(allowed: Limits, limits: Mapping[str, int | None]) -> None:
+    for name in LIMIT_NAMES:
+        most, wanted = getattr(allowed, name), limits[name]
+        if wanted is None:
+            continue
+        if wanted == 0 or (most and wanted > most):
+            largest = f"the organisation allows {most:,}" if most else "1 is the least"
+            raise Invalid(name, f"Use a number from 1, or leave it out; {largest}.", "too_large")
