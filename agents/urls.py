@@ -6,6 +6,7 @@ from django.urls import include, path, register_converter
 
 from agents.models import AgentFile
 from agents.quotas import views as quotas
+from agents.quotas.access import agent_key_subject, agent_subject, key_subject, person_subject, team_subject
 from agents.views import agents, files, key_list, keys, log_list, logs, settings, team_keys
 from config.http.fields import date_of
 
@@ -58,7 +59,16 @@ log_urls = [
 
 urlpatterns = [
     path("limits/", quotas.limits_list, name="limits"),
-    path("limits/<slug:kind>/<uuid:id_>/", quotas.limits_page, name="limits_page"),
+    path("teams/<slug:slug>/limits/", quotas.limits_page, {"find": team_subject}, name="team_limits"),
+    path("agents/<slug:slug>/limits/", quotas.limits_page, {"find": agent_subject}, name="agent_limits"),
+    path(
+        "agents/<slug:slug>/keys/<uuid:key_id>/limits/",
+        quotas.limits_page,
+        {"find": agent_key_subject},
+        name="agent_key_limits",
+    ),
+    path("keys/<uuid:key_id>/limits/", quotas.limits_page, {"find": key_subject}, name="key_limits"),
+    path("people/<uuid:id_>/limits/", quotas.limits_page, {"find": person_subject}, name="person_limits"),
     path("agents/", agents.agent_list, name="agent_list"),
     path("agents/new/", agents.agent_new, name="agent_new"),
     path("agents/<slug:slug>/settings/", settings.agent_settings, name="agent_settings"),

@@ -13,6 +13,7 @@ from agents.api.logs import (
     DailyLogVersionList,
 )
 from agents.models import AgentFile
+from agents.quotas.access import agent_key_subject, agent_subject, key_subject, person_subject, team_subject
 from agents.quotas.api import LimitsDetail, OwnLimits
 from agents.services import agent_files_provision
 from teams.api.files import FileDetail, FileList, FileOwners, FileVersionCompare, FileVersionDetail, FileVersionList
@@ -21,7 +22,11 @@ AGENTS = FileOwners(agent_for, tuple(AgentFile.Key.values), agent_files_provisio
 
 urlpatterns = [
     path("limits", OwnLimits.as_view()),
-    path("limits/<slug:kind>/<uuid:id_>", LimitsDetail.as_view()),
+    path("teams/<slug:slug>/limits", LimitsDetail.as_view(find=team_subject)),
+    path("agents/<slug:slug>/limits", LimitsDetail.as_view(find=agent_subject)),
+    path("agents/<slug:slug>/keys/<uuid:key_id>/limits", LimitsDetail.as_view(find=agent_key_subject)),
+    path("keys/<uuid:key_id>/limits", LimitsDetail.as_view(find=key_subject)),
+    path("people/<uuid:id_>/limits", LimitsDetail.as_view(find=person_subject)),
     path("agents", AgentList.as_view()),
     path("agents/<slug:slug>", AgentDetail.as_view()),
     path("agents/<slug:slug>/keys", AgentKeyList.as_view()),

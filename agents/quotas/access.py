@@ -1,27 +1,31 @@
-"""Whose limits and uses somebody may see, and set."""
+"""Whose limits and uses somebody may see and set."""
 
 from dataclasses import dataclass
+from typing import Literal
 from uuid import UUID
 
 from django.db.models import Q
 
-from agents.access import manages_all_teams
+from agents.access import agent_for, require_manager_of_all_teams
 from agents.models import Agent, ApiKey
 from config.http.errors import Forbidden, NotFound
+from teams.access import Action, require_admin, team_for
 from teams.models import Team, User
 from teams.principal import Principal
 
-KINDS = ("agent", "key", "person", "team")
+SubjectKind = Literal["agent", "key", "person", "team"]
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A key, person, agent or team, with its name and, of a key or person, the kind of its principal."""
+    """A key, person, agent or team, with its name and, of a key or person, the kind of its principal. `slug` is that of
+    a team, of an agent, and of the agent that a key is of."""
 
-    kind: str
+    kind: SubjectKind
     id: UUID
     name: str
     principal_kind: str = ""
+    slug: str = ""
 
     @property
     def ref(self) -> str:
@@ -29,81 +33,102 @@ class Subject:
         return f"{self.kind}:{self.id}"
 
 
-def subject_for(principal: Principal, kind: str, id_: UUID) -> Subject:
-    """Return the subject, for whoever may see its limits: those who may set them, and a key or person itself.
+def team_subject(principal: Principal, slug: str) -> Subject:
+    """Return a team, for its admins. Raises NotFound or Forbidden."""
+    return _team(team_for(principal, slug, Action.MANAGE))
 
-    Raises NotFound for anybody else.
-    """
-    for subject in _found(kind, id_):
-        if subject.ref == principal.ref or _manages(principal, subject):
-            return subject
-    raise NotFound(f"The {kind}" if kind in KINDS else "This kind of limits")
+
+def agent_subject(principal: Principal, slug: str) -> Subject:
+    """Return an agent, for who is an admin of all its teams. Raises NotFound or Forbidden."""
+    return _agent(_managed_agent(principal, slug))
+
+
+def agent_key_subject(principal: Principal, slug: str, key_id: UUID) -> Subject:
+    """Return a key of the agent, for who is an admin of all its teams. Raises NotFound or Forbidden."""
+    key = ApiKey.objects.filter(agent=_managed_agent(principal, slug), id=key_id).select_related("agent").first()
+    if key is None:
+        raise NotFound("The key")
+    return _key(key)
+
+
+def key_subject(principal: Principal, key_id: UUID) -> Subject:
+    """Return any key, for admins of the organisation. Raises Forbidden or NotFound."""
+    require_admin(principal)
+    key = ApiKey.objects.filter(id=key_id).select_related("agent").first()
+    if key is None:
+        raise NotFound("The key")
+    return _key(key)
+
+
+def person_subject(principal: Principal, id_: UUID) -> Subject:
+    """Return a person, for itself and admins of the organisation. Raises Forbidden or NotFound."""
+    if principal.ref != f"person:{id_}":
+        require_admin(principal)
+    person = User.objects.filter(id=id_).first()
+    if person is None:
+        raise NotFound("The person")
+    return _person(person)
+
+
+def may_set(principal: Principal, subject: Subject) -> bool:
+    """Return whether the principal, who sees the subject's limits, may set them: nobody sets his own."""
+    return principal.is_admin or subject.ref != principal.ref
 
 
 def require_limit_setter(principal: Principal, subject: Subject) -> None:
-    """Check that the principal may set the limits of a subject that it sees. Raises Forbidden."""
-    if not _manages(principal, subject):
-        raise Forbidden("Only an admin may set limits. Ask one of your team or of the organisation.")
+    """Check that the principal, who sees the subject's limits, may set them. Raises Forbidden."""
+    if not may_set(principal, subject):
+        raise Forbidden("Only an admin of the organisation may set your limits. Ask one of them.")
 
 
 def own_subjects(principal: Principal) -> list[Subject]:
     """Return the principal itself, and the agent that it speaks for."""
-    found = _found("person" if principal.kind == "person" else "key", principal.id)
-    return [*found, *(_found("agent", principal.agent_id) if principal.agent_id else [])]
+    if principal.kind == "person":
+        return [_person(person) for person in User.objects.filter(id=principal.id)]
+    keys = ApiKey.objects.filter(id=principal.id).select_related("agent")
+    return [subject for key in keys for subject in (_key(key), *([_agent(key.agent)] if key.agent else []))]
 
 
 def managed_subjects(principal: Principal) -> list[Subject]:
-    """Return all whose limits a person may set, teams first, each followed by what belongs to it by name."""
+    """Return all whose limits a person may set: teams, agents, keys, people, each by name."""
     teams = [_team(team) for team in Team.objects.manageable_by(principal).order_by("name")]
     agents = _managed_agents(principal)
-    keys = ApiKey.objects.filter(revoked=None).select_related("agent").order_by("agent__name", "name", "id")
-    keys = keys.filter(Q(agent__in=agents) | Q(agent=None) if principal.is_admin else Q(agent__in=agents))
+    of_agents = Q(agent__in=agents)
+    keys = ApiKey.objects.filter(of_agents | Q(agent=None) if principal.is_admin else of_agents, revoked=None)
     people = User.objects.filter(is_active=True).order_by("name") if principal.is_admin else User.objects.none()
-    return [*teams, *map(_agent, agents), *map(_key, keys), *map(_person, people)]
+    by_name = keys.select_related("agent").order_by("agent__name", "name", "id")
+    return [*teams, *map(_agent, agents), *map(_key, by_name), *map(_person, people)]
+
+
+def _managed_agent(principal: Principal, slug: str) -> Agent:
+    agent = agent_for(principal, slug, Action.MANAGE)
+    require_manager_of_all_teams(principal, agent)
+    return agent
 
 
 def _managed_agents(principal: Principal) -> list[Agent]:
     agents = Agent.objects.visible_to(principal).order_by("name")
     if principal.is_admin:
         return list(agents)
-    unmanaged = Team.objects.exclude(id__in=Team.objects.manageable_by(principal).values("id"))
-    worked_in = agents.filter(teams__in=Team.objects.manageable_by(principal))
-    return list(worked_in.exclude(teams__in=unmanaged).distinct())
-
-
-def _manages(principal: Principal, subject: Subject) -> bool:
-    if principal.is_admin:
-        return True
-    if principal.kind != "person":
-        return False
-    if subject.kind == "team":
-        return Team.objects.manageable_by(principal).filter(id=subject.id).exists()
-    agents = {"agent": Q(id=subject.id), "key": Q(api_keys__id=subject.id)}
-    agent = Agent.objects.filter(agents[subject.kind]).first() if subject.kind in agents else None
-    return agent is not None and manages_all_teams(principal, agent)
-
-
-def _found(kind: str, id_: UUID) -> list[Subject]:
-    if kind == "team":
-        return [_team(team) for team in Team.objects.filter(id=id_)]
-    if kind == "agent":
-        return [_agent(agent) for agent in Agent.objects.filter(id=id_)]
-    if kind == "key":
-        return [_key(key) for key in ApiKey.objects.filter(id=id_).select_related("agent")]
-    return [_person(person) for person in User.objects.filter(id=id_)] if kind == "person" else []
+    managed = Team.objects.manageable_by(principal)
+    others = Team.objects.exclude(id__in=managed.values("id"))
+    worked_in = agents.filter(team_links__team__in=managed)
+    return list(worked_in.exclude(team_links__team__in=others).distinct())
 
 
 def _team(team: Team) -> Subject:
-    return Subject("team", team.id, team.name)
+    return Subject("team", team.id, team.name, slug=team.slug)
 
 
 def _agent(agent: Agent) -> Subject:
-    return Subject("agent", agent.id, agent.name)
+    return Subject("agent", agent.id, agent.name, slug=agent.slug)
 
 
 def _key(key: ApiKey) -> Subject:
-    whose = f"{key.agent.name}: " if key.agent else ""
-    return Subject("key", key.id, f"{whose}{key.name or key.lookup}", "agent_key" if key.agent else "admin_key")
+    name = key.name or key.lookup
+    if key.agent is None:
+        return Subject("key", key.id, name, "admin_key")
+    return Subject("key", key.id, f"{key.agent.name}: {name}", "agent_key", key.agent.slug)
 
 
 def _person(person: User) -> Subject:

@@ -1,14 +1,14 @@
 """REST: limits and uses of keys, people, agents and teams."""
 
-from typing import Any
-from uuid import UUID
+from collections.abc import Callable
+from typing import Any, get_args
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agents.quotas.access import KINDS, own_subjects, subject_for
+from agents.quotas.access import Subject, SubjectKind, own_subjects, require_limit_setter, team_subject
 from agents.quotas.services import Quota, limits_set, quotas_of
 from config.http.api import StrictSerializer
 from teams.api.view import ApiView
@@ -38,7 +38,7 @@ class DailyUseSerializer(serializers.Serializer[Any]):
 class QuotaSerializer(serializers.Serializer[Any]):
     """Limits and uses of one key, person, agent or team."""
 
-    kind = serializers.ChoiceField(choices=KINDS)
+    kind = serializers.ChoiceField(choices=get_args(SubjectKind))
     id = serializers.UUIDField()
     name = serializers.CharField()
     limits = LimitsSerializer(help_text="Those that hold.")
@@ -63,18 +63,21 @@ class OwnLimits(ApiView):
 
 
 class LimitsDetail(ApiView):
+    find: Callable[..., Subject] = staticmethod(team_subject)
+
     @extend_schema(responses=QuotaSerializer)
-    def get(self, request: Request, kind: str, id_: UUID) -> Response:
-        """Limits and uses of a `key`, `person`, `agent` or `team`. For those who may set them, and for itself."""
+    def get(self, request: Request, **where: Any) -> Response:
+        """Limits, and uses of the last 30 days. For those who may set them, and for people their own."""
         self.query()
-        return Response(quota_document(quotas_of([subject_for(self.principal, kind, id_)])[0]))
+        return Response(quota_document(quotas_of([self.find(self.principal, **where)])[0]))
 
     @extend_schema(request=LimitsSerializer, responses=QuotaSerializer)
-    def put(self, request: Request, kind: str, id_: UUID) -> Response:
-        """Set all four limits: for the organisation with an admin's key, else for the team, and then no higher than the
-        organisation allows. They hold within a second or two."""
+    def put(self, request: Request, **where: Any) -> Response:
+        """Set all four limits: as an admin of the organisation for it, else for the team, no higher than the organisation
+        allows. They hold within a second or two."""
         self.query()
-        subject = subject_for(self.principal, kind, id_)
+        subject = self.find(self.principal, **where)
+        require_limit_setter(self.principal, subject)
         limits = self.validated(LimitsSerializer)
         return Response(quota_document(limits_set(subject=subject, limits=limits, principal=self.principal)))
 

@@ -52,3 +52,13 @@ class DailyUse(models.Model):
 
     def __str__(self) -> str:
         return f"{self.subject} on {self.day}"
+
+    @property
+    def text_megabytes(self) -> float:
+        """Return the bytes of texts in megabytes."""
+        return self.text_bytes / 1_000_000
+
+    @property
+    def record_megabytes(self) -> float:
+        """Return the bytes of records in megabytes."""
+        return self.record_bytes / 1_000_000

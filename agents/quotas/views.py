@@ -1,7 +1,7 @@
 """The pages of limits and uses: a list of all that a person may set, and one for each."""
 
+from collections.abc import Callable
 from typing import Any
-from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -10,13 +10,13 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agents.quotas.access import managed_subjects, own_subjects, require_limit_setter, subject_for
+from agents.quotas.access import Subject, managed_subjects, may_set, own_subjects, require_limit_setter
 from agents.quotas.forms import LimitsForm
 from agents.quotas.limits import Limits
 from agents.quotas.models import LIMIT_NAMES, DailyUse
 from agents.quotas.services import Quota, limits_set, quotas_of
 from agents.quotas.use_chart import bars_of
-from config.http.errors import Forbidden, Invalid
+from config.http.errors import Invalid
 from teams.principal import Principal
 from teams.views.asking import asking
 
@@ -39,16 +39,16 @@ def limits_list(request: HttpRequest) -> HttpResponse:
     return render(request, "agents/limits_list.html", context)
 
 
-def limits_page(request: HttpRequest, kind: str, id_: UUID) -> HttpResponse:
+def limits_page(request: HttpRequest, find: Callable[..., Subject], **where: Any) -> HttpResponse:
     """Limits and uses of one key, person, agent or team; sets the limits."""
     principal = asking(request)
-    quota = quotas_of([subject_for(principal, kind, id_)])[0]
+    quota = quotas_of([find(principal, **where)])[0]
     form = _form(request, principal, quota)
     if request.method == "POST":
         require_limit_setter(principal, quota.subject)
         if form and form.is_valid() and _is_set(form, principal, quota):
             messages.success(request, _("Saved. The limits hold within a few seconds."))
-            return redirect("limits_page", kind, id_)
+            return redirect(request.path)
     context = {
         "quota": quota,
         "form": form,
@@ -62,9 +62,7 @@ def limits_page(request: HttpRequest, kind: str, id_: UUID) -> HttpResponse:
 
 def _form(request: HttpRequest, principal: Principal, quota: Quota) -> LimitsForm | None:
     """None for whoever may see the limits and not set them."""
-    try:
-        require_limit_setter(principal, quota.subject)
-    except Forbidden:
+    if not may_set(principal, quota.subject):
         return None
     own = quota.set_by_organisation if principal.is_admin else quota.set_by_team
     form = LimitsForm.showing(request.POST or None, own)

@@ -29,7 +29,7 @@ def key(agent: Agent) -> tuple[ApiKey, str]:
 
 @pytest.fixture
 def address(key: tuple[ApiKey, str]) -> str:
-    return f"limits/key/{key[0].id}"
+    return f"agents/ada/keys/{key[0].id}/limits"
 
 
 def put(api: Api, address: str, **limits: int | None) -> Any:
@@ -67,35 +67,37 @@ def test_an_organisation_raises_and_a_team_lowers(
 
 
 @pytest.mark.usefixtures("editor", "teammate", "outsider")
-def test_others_see_nothing(
-    as_person: Callable[[User], Api], other_agent_api: Api, agent: Agent, team: Team, address: str
-) -> None:
+def test_others_see_nothing(as_person: Callable[[User], Api], other_agent_api: Api, team: Team, address: str) -> None:
     people = User.objects.filter(username__in=["editor", "teammate", "outsider"])
     assert len(people) == 3
     for api in (*map(as_person, people), other_agent_api):
-        for where in (address, f"limits/agent/{agent.id}", f"limits/team/{team.id}", f"limits/person/{uuid4()}"):
-            assert api.send("GET", where).status_code == 404
-            assert put(api, where, requests_per_minute=1).status_code == 404
+        for where in (address, "agents/ada/limits", f"teams/{team.slug}/limits", f"people/{uuid4()}/limits"):
+            assert api.send("GET", where).status_code in {403, 404}
+            assert put(api, where, requests_per_minute=1).status_code in {403, 404}
 
 
-def test_a_key_does_not_set_its_own(key: tuple[ApiKey, str], address: str) -> None:
-    assert Api(key[1]).send("GET", address).status_code == 200
+def test_nobody_sets_his_own(
+    key: tuple[ApiKey, str], address: str, as_person: Callable[[User], Api], owner: User
+) -> None:
     assert put(Api(key[1]), address, requests_per_minute=1).status_code == 403
+    assert as_person(owner).send("GET", f"people/{owner.id}/limits").status_code == 200
+    assert put(as_person(owner), f"people/{owner.id}/limits", requests_per_minute=1).status_code == 403
 
 
 def test_an_agent_of_two_teams_needs_an_admin_of_both(
     as_person: Callable[[User], Api], owner: User, admin_api: Api, agent: Agent
 ) -> None:
-    assert put(as_person(owner), f"limits/agent/{agent.id}", requests_under_way=5).status_code == 200
+    assert put(as_person(owner), "agents/ada/limits", requests_under_way=5).status_code == 200
     agent.teams.add(Team.objects.create(slug="second", name="Second"))
-    assert put(as_person(owner), f"limits/agent/{agent.id}", requests_under_way=6).status_code == 404
-    assert put(admin_api, f"limits/agent/{agent.id}", requests_under_way=7).status_code == 200
+    assert put(as_person(owner), "agents/ada/limits", requests_under_way=6).status_code == 403
+    assert put(admin_api, "agents/ada/limits", requests_under_way=7).status_code == 200
 
 
 def test_what_cannot_be_used_is_refused(admin_api: Api, address: str) -> None:
     assert put(admin_api, address, requests_per_minute=-1).status_code == 422
     assert put(admin_api, address, surprise=1).status_code == 422
     assert admin_api.send("PUT", address, {"requests_per_minute": 5}).status_code == 422
-    assert put(admin_api, f"limits/agent/{uuid4()}").status_code == 404
-    assert put(admin_api, f"limits/planet/{uuid4()}").status_code == 404
+    assert put(admin_api, f"agents/ada/keys/{uuid4()}/limits").status_code == 404
+    assert put(admin_api, f"people/{uuid4()}/limits").status_code == 404
+    assert put(admin_api, address.removeprefix("agents/ada/")).status_code == 200
     assert admin_api.send("GET", "limits").json()["results"][0]["kind"] == "key"

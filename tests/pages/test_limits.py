@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.finding("3q")]
 
 @pytest.fixture
 def address(agent: Agent) -> str:
-    return f"/limits/key/{api_key_create(agent=agent, name='Program')[0].id}/"
+    return f"/agents/{agent.slug}/keys/{api_key_create(agent=agent, name='Program')[0].id}/limits/"
 
 
 def signed_in(person: User) -> Client:
@@ -35,8 +35,8 @@ def text(client: Client, address: str, status: int = 200) -> str:
 def test_an_admin_of_a_team_sees_its_agents_and_keys(owner: User, team: Team, address: str) -> None:
     page = text(signed_in(owner), "/limits/")
     assert address in page
-    assert f"/limits/team/{team.id}/" in page
-    assert f"/limits/person/{owner.id}/" in page
+    assert f"/teams/{team.slug}/limits/" in page
+    assert f"/people/{owner.id}/limits/" in page
     assert "/limits/" in text(signed_in(owner), "/"), "the menu leads there"
 
 
@@ -44,11 +44,10 @@ def test_others_see_themselves_alone(teammate: User, address: str, team: Team) -
     client = signed_in(teammate)
     page = text(client, "/limits/")
     assert address not in page
-    assert "Set limits" not in text(client, f"/limits/person/{teammate.id}/")
-    assert client.post(f"/limits/person/{teammate.id}/", {"requests_per_minute": "0"}).status_code == 403
-    text(client, address, 404)
-    text(client, f"/limits/team/{team.id}/", 404)
-    text(client, f"/limits/planet/{team.id}/", 404)
+    assert "Set limits" not in text(client, f"/people/{teammate.id}/limits/")
+    assert client.post(f"/people/{teammate.id}/limits/", {"requests_per_minute": "0"}).status_code == 403
+    text(client, address, 403)
+    text(client, f"/teams/{team.slug}/limits/", 403)
 
 
 def test_limits_are_set_in_megabytes(owner: User, admin: User, address: str) -> None:
@@ -73,7 +72,7 @@ def test_limits_are_set_in_megabytes(owner: User, admin: User, address: str) -> 
 
 def test_use_is_a_chart_and_a_table_and_near_the_limit_it_warns(owner: User, address: str, settings: Any) -> None:
     settings.QUOTA_TEXT_BYTES_PER_DAY = 1_000_000
-    subject = address.removeprefix("/limits/").rstrip("/").replace("/", ":")
+    subject = f"key:{address.split('/')[4]}"
     assert "Nothing was asked" in text(signed_in(owner), address)
     uses = Uses()
     uses.add([subject], requests=1_234, refused=5, text_bytes=900_000)

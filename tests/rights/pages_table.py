@@ -60,6 +60,12 @@ teams/<slug:slug>/trends/                                               read    
 
 keys/                                                                   organisation  organisation
 keys/<uuid:key_id>/revoke/                                              organisation  organisation
+keys/<uuid:key_id>/limits/                                              organisation  organisation
+limits/                                                                 anyone        =
+teams/<slug:slug>/limits/                                               manage        manage
+agents/<slug:slug>/limits/                                              manage        manage
+agents/<slug:slug>/keys/<uuid:key_id>/limits/                           manage        manage
+people/<uuid:id_>/limits/                                               organisation  organisation
 people/                                                                 organisation  organisation
 people/<uuid:id_>/                                                      organisation  organisation
 people/<uuid:id_>/password/                                             -             organisation

@@ -62,6 +62,12 @@ schema                                          GET public
 docs                                            GET public
 keys                                            GET organisation POST organisation
 keys/<uuid:id_>                                 GET organisation DELETE organisation
+keys/<uuid:key_id>/limits                       GET organisation PUT organisation
+limits                                          GET anyone
+teams/<slug:slug>/limits                        GET manage      PUT manage
+agents/<slug:slug>/limits                       GET manage      PUT manage
+agents/<slug:slug>/keys/<uuid:key_id>/limits    GET manage      PUT manage
+people/<uuid:id_>/limits                        GET organisation PUT organisation
 tokens                                          POST anyone
 compress                                        POST anyone
 assemblies                                      GET anyone      POST read
@@ -119,6 +125,9 @@ jobs/<uuid:id_>/retry                           POST write
 
 Body = Callable[[Owned, World], Any]
 MEMORY = {"kind": "fact", "text": "New"}
+LIMITS = {
+    "requests_under_way": 9, "requests_per_minute": None, "text_bytes_per_day": None, "record_bytes_per_day": None,
+}  # fmt: skip
 
 
 def _plain(body: Any) -> Body:
@@ -179,6 +188,9 @@ BODIES: dict[tuple[str, str], Body] = {
     ("webhooks/<uuid:id_>", "PATCH"): _plain({"label": "New"}),
     ("import", "POST"): lambda owned, _world: packed({f"teams/{owned.team.slug}/GOALS.md": "Taken over"}),
 }  # fmt: skip
+for limited in ("teams/<slug:slug>", "agents/<slug:slug>", "agents/<slug:slug>/keys/<uuid:key_id>",
+                "keys/<uuid:key_id>", "people/<uuid:id_>"):  # fmt: skip
+    BODIES[f"{limited}/limits", "PUT"] = _plain(LIMITS)
 for owners, kind in (("agents/<slug:slug>", "agents"), ("teams/<slug:slug>", "teams")):
     BODIES |= {
         (f"{owners}/files/<slug:key>", "PUT"): _plain({"content": "New"}),
