@@ -73,7 +73,7 @@ class LimitsDetail(ApiView):
 
     @extend_schema(request=LimitsSerializer, responses=QuotaSerializer)
     def put(self, request: Request, **where: Any) -> Response:
-        """Set all four limits: as an admin of the organisation for it, else for the team, no higher than the organisation
+        """Set all four limits: for the organisation as its admin, else for the team, no higher than the organisation
         allows. They hold within a second or two."""
         self.query()
         subject = self.find(self.principal, **where)
