@@ -11,12 +11,15 @@ from agents.models import Agent
 from agents.services import daily_log_append
 from assembly.asked import Asked
 from assembly.cut_line import rendered_with_cut
+from assembly.engine.types import Candidate
 from assembly.measuring import measure
+from assembly.profiles import CONVERSATION
 from assembly.service import assemble
 from teams.files import file_save
 from teams.markdown import rendered
 from teams.models import Team
 from teams.principal import SYSTEM
+from tests.engine.cast import profile_of, run
 
 LONG = "\n\n".join(f"Paragraph {number}: " + "story and stage, " * 30 for number in range(30))
 
@@ -77,3 +80,19 @@ def test_the_line_stands_where_the_text_is_cut(text: str, kept: int, before: str
     said = re.sub(r"<[^>]*>", "", html[: line.start()]).strip()
     assert re.sub(r"<[^>]*>", "", rendered(text)).strip().startswith(said)
     assert said.startswith(before)
+
+
+@pytest.mark.finding("4a")
+@pytest.mark.parametrize("key", ["KNOWLEDGE", "RECENT_ACTIVITY"])
+def test_the_line_of_a_text_that_is_shown_edited_stands_in_what_was_written(key: str) -> None:
+    paragraphs = [f"# Title {number}\n\nSentence {number}: story and stage, story and stage." for number in range(400)]
+    text = "\n\n".join(paragraphs)
+    kept = measure(text, key).kept_characters
+    assert kept is not None
+    shown = [number for number in range(400) if f"Title {number}\n" in text[:kept]]
+    section = next(section for section in CONVERSATION.sections if section.key.upper() == key)
+    candidate = Candidate("draft", section.key, text, date=datetime.date(2026, 1, 1))
+    content = run(profile_of(section), candidate, tokenizer="cl100k_base").content
+    in_context = [number for number in range(400) if f"# Title {number}\n" in content]
+    assert abs(len(shown) - len(in_context)) <= 1  # another section stands before it in a context
+    assert len(shown) < 400

@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembly.engine.escaping import escaped
+from assembly.engine.flat import flat
 from assembly.engine.heading_levels import shifted
+from assembly.views.exact_text import all_pieces
 from tests.attacks.forgeries import FORGERIES
 from tests.engine.cast import NOW, candidate, profile_of, run, section, texts
 
@@ -144,3 +146,14 @@ def test_a_cut_makes_nothing_that_poses(text: str, cap: int, shape: str, owners:
 def test_no_text_takes_long(piece: str) -> None:
     for treat in (escaped, shifted):
         assert treat(piece * (500_000 // len(piece)))
+
+
+@pytest.mark.finding("4a")
+def test_a_cut_in_a_fence_closes_it_and_the_page_marks_both() -> None:
+    text = "**a.py**\n````py\n" + "x = 1\n" * 50 + "````"
+    assembled = run(profile_of(section(cap=20)), candidate("a", text))
+    assert assembled.content.endswith("x = 1 ... [truncated]\n````")
+    sections = [flat(result) for result in assembled.sections]
+    (piece,) = all_pieces(sections, assembled.decisions, assembled.content)
+    marks = [shown for part in piece.parts for shown, is_mark in part.runs if is_mark]
+    assert marks == ["... [truncated]\n````"]
