@@ -43,6 +43,9 @@ from teams.api.versioned import VersionedView, VersionList
 from teams.api.view import ApiView
 from teams.principal import Principal
 
+MAX_BATCH_CHARACTERS = 2_000_000
+"""Of the texts of a batch together: to embed them takes a second."""
+
 Find = Callable[[Principal, str, Action], Owner]
 
 
@@ -86,6 +89,13 @@ class MemoryBatch(ApiView):
         self.query()
         owner = self.find(self.principal, slug, Action.WRITE)
         items = self.validated(items_serializer(MemoryCreateSerializer))["items"]
+        characters = sum(len(item["text"]) for item in items)
+        if characters > MAX_BATCH_CHARACTERS:
+            raise Invalid(
+                "items",
+                f"These memories have {characters:,} characters. Send at most {MAX_BATCH_CHARACTERS:,} at once.",
+                "max_length",
+            )
         facts = [MemoryFacts(**item) for item in items]
         return batch_answer(items, memories_create(owner=owner, facts=facts, principal=self.principal))
 

@@ -106,8 +106,8 @@ def _assemblies() -> list[CostlyRequest]:
     ):
         wishes = {"profile": profile, "max_tokens": budget}
         found.append(_api(f"assembly laden {profile} {budget}", "assemblies", _assembly(LADEN, **wishes)))
-    excluded = {"filters": {"exclude": [f"event:{number}" for number in range(200)]}}
-    found.append(_api("assembly laden excluding", "assemblies", _assembly(LADEN, profile="stack", **excluded)))
+    excluding = {"profile": "stack", "filters": {"exclude": [f"event:{number}" for number in range(200)]}}
+    found.append(_api("assembly laden excluding", "assemblies", _assembly(LADEN, **excluding)))
     return found
 
 
@@ -117,7 +117,7 @@ def _items(count: int, make: Callable[[int], dict[str, Any]]) -> Body:
 
 def _writes() -> list[CostlyRequest]:
     keeps = f"agents/{PLAIN}"
-    words, emoji = distinct(4_700), repeated("\U0001f600", 1_100)
+    words, emoji = distinct(1_990), repeated("\U0001f600", 400)
     event = {"type": "tool_result", "tool": "t", "content": {"text": repeated("a b ", 4_500)}}
     deep = {"type": "message", "content": {"a": [{"b": [number] * 5} for number in range(3_000)]}}
     return [

@@ -5,6 +5,7 @@ Each route's own figures come before. What the database computes is not counted,
 """
 
 import gc
+import os
 import re
 import sys
 import time
@@ -28,6 +29,8 @@ def run() -> None:
     """Print CPU seconds and megabytes of each request, and the worst."""
     manage("migrate", "--verbosity", "0")
     manage("collectstatic", "--noinput", "--verbosity", "0")
+    # What is measured is the work, however busy the machine is.
+    os.environ["ASSEMBLY_TIME_MS"] = "600000"
     django.setup()
     from django.utils import timezone
 
