@@ -11,6 +11,7 @@ A need is a word:
 | edit | its editors and admins, and keys with the scope |
 | manage | its admins |
 | organisation | admins of the organisation, whatever the team |
+| member | who belongs to any team |
 | writer | who may edit in any team |
 | manager | who manages any team |
 | account | the signed-in person: pages of allauth about the own account, tried in tests/browser |
@@ -26,7 +27,19 @@ from typing import Literal, get_args
 from tests.rights.world import FOREIGN, HELPED, LED, WATCHED
 
 Need = Literal[
-    "public", "anyone", "read", "write", "edit", "manage", "organisation", "writer", "manager", "account", "own", "-"
+    "public",
+    "anyone",
+    "read",
+    "write",
+    "edit",
+    "manage",
+    "organisation",
+    "member",
+    "writer",
+    "manager",
+    "account",
+    "own",
+    "-",
 ]
 Standing = Literal["nobody", "none", "viewer", "editor", "admin", "organisation", "key", "writing key"]
 """What somebody is where the thing belongs."""
@@ -65,6 +78,7 @@ ALLOWED, FORBIDDEN, NOT_FOUND, SIGN_IN, NOT_ALLOWED = "allowed", 403, 404, "sign
 NEEDS = frozenset(get_args(Need))
 NO_CHOICE = 422
 SOMEWHERE = {
+    "member": frozenset({"mixed", "outsider", "viewer", "editor", "admin"}),
     "writer": frozenset({"mixed", "outsider", "editor", "admin"}),
     "manager": frozenset({"mixed", "outsider", "admin"}),
 }

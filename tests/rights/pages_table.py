@@ -221,7 +221,7 @@ webhooks/<uuid:id_>/delete/                                             manage  
 
 export/                                                                 organisation  =
 export/download/                                                        organisation  =
-import/                                                                 anyone        anyone
+import/                                                                 anyone        member
 import/<uuid:id_>/                                                      own           =
 import/<uuid:id_>/apply/                                                -             own
 jobs/                                                                   anyone        =
