@@ -9,12 +9,15 @@ import pytest
 
 from agents.models import Agent
 from agents.services import daily_log_append
+from assembly import measuring
 from assembly.asked import Asked
 from assembly.cut_line import rendered_with_cut
+from assembly.engine.selection import fill
 from assembly.engine.types import Candidate
 from assembly.measuring import measure
 from assembly.profiles import CONVERSATION
 from assembly.service import assemble
+from assembly.templatetags.budgets import rendered_for, size_of
 from teams.files import file_save
 from teams.markdown import rendered
 from teams.models import Team
@@ -96,3 +99,21 @@ def test_the_line_of_a_text_that_is_shown_edited_stands_in_what_was_written(key:
     in_context = [number for number in range(400) if f"# Title {number}\n" in content]
     assert abs(len(shown) - len(in_context)) <= 1  # another section stands before it in a context
     assert len(shown) < 400
+
+
+@pytest.mark.finding("5.1b")
+def test_tokens_are_counted_once_for_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"A text that no other test measures. {'a' * 50_000}"
+    counted = [0]
+
+    def counting(*arguments: Any) -> Any:
+        counted[0] += 1
+        return fill(*arguments)
+
+    monkeypatch.setattr(measuring, "fill", counting)
+    size_of(text, "GOALS")
+    rendered_for(text, "GOALS")
+    rendered_for(text, "GOALS")
+    assert counted == [1]
+    size_of(text, "CONTEXT")
+    assert counted == [2], "another section has another room"
