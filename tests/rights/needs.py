@@ -78,7 +78,9 @@ ALLOWED, FORBIDDEN, NOT_FOUND, SIGN_IN, NOT_ALLOWED = "allowed", 403, 404, "sign
 NEEDS = frozenset(get_args(Need))
 NO_CHOICE = 422
 SOMEWHERE = {
-    "member": frozenset({"mixed", "outsider", "viewer", "editor", "admin"}),
+    "member": frozenset(
+        {"mixed", "outsider", "viewer", "editor", "admin", "own key", "writing key", "foreign key", "admin key"}
+    ),
     "writer": frozenset({"mixed", "outsider", "editor", "admin"}),
     "manager": frozenset({"mixed", "outsider", "admin"}),
 }

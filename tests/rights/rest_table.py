@@ -115,7 +115,7 @@ webhooks/<uuid:id_>/test                        POST manage
 webhooks/<uuid:id_>/deliveries                  GET manage
 webhooks/<uuid:id_>/deliveries/<uuid:delivery>/send POST manage
 export                                          GET organisation
-import                                          POST anyone
+import                                          POST member
 import/<uuid:id_>                               GET own
 import/<uuid:id_>/apply                         POST own
 jobs                                            GET anyone

@@ -95,13 +95,15 @@ OF_ONE_OWNER = {
     "NewRelationForm", "MemoryListForm", "MergeForm", "WhatIfForm", "ItemFilterForm",
 }  # fmt: skip
 """They offer what belongs to one agent, team or context, which their page fetched with permission (`test_pages`)."""
+NAMING = {"MemberForm"}
+"""They offer nothing, and take names of things that the person may see; tried below."""
 PLAIN = {
     "TextForm", "DraftForm", "PublishForm", "RestoreForm", "NamedForm", "TeamForm", "TeamSettingsForm", "DeletionForm",
-    "MemberForm", "RoleForm", "NewPersonForm", "PersonForm", "ApiKeyForm", "AdminKeyForm", "KeyFilterForm", "LogSearch",
+    "RoleForm", "NewPersonForm", "PersonForm", "ApiKeyForm", "AdminKeyForm", "KeyFilterForm", "LogSearch",
     "WishesForm", "ProfileForm", "WhyNotForm", "RetentionForm", "FlagForm", "LineForm", "ExternalSourceForm",
     "ExternalSourceNewForm", "ExternalSourceEditForm", "SwitchForm", "QueryForm", "WebhookForm", "WebhookEditForm",
     "VersionForm", "StoredForm", "MemoryForm", "MemoryEditForm", "RetireForm", "GoalForm", "ResultForm", "SearchForm",
-    "ArchiveForm",
+    "ArchiveForm", "LimitsForm",
 }  # fmt: skip
 """Their choices are the same for everybody who gets to them."""
 PERSONAL = {"principal", "sight", "agents", "teams", "choices", "names"}
@@ -127,7 +129,7 @@ def _below(form: type[Any]) -> Iterator[type[Any]]:
 
 
 def test_every_form_is_in_a_table() -> None:
-    named = {form.__name__ for form in OFFERED} | OF_ONE_OWNER | PLAIN
+    named = {form.__name__ for form in OFFERED} | OF_ONE_OWNER | NAMING | PLAIN
     assert set(all_forms()) == named
 
 
@@ -204,3 +206,12 @@ def test_the_question_of_a_moment_offers_the_teams_of_the_person(world: World) -
     assert (
         world.browsers["mixed"].get(f"/agents/{led.agent.slug}/as-of/?day=2026-01-05&team={FOREIGN}").status_code == 422
     )
+
+
+def test_a_team_takes_colleagues_of_the_one_who_adds_them(world: World) -> None:
+    """A team admin names nobody but those whom they meet in a team; an admin of the organisation names everybody."""
+    names = {"stranger": 422, "boss-foreign": 422, "boss-watched": 302, "member-helped": 302}
+    for who, expected in (("mixed", names), ("admin", dict.fromkeys(names, 302))):
+        for name, status in expected.items():
+            form = {"username": name, "role": "viewer"}
+            assert world.browsers[who].post(f"/teams/{LED}/members/", form).status_code == status, (who, name)

@@ -69,6 +69,7 @@ GUARDED: Mapping[str, str] = {
 THEMSELVES = {
     "webhook_create": "asks `team_to_tell` whose events it may be told",
     "import_show": "plans with the rights of who sends the archive, and refuses who may write nothing",
+    "limits_set": "asks `require_limit_setter` who may set those of the subject",
     "context_file_begin": "the list holds what its requester sees",
     "session_end": "takes the person's own sessions alone",
     "other_sessions_end": "takes the person's own sessions alone",
