@@ -9,6 +9,7 @@ Specification", with the fine print of the design where they leave room.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from assembly.engine.edits import Edited
 from assembly.engine.escaping import LINE_ENDS, escaped
@@ -39,6 +40,7 @@ AFTER_HEADING: Mapping[Shape, str] = {
 _BLANK_LINE = re.compile(r"\n\s*\n")
 _LINE_END = re.compile(rf"[{LINE_ENDS}]")
 _NEAR = 2_000  # characters before the end in which the beginning of the last line is looked for first
+_MOST_REMEMBERED = 16_000  # characters of a text that is remembered as it was edited
 _NO_MARKS = str.maketrans({"[": "(", "]": ")", "*": None, "`": None, "<": None})
 
 
@@ -112,9 +114,18 @@ def _lead(section: Section, candidate: Candidate) -> str:
 def _edited(text: str, treatment: Treatment, *, begins_line: bool) -> Edited:
     if treatment == "as_written":
         return Edited(text)
+    edited = _edited_lately if len(text) <= _MOST_REMEMBERED else _edited_now
+    return edited(text, treatment, begins_line)
+
+
+def _edited_now(text: str, treatment: Treatment, begins_line: bool) -> Edited:
     if treatment == "owners_file":
         return shifted(text)
     return escaped(text, begins_line=begins_line, is_turn=treatment == "said")
+
+
+# Pure, and contexts are made of much the same texts: without this memory, an assembly of 16,000 tokens takes 2 ms more.
+_edited_lately = lru_cache(512)(_edited_now)
 
 
 def _begins_line(lead: str) -> bool:
