@@ -21,7 +21,7 @@ UNTIL = "The next day begins at midnight UTC; an admin can raise the limit."
 SUCCESS = range(200, 400)
 
 
-class Asked(NamedTuple):
+class Incoming(NamedTuple):
     """What the gate looks at."""
 
     caller: Caller
@@ -41,20 +41,20 @@ class _Reached(NamedTuple):
 class Admitted:
     """A request that was let in."""
 
-    def __init__(self, gate: "QuotaGate", asked: Asked, limits: Limits) -> None:
-        self._gate, self._asked, self._limits = gate, asked, limits
+    def __init__(self, gate: "QuotaGate", incoming: Incoming, limits: Limits) -> None:
+        self._gate, self._incoming, self._limits = gate, incoming, limits
 
     def headers(self) -> list[tuple[bytes, bytes]]:
         """Return RateLimit-Policy and RateLimit, for answers of the API to callers with any limit."""
-        if self._limits.are_none or not self._asked.path.startswith("/api/"):
+        if self._limits.are_none or not self._incoming.path.startswith("/api/"):
             return []
-        return self._gate.headers(self._asked.caller.name, self._limits)
+        return self._gate.headers(self._incoming.caller.name, self._limits)
 
     def answered(self, status: int, body_bytes: int) -> None:
         """Count the texts that the request stored: the bytes of its body, where it stored any."""
-        asked = self._asked
-        if body_bytes and status in SUCCESS and stored_by(asked.method, asked.path) is Stored.TEXTS:
-            self._gate.count_texts(asked.caller, body_bytes)
+        incoming = self._incoming
+        if body_bytes and status in SUCCESS and stored_by(incoming.method, incoming.path) is Stored.TEXTS:
+            self._gate.count_texts(incoming.caller, body_bytes)
 
 
 class QuotaGate:
@@ -67,10 +67,10 @@ class QuotaGate:
     @contextmanager
     def admit(self, caller: Caller, *, heavy: bool, method: str, path: str) -> Iterator[Admitted]:
         """Count the request as under way within the block. Raises TooManyRequests on entering it."""
-        asked = Asked(caller, heavy, method, path)
+        incoming = Incoming(caller, heavy, method, path)
         limited = self._limited(caller)
         for subject, limits in limited.items():
-            for reached in self._reached(asked, subject, limits):
+            for reached in self._reached(incoming, subject, limits):
                 self._uses.add(caller.subjects, refused=1)
                 raise TooManyRequests(
                     reached.detail,
@@ -82,7 +82,7 @@ class QuotaGate:
             self._counts.begin(subject, heavy=heavy)
         self._uses.add(caller.subjects, requests=1)
         try:
-            yield Admitted(self, asked, limited[caller.name])
+            yield Admitted(self, incoming, limited[caller.name])
         finally:
             for subject in limited:
                 self._counts.end(subject, heavy=heavy)
@@ -106,17 +106,17 @@ class QuotaGate:
                 limited[subject] = limits
         return limited
 
-    def _reached(self, asked: Asked, subject: str, limits: Limits) -> Iterator[_Reached]:
-        counted, whose = self._counts.of(subject), _whose(asked.caller, subject)
-        if asked.heavy and subject == asked.caller.name and counted.heavy >= HEAVY_UNDER_WAY:
+    def _reached(self, incoming: Incoming, subject: str, limits: Limits) -> Iterator[_Reached]:
+        counted, whose = self._counts.of(subject), _whose(incoming.caller, subject)
+        if incoming.heavy and subject == incoming.caller.name and counted.heavy >= HEAVY_UNDER_WAY:
             detail = f"{counted.heavy} costly requests of {whose} are under way already. Wait for their answers."
             yield _Reached("heavy-requests", detail, BUSY_SECONDS)
         yield from _reached_now(counted, limits, whose)
         if limits.text_bytes_per_day or limits.record_bytes_per_day:
-            yield from self._reached_today(asked, subject, limits, whose)
+            yield from self._reached_today(incoming, subject, limits, whose)
 
-    def _reached_today(self, asked: Asked, subject: str, limits: Limits, whose: str) -> Iterator[_Reached]:
-        kind = stored_by(asked.method, asked.path)
+    def _reached_today(self, incoming: Incoming, subject: str, limits: Limits, whose: str) -> Iterator[_Reached]:
+        kind = stored_by(incoming.method, incoming.path)
         if kind is Stored.NOTHING:
             return
         texts, records = self._uses.stored_today(subject)

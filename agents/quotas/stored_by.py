@@ -1,4 +1,4 @@
-"""Which requests store something, told from method and address before any work is done for them."""
+"""Which requests store something, derived from method and address before any work is done for them."""
 
 import re
 from enum import Enum, auto

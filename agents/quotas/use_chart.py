@@ -7,7 +7,7 @@ from agents.quotas.models import DailyUse
 
 WIDTH, HEIGHT = 1000.0, 200.0
 GAP = 0.18
-"""Share of a day's width that is left free beside its bar."""
+"""Share of a day's width that is left free next to its bar."""
 
 
 @dataclass(frozen=True, slots=True)

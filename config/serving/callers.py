@@ -1,4 +1,4 @@
-"""Who sends a request, told from its credential before any work is done for it.
+"""The caller of a request, recognised by its credential before any work is done for it.
 
 A key or a session cookie that proved itself in an earlier request counts as its principal. Anything else counts as the
 address it comes from: whoever makes up credentials gains no share by it.

@@ -50,7 +50,7 @@ class RequestCounts:
 
     @classmethod
     def of_environment(cls, variables: Mapping[str, str] = os.environ) -> "RequestCounts":
-        """Return the counts that the parent told of; where there is none, counts of this process alone."""
+        """Return the counts that the parent made; where it made none, counts of this process alone."""
         if FILE not in variables:
             return cls()
         return cls(path=Path(variables[FILE]), region=int(variables[REGION]), regions=int(variables[REGIONS]))

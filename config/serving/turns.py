@@ -66,7 +66,7 @@ class Turns:
         if len(self._shares) > MOST_CALLERS:
             self._shares = {name: one for name, one in self._shares.items() if one.running or one.waiting}
         share = self._shares.setdefault(caller, _Share())
-        if not share.waiting:  # time in which nobody asked is not saved up
+        if not share.waiting:  # time without requests is not saved up
             share.clock = max(share.clock, self._clock)
         return share
 

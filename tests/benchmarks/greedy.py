@@ -1,10 +1,11 @@
 """One greedy key: how fast others are answered while it asks for the costliest things there are.
 
 Two web processes. One agent's key assembles contexts with a topic, twenty a second, for 15 s alone, and then for 30 s
-beside forty connections on which another agent's key sends costly requests as fast as it gets answers, refusals too.
+next to forty connections on which another key, an admin's, sends the costliest requests that the limits allow (those of
+`costly_requests` over REST) as fast as it gets answers, refusals too.
 
 `others_p50_alone`, `others_p95_alone`: milliseconds of the first key's assemblies while nobody else asks;
-`others_p95_greedy`: beside the greedy key; `others_p95_ratio`: the second by the first. `others_errors`: its requests
+`others_p95_greedy`: next to the greedy key; `others_p95_ratio`: the second by the first. `others_errors`: its requests
 without a context. `greedy_answered`, `greedy_refused`: what the greedy key got; `greedy_p95` of what was answered.
 `grown_mb`: by how many megabytes the process of the server that grew most has grown, ten seconds after the end.
 `worst_cpu_s`, `worst_mb`: the costliest of the requests sent alone: processor time, and memory at its highest above
@@ -21,17 +22,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import django
 import httpx
 
 from tests.benchmarks.conversations import conversations, last_session, questions
+from tests.benchmarks.costly_requests import LADEN, TEAM, costly_requests, laden
 from tests.benchmarks.figures import figure
-from tests.benchmarks.greedy_load import costly_requests
 from tests.benchmarks.http_assembly import manage, served
 
 NAME = "greedy"
 PROCESSES, CONNECTIONS = 2, 40
 ALONE_SECONDS, GREEDY_SECONDS, REST_SECONDS = 15, 30, 10
-PACE_SECONDS = 0.05
+PACE_SECONDS, PATIENCE_SECONDS = 0.05, 120
+CREATED = 201
 UNLIMITED = {"QUOTA_REQUESTS_UNDER_WAY": "0", "QUOTA_REQUESTS_PER_MINUTE": "0", "QUOTA_RECORD_BYTES_PER_DAY": "0"}
 
 
@@ -41,14 +44,16 @@ def run() -> None:
         os.environ.update(UNLIMITED)
     folder = Path(os.environ["DOSSIER_DATA_DIR"])
     with served("--processes", str(PROCESSES)) as address:
-        files = conversations(folder)[:2]
-        for number, file in enumerate(files):
-            manage("import_conversation", str(file), "--agent", f"agent-{number}")
-        keys = [manage("create_api_key", "--agent", f"agent-{number}").split()[-1] for number in (0, 1)]
-        other = _Other(address, keys[0], _asked(files[0]))
+        file = conversations(folder)[0]
+        manage("import_conversation", str(file), "--agent", "agent-0")
+        keys = [manage("create_api_key", *whose).split()[-1] for whose in (("--agent", "agent-0"), ("--admin",))]
+        django.setup()
+        names = laden(last_session(file))
+        requests = _costly(address, keys[1], names)
+        other = _Other(address, keys[0], _asked(file))
         other.ask_for(5)
         alone = other.ask_for(ALONE_SECONDS)
-        _send_each_once(address, keys[1])  # what is loaded once is no growth
+        _report_costs(address, keys[1], requests)  # what is loaded once is no growth
         before = _memory()
         command = [sys.executable, "-m", "tests.benchmarks.greedy_load", address]
         load = subprocess.Popen(
@@ -58,22 +63,21 @@ def run() -> None:
             text=True,
         )
         assert load.stdin
-        load.stdin.write(json.dumps({"key": keys[1], "agent": "agent-1"}))
+        load.stdin.write(json.dumps({"key": keys[1], "requests": [one[1:] for one in requests]}))
         load.stdin.close()
         time.sleep(1)
-        beside = other.ask_for(GREEDY_SECONDS)
+        disturbed = other.ask_for(GREEDY_SECONDS)
         assert load.stdout
         greedy = json.loads(load.stdout.read())
         load.wait()
         time.sleep(REST_SECONDS)
         after = _memory()
-        _report(alone, beside, greedy)
-        grown = [after[name] - before.get(name, before_of_role(before, name)) for name in after]
+        _report(alone, disturbed, greedy)
+        grown = [after[name] - before.get(name, _before_of_role(before, name)) for name in after]
         figure(NAME, "grown_mb", max(grown), "MB", len(grown))
-        _report_costs(address, keys[1])
 
 
-class Asked(NamedTuple):
+class _Sent(NamedTuple):
     """What came of one key's requests: milliseconds of each, and how many got no context."""
 
     took: list[float]
@@ -87,23 +91,23 @@ class _Other:
         self._client = httpx.Client(base_url=address, headers={"Authorization": f"Bearer {key}"}, timeout=90)
         self._bodies = bodies
 
-    def ask_for(self, seconds: float) -> Asked:
+    def ask_for(self, seconds: float) -> _Sent:
         """Ask for a context every PACE_SECONDS, later where an answer took longer."""
         took, errors, until = [], 0, time.monotonic() + seconds
         while time.monotonic() < until:
             begun = time.perf_counter()
             try:
                 answer = self._client.post("/api/v1/assemblies", json=next(self._bodies))
-                errors += answer.status_code != 201
+                errors += answer.status_code != CREATED
             except httpx.TransportError:
                 errors += 1
             took.append((time.perf_counter() - begun) * 1000)
             time.sleep(max(0.0, PACE_SECONDS - (time.perf_counter() - begun)))
-        return Asked(sorted(took), errors)
+        return _Sent(sorted(took), errors)
 
 
 def _asked(file: Path) -> Iterator[dict[str, Any]]:
-    """Requests of the conversation profile with a topic, each for a moment that nobody asked for."""
+    """Requests of the conversation profile with a topic, each for a moment that has no context yet."""
     topics, moment = questions(file), last_session(file)
     number = 0
     while True:
@@ -112,14 +116,14 @@ def _asked(file: Path) -> Iterator[dict[str, Any]]:
         yield {"agent": "agent-0", "topic": topics[number % len(topics)], "now": now.isoformat()}
 
 
-def _report(alone: Asked, beside: Asked, greedy: dict[str, Any]) -> None:
+def _report(alone: _Sent, disturbed: _Sent, greedy: dict[str, Any]) -> None:
     figure(NAME, "others_p50_alone", statistics.median(alone.took), "ms", len(alone.took))
     figure(NAME, "others_p95_alone", _p95(alone.took), "ms", len(alone.took))
-    figure(NAME, "others_p50_greedy", statistics.median(beside.took), "ms", len(beside.took))
-    figure(NAME, "others_p95_greedy", _p95(beside.took), "ms", len(beside.took))
-    figure(NAME, "others_max_greedy", beside.took[-1], "ms", len(beside.took))
-    figure(NAME, "others_p95_ratio", _p95(beside.took) / _p95(alone.took), "ratio", len(beside.took))
-    figure(NAME, "others_errors", beside.errors + alone.errors, "count", len(beside.took) + len(alone.took))
+    figure(NAME, "others_p50_greedy", statistics.median(disturbed.took), "ms", len(disturbed.took))
+    figure(NAME, "others_p95_greedy", _p95(disturbed.took), "ms", len(disturbed.took))
+    figure(NAME, "others_max_greedy", disturbed.took[-1], "ms", len(disturbed.took))
+    figure(NAME, "others_p95_ratio", _p95(disturbed.took) / _p95(alone.took), "ratio", len(disturbed.took))
+    figure(NAME, "others_errors", disturbed.errors + alone.errors, "count", len(disturbed.took) + len(alone.took))
     for name, count in greedy["statuses"].items():
         figure(NAME, f"greedy_{name}", count, "count", count)
 
@@ -128,37 +132,73 @@ def _p95(took: list[float]) -> float:
     return took[int(len(took) * 0.95)]
 
 
-def _send_each_once(address: str, key: str) -> None:
+class _Request(NamedTuple):
+    """One costly request, ready to be sent."""
+
+    name: str
+    method: str
+    path: str
+    body: str
+
+
+def _costly(address: str, key: str, names: dict[str, str]) -> list[_Request]:
+    """Those over REST, about contexts that the laden agent was given just now."""
+    _wait_for_jobs()
+    with _client(address, key) as client:
+        for name in ("assembly", "other"):
+            names[name] = _assembled(client, name)
+    return [
+        _Request(one.name, one.method, one.path.format(**names), json.dumps(one.body()) if one.body else "")
+        for one in costly_requests()
+        if not one.is_page
+    ]
+
+
+def _wait_for_jobs() -> None:
+    """Return when what was stored is split and embedded, so that no worker disturbs what is measured."""
+    from memories.jobs import UNFINISHED
+    from memories.models import Job
+
+    for _ in range(PATIENCE_SECONDS):
+        if not Job.objects.filter(status__in=UNFINISHED).exists():
+            return
+        time.sleep(1)
+
+
+def _assembled(client: httpx.Client, topic: str) -> str:
+    """The id of a new context. The first of a large agent may be late on a busy machine."""
+    wanted = {"agent": LADEN, "team": TEAM, "profile": "stack", "topic": topic, "budgets": {"time_ms": 60_000}}
+    for _ in range(5):
+        answer = client.post("/api/v1/assemblies", json=wanted)
+        if answer.status_code == CREATED:
+            return str(answer.json()["id"])
+    sys.exit(f"no context was assembled: {answer.text}")
+
+
+def _client(address: str, key: str) -> httpx.Client:
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-    with httpx.Client(base_url=address, headers=headers, timeout=120) as client:
-        for one in costly_requests("agent-1"):
-            client.request(one.method, one.path, content=one.body)
+    return httpx.Client(base_url=address, headers=headers, timeout=120)
 
 
-def _report_costs(address: str, key: str) -> None:
+def _report_costs(address: str, key: str, requests: list[_Request]) -> None:
     """Print what the costliest request takes, sent alone."""
-    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
     cpu: list[tuple[float, str]] = []
     memory: list[tuple[float, str]] = []
-    with httpx.Client(base_url=address, headers=headers, timeout=120) as client:
-        for one in costly_requests("agent-1"):
-            until = time.monotonic() + 15
+    with _client(address, key) as client:
+        for one in requests:
             for pid in _server_processes():
                 Path(f"/proc/{pid}/clear_refs").write_text("5")  # the highest so far is forgotten
             resident, used = _memory(), _processor_seconds()
             answer = client.request(one.method, one.path, content=one.body)
-            while answer.status_code == 429 and time.monotonic() < until:
-                time.sleep(1)
-                answer = client.request(one.method, one.path, content=one.body)
             cpu.append((_processor_seconds() - used, one.name))
             highest = _memory("VmHWM")
             memory.append((max(highest[name] - resident.get(name, highest[name]) for name in highest), one.name))
-            print(one.name, answer.status_code, cpu[-1][0], memory[-1][0], file=sys.stderr, flush=True)
+            print(one.name, answer.status_code, *cpu[-1][:1], *memory[-1][:1], file=sys.stderr, flush=True)
     figure(NAME, "worst_cpu_s", max(cpu)[0], "s", len(cpu))
     figure(NAME, "worst_mb", max(memory)[0], "MB", len(memory))
 
 
-def before_of_role(before: dict[str, float], name: str) -> float:
+def _before_of_role(before: dict[str, float], name: str) -> float:
     """Return the memory that a process with the same work had: of one that took another's place meanwhile."""
     role = name.partition(" ")[0]
     return max((size for other, size in before.items() if other.startswith(f"{role} ")), default=0.0)

@@ -37,7 +37,7 @@ class QuotaServer(Server):
         return api_key_create(agent=agent_create(slug=slug, name=slug, teams=[]))
 
     def ask(self, secret: str, path: str = "/api/v1/agents") -> httpx.Response:
-        """Ask on a connection of its own, so that both processes are asked."""
+        """Send it on a connection of its own, so that both processes get some."""
         return httpx.get(f"{self.address}{path}", headers={"Authorization": f"Bearer {secret}"}, timeout=30)
 
 

@@ -73,7 +73,7 @@ def test_limits_are_set_in_megabytes(owner: User, admin: User, address: str) -> 
 def test_use_is_a_chart_and_a_table_and_near_the_limit_it_warns(owner: User, address: str, settings: Any) -> None:
     settings.QUOTA_TEXT_BYTES_PER_DAY = 1_000_000
     subject = f"key:{address.split('/')[4]}"
-    assert "Nothing was asked" in text(signed_in(owner), address)
+    assert "There was no request" in text(signed_in(owner), address)
     uses = Uses()
     uses.add([subject], requests=1_234, refused=5, text_bytes=900_000)
     uses.flush()

@@ -55,8 +55,8 @@ def ask(
     return gate.admit(caller, heavy=heavy, method=method, path=path)
 
 
-def refusal(gate: QuotaGate, caller: Caller, path: str = "/api/v1/agents", **asked: Any) -> TooManyRequests:
-    with pytest.raises(TooManyRequests) as caught, ask(gate, caller, path, **asked):
+def refusal(gate: QuotaGate, caller: Caller, path: str = "/api/v1/agents", **others: Any) -> TooManyRequests:
+    with pytest.raises(TooManyRequests) as caught, ask(gate, caller, path, **others):
         pass
     return caught.value
 
