@@ -6,7 +6,7 @@ next to forty connections on which another key, an admin's, sends the costliest 
 
 `others_p50_alone`, `others_p95_alone`: milliseconds of the first key's assemblies while nobody else asks;
 `others_p95_greedy`: next to the greedy key; `others_p95_ratio`: the second by the first. `others_errors`: its requests
-without a context. `greedy_answered`, `greedy_refused`: what the greedy key got; `greedy_p95` of what was answered.
+without a context. `greedy_200`, `greedy_429` …: answers to the greedy key by status.
 `grown_mb`: by how many megabytes the process of the server that grew most has grown, ten seconds after the end.
 `worst_cpu_s`, `worst_mb`: the costliest of the requests sent alone: processor time, and memory at its highest above
 that before it. `LIMITS=off` sets no limits; the heavy lane stays. The load comes from one process of lower priority.
