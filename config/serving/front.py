@@ -3,15 +3,17 @@ process computes the answer."""
 
 import asyncio
 from contextlib import AbstractContextManager, nullcontext
-from typing import Protocol
+from functools import partial
+from typing import IO, Protocol
 
 from config.http.errors import DossierError
 from config.http.limits import REFUSAL
 from config.http.problems import Busy
 from config.serving.callers import Caller, Callers, credential_of
 from config.serving.heavy_lane import Application, HeavyLane, Message, Receive, Send
-from config.serving.heavy_routes import HeavyRoutes
+from config.serving.heavy_routes import LONG_SECONDS, HeavyRoutes, is_heavy
 from config.serving.refusals import REFUSAL_PAUSE_SECONDS, TooManyRequests, refuse
+from config.serving.threads import HeavyAfterAll
 
 UNCOUNTED = ("/static/", "/metrics")
 """Begin the paths that count towards nobody's limits."""
@@ -66,13 +68,9 @@ class Front:
         credential = b"" if scope["path"].startswith(SIGN_IN) else credential_of(scope)
         caller = self._callers.caller_of(scope, credential)
         scope["caller"] = caller.name
-        is_read = REFUSAL not in scope  # a refused body costs nothing, and has nothing to hand over
         body_bytes = _announced_bytes(scope)
-        heavy = is_read and self._heavy_routes.is_heavy(scope, caller.name, body_bytes)
         try:
-            with self._gate.admit(caller, heavy=heavy, method=scope["method"], path=scope["path"]) as admitted:
-                answer = _Answer(send, admitted)
-                await self._answer(scope, receive, answer.send, heavy=heavy)
+            admitted, status = await self._answered(scope, receive, send, caller, body_bytes)
         except DossierError as error:
             if isinstance(error, TooManyRequests):  # whoever tries again at once costs no more than once in a while
                 await asyncio.sleep(REFUSAL_PAUSE_SECONDS)
@@ -84,14 +82,47 @@ class Front:
         if "principal" in facts:
             self._callers.learn(credential, facts)
         if admitted:
-            admitted.answered(answer.status, body_bytes)
+            admitted.answered(status, body_bytes)
 
-    async def _answer(self, scope: Message, receive: Receive, send: Send, *, heavy: bool) -> None:
-        if heavy and self._heavy_lane:
-            await self._heavy_lane(scope, receive, send)
-            return
-        await self._answer_here(scope, receive, send)
-        self._heavy_routes.learn(scope["caller"], scope["path"], scope.get("facts", {}).get("seconds", 0.0))
+    async def _answered(
+        self, scope: Message, receive: Receive, send: Send, caller: Caller, body_bytes: int
+    ) -> tuple[Admitted | None, int]:
+        """Answer where it is cheapest for others; return the status. Raises TooManyRequests and Busy."""
+        is_large = is_heavy(scope, body_bytes)
+        is_read = REFUSAL not in scope  # a refused body costs nothing, and has nothing to hand over
+        heavy = is_read and (is_large or self._heavy_routes.were_heavy(caller.name, scope["path"]))
+        if self._heavy_lane and not heavy:
+            scope["on_long"] = partial(self._heavy_routes.learn, caller.name, scope["path"], LONG_SECONDS)
+        try:
+            answered = await self._answered_by(scope, receive, send, caller, heavy=heavy)
+        except HeavyAfterAll as overtaken:
+            del scope["on_long"]
+            body = _read_again(overtaken.body, receive)
+            answered = await self._answered_by(scope, body, send, caller, heavy=True)
+        if not is_large:
+            seconds = scope.get("facts", {}).get("seconds", 0.0)
+            self._heavy_routes.learn(caller.name, scope["path"], seconds)
+        return answered
+
+    async def _answered_by(
+        self, scope: Message, receive: Receive, send: Send, caller: Caller, *, heavy: bool
+    ) -> tuple[Admitted | None, int]:
+        application = self._heavy_lane if heavy and self._heavy_lane else self._answer_here
+        with self._gate.admit(caller, heavy=heavy, method=scope["method"], path=scope["path"]) as admitted:
+            answer = _Answer(send, admitted)
+            await application(scope, receive, answer.send)
+        return admitted, answer.status
+
+
+def _read_again(body: IO[bytes], receive: Receive) -> Receive:
+    """What receives a body that was read already, and then what comes after it. It is small."""
+    arriving = [{"type": "http.request", "body": body.read(), "more_body": False}]
+    body.close()
+
+    async def receive_again() -> Message:
+        return arriving.pop() if arriving else await receive()
+
+    return receive_again
 
 
 def _announced_bytes(scope: Message) -> int:

@@ -15,6 +15,8 @@ from django.urls import resolve
 HEAVY_BODY_BYTES = 64_000
 HEAVY_SECONDS = 0.15
 """Processor time. A light request takes a few milliseconds, the first of a large agent some tens of them."""
+LONG_SECONDS = 0.6
+"""Noted of a request that still computes: enough to make its route costly at once."""
 REMEMBERED_SECONDS = 60.0
 NEWEST_SHARE = 0.3  # of the newest request in the mean: one that was slow by chance does not count as costly
 MOST_REMEMBERED = 2_000
@@ -35,25 +37,29 @@ READ = re.compile(
 )
 
 
+def is_heavy(scope: Mapping[str, Any], body_bytes: int) -> bool:
+    """Return whether anybody's request like this one is costly. `body_bytes` is the size announced, 0 where none is."""
+    pattern = READ if scope["method"] in {"GET", "HEAD"} else POSTED
+    return body_bytes > HEAVY_BODY_BYTES or bool(pattern.fullmatch(scope["path"]))
+
+
 class HeavyRoutes:
-    """Tells costly requests, and learns which ones were."""
+    """Learns which requests of a caller are costly."""
 
     def __init__(self) -> None:
         self._means: dict[tuple[str, str], tuple[float, float]] = {}
         """Seconds of processor time by caller and route, and when that was last so."""
         self._callers: set[str] = set()
 
-    def is_heavy(self, scope: Mapping[str, Any], caller: str, body_bytes: int) -> bool:
-        """Return whether the request is likely to cost much. `body_bytes` is the size announced, 0 where none is."""
-        if body_bytes > HEAVY_BODY_BYTES:
-            return True
-        pattern = READ if scope["method"] in {"GET", "HEAD"} else POSTED
-        return bool(pattern.fullmatch(scope["path"])) or (
-            caller in self._callers and self._was_heavy(caller, route_of(scope["path"]))
-        )
+    def were_heavy(self, caller: str, path: str) -> bool:
+        """Return whether the last requests of the caller to the same route were costly."""
+        if caller not in self._callers:
+            return False
+        mean, moment = self._means.get((caller, route_of(path)), (0.0, 0.0))
+        return mean >= HEAVY_SECONDS and time.monotonic() - moment < REMEMBERED_SECONDS
 
     def learn(self, caller: str, path: str, seconds: float) -> None:
-        """Note what a request cost in this process."""
+        """Note what a request cost, wherever it was computed."""
         if seconds < HEAVY_SECONDS and caller not in self._callers:
             return
         key = caller, route_of(path)
@@ -63,10 +69,6 @@ class HeavyRoutes:
         self._callers.add(caller)
         if len(self._means) > MOST_REMEMBERED:
             self._forget_old()
-
-    def _was_heavy(self, caller: str, route: str) -> bool:
-        mean, moment = self._means.get((caller, route), (0.0, 0.0))
-        return mean >= HEAVY_SECONDS and time.monotonic() - moment < REMEMBERED_SECONDS
 
     def _forget_old(self) -> None:
         since = time.monotonic() - REMEMBERED_SECONDS

@@ -6,11 +6,12 @@ request changes once to a thread that is there already and once back, and waits 
 
 import asyncio
 import contextvars
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from functools import partial
-from threading import Barrier
-from time import thread_time
+from threading import Barrier, get_ident
+from time import clock_gettime, pthread_getcpuclockid, thread_time
 from typing import IO, Any, NamedTuple, cast
 
 from django.core import signals
@@ -21,7 +22,7 @@ from django.urls import set_script_prefix
 
 from config.http.arrival import arrived_now
 from config.http.current import facts_of_caller
-from config.serving.turns import Turns
+from config.serving.turns import Overtaken, Turns
 
 AT_ONCE = 1
 """Requests of one process that are under way. With two, each takes longer and no more are answered (`make bench
@@ -33,6 +34,18 @@ THREADS_OF_ONE = 0.75
 """Share of the threads that requests of one caller may have: those that hang leave some to the others."""
 WHOLE_BYTES = 1_000_000
 """A file up to this size is sent in one piece."""
+
+
+COMPUTING_SECONDS = 0.15
+"""Processor time after which a request that takes long is one that computes."""
+
+
+class HeavyAfterAll(Exception):
+    """A request was not answered, because its caller computes too much in this process already. Its body was read."""
+
+    def __init__(self, body: IO[bytes]) -> None:
+        super().__init__()
+        self.body = body
 
 
 class Answer(NamedTuple):
@@ -73,12 +86,26 @@ class ThreadedHandler(ASGIHandler):
             return
         arrived_now()
         answering = partial(contextvars.copy_context().run, self._answer, scope, body)
-        async with self._turns.one(scope.get("caller", "")):
+        async with self._turn(scope, body):
             answer = await _finished(asyncio.get_running_loop().run_in_executor(self._threads, answering))
         await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
         await send({"type": "http.response.body", "body": answer.body, "more_body": answer.rest is not None})
         if answer.rest:
             await self._send_rest(answer.rest, send)
+
+    @asynccontextmanager
+    async def _turn(self, scope: Any, body: IO[bytes]) -> AsyncIterator[None]:
+        """Within, the request may be answered. Raises HeavyAfterAll where another process had better do it."""
+        movable, begun = "on_long" in scope, False
+        computing = partial(_is_computing, scope)
+        try:
+            async with self._turns.one(scope.get("caller", ""), is_computing=computing, movable=movable):
+                begun = True
+                yield
+        except Overtaken:
+            if begun:
+                raise
+            raise HeavyAfterAll(body) from None
 
     async def _send_rest(self, rest: Rest, send: Any) -> None:
         """One piece after the other, so that no more of a large file is held than one; the threads read them."""
@@ -92,6 +119,7 @@ class ThreadedHandler(ASGIHandler):
 
     def _answer(self, scope: Any, body: IO[bytes]) -> Answer:
         begun = thread_time()
+        scope["thread"] = pthread_getcpuclockid(get_ident()), begun
         try:
             return self._answer_request(scope, body)
         finally:
@@ -118,6 +146,16 @@ class ThreadedHandler(ASGIHandler):
         response = self.get_response(request)
         scope["facts"] = facts_of_caller(request)
         return response
+
+
+def _is_computing(scope: Any) -> bool:
+    """Whether the request has computed for long by now, and not waited for others. Whoever wants to know is told."""
+    clock, begun = scope.get("thread", (None, 0.0))
+    if clock is None or clock_gettime(clock) - begun < COMPUTING_SECONDS:
+        return False
+    if on_long := scope.get("on_long"):
+        on_long()
+    return True
 
 
 async def _finished(work: "asyncio.Future[Answer]") -> Answer:

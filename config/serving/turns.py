@@ -2,8 +2,10 @@
 
 Python runs one thread of a process at a time. Were all requests begun at once, each would take as long as all of them
 together, and those with a deadline would miss it, one like the other. So only a few are under way, enough to use the
-time in which one waits for the database. Whoever takes long does so because it waits for somebody else: after a moment
-it no longer counts, and the next may begin, so that nobody who hangs keeps others from their turn.
+time in which one waits for the database. Whoever takes long mostly waits for somebody else: after a moment it no longer
+counts, and the next may begin, so that nobody who hangs keeps others from their turn. One that takes long because it
+computes lets others begin as well, but no other one of the same caller: those that wait are sent to another process
+where they can go there.
 
 The order is that of start-time fair queueing: each caller has a clock that runs on by the seconds that its requests
 take, and the waiting request of the caller whose clock is furthest behind begins. A caller with one request waits for
@@ -12,7 +14,7 @@ the one under way, never for forty of somebody else. Requests of one caller begi
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 EXPECTED_SECONDS = 0.005
@@ -20,15 +22,57 @@ EXPECTED_SECONDS = 0.005
 MOST_CALLERS = 1_000  # before clocks of callers without requests are forgotten
 
 
-class _Share:
-    """One caller's requests in this process."""
+class Overtaken(Exception):
+    """A request did not get its turn, because another one of its caller computes for long in this process."""
 
-    __slots__ = ("clock", "running", "waiting")
+
+class _Share:
+    """One caller's requests in this process: `computing` are those that do so for long."""
+
+    __slots__ = ("clock", "computing", "movable", "running", "waiting")
 
     def __init__(self) -> None:
         self.clock = 0.0
         self.running = 0
+        self.computing = 0
         self.waiting: deque[asyncio.Future[None]] = deque()
+        self.movable: set[asyncio.Future[None]] = set()
+
+    def computes(self) -> None:
+        """Note that one computes for long, and send away those that wait and can go."""
+        self.computing += 1
+        for turn in self.movable & {*self.waiting}:
+            if not turn.done():
+                turn.set_exception(Overtaken())
+
+
+class _Turn:
+    """A request that has its turn."""
+
+    def __init__(self, turns: "Turns", share: _Share, is_computing: Callable[[], bool]) -> None:
+        self._turns, self._share, self._is_computing = turns, share, is_computing
+        self._loop = asyncio.get_running_loop()
+        self._begun = self._loop.time()
+        self._counts = True
+        self._computes = False
+        self._look = self._loop.call_later(turns.counted_seconds, self._take_long)
+
+    def end(self) -> None:
+        """Give the turn back."""
+        self._look.cancel()
+        self._share.running -= 1
+        self._share.computing -= self._computes
+        self._share.clock += min(self._loop.time() - self._begun, self._turns.counted_seconds) - EXPECTED_SECONDS
+        self._turns.begin_next(freed=int(self._counts))
+
+    def _take_long(self) -> None:
+        if not self._computes and self._is_computing():
+            self._computes = True
+            self._share.computes()
+        if not self._computes:  # it may begin to compute
+            self._look = self._loop.call_later(self._turns.counted_seconds, self._take_long)
+        freed, self._counts = int(self._counts), False
+        self._turns.begin_next(freed=freed)
 
 
 class Turns:
@@ -38,29 +82,29 @@ class Turns:
         """`at_once` requests count, each for `counted_seconds` at most; one caller has at most `most_each` running,
         counted or not."""
         self._free = at_once
-        self._counted_seconds = counted_seconds
+        self.counted_seconds = counted_seconds
         self._most_each = most_each
         self._clock = 0.0
         self._shares: dict[str, _Share] = {}
 
     @asynccontextmanager
-    async def one(self, caller: str = "") -> AsyncIterator[None]:
-        """Wait for a turn. It ends with the block, or for the others as soon as it no longer counts."""
+    async def one(
+        self, caller: str = "", *, is_computing: Callable[[], bool] = lambda: False, movable: bool = False
+    ) -> AsyncIterator[None]:
+        """Wait for a turn. It ends with the block, or for the others as soon as it no longer counts. `is_computing`
+        tells whether a request that takes long computes. Raises Overtaken where it is `movable`."""
         share = self._share_of(caller)
-        await self._begun(share)
-        loop = asyncio.get_running_loop()
-        begun = loop.time()
-        over = loop.call_later(self._counted_seconds, self._release)
+        await self._begun(share, movable=movable)
+        turn = _Turn(self, share, is_computing)
         try:
             yield
         finally:
-            share.running -= 1
-            share.clock += min(loop.time() - begun, self._counted_seconds) - EXPECTED_SECONDS
-            if over.when() > loop.time():
-                over.cancel()
-                self._release()
-            else:
-                self._begin_next()
+            turn.end()
+
+    def begin_next(self, *, freed: int) -> None:
+        """Let those begin for whom there is room; `freed` turns count no longer."""
+        self._free += freed
+        self._begin_next()
 
     def _share_of(self, caller: str) -> _Share:
         if len(self._shares) > MOST_CALLERS:
@@ -70,23 +114,25 @@ class Turns:
             share.clock = max(share.clock, self._clock)
         return share
 
-    async def _begun(self, share: _Share) -> None:
+    async def _begun(self, share: _Share, *, movable: bool) -> None:
+        if movable and share.computing:
+            raise Overtaken
         turn = asyncio.get_running_loop().create_future()
         share.waiting.append(turn)
+        if movable:
+            share.movable.add(turn)
         self._begin_next()
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():  # it came in the same moment
+            if turn.done() and not turn.cancelled() and not turn.exception():  # it came in the same moment
                 share.running -= 1
-                self._release()
-            elif turn in share.waiting:
-                share.waiting.remove(turn)
+                self.begin_next(freed=1)
             raise
-
-    def _release(self) -> None:
-        self._free += 1
-        self._begin_next()
+        finally:
+            share.movable.discard(turn)
+            if turn in share.waiting:
+                share.waiting.remove(turn)
 
     def _begin_next(self) -> None:
         while self._free:
@@ -103,4 +149,4 @@ class Turns:
                 turn.set_result(None)
 
     def _may_begin(self, share: _Share) -> bool:
-        return self._most_each is None or share.running < self._most_each
+        return not share.computing and (self._most_each is None or share.running < self._most_each)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from config.serving.callers import Callers, credential_of
 from config.serving.front import Front, OpenGate
 from config.serving.heavy_lane import FRAME_BYTES, Application, HeavyLane, answer_one
 from config.serving.heavy_routes import HEAVY_BODY_BYTES, HeavyRoutes
+from config.serving.threads import HeavyAfterAll
 
 pytestmark = pytest.mark.finding("3b")
 
@@ -149,34 +151,33 @@ def test_work_is_given_up_when_the_client_goes(tmp_path: Path) -> None:
     ],
 )
 def test_costly_routes_are_told_by_address(method: str, path: str, heavy: bool) -> None:
-    assert HeavyRoutes().is_heavy(scope_of(path, method), "key:1", 100) is heavy
+    assert heavy_routes.is_heavy(scope_of(path, method), 100) is heavy
 
 
 def test_large_bodies_are_costly_everywhere() -> None:
-    assert HeavyRoutes().is_heavy(scope_of("/api/v1/assemblies"), "key:1", HEAVY_BODY_BYTES + 1)
+    assert heavy_routes.is_heavy(scope_of("/api/v1/assemblies"), HEAVY_BODY_BYTES + 1)
 
 
 def test_what_was_costly_for_one_caller_is_so_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    routes, read = HeavyRoutes(), scope_of("/agents/luna/logs/2026-03-01/", "GET")
-    other_day = scope_of("/agents/luna/logs/2026-03-02/", "GET")
-    routes.learn("key:1", read["path"], 3.0)
-    assert routes.is_heavy(other_day, "key:1", 0)
-    assert not routes.is_heavy(other_day, "key:2", 0), "others' pages are as quick as before"
-    assert not routes.is_heavy(scope_of("/agents/luna/", "GET"), "key:1", 0)
+    routes, other_day = HeavyRoutes(), "/agents/luna/logs/2026-03-02/"
+    routes.learn("key:1", "/agents/luna/logs/2026-03-01/", 3.0)
+    assert routes.were_heavy("key:1", other_day)
+    assert not routes.were_heavy("key:2", other_day), "others' pages are as quick as before"
+    assert not routes.were_heavy("key:1", "/agents/luna/")
     monkeypatch.setattr(heavy_routes, "REMEMBERED_SECONDS", -1.0)
-    assert not routes.is_heavy(other_day, "key:1", 0)
+    assert not routes.were_heavy("key:1", other_day)
 
 
 def test_one_slow_moment_makes_no_route_costly() -> None:
     routes = HeavyRoutes()
     routes.learn("key:1", "/api/v1/assemblies", 0.4)
-    assert not routes.is_heavy(scope_of("/api/v1/assemblies"), "key:1", 0)
+    assert not routes.were_heavy("key:1", "/api/v1/assemblies")
     for _ in range(5):
         routes.learn("key:1", "/api/v1/assemblies", 0.4)
-    assert routes.is_heavy(scope_of("/api/v1/assemblies"), "key:1", 0)
+    assert routes.were_heavy("key:1", "/api/v1/assemblies")
     for _ in range(10):
         routes.learn("key:1", "/api/v1/assemblies", 0.002)
-    assert not routes.is_heavy(scope_of("/api/v1/assemblies"), "key:1", 0)
+    assert not routes.were_heavy("key:1", "/api/v1/assemblies")
 
 
 def test_the_front_hands_over_what_is_costly_and_learns_who_asked(tmp_path: Path) -> None:
@@ -193,6 +194,30 @@ def test_the_front_hands_over_what_is_costly_and_learns_who_asked(tmp_path: Path
     assert (costly["caller"], here) == ("address:192.0.2.7", [])
     asyncio.run(asyncio.wait_for(exchange(front, scope_of("/api/v1/agents", authorization="Bearer one"), b"")(), 20))
     assert here == ["key:1"], "its key proved itself in the heavy process"
+
+
+def test_what_waits_behind_a_long_request_of_its_caller_is_handed_over(tmp_path: Path) -> None:
+    heavy: list[str] = []
+    body = BytesIO(b"small")
+
+    async def answer_here(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        scope["on_long"]()
+        raise HeavyAfterAll(body)
+
+    async def answer_there(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        heavy.append(scope["path"])
+        await repeat(scope, receive, send)
+
+    async def story() -> list[dict[str, Any]]:
+        await exchange(front, scope_of("/api/v1/agents", x="1"), b"small")()
+        return await exchange(front, scope_of("/api/v1/agents", x="1"), b"other")()
+
+    socket = tmp_path / "s"
+    front = Front(answer_here, HeavyLane(str(socket)), OpenGate())
+    _, answer = with_other_process(socket, answer_there, story)
+    assert heavy == ["/api/v1/agents"] * 2
+    assert answer["body"] == b"other", "the second went there at once"
+    assert body.closed
 
 
 def test_made_up_credentials_count_as_their_address() -> None:

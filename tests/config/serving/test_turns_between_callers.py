@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from config.serving.turns import Turns
+from config.serving.turns import Overtaken, Turns
 
 pytestmark = pytest.mark.finding("3b")
 
@@ -98,5 +98,35 @@ def test_one_that_is_given_up_while_it_waits_leaves_its_place() -> None:
         begun: list[str] = []
         await _take(turns, "third", begun)
         assert begun == ["third"]
+
+    asyncio.run(asyncio.wait_for(story(), 30))
+
+
+def test_who_computes_for_long_begins_nothing_else_and_sends_its_waiting_ones_away() -> None:
+    async def story() -> None:
+        turns, end = Turns(1, counted_seconds=0.02), asyncio.Event()
+        begun: list[str] = []
+
+        async def compute() -> None:
+            async with turns.one("greedy", is_computing=lambda: True):
+                await end.wait()
+
+        async def movable() -> None:
+            async with turns.one("greedy", movable=True):
+                begun.append("movable")
+
+        computing = asyncio.create_task(compute())
+        await asyncio.sleep(0)
+        sent_away, waiting = asyncio.create_task(movable()), asyncio.create_task(_take(turns, "greedy", begun))
+        with pytest.raises(Overtaken):
+            await sent_away
+        with pytest.raises(Overtaken):
+            await movable()
+        await _take(turns, "other", begun)
+        assert begun == ["other"], "the one that cannot be moved waits until the long one has ended"
+        end.set()
+        await asyncio.gather(computing, waiting)
+        assert begun == ["other", "greedy"]
+        await movable()
 
     asyncio.run(asyncio.wait_for(story(), 30))
