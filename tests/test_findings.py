@@ -50,11 +50,11 @@ FINDINGS = {
 
 
 def test_every_finding_has_a_test() -> None:
-    marked = tests_by_finding()
+    marked = find_marked_tests()
     assert marked.keys() == FINDINGS.keys()
 
 
-def tests_by_finding() -> dict[str, list[str]]:
+def find_marked_tests() -> dict[str, list[str]]:
     """Return by finding the tests that are marked with it, as `path::name`."""
     marked = defaultdict(list)
     for file in sorted(TESTS.rglob("test_*.py")):
@@ -83,7 +83,7 @@ def _findings_in(node: ast.expr) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    found = tests_by_finding()
+    found = find_marked_tests()
     for number, sentence in FINDINGS.items():
         tests = found.get(number, [])
         print(

@@ -106,6 +106,14 @@ PRIVATE |= {
     "teams/<slug:slug>/keys/<uuid:id_>": (TEAM, {"GET": None, "PUT": None, "DELETE": None}),
 }
 KEYS = {"keys", "keys/<uuid:id_>"}  # of the organisation; tried in tests/api/test_keys.py
+LIMITS = {  # for those who may set them; tried in tests/rights/test_rest.py
+    "limits",
+    "agents/<slug:slug>/limits",
+    "agents/<slug:slug>/keys/<uuid:key_id>/limits",
+    "keys/<uuid:key_id>/limits",
+    "people/<uuid:id_>/limits",
+    "teams/<slug:slug>/limits",
+}
 PRIVATE |= {
     "agents/<slug:slug>/export": (AGENT, {"GET": None}),
     "agents/<slug:slug>/as-of": (AGENT, {"GET": None}),
@@ -244,7 +252,7 @@ def test_every_address_has_a_row() -> None:
         | IMPORTS
         | PROPOSALS
     )
-    tried_elsewhere |= TRENDS | ALERTS | WEBHOOKS | KEYS
+    tried_elsewhere |= TRENDS | ALERTS | WEBHOOKS | KEYS | LIMITS
     assert ROUTES.keys() == PRIVATE.keys() | tried_elsewhere
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
-from django.contrib.sessions.models import Session
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from teams.models import Membership, Role, Team
+from teams.sign_in.models import BrowserSession
 from tests.browser.conftest import PASSWORD, sign_in
 from tests.browser.looking import violations_in_both_schemes
 from tests.browser.writing import (
@@ -144,7 +144,7 @@ def test_a_session_that_ends_while_typing(context: BrowserContext, page: Page, s
     text = open_goals(page, server)
     text.fill("Before")
     is_saved(page)
-    Session.objects.all().delete()
+    BrowserSession.objects.all().delete()
     text.fill("Before and after")
     expect(state_of(page)).to_contain_text("You were signed out. Your text is safe in this window.")
     assert draft_of() == "Before"
@@ -167,7 +167,7 @@ def test_a_session_that_ends_without_scripts(browser: Browser, server: str, team
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     open_goals(page, server).fill("\nPrecious <b>\n")
-    Session.objects.all().delete()
+    BrowserSession.objects.all().delete()
     page.get_by_role("button", name="Publish …").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("You were signed out, but your text is still here")
     with context.expect_page() as opened:
