@@ -1,5 +1,6 @@
 """The database of each worker, and the cast as fixtures."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -54,6 +55,19 @@ def nothing_known_as_stored() -> None:
     """What the test before had stored was rolled back, and what it had read was another database's."""
     stored.forget()
     readings.forget()
+
+
+@pytest.fixture(autouse=True)
+def no_loop_left_running(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let tests run event loops of their own, also where a browser's loop goes on in the background of this worker."""
+    events: Any = asyncio.events
+    browsers = None if request.node.get_closest_marker("browser") else events._get_running_loop()
+    if browsers is None:
+        yield
+        return
+    events._set_running_loop(None)
+    yield
+    events._set_running_loop(browsers)
 
 
 admin = pytest.fixture(cast.admin)

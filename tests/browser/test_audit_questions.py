@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -84,11 +83,12 @@ def test_what_it_would_be_told_today(clicks: Clicks) -> None:
     expect(clicks.page.get_by_role("heading", level=1)).to_have_text("What would Luna be told today?")
 
 
-def test_what_the_agent_knew_on_another_day(clicks: Clicks, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
-    settings.SESSION_IDLE_HOURS = 100  # so that nobody is signed out when the clock goes on
+def test_what_the_agent_knew_on_another_day(clicks: Clicks, monkeypatch: pytest.MonkeyPatch, server: str) -> None:
     clock = clock_set(monkeypatch, timezone.now())
     then = clock.goes_on(hours=1)
     clock.goes_on(days=2)
+    sign_in(clicks.page, server)  # after two days without a click, one is signed out
+    clicks.page.reload()
     clicks.open("the stage")
     page = clicks.page
     clicks.click(page.get_by_role("link", name="On another day"))
