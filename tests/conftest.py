@@ -1,7 +1,7 @@
 """The database of each worker, and the cast as fixtures."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import pytest
@@ -20,6 +20,24 @@ from tests.postgres import cloned_database, connected_to
 def pytest_collection_finish() -> None:
     """What is loaded and collected by now stays to the end: the garbage collector leaves it alone."""
     collect_seldom()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Hide the loop of a browser, which goes on in this worker's thread, from a test without one and its fixtures.
+
+    Django has connections of their own for a thread in which a loop runs: fixtures would roll back in one connection
+    what a test has written in the other.
+    """
+    events: Any = asyncio.events
+    loop = None if item.get_closest_marker("browser") else events._get_running_loop()
+    if loop is None:
+        return (yield)
+    events._set_running_loop(None)
+    try:
+        return (yield)
+    finally:
+        events._set_running_loop(loop)
 
 
 @pytest.fixture(scope="session")
@@ -55,19 +73,6 @@ def nothing_known_as_stored() -> None:
     """What the test before had stored was rolled back, and what it had read was another database's."""
     stored.forget()
     readings.forget()
-
-
-@pytest.fixture(autouse=True)
-def no_loop_left_running(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Let tests run event loops of their own, also where a browser's loop goes on in the background of this worker."""
-    events: Any = asyncio.events
-    browsers = None if request.node.get_closest_marker("browser") else events._get_running_loop()
-    if browsers is None:
-        yield
-        return
-    events._set_running_loop(None)
-    yield
-    events._set_running_loop(browsers)
 
 
 admin = pytest.fixture(cast.admin)
