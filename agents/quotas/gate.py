@@ -5,19 +5,17 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from agents.quotas.headers import headers_of
-from agents.quotas.limits import NO_LIMITS, Limits
+from agents.quotas.limits import DAY_REACHED_SECONDS, NO_LIMITS, UNTIL, Limits
 from agents.quotas.stored_by import Stored, stored_by
+from agents.quotas.subjects import whose_limit
 from agents.quotas.uses import Uses, uses
+from config.http.errors import TooManyRequests
 from config.serving.callers import Caller
-from config.serving.refusals import TooManyRequests
 from config.serving.request_counts import Counted, RequestCounts, seconds_left
 
 HEAVY_UNDER_WAY = 8
 """Costly requests of one caller under way or waiting; they are computed one at a time."""
 BUSY_SECONDS = 2
-DAY_REACHED_SECONDS = 3_600
-"""When to try again once a limit of the day is reached: before midnight, as an admin may have raised it."""
-UNTIL = "The next day begins at midnight UTC; an admin can raise the limit."
 SUCCESS = range(200, 400)
 
 
@@ -107,7 +105,7 @@ class QuotaGate:
         return limited
 
     def _reached(self, incoming: Incoming, subject: str, limits: Limits) -> Iterator[_Reached]:
-        counted, whose = self._counts.of(subject), _whose(incoming.caller, subject)
+        counted, whose = self._counts.of(subject), whose_limit(incoming.caller.kind, subject)
         if incoming.heavy and subject == incoming.caller.name and counted.heavy >= HEAVY_UNDER_WAY:
             detail = f"{counted.heavy} costly requests of {whose} are under way already. Wait for their answers."
             yield _Reached("heavy-requests", detail, BUSY_SECONDS)
@@ -135,9 +133,3 @@ def _reached_now(counted: Counted, limits: Limits, whose: str) -> Iterator[_Reac
     if limits.requests_per_minute and counted.this_minute >= limits.requests_per_minute:
         detail = f"{limits.requests_per_minute:,} requests per minute are allowed for {whose}."
         yield _Reached("requests-per-minute", f"{detail} Wait for the next minute.", seconds_left())
-
-
-def _whose(caller: Caller, subject: str) -> str:
-    if subject.startswith(("agent:", "team:")):
-        return f"this {subject.partition(':')[0]}"
-    return {"person": "you", "address": "this address"}.get(caller.kind, "this key")

@@ -8,6 +8,9 @@ from django.conf import settings
 from agents.quotas.models import LIMIT_NAMES, QuotaLimit
 
 UNLIMITED = 0
+DAY_REACHED_SECONDS = 3_600
+"""When to try again once a limit of the day is reached: before midnight, as an admin may have raised it."""
+UNTIL = "The next day begins at midnight UTC; an admin can raise the limit."
 
 
 class Limits(NamedTuple):

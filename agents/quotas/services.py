@@ -1,4 +1,5 @@
-"""Limits set, and limits and uses read, of one subject or many."""
+"""Writes of limits, and reads of limits and uses, of one subject or many; and the counter of texts for services whose
+requests store more than their bodies hold."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -7,13 +8,24 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from agents.quotas.access import Subject, require_limit_setter
-from agents.quotas.limits import Limits, allowed_limits, default_limits, effective_limits
+from agents.quotas.headers import headers_of
+from agents.quotas.limits import (
+    DAY_REACHED_SECONDS,
+    UNTIL,
+    Limits,
+    allowed_limits,
+    default_limits,
+    effective_limits,
+)
 from agents.quotas.models import LIMIT_NAMES, DailyUse, QuotaLimit
-from agents.quotas.uses import today
-from config.http.errors import Invalid
+from agents.quotas.subjects import subjects_of, whose_limit
+from agents.quotas.uses import today, uses
+from config.http.errors import Invalid, TooManyRequests
+from config.serving.request_counts import Counted
 from teams.principal import Principal
 
 DAYS = 30
+MEGABYTE = 1_000_000
 NEAR = 0.8
 """Share of a limit of the day from which on a page warns."""
 
@@ -89,6 +101,39 @@ def limits_set(*, subject: Subject, limits: Mapping[str, int | None], principal:
         subject=subject.ref, by_organisation=principal.is_admin, defaults={name: limits[name] for name in LIMIT_NAMES}
     )
     return quotas_of([subject])[0]
+
+
+def require_room_for_texts(principal: Principal, text_bytes: int) -> None:
+    """Check that texts of so many bytes fit into what the principal, its agent and its teams may store today.
+
+    Raises TooManyRequests. Two processes that ask within the same second do not see each other's texts.
+    """
+    subjects = subjects_of(principal)
+    if not subjects:
+        return
+    uses.refresh(subjects)
+    for subject in subjects:
+        limit = uses.limits_of(subject, principal.kind if subject == principal.ref else "").text_bytes_per_day
+        stored = uses.stored_today(subject)
+        if limit and stored[0] + text_bytes > limit:
+            left = max(0, limit - stored[0])
+            raise TooManyRequests(
+                f"This holds {_megabytes(text_bytes)} of texts. {_megabytes(limit)} per day are allowed for "
+                f"{whose_limit(principal.kind, subject)}, and {_megabytes(left)} of them are left. "
+                f"Send less at a time. {UNTIL}",
+                retry_after=DAY_REACHED_SECONDS,
+                policies=["text-bytes-per-day"],
+                headers=headers_of(Limits(text_bytes_per_day=limit), Counted(0, 0, 0), stored),
+            )
+
+
+def texts_count(*, principal: Principal, text_bytes: int) -> None:
+    """Count texts of so many bytes towards today's use of the principal, its agent and its teams."""
+    uses.add(subjects_of(principal), text_bytes=text_bytes)
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / MEGABYTE:,.1f} MB"
 
 
 def _require_allowed(allowed: Limits, limits: Mapping[str, int | None]) -> None:

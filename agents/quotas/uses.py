@@ -102,13 +102,16 @@ class Uses:
         try:
             with connection.cursor() as cursor:
                 cursor.execute(ADD, [json.dumps([_row(key, amounts) for key, amounts in pending.items()])])
-                cursor.execute(READ, [day, sorted(active)])
-                stored = {subject: (texts, records) for subject, texts, records in cursor.fetchall()}
+            self._read_stored(day, active)
         except BaseException:
             self._take_back(pending, active)
             raise
-        known = self._stored if day == self._day else {}
-        self._stored, self._day = {**known, **stored}, day
+        self.read_limits()
+
+    def refresh(self, subjects: Iterable[str]) -> None:
+        """Read what the subjects stored today, and all limits: a process knows only those that were active in it.
+        Raises Django's errors."""
+        self._read_stored(today(), subjects)
         self.read_limits()
 
     def delete_old(self) -> None:
@@ -127,6 +130,14 @@ class Uses:
             logger.warning("what was used could not be written yet: %s", type(error).__name__)
         finally:
             connection.close()  # back to the pool
+
+    def _read_stored(self, day: datetime.date, subjects: Iterable[str]) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(READ, [day, sorted(subjects)])
+            stored = {subject: (texts, records) for subject, texts, records in cursor.fetchall()}
+        with self._lock:
+            known = self._stored if day == self._day else {}
+            self._stored, self._day = {**known, **stored}, day
 
     def _take_back(self, pending: Mapping[tuple[str, datetime.date], Amounts], active: set[str]) -> None:
         with self._lock:

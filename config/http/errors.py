@@ -1,5 +1,6 @@
 """The root of every app's errors: what happened, a stable code, and how it looks over HTTP."""
 
+import math
 from typing import Any
 
 
@@ -9,6 +10,8 @@ class DossierError(Exception):
     status: int = 400
     code: str = "bad_request"
     title: str = "This request cannot be carried out"
+    retry_after: int | None = None
+    """Seconds after which trying again makes sense; None where it never does."""
 
     def __init__(self, detail: str = "", **extra: Any) -> None:
         self.detail = detail or self.title
@@ -45,6 +48,22 @@ class Invalid(DossierError):
 
     def __init__(self, field: str, detail: str, code: str = "invalid") -> None:
         super().__init__(detail, errors={field: [{"code": code, "message": detail}]})
+
+
+class TooManyRequests(DossierError):
+    """A limit is reached; `policies` names the limits, `retry_after` is in seconds, `headers` are RateLimit headers."""
+
+    status = 429
+    code = "quota_exceeded"
+    title = "Too much at once"
+    retry_after: int
+
+    def __init__(
+        self, detail: str, *, retry_after: float, policies: list[str], headers: list[tuple[bytes, bytes]] | None = None
+    ) -> None:
+        super().__init__(detail, **{"violated-policies": policies})
+        self.retry_after = max(1, math.ceil(retry_after))
+        self.headers = headers or []
 
 
 class Conflict(DossierError):

@@ -13,7 +13,7 @@ from psycopg_pool import PoolTimeout
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from config.http.errors import DossierError, Forbidden, NotFound
+from config.http.errors import DossierError, Forbidden, NotFound, TooManyRequests
 from config.http.kept_form import kept_form
 
 logger = logging.getLogger(__name__)
@@ -35,6 +35,7 @@ class Busy(DossierError):
     status = 503
     code = "busy"
     title = "Dossier is busy"
+    retry_after = 1
 
 
 def problem_document(request: HttpRequest, error: DossierError) -> dict[str, Any]:
@@ -62,8 +63,7 @@ def error_response(request: HttpRequest, error: DossierError) -> HttpResponse:
         )
     else:
         response = render(request, "error.html", {"error": error}, status=error.status)
-    if isinstance(error, Busy):
-        response.headers["Retry-After"] = "1"
+    _add_headers(response, error)
     return response
 
 
@@ -76,9 +76,17 @@ def api_problem(exception: Exception, context: dict[str, Any]) -> Response | Non
     response = Response(problem_document(request, error), status=error.status, content_type=MEDIA_TYPE)
     if isinstance(exception, exceptions.APIException) and getattr(exception, "auth_header", None):
         response["WWW-Authenticate"] = exception.auth_header  # type: ignore[attr-defined]
-    if isinstance(error, Busy):
-        response["Retry-After"] = "1"
+    _add_headers(response, error)
     return response
+
+
+def _add_headers(response: HttpResponse, error: DossierError) -> None:
+    """Say when trying again makes sense, and of a limit how much of it is left."""
+    if error.retry_after is not None:
+        response.headers["Retry-After"] = str(error.retry_after)
+    if isinstance(error, TooManyRequests):
+        for name, value in error.headers:
+            response.headers[name.decode()] = value.decode()
 
 
 def as_dossier_error(exception: Exception) -> DossierError | None:

@@ -6,13 +6,13 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import IO, Protocol
 
-from config.http.errors import DossierError
+from config.http.errors import DossierError, TooManyRequests
 from config.http.limits import REFUSAL
 from config.http.problems import Busy
 from config.serving.callers import Caller, Callers, credential_of
 from config.serving.heavy_lane import Application, HeavyLane, Message, Receive, Send
 from config.serving.heavy_routes import LONG_SECONDS, HeavyRoutes, is_heavy
-from config.serving.refusals import REFUSAL_PAUSE_SECONDS, TooManyRequests, refuse
+from config.serving.refusals import REFUSAL_PAUSE_SECONDS, refuse
 from config.serving.threads import HeavyAfterAll
 
 UNCOUNTED = ("/static/", "/metrics")
@@ -142,6 +142,7 @@ class _Answer:
         """Pass on one message."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            if self._admitted:
+            is_told = any(name.lower() == b"ratelimit" for name, _value in message["headers"])
+            if self._admitted and not is_told:  # a refusal names the limit that was reached, which may be a team's
                 message = {**message, "headers": [*message["headers"], *self._admitted.headers()]}
         await self._send(message)

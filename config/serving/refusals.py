@@ -1,32 +1,16 @@
 """Answers to requests that are not let in: problem+json for the API, a page for people, made without the database."""
 
 import json
-import math
 from typing import Any
 
 from django.template.loader import render_to_string
 from uuid_utils.compat import uuid7
 
 from config.http.errors import DossierError
-from config.http.problems import MEDIA_TYPE, Busy, problem_document
+from config.http.problems import MEDIA_TYPE, problem_document
 from config.serving.heavy_lane import Message, Send
 
 REFUSAL_PAUSE_SECONDS = 0.5
-
-
-class TooManyRequests(DossierError):
-    """A limit is reached; `policies` names the limits, `retry_after` is in seconds."""
-
-    status = 429
-    code = "quota_exceeded"
-    title = "Too much at once"
-
-    def __init__(
-        self, detail: str, *, retry_after: float, policies: list[str], headers: list[tuple[bytes, bytes]] | None = None
-    ) -> None:
-        super().__init__(detail, **{"violated-policies": policies})
-        self.retry_after = max(1, math.ceil(retry_after))
-        self.headers = headers or []
 
 
 class _Unread:
@@ -39,15 +23,16 @@ class _Unread:
 async def refuse(scope: Message, error: DossierError, send: Send) -> None:
     """Send the error as the answer."""
     request: Any = _Unread()
+    seconds = error.retry_after or 1
     if scope["path"].startswith("/api/"):
         media_type, body = MEDIA_TYPE, json.dumps(problem_document(request, error)).encode()
     else:
         media_type = "text/html; charset=utf-8"
-        body = render_to_string("refused.html", {"error": error, "seconds": _seconds(error)}).encode()
+        body = render_to_string("refused.html", {"error": error, "seconds": seconds}).encode()
     headers = [
         (b"content-type", media_type.encode()),
         (b"content-length", str(len(body)).encode()),
-        (b"retry-after", str(_seconds(error)).encode()),
+        (b"retry-after", str(seconds).encode()),
         (b"cache-control", b"no-store"),
         (b"x-content-type-options", b"nosniff"),
         (b"x-request-id", request.request_id.encode()),
@@ -56,7 +41,3 @@ async def refuse(scope: Message, error: DossierError, send: Send) -> None:
     ]
     await send({"type": "http.response.start", "status": error.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
-
-
-def _seconds(error: DossierError) -> int:
-    return 1 if isinstance(error, Busy) else int(getattr(error, "retry_after", 1))

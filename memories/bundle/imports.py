@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from agents.keys import principal_behind
+from agents.quotas.services import texts_count
 from agents.visibility import still_sees, visibility_of
 from config.http.cpu_budget import TooCostly, TookTooLong, cpu_budget, wall_limit
 from config.http.errors import Conflict, NotFound
@@ -42,23 +43,24 @@ MAX_FILE_NAME_CHARACTERS = 150
 def import_show(*, archive: bytes, file_name: str, principal: Principal, begin: bool = False) -> ImportPlan:
     """Store the zip together with what importing it would do. Nothing else is written, unless it shall `begin` at once.
 
-    An archive that takes long to read is read by a job, and its plan is PLANNING until then. Raises ImportRefused, and
-    Forbidden for who can import nothing.
+    What it unpacks to counts as texts stored today. An archive that takes long to read is read by a job, and its plan
+    is PLANNING until then. Raises ImportRefused, TooManyRequests, and Forbidden for who can import nothing.
     """
     upload_permit(principal)
     contents = zip_contents(archive, ROOMS)
     upload_check(archive, contents, principal)
-    plan = ImportPlan(
-        requested_by=principal.ref, file_name=_plain(file_name), archive=archive, unpacked_bytes=contents.size
-    )
+    plan = ImportPlan(requested_by=principal.ref, file_name=_plain(file_name), archive=archive)
     _read(plan, contents, principal)
     _forget_old(principal)
     with transaction.atomic():
         plan.save(force_insert=True)
         if plan.status == ImportStatus.PLANNING:
             _read_later(plan, contents, principal, begin=begin)
-            return plan
-    return import_begin(plan=plan, chosen=(), principal=principal) if begin else plan
+    # The request itself counts with its body, that is with the zip.
+    texts_count(principal=principal, text_bytes=max(0, contents.size - len(archive)))
+    if plan.status == ImportStatus.PLANNING or not begin:
+        return plan
+    return import_begin(plan=plan, chosen=(), principal=principal)
 
 
 def _read(plan: ImportPlan, contents: Contents, principal: Principal) -> None:
@@ -200,7 +202,7 @@ def _forget_old(principal: Principal) -> None:
     ImportPlan.objects.filter(created__lt=timezone.now() - KEPT).delete()
     waiting = imports_of(principal).filter(status__in=[ImportStatus.SHOWN, ImportStatus.PLANNING])
     surplus = list(waiting.values_list("id", flat=True)[MOST_WAITING - 1 :])
-    # The rows stay until their day is over: what was sent within a day is counted by them.
+    # The rows stay until their day is over, and tell what became of them.
     ImportPlan.objects.filter(id__in=surplus).update(
         archive=b"", steps=[], aside=[], status=ImportStatus.REFUSED, refusal=SUPERSEDED
     )

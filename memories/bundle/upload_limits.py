@@ -3,17 +3,12 @@
 Operators' commands have none of these: an export of a large installation comes in again as a whole.
 """
 
-from datetime import timedelta
-
-from django.db.models import Sum
-from django.utils import timezone
-
+from agents.quotas.services import require_room_for_texts
 from config.http.cpu_budget import check_cpu
 from config.http.errors import Forbidden
 from memories.bundle.contents import Contents
 from memories.bundle.planning import units_of
 from memories.importing import MAX_LINES_CHARACTERS, ImportRefused, NoText
-from memories.models import ImportPlan
 from memories.workspace_folder import MEMORY_FILE
 from teams.models import Team
 from teams.principal import Principal
@@ -27,9 +22,6 @@ MOST_EXPANSION = 50
 ALWAYS_FINE_BYTES = 2 * MEGABYTE
 """Of whatever expansion: short texts that resemble each other are packed very small."""
 MOST_MEMORIES = 50_000
-DAY = timedelta(days=1)
-MOST_BYTES_A_DAY = 200 * MEGABYTE
-"""Unpacked, of all imports that somebody begins within 24 hours."""
 
 
 def may_upload(principal: Principal) -> bool:
@@ -44,7 +36,8 @@ def upload_permit(principal: Principal) -> None:
 
 
 def upload_check(archive: bytes, contents: Contents, principal: Principal) -> None:
-    """Raise ImportRefused for an archive that is larger than one import may be. Nothing is unpacked."""
+    """Raise ImportRefused for an archive that is larger than one import may be, and TooManyRequests for one with more
+    texts than the principal may still store today. Nothing is unpacked."""
     unpacked = contents.size
     if unpacked > MOST_UNPACKED_BYTES:
         raise ImportRefused(
@@ -56,14 +49,8 @@ def upload_check(archive: bytes, contents: Contents, principal: Principal) -> No
             f"Its texts would become {unpacked // max(1, len(archive)):,} times as large as the zip, as no texts of "
             "people do. Look at what is in it, and import a part of it at a time."
         )
-    day = ImportPlan.objects.filter(requested_by=principal.ref, created__gte=timezone.now() - DAY)
-    sent = day.aggregate(bytes=Sum("unpacked_bytes"))["bytes"] or 0
-    if sent + unpacked > MOST_BYTES_A_DAY:
-        raise ImportRefused(
-            f"You sent {sent // MEGABYTE:,} MB within a day already; with this it would be more than "
-            f"{MOST_BYTES_A_DAY // MEGABYTE} MB. Go on tomorrow, or ask an operator to import it in a shell."
-        )
     _check_owners(contents)
+    require_room_for_texts(principal, unpacked)
 
 
 def memories_check(contents: Contents) -> None:

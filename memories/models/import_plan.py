@@ -28,7 +28,6 @@ class ImportPlan(models.Model):
     requested_by = models.CharField(max_length=80)
     file_name = models.CharField(max_length=200)
     archive = models.BinaryField()
-    unpacked_bytes = models.BigIntegerField(default=0)
     visibility = models.JSONField(default=dict)
     steps = models.JSONField(default=list)
     aside = models.JSONField(default=list)

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
-from config.http.errors import Conflict
+from config.http.errors import Conflict, TooManyRequests
 from memories.bundle.imports import import_begin, import_for, import_show, imports_of
 from memories.bundle.upload_limits import may_upload, upload_permit
 from memories.forms.importing import ArchiveForm
@@ -36,6 +36,11 @@ def import_new(request: HttpRequest) -> HttpResponse:
             plan = import_show(archive=archive.read(), file_name=archive.name, principal=principal)
         except ImportRefused as refused:
             form.add_error("archive", refused.detail)
+        except TooManyRequests as refused:
+            form.add_error("archive", refused.detail)
+            response = _choosing(request, principal, form, status=refused.status)
+            response.headers["Retry-After"] = str(refused.retry_after)
+            return response
         else:
             return redirect("import_plan", id_=plan.id)
     return _choosing(request, principal, form, status=422)

@@ -10,6 +10,7 @@ from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
 from agents.keys import api_key_create
 from agents.models import Agent, ApiKey
+from agents.quotas.models import QuotaLimit
 from memories.models import ImportPlan
 from teams.models import Team, User
 from tests.archives import packed
@@ -78,6 +79,22 @@ def test_an_agents_key_imports_what_it_may(agent: Agent, agent_api: Api) -> None
     assert (identity(agent), agent.daily_logs.get().content) == ("", "Rain.")
     writing = Api(api_key_create(agent=agent, scopes=[ApiKey.Scope.WRITE_FILES])[1])
     assert writing.post("import", packed({NAME: "x"}), **ZIP).json()["stored"] == 1
+
+
+@pytest.mark.finding("5.5b")
+@pytest.mark.parametrize("whose", ["key", "agent", "team"])
+def test_an_import_beyond_the_limit_of_the_day_is_429(agent: Agent, team: Team, whose: str) -> None:
+    key, secret = api_key_create(agent=agent, scopes=[ApiKey.Scope.WRITE_FILES])
+    ids = {"key": key.id, "agent": agent.id, "team": team.id}
+    QuotaLimit.objects.create(subject=f"{whose}:{ids[whose]}", by_organisation=True, text_bytes_per_day=1_000)
+    answer = Api(secret).post("import", packed({NAME: "x" * 1_001}), **ZIP)
+    assert problem(answer) == (429, "quota_exceeded")
+    assert answer.json()["violated-policies"] == ["text-bytes-per-day"]
+    assert answer["Retry-After"] == "3600"
+    assert answer["RateLimit-Policy"] == '"text-bytes-per-day";q=1000;w=86400;qu="content-bytes"'
+    assert answer["RateLimit"].startswith('"text-bytes-per-day";r=1000;t=')
+    assert identity(agent) == ""
+    assert Api(secret).post("import", packed({NAME: "x" * 900}), **ZIP).json()["stored"] == 1
 
 
 def test_an_import_is_found_by_the_one_who_began_it_alone(agent: Agent, admin_api: Api, agent_api: Api) -> None:

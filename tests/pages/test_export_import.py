@@ -10,6 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from agents.models import Agent, AgentFile
+from agents.quotas.models import QuotaLimit
 from memories.bundle import imports, upload_limits
 from memories.models import ImportPlan, ImportStatus, Job, JobStatus
 from teams.models import Team, User
@@ -192,6 +193,19 @@ def test_what_is_found_not_possible_in_the_background_is_said(
     imports.import_plan_in_background(Job.objects.get(), lambda _steps: None)
     page = text_of(browser.get(f"/import/{ImportPlan.objects.get().id}/"))
     assert "There are more than 1 memories in it." in page
+
+
+@pytest.mark.finding("5.5b")
+def test_more_texts_than_are_left_of_the_day_are_refused_with_the_reason(
+    signed_in: SignedIn, editor: User, agent: Agent
+) -> None:
+    QuotaLimit.objects.create(subject=editor.principal.ref, by_organisation=True, text_bytes_per_day=1_000_000)
+    response = upload(signed_in(editor), packed({"agents/luna/IDENTITY.md": "x" * 1_200_000}))
+    assert (response.status_code, response["Retry-After"]) == (429, "3600")
+    page = text_of(response)
+    assert "This holds 1.2 MB of texts. 1.0 MB per day are allowed for you, and 1.0 MB of them are left." in page
+    assert "an admin can raise the limit" in page
+    assert not ImportPlan.objects.exists()
 
 
 @pytest.mark.finding("5.5a")

@@ -10,9 +10,9 @@ from agents.quotas.gate import HEAVY_UNDER_WAY, QuotaGate
 from agents.quotas.models import QuotaLimit
 from agents.quotas.stored_by import Stored, stored_by
 from agents.quotas.uses import Uses
+from config.http.errors import TooManyRequests
 from config.serving import request_counts
 from config.serving.callers import Caller
-from config.serving.refusals import TooManyRequests
 from config.serving.request_counts import RequestCounts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.finding("3q")]
