@@ -59,6 +59,7 @@ MIDDLEWARE = [
     "config.http.kept_form.SignInMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "teams.sign_in.attempts.RefusedAttemptMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "config.http.problems.ProblemMiddleware",

@@ -10,13 +10,14 @@ Attempts are taken before the password is looked at, so that parallel ones canno
 a right one. Names that no account has are limited alike: a refusal says nothing about accounts.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
+from http import HTTPStatus
 
 from django.db import connection, transaction
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
@@ -24,6 +25,8 @@ from teams.sign_in.client import network_of
 from teams.sign_in.device import known_device
 from teams.sign_in.models import SignInLimit
 
+REFUSED = "refused_attempt"
+"""Name of the attribute by which a request carries the refusal."""
 TAKE = """
     INSERT INTO sign_in_limits AS bucket (bucket, full_at)
     VALUES (%(bucket)s, clock_timestamp() + %(refill)s * interval '1 second')
@@ -32,13 +35,39 @@ TAKE = """
     WHERE bucket.full_at <= clock_timestamp() + %(refill)s * (%(tokens)s - 1) * interval '1 second'
     RETURNING bucket
 """
+WAIT = """
+    SELECT ceil(max(extract(epoch FROM full_at - clock_timestamp()) - refill * (tokens - 1)))::int
+    FROM sign_in_limits
+    JOIN unnest(%(buckets)s::text[], %(refills)s::float[], %(tokens)s::int[]) AS wanted (bucket, refill, tokens)
+    USING (bucket)
+"""
 GIVE_BACK = """
     UPDATE sign_in_limits SET full_at = full_at - %(refill)s * interval '1 second' WHERE bucket = %(bucket)s
 """
 
 
 class TooManyAttempts(Exception):
-    """A limit is used up; nothing was taken from the others."""
+    """A limit is used up; nothing was taken from the others. `retry_after` is in seconds."""
+
+    def __init__(self, retry_after: int) -> None:
+        self.retry_after = retry_after
+        super().__init__(f"try again in {retry_after} s")
+
+
+class RefusedAttemptMiddleware:
+    """Answers 429 with Retry-After, and with the page as it is, where an attempt was refused: allauth shows a refusal
+    as an error in its form, with status 200."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        refused: TooManyAttempts | None = getattr(request, REFUSED, None)
+        if refused:
+            response.status_code = HTTPStatus.TOO_MANY_REQUESTS
+            response.headers["Retry-After"] = str(refused.retry_after)
+        return response
 
 
 class Step(Enum):
@@ -78,7 +107,8 @@ class Attempt:
 
 
 def attempt_begin(*, request: HttpRequest, step: Step, username: str) -> Attempt:
-    """Take an attempt from every limit that it counts for, or from none. Raises TooManyAttempts."""
+    """Take an attempt from every limit that it counts for, or from none. Raises TooManyAttempts, and notes it in the
+    request for RefusedAttemptMiddleware."""
     account = username.strip().lower()
     device = known_device(request, account)
     source = f"device:{device}" if device else f"address:{network_of(request)}"
@@ -89,14 +119,35 @@ def attempt_begin(*, request: HttpRequest, step: Step, username: str) -> Attempt
     ]
     if not device:
         wanted.append((_bucket(step.value, account), ACCOUNT[step]))
+    if not _are_taken(wanted):
+        refused = TooManyAttempts(_seconds_until_all_have_one(wanted))
+        setattr(request, REFUSED, refused)
+        raise refused
+    return Attempt(wanted)
+
+
+def _are_taken(wanted: Sequence[tuple[str, Rate]]) -> bool:
     with transaction.atomic(), connection.cursor() as cursor:
         # Always in this order of kinds, so that no two attempts wait for each other.
         for bucket, rate in wanted:
             seconds = rate.refill.total_seconds()
             cursor.execute(TAKE, {"bucket": bucket, "refill": seconds, "tokens": rate.tokens})
             if cursor.fetchone() is None:
-                raise TooManyAttempts
-    return Attempt(wanted)
+                transaction.set_rollback(True)
+                return False
+    return True
+
+
+def _seconds_until_all_have_one(wanted: Sequence[tuple[str, Rate]]) -> int:
+    facts = {
+        "buckets": [bucket for bucket, _ in wanted],
+        "refills": [rate.refill.total_seconds() for _, rate in wanted],
+        "tokens": [rate.tokens for _, rate in wanted],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(WAIT, facts)
+        seconds: int | None = cursor.fetchone()[0]
+    return max(1, seconds or 1)
 
 
 def attempt_give_back(attempt: Attempt) -> None:

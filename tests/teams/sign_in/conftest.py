@@ -45,8 +45,12 @@ def outcome(response: Any) -> str:
     if response.status_code == 302:
         return "code" if response["Location"] == CODE else "in"
     page = response.content.decode()
-    assert response.status_code == 200, page
-    return "refused" if "Too many" in page else "wrong"
+    if response.status_code == 429:
+        assert "Too many attempts. Wait a few minutes, then try again." in page
+        assert int(response["Retry-After"]) >= 1
+        return "refused"
+    assert (response.status_code, "Too many" in page) == (200, False), page
+    return "wrong"
 
 
 def set_up_totp(person: User) -> None:

@@ -16,11 +16,13 @@ from teams.models import SignInLimit, User
 from teams.sign_in.attempts import ACCOUNT, ACCOUNT_AT_SOURCE, SOURCE, Step, full_limits_delete
 from tests.teams.sign_in.conftest import (
     HERE,
+    LOGIN,
     OTHER_PLACE,
     PASSWORD,
     WRONG,
     current_code,
     make_priya,
+    outcome,
     send_code,
     set_up_totp,
     sign_in,
@@ -225,11 +227,34 @@ def test_a_stolen_session_does_not_let_one_guess_the_password(priya: User, page:
     if field == "oldpassword":
         browser.post("/accounts/reauthenticate/", {"password": PASSWORD})
     new = {"password1": "another long one 1", "password2": "another long one 1"}
-    pages = [browser.post(page, {field: WRONG, **new}).content.decode() for _ in range(TRIES + 2)]
-    assert ["Too many attempts" in page for page in pages] == [False] * TRIES + [True] * 2
-    assert "Too many attempts" in browser.post(page, {field: PASSWORD, **new}).content.decode()
+    answers = [outcome(browser.post(page, {field: WRONG, **new})) for _ in range(TRIES + 2)]
+    assert answers == ["wrong"] * TRIES + ["refused"] * 2
+    assert outcome(browser.post(page, {field: PASSWORD, **new})) == "refused"
     priya.refresh_from_db()
     assert priya.check_password(PASSWORD)
+
+
+@pytest.mark.finding("5.2a")
+def test_a_refusal_says_when_the_next_attempt_passes(priya: User) -> None:
+    guesses(TRIES)
+    refused = Client().post(LOGIN, {"login": "priya", "password": WRONG}, REMOTE_ADDR=HERE)
+    wait = int(refused["Retry-After"])
+    refill = ACCOUNT_AT_SOURCE[Step.PASSWORD].refill
+    assert timedelta(0) < timedelta(seconds=wait) <= refill
+    let_pass(timedelta(seconds=wait))
+    assert guesses(2) == ["wrong", "refused"]
+
+
+@pytest.mark.finding("5.2a")
+def test_a_refused_code_is_429_too_and_a_page_of_a_browser_says_so(priya: User) -> None:
+    set_up_totp(priya)
+    browser = Client()
+    assert sign_in(browser) == "code"
+    assert [send_code(browser, "000000") for _ in range(6)] == ["wrong"] * 5 + ["refused"]
+    set_up = Client()
+    set_up.force_login(priya)
+    page = "/accounts/2fa/reauthenticate/"
+    assert [outcome(set_up.post(page, {"code": "000000"})) for _ in range(6)][-1] == "refused"
 
 
 def test_the_table_says_nothing_about_names_and_is_cleared(priya: User) -> None:
