@@ -8,9 +8,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.hashers import MD5PasswordHasher
 from django.core.cache import cache
+from django.db import connection
 from django.db.models import F
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from teams.models import SignInLimit, User
 from teams.sign_in.attempts import ACCOUNT, ACCOUNT_AT_SOURCE, SOURCE, Step, full_limits_delete
@@ -265,3 +268,25 @@ def test_the_table_says_nothing_about_names_and_is_cleared(priya: User) -> None:
     assert full_limits_delete() == 0
     let_pass(timedelta(days=1))
     assert full_limits_delete() == 4
+
+
+@pytest.mark.finding("5.2b")
+@pytest.mark.parametrize("account", ["right", "off", "without a password"])
+def test_a_wrong_password_costs_the_same_work_whether_or_not_there_is_an_account(
+    priya: User, account: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if account == "off":
+        User.objects.filter(pk=priya.pk).update(is_active=False)
+    if account == "without a password":
+        priya.set_unusable_password()
+        priya.save()
+    work = []
+    for name in ("priya", "nobody"):
+        hashed: list[str] = []
+        encode = MD5PasswordHasher.encode
+        with monkeypatch.context() as patched, CaptureQueriesContext(connection) as queries:
+            patched.setattr(MD5PasswordHasher, "encode", lambda *given: hashed.append(given[1]) or encode(*given))
+            assert guesses(1, name=name) == ["wrong"]
+        work.append((len(hashed), [query["sql"].split()[0] for query in queries]))
+    assert work[0] == work[1]
+    assert work[0][0] == 1
