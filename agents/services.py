@@ -4,14 +4,16 @@ import datetime
 from collections.abc import Sequence
 
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 
 from agents.access import require_manager_of_all_teams
 from agents.models import Agent, AgentFile, AgentTeam, DailyLog
 from config.http.errors import Conflict
 from config.http.etags import PreconditionFailed
 from teams.access import require_manager
+from teams.drafts import drafts_forget
 from teams.files import StaleVersion, file_append, file_create, file_save, locked
-from teams.models import Team
+from teams.models import Team, readers_of
 from teams.principal import SYSTEM, Principal
 from teams.services import erase
 
@@ -94,6 +96,11 @@ def agent_delete(*, agent: Agent, principal: Principal) -> None:
     Raises Forbidden for those who do not administer all of its teams, and NotFound.
     """
     require_manager_of_all_teams(principal, locked(agent))  # held: it joins no other team meanwhile
+    files = [file.about for file in agent.files.all()]
+    drafts_forget(
+        abouts=Q(about__in=files) | Q(about__startswith=f"daily_log:{agent.id}/"),
+        readers=readers_of(agent.teams.values_list("id", flat=True)),
+    )
     erase("agents", agent.id, principal)
 
 

@@ -142,6 +142,13 @@ def draft_bring_back(*, person_id: UUID, about: str) -> Draft | None:
     return draft
 
 
+@transaction.atomic
+def drafts_forget(*, abouts: models.Q, readers: models.QuerySet[Any]) -> None:
+    """Forget the drafts of texts that are about to be deleted, of people who may not read the texts any more: nobody
+    could tell afterwards that they may not. Drafts of the readers stay theirs."""
+    Draft.objects.filter(abouts).exclude(person__in=readers).delete()
+
+
 def _held(person_id: UUID, about: str) -> Draft | None:
     return Draft.objects.select_for_update(no_key=True).filter(person_id=person_id, about=about).first()
 

@@ -1,5 +1,6 @@
 """People, teams, who belongs to which, and the teams' files."""
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -148,6 +149,20 @@ def admins_of(team: Team) -> models.QuerySet[User]:
     """The people who administer the team and may sign in, by name."""
     administering = Membership.objects.filter(team=team, role__in=ROLES_FOR[Action.MANAGE])
     return User.objects.filter(id__in=administering.values("user_id"), is_active=True).order_by("name", "username")
+
+
+def readers_of(teams: Iterable[UUID]) -> models.QuerySet[User]:
+    """Return the people who may read in one of the teams."""
+    members = Membership.objects.filter(team__in=teams, role__in=ROLES_FOR[Action.READ])
+    return User.objects.filter(models.Q(id__in=members.values("user_id")) | models.Q(is_admin=True))
+
+
+def teams_administered_alone(person: User) -> models.QuerySet["Team"]:
+    """Return the teams of which the person is the only admin who may sign in, by name."""
+    administering = Membership.objects.filter(role__in=ROLES_FOR[Action.MANAGE])
+    others = administering.filter(user__is_active=True).exclude(user=person)
+    own = administering.filter(user=person, user__is_active=True)
+    return Team.objects.filter(id__in=own.values("team_id")).exclude(id__in=others.values("team_id")).order_by("name")
 
 
 class TeamFile(VersionedFile):

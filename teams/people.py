@@ -1,12 +1,14 @@
 """Writes about people's accounts: made by admins, never deleted, as what somebody wrote stays theirs."""
 
 import secrets
+from collections.abc import Collection, Sequence
+from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.dispatch import Signal
 
 from config.http.errors import Conflict
-from teams.models import User
+from teams.models import Membership, Team, User, teams_administered_alone
 from teams.sign_in.browser_sessions import sessions_end
 
 admin_rights_ended = Signal()  # sender: User; person: who is no admin of the organisation any more, or switched off
@@ -23,14 +25,34 @@ def person_create(*, username: str, name: str, is_admin: bool) -> tuple[User, st
         raise Conflict(f"There is a person “{username}” already. Choose another username.") from None
 
 
+class LeavesTeamsWithoutAdmin(Conflict):
+    """Somebody is switched off who is the only admin of teams; nothing was changed."""
+
+    code = "last_admin"
+    title = "A team keeps one admin"
+
+    def __init__(self, person: User, teams: Sequence[Team]) -> None:
+        names = ", ".join(team.name for team in teams)
+        super().__init__(
+            f"{person} is the only admin of these teams: {names}. Make somebody else an admin of each, or tick the "
+            "ones that shall stay without an admin for now. Admins of the organisation manage them until then."
+        )
+
+
 @transaction.atomic
-def person_update(*, person: User, name: str, is_admin: bool, is_active: bool) -> User:
+def person_update(
+    *, person: User, name: str, is_admin: bool, is_active: bool, without_admin: Collection[UUID] = ()
+) -> User:
     """Change a person's name, and whether they are an admin and may sign in; who may not is signed out at once.
 
-    The admin keys of somebody who is no admin any more are revoked, by the app of keys, which listens.
+    The admin keys of somebody who is no admin any more are revoked, by the app of keys, which listens. `without_admin`
+    are the ids of the teams that may lose their only admin by it: whoever leaves the organisation is switched off at
+    once, and somebody has looked at what that leaves.
 
-    Raises Conflict where nobody would be left who can do this.
+    Raises LeavesTeamsWithoutAdmin, and Conflict where nobody would be left who can do this.
     """
+    if not is_active:
+        _require_other_admins(person, without_admin)
     # All admins are held, so that two who lock out each other at once do not both succeed.
     admins = set(User.objects.select_for_update().filter(is_admin=True, is_active=True).order_by("id"))
     if not (is_admin and is_active) and admins == {person}:
@@ -45,6 +67,15 @@ def person_update(*, person: User, name: str, is_admin: bool, is_active: bool) -
     if was_admin and not (is_admin and is_active):
         admin_rights_ended.send(sender=User, person=current)
     return current
+
+
+def _require_other_admins(person: User, without_admin: Collection[UUID]) -> None:
+    own = Membership.objects.filter(user=person).values("team_id")
+    # Held, so that of two admins who are switched off or demoted at once the second one is the last.
+    list(Team.objects.select_for_update(no_key=True).filter(id__in=own).order_by("id"))
+    left = [team for team in teams_administered_alone(person) if team.id not in without_admin]
+    if left:
+        raise LeavesTeamsWithoutAdmin(person, left)
 
 
 @transaction.atomic

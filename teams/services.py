@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from config.http.errors import Conflict, NotFound
+from teams.drafts import drafts_forget
 from teams.files import StaleVersion, file_create, locked
-from teams.models import Membership, Role, Team, TeamFile, User, admins_of
+from teams.models import Membership, Role, Team, TeamFile, User, admins_of, readers_of
 from teams.principal import SYSTEM, Principal
 
 
@@ -62,8 +63,10 @@ def team_update(*, team: Team, expected_version: int, name: str, agents_may_chan
     return current
 
 
+@transaction.atomic
 def team_delete(*, team: Team, principal: Principal) -> None:
-    """Delete a team and all that it owns. Assemblies stay, as part of the audit trail."""
+    """Delete a team and all that it owns. Assemblies stay, as part of the audit trail, and members keep drafts."""
+    drafts_forget(abouts=Q(about__in=[file.about for file in team.files.all()]), readers=readers_of([team.id]))
     erase("teams", team.id, principal)
 
 

@@ -10,8 +10,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
-from config.pages.drafts import kept_drafts, places_of
-from teams.drafts import Draft, draft_discard, drafts_of
+from config.http.errors import NotFound
+from config.pages.drafts import kept_drafts, places_of, unreadable_texts
+from teams.drafts import Draft, draft_discard
 from teams.views.asking import asking
 from teams.views.confirmation import Confirmation, confirmation_page
 from teams.views.document import Crumb
@@ -20,11 +21,11 @@ from teams.views.document import Crumb
 def draft_list(request: HttpRequest) -> HttpResponse:
     """All drafts of the person."""
     principal = asking(request)
-    return render(request, "pages/draft_list.html", {"drafts": kept_drafts(principal, drafts_of(principal.id))})
+    return render(request, "pages/draft_list.html", {"drafts": kept_drafts(principal)})
 
 
 def draft_page(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """One draft as it was written, whatever became of its text."""
+    """One draft as it was written, also where its text is gone or may not be edited any more."""
     draft = _own(request, id_)
     place = places_of(asking(request), [draft.about]).get(draft.about)
     return render(request, "pages/draft.html", {"draft": draft, "place": place})
@@ -64,4 +65,9 @@ def draft_forget(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 
 def _own(request: HttpRequest, id_: UUID) -> Draft:
-    return get_object_or_404(Draft, pk=id_, person_id=asking(request).id)
+    """The person's draft; 404 for one of a text that they may not read any more."""
+    principal = asking(request)
+    draft = get_object_or_404(Draft, pk=id_, person_id=principal.id)
+    if unreadable_texts(principal, [draft.about]):
+        raise NotFound("This draft")
+    return draft

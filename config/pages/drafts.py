@@ -1,20 +1,21 @@
-"""A person's drafts, with what they are of; also those of texts that are gone or that the person may no longer edit."""
+"""A person's drafts, with the texts that they are of; also those of texts that are gone or that the person may no
+longer edit. Drafts of texts that the person may no longer read are missing: a draft repeats its text."""
 
 import datetime
 import re
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
 from django.db.models.functions import Left
 from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from agents.models import Agent, AgentFile, DailyLog
-from teams.drafts import Draft
+from teams.drafts import Draft, drafts_of
 from teams.models import Team, TeamFile
 from teams.principal import Principal
 
@@ -46,11 +47,34 @@ class KeptDraft:
         return self.place is not None and self.place.version > self.draft.based_on
 
 
-def kept_drafts(principal: Principal, drafts: QuerySet[Draft]) -> list[KeptDraft]:
-    """The drafts with their texts, in at most four more queries."""
-    rows = list(drafts.defer("content").annotate(beginning=Left("content", BEGINNING)))
+def kept_drafts(principal: Principal) -> list[KeptDraft]:
+    """All drafts of a person, the newest first, with their texts; at most four more queries, and as many again where
+    there are texts that the person may not edit."""
+    rows = list(drafts_of(principal.id).defer("content").annotate(beginning=Left("content", BEGINNING)))
     places = places_of(principal, [row.about for row in rows])
-    return [KeptDraft(row, _in_plain_words(row.beginning), places.get(row.about)) for row in rows]
+    unreadable = unreadable_texts(principal, [row.about for row in rows if row.about not in places])
+    return [
+        KeptDraft(row, _in_plain_words(row.beginning), places.get(row.about))
+        for row in rows
+        if row.about not in unreadable
+    ]
+
+
+def unreadable_texts(principal: Principal, abouts: Collection[str]) -> set[str]:
+    """Return those of the texts that exist and that the principal may not read."""
+    ids = _ids_by_kind(abouts)
+    agents, teams = Agent.objects.visible_to(principal).values("id"), Team.objects.visible_to(principal).values("id")
+    agent_files = AgentFile.objects.filter(id__in=ids["agent_file"]).exclude(agent__in=agents)
+    team_files = TeamFile.objects.filter(id__in=ids["team_file"]).exclude(team__in=teams)
+    of_logs = [key.partition("/")[0] for key in ids["daily_log"]]
+    hidden = {
+        str(id_) for id_ in Agent.objects.filter(id__in=of_logs).exclude(id__in=agents).values_list("id", flat=True)
+    }
+    return {
+        *(file.about for file in agent_files.defer("content")),
+        *(file.about for file in team_files.defer("content")),
+        *(f"daily_log:{key}" for key in ids["daily_log"] if key.partition("/")[0] in hidden),
+    }
 
 
 def _in_plain_words(beginning: str) -> str:
@@ -60,15 +84,20 @@ def _in_plain_words(beginning: str) -> str:
 
 def places_of(principal: Principal, abouts: Iterable[str]) -> dict[str, Place]:
     """What the drafts are of, by what names it; texts that are gone or may not be edited are missing."""
-    keys: dict[str, list[str]] = {}
-    for about in abouts:
-        kind, _colon, key = about.partition(":")
-        keys.setdefault(kind, []).append(key)
+    ids = _ids_by_kind(abouts)
     return {
-        **_agent_files(principal, keys.get("agent_file", [])),
-        **_team_files(principal, keys.get("team_file", [])),
-        **_logs(principal, keys.get("daily_log", [])),
+        **_agent_files(principal, ids["agent_file"]),
+        **_team_files(principal, ids["team_file"]),
+        **_logs(principal, ids["daily_log"]),
     }
+
+
+def _ids_by_kind(abouts: Iterable[str]) -> defaultdict[str, list[str]]:
+    ids = defaultdict(list)
+    for about in abouts:
+        kind, _colon, id_ = about.partition(":")
+        ids[kind].append(id_)
+    return ids
 
 
 def _agent_files(principal: Principal, ids: list[str]) -> dict[str, Place]:

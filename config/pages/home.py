@@ -11,7 +11,6 @@ from assembly.models import Alert, Assembly
 from config.pages.changes import changes_lately
 from config.pages.drafts import kept_drafts
 from config.pages.room import files_over_room
-from teams.drafts import drafts_of
 from teams.models import Membership, Team
 from teams.principal import Principal
 from teams.views.asking import asking
@@ -23,7 +22,7 @@ def home(request: HttpRequest) -> HttpResponse:
     """What the person comes back to."""
     principal = asking(request)
     contexts = Assembly.objects.visible_to(principal).filter(~Q(warnings=[]) | Q(truncated=True))
-    drafts = kept_drafts(principal, drafts_of(principal.id)[: DRAFTS + 1])
+    drafts = kept_drafts(principal)
     context = {
         "drafts": drafts[:DRAFTS],
         "more_drafts": len(drafts) > DRAFTS,

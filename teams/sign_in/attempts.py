@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
 from http import HTTPStatus
+from typing import Any
 
 from django.db import connection, transaction
 from django.http import HttpRequest, HttpResponseBase
@@ -139,7 +140,7 @@ def _are_taken(wanted: Sequence[tuple[str, Rate]]) -> bool:
 
 
 def _seconds_until_all_have_one(wanted: Sequence[tuple[str, Rate]]) -> int:
-    facts = {
+    facts: dict[str, Any] = {
         "buckets": [bucket for bucket, _ in wanted],
         "refills": [rate.refill.total_seconds() for _, rate in wanted],
         "tokens": [rate.tokens for _, rate in wanted],

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from config.http.errors import Conflict
 from teams.access import require_admin
-from teams.models import Role, User
+from teams.models import Role, User, teams_administered_alone
 from teams.people import person_create, person_password_renew, person_update
 from teams.people_forms import NewPersonForm, PersonForm
 from teams.sign_in.browser_sessions import current_digest, sessions_end, shown_sessions
@@ -49,7 +49,8 @@ def person(request: HttpRequest, id_: UUID) -> HttpResponse:
     require_admin(asking(request))
     found = get_object_or_404(User, pk=id_)
     facts = {"name": found.name, "is_admin": found.is_admin, "is_active": found.is_active}
-    form = PersonForm(request.POST or None, initial=facts)
+    alone = teams_administered_alone(found) if request.method == "POST" else []
+    form = PersonForm(request.POST or None, initial=facts, administered_alone=list(alone))
     if request.method == "POST" and form.is_valid():
         try:
             person_update(person=found, **form.cleaned_data)

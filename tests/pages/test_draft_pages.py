@@ -9,6 +9,7 @@ from agents.services import agent_delete
 from teams.drafts import Draft, draft_of, draft_save
 from teams.files import file_save
 from teams.models import Membership, Role, Team, User
+from teams.services import membership_remove, membership_set, team_create, team_delete
 from tests.pages.conftest import SignedIn, text_of
 
 
@@ -70,6 +71,49 @@ def test_what_was_written_outlives_its_text(
     page = text_of(browser.get(f"/drafts/{kept.id}/"))
     assert "&lt;b&gt;Luna&lt;/b&gt; is" in page
     assert "Go on writing" not in page
+
+
+@pytest.mark.finding("6.1")
+@pytest.mark.parametrize("about", ["team_file", "agent_file", "daily_log"])
+def test_who_left_the_team_reads_no_drafts_of_its_texts(
+    about: str, signed_in: SignedIn, editor: User, agent: Agent, team: Team
+) -> None:
+    texts = {
+        "team_file": team.files.get(file_key="GOALS").about,
+        "agent_file": agent.files.get(file_key="IDENTITY").about,
+        "daily_log": f"daily_log:{agent.id}/2026-03-01",
+    }
+    one = draft(editor, texts[about], "Secret of the team")
+    browser = signed_in(editor)
+    for page in ("/", "/drafts/", f"/drafts/{one.id}/"):
+        assert "Secret of the team" in text_of(browser.get(page))
+    membership_remove(team=team, user=editor)
+    for page in ("/", "/drafts/"):
+        assert "Secret of the team" not in text_of(browser.get(page))
+    for page in (f"/drafts/{one.id}/", f"/drafts/{one.id}/forget/"):
+        assert browser.get(page).status_code == 404
+    assert browser.post(f"/drafts/{one.id}/forget/", {"revision": one.revision}).status_code == 404
+    membership_set(team=team, user=editor, role=Role.EDITOR)
+    assert "Secret of the team" in text_of(browser.get(f"/drafts/{one.id}/")), "it waited"
+
+
+@pytest.mark.finding("6.1")
+def test_drafts_of_who_left_do_not_come_back_when_the_team_is_deleted(
+    signed_in: SignedIn, editor: User, owner: User, agent: Agent, team: Team
+) -> None:
+    other = team_create(slug="other", name="Other")
+    texts = (team.files.get(file_key="GOALS").about, f"daily_log:{agent.id}/2026-03-01", other.files.all()[0].about)
+    for person in (editor, owner):
+        for about in texts:
+            draft(person, about)
+    membership_remove(team=team, user=editor)
+    agent_delete(agent=agent, principal=owner.principal)
+    team_delete(team=team, principal=owner.principal)
+    assert [each.about for each in Draft.objects.filter(person=editor)] == [texts[2]]
+    assert Draft.objects.filter(person=owner).count() == 3
+    assert text_of(signed_in(owner).get("/drafts/")).count("Half a thought") == 4, (
+        "each with its name and its beginning"
+    )
 
 
 def test_it_is_forgotten_on_purpose(signed_in: SignedIn, editor: User, of_goals: Draft) -> None:

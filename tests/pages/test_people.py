@@ -59,6 +59,26 @@ def test_who_may_not_sign_in_is_signed_out_at_once(signed_in: SignedIn, admin: U
     assert "may not sign in" in text_of(signed_in(admin).get(PEOPLE))
 
 
+@pytest.mark.finding("6.8c")
+def test_switching_off_the_only_admin_of_a_team_asks_about_the_team(
+    signed_in: SignedIn, admin: User, owner: User, team: Team
+) -> None:
+    browser, address = signed_in(admin), f"{PEOPLE}{owner.id}/"
+    assert "Teams that will have no admin" not in text_of(browser.get(address))
+    asked = browser.post(address, {"name": "Olga"})
+    assert asked.status_code == 422
+    page = text_of(asked)
+    assert f"is the only admin of these teams: {team.name}. Make somebody else an admin of each" in page
+    assert f'type="checkbox" name="without_admin" value="{team.id}"' in page
+    owner.refresh_from_db()
+    assert owner.is_active
+    assert browser.post(address, {"name": "Olga", "without_admin": "x"}).status_code == 422
+    assert browser.post(address, {"name": "Olga", "without_admin": str(team.id)}).status_code == 302
+    owner.refresh_from_db()
+    assert not owner.is_active
+    assert browser.post(f"{PEOPLE}{owner.id}/", {"name": "Olga Off"}).status_code == 302, "asked once"
+
+
 def test_a_new_password_ends_sessions(signed_in: SignedIn, admin: User, teammate: User) -> None:
     theirs = signed_in(teammate)
     response = signed_in(admin).post(f"{PEOPLE}{teammate.id}/password/")

@@ -5,6 +5,7 @@ Every form is in one of the three tables; a new one joins it.
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -103,7 +104,7 @@ PLAIN = {
     "WishesForm", "ProfileForm", "WhyNotForm", "RetentionForm", "FlagForm", "LineForm", "ExternalSourceForm",
     "ExternalSourceNewForm", "ExternalSourceEditForm", "SwitchForm", "QueryForm", "WebhookForm", "WebhookEditForm",
     "VersionForm", "StoredForm", "MemoryForm", "MemoryEditForm", "RetireForm", "GoalForm", "ResultForm", "SearchForm",
-    "ArchiveForm", "LimitsForm",
+    "ArchiveForm", "LimitsForm", "_OnceOnly", "AuthenticateForm", "ReauthenticateForm", "ChangePasswordForm",
 }  # fmt: skip
 """Their choices are the same for everybody who gets to them."""
 PERSONAL = {"principal", "sight", "agents", "teams", "choices", "names"}
@@ -113,6 +114,7 @@ PERSONAL = {"principal", "sight", "agents", "teams", "choices", "names"}
 def all_forms() -> dict[str, type[forms.BaseForm]]:
     """Every form of the project by its name."""
     assert get_resolver().url_patterns  # imports the views
+    import_module("teams.sign_in.forms")  # which allauth imports when it needs them
     ours = tuple(f"{config.name}." for config in apps.get_app_configs() if "/site-packages/" not in config.path)
     found = {}
     for form in _below(forms.BaseForm):

@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 
 from teams.models import Membership, Role, Team, User, admins_of
+from teams.people import LeavesTeamsWithoutAdmin, person_update
 from teams.services import LastAdmin, membership_remove, membership_set, team_create, team_delete
 from tests.client import Api, problem
 from tests.threads import at_once
@@ -46,11 +47,28 @@ def test_a_team_without_an_admin_changes_and_goes(admin: User, editor: User) -> 
     assert not Team.objects.filter(slug="bare").exists()
 
 
-@pytest.mark.parametrize("way", ["demote", "remove"])
+@pytest.mark.django_db
+def test_the_only_admin_of_a_team_is_switched_off_only_on_purpose(team: Team, owner: User, editor: User) -> None:
+    second = team_create(slug="second", name="Second", principal=owner.principal)
+    update = partial(person_update, person=owner, name="Olga", is_admin=False)
+    for confirmed in ([], [team.id]):
+        with pytest.raises(LeavesTeamsWithoutAdmin, match=r"only admin of these teams: .*Second"):
+            update(is_active=False, without_admin=confirmed)
+    owner.refresh_from_db()
+    assert owner.is_active
+    membership_set(team=team, user=editor, role=Role.ADMIN)
+    update(is_active=False, without_admin=[second.id])
+    assert list(admins_of(team)) == [editor]
+    assert not admins_of(second).exists()
+    update(is_active=False)  # nothing is left by it any more
+    assert update(is_active=True).is_active
+
+
+@pytest.mark.parametrize("way", ["demote", "remove", "switch off"])
 def test_of_two_admins_who_go_at_once_one_stays(committed_database: str, way: str) -> None:
     for number in range(5):
-        team = team_create(slug=f"race-{way}-{number}", name="Race")
-        people = [User.objects.create_user(f"{way}-{number}-{n}") for n in range(2)]
+        team = team_create(slug=f"race-{way[:6]}-{number}", name="Race")
+        people = [User.objects.create_user(f"{way[:6]}-{number}-{n}") for n in range(2)]
         for person in people:
             membership_set(team=team, user=person, role=Role.ADMIN)
         assert sorted(at_once([partial(_goes, way, team, person) for person in people])) == ["refused", "went"]
@@ -61,9 +79,11 @@ def _goes(way: str, team: Team, person: User) -> str:
     try:
         if way == "demote":
             membership_set(team=team, user=person, role=Role.VIEWER)
-        else:
+        elif way == "remove":
             membership_remove(team=team, user=person)
-    except LastAdmin:
+        else:
+            person_update(person=person, name="X", is_admin=False, is_active=False)
+    except (LastAdmin, LeavesTeamsWithoutAdmin):
         return "refused"
     return "went"
 
