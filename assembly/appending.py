@@ -14,7 +14,7 @@ from assembly.engine.appending import LATEST
 from assembly.engine.formatting import format_event
 from assembly.engine.profile import Profile
 from assembly.engine.rendering import render
-from assembly.engine.types import ESCAPED_SINCE, Candidate, Request
+from assembly.engine.types import Candidate, Request
 from assembly.gathered import SourceReport
 from assembly.models import Assembly
 from assembly.record import Owners, record
@@ -78,8 +78,8 @@ def _told(recorded: Recorded, profile: Profile) -> list[Candidate]:
     """What the context holds, as candidates of which each text is what was told of it: cut where it was cut."""
     content = content_of(recorded)
     # What an item begins with is that of the engine that rendered it.
-    rendered_by = profile if recorded.assembly.engine_version >= ESCAPED_SINCE else profile.as_written()
-    sections = {section.key: section for section in rendered_by.sections}
+    rendered = pipeline.rendered_by(profile, recorded.assembly.engine_version)
+    sections = {section.key: section for section in rendered.sections}
     told = []
     for decision, candidate in recorded.decided:
         if decision.included:

@@ -10,8 +10,9 @@ import orjson
 from django.core.exceptions import ObjectDoesNotExist
 
 from assembly.columns import Columns, candidate_facts, decision_at
-from assembly.engine.pipeline import assemble
+from assembly.engine.pipeline import assemble, rendered_by
 from assembly.engine.profile import Profile
+from assembly.engine.selection import count_recorded
 from assembly.engine.types import Assembled, Candidate, Decision, Request, SectionResult, Summary
 from assembly.models import Assembly
 from assembly.rules.firing import rules_replayed
@@ -53,6 +54,10 @@ class Inputs:
     def assembled(self) -> Assembled:
         """The engine's result for them."""
         return assemble(self.request, self.profile, self.candidates, get_tokenizer(self.request.tokenizer))
+
+    def uncounted(self) -> "Inputs":
+        """The same, with nothing known of the candidates' tokens."""
+        return replace(self, candidates=tuple(replace(one) for one in self.candidates))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +160,20 @@ def recorded_with(assembly: Assembly, pieces: "Mapping[int, PieceRead]") -> Reco
         )
         candidates.append(candidate)
         decisions.append(decision_at(columns, place, candidate, profile))
+    _count_as_recorded(assembly, profile, candidates, decisions)
     inputs = Inputs(_request_of(assembly), profile, tuple(candidates))
     return Recorded(assembly, inputs, tuple(decisions))
+
+
+def _count_as_recorded(
+    assembly: Assembly, profile: Profile, candidates: Sequence[Candidate], decisions: Sequence[Decision]
+) -> None:
+    """Tell the candidates their tokens. To count the texts of a large record once more takes longer than all else."""
+    rendered = rendered_by(profile, assembly.engine_version)
+    sections = {section.key: section for section in rendered.sections}
+    for candidate, decision in zip(candidates, decisions, strict=True):
+        if decision.tokens_full:
+            count_recorded(sections[candidate.section], candidate, assembly.tokenizer, decision.tokens_full)
 
 
 def _request_of(assembly: Assembly) -> Request:

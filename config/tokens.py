@@ -4,6 +4,7 @@ import hashlib
 import math
 import os
 import re
+import sys
 import tempfile
 import threading
 from collections.abc import Callable
@@ -139,35 +140,52 @@ class _Counts:
     """The counts of texts that were counted lately: what contexts are made of is much the same from one to the next.
 
     When the young ones have grown to a limit, they become the old ones, and the old ones are forgotten; an old one that
-    is asked for is young again. Threads may do so at once: at worst, a text is counted again.
+    is asked for is young again. Threads may do so at once: at worst, a text is counted again. Of a long text its hash
+    is remembered in its place: else the files of one large agent would displace each other while they are counted.
     """
 
-    MOST_CHARACTERS = 4_000_000
+    MAX_BYTES = 6_000_000
+    """Memory of the young ones, and as much again of the old ones."""
+    LONG_CHARACTERS = 2_000
+    DIGEST_BYTES = 20
+    ENTRY_BYTES = 100
+    """Memory of a count beside its key, roughly."""
 
     def __init__(self, count: Callable[[str], int]) -> None:
         self._count = count
-        self._young: dict[str, int] = {}
-        self._old: dict[str, int] = {}
-        self._characters = 0
+        self._young: dict[str | bytes, int] = {}
+        self._old: dict[str | bytes, int] = {}
+        self._bytes = 0
 
     def of(self, text: str) -> int:
         """Tokens of the text."""
-        known = self._young.get(text)
+        key = self._key(text)
+        known = self._young.get(key)
         if known is None:
-            known = self._old.get(text)
-            known = self.remember(text, self._count(text) if known is None else known)
+            known = self._old.get(key)
+            known = self._remember(key, self._count(text) if known is None else known)
         return known
 
     def know(self, text: str) -> bool:
         """Whether the text was counted lately."""
-        return text in self._young or text in self._old
+        key = self._key(text)
+        return key in self._young or key in self._old
 
-    def remember(self, text: str, tokens: int) -> int:
-        """The tokens of the text, which from now on are known."""
-        if self._characters + len(text) > self.MOST_CHARACTERS:
-            self._young, self._old, self._characters = {}, self._young, 0
-        self._young[text] = tokens
-        self._characters += len(text)
+    def remember(self, text: str, tokens: int) -> None:
+        """Know the tokens of the text from now on."""
+        self._remember(self._key(text), tokens)
+
+    def _key(self, text: str) -> str | bytes:
+        if len(text) < self.LONG_CHARACTERS:
+            return text
+        return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=self.DIGEST_BYTES).digest()
+
+    def _remember(self, key: str | bytes, tokens: int) -> int:
+        size = sys.getsizeof(key) + self.ENTRY_BYTES
+        if self._bytes + size > self.MAX_BYTES:
+            self._young, self._old, self._bytes = {}, self._young, 0
+        self._young[key] = tokens
+        self._bytes += size
         return tokens
 
 

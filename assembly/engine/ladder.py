@@ -38,6 +38,9 @@ FULL = 0.9
 
 _HITS: set[Shape] = {"blocks", "lines", "entries"}
 
+SHORT_TEXT = "short_text"
+"""Begins the key under which a candidate knows its shorter text."""
+
 Key = tuple[str, str]
 Cost = Callable[[Ranked], int]
 
@@ -124,13 +127,17 @@ class Ladder:
         return structs.replace(item, short=short, tokens_short=after, steps=(*item.steps, taken))
 
     def _short_text(self, step: Step, section: Section, candidate: Candidate) -> str:
-        body, room = render(section, candidate).body, room_for_short(section, candidate, self.tokenizer)
-        if step == "compact":
-            return compacted(body, room, self.tokenizer)
-        if candidate.summary is not None:
+        if step == "summarise" and candidate.summary is not None:
             return candidate.summary.text
-        # Of about the length of the summary, which is wanted now and takes this place when the engine runs again.
-        return body[: self.tokenizer.prefix(body, room)]
+        # The same items are shortened again in each run, as when a profile is tried with other budgets.
+        form = SHORT_TEXT, step, section.shape, section.treatment, self.tokenizer.name
+        known: str | None = candidate.worked_out.get(form)
+        if known is None:
+            body, room = render(section, candidate).body, room_for_short(section, candidate, self.tokenizer)
+            # Of about the length of the summary, which is wanted now and takes this place when the engine runs again.
+            prefix = compacted if step == "compact" else _beginning
+            known = candidate.worked_out[form] = prefix(body, room, self.tokenizer)
+        return known
 
     def counted(self, section: Section, item: Ranked) -> Ranked:
         """The item with its tokens when whole."""
@@ -187,7 +194,7 @@ def key_of(item: Ranked) -> Key:
 def room_for_short(section: Section, candidate: Candidate, tokenizer: Tokenizer) -> int:
     """The most tokens of its summary: a third of the whole, less what stands before it on the line."""
     rendered = render(section, candidate)
-    return max(0, tokenizer.count(rendered.text) // SHORT_PART - tokenizer.count(rendered.lead))
+    return max(0, counted(section, candidate, tokenizer).tokens // SHORT_PART - tokenizer.count(rendered.lead))
 
 
 def wanted(
@@ -205,6 +212,10 @@ def wanted(
             most = room_for_short(section, candidate, tokenizer)
             found.append(Wanted(decision.section, decision.ref, candidate.text, most))
     return tuple(found)
+
+
+def _beginning(body: str, max_tokens: int, tokenizer: Tokenizer) -> str:
+    return body[: tokenizer.prefix(body, max_tokens)]
 
 
 def _weaker_half(sections: Mapping[str, Section], weakest: Sequence[Ranked]) -> Iterable[Ranked]:

@@ -26,8 +26,7 @@ def assemble(request: Request, profile: Profile, candidates: Iterable[Candidate]
     """
     if tokenizer.name != request.tokenizer:
         raise InvalidAssembly(f"The request names tokenizer {request.tokenizer}, but got {tokenizer.name}.")
-    rendered = profile if request.engine_version >= ESCAPED_SINCE else profile.as_written()
-    capped = _with_caps(rendered, request.budget)
+    capped = _with_caps(rendered_by(profile, request.engine_version), request.budget)
     offered = list(candidates)
     if request.appended:
         # What was told stays as it was told, or goes: nothing of it is said shorter now.
@@ -36,6 +35,11 @@ def assemble(request: Request, profile: Profile, candidates: Iterable[Candidate]
             request, plain, offered, lambda kept, budget: _run(request, plain, kept, tokenizer, budget)
         )
     return _run(request, capped, offered, tokenizer, request.budget)
+
+
+def rendered_by(profile: Profile, engine_version: int) -> Profile:
+    """Return the profile as the engine of that version renders its sections."""
+    return profile if engine_version >= ESCAPED_SINCE else profile.as_written()
 
 
 def _with_caps(profile: Profile, budget: int) -> Profile:

@@ -12,6 +12,9 @@ from assembly.engine.tokens import Counted, Ledger
 from assembly.engine.types import Candidate, Decision, Scalar
 from config.tokens import Tokenizer
 
+RECORDED_TOKENS = "recorded_tokens"
+"""Begins the key under which a candidate knows what a record says of its tokens."""
+
 
 class Limit(Struct, frozen=True):
     """The most tokens that the text may count when a section ends, and the code for what goes over."""
@@ -125,8 +128,15 @@ def counted(section: Section, candidate: Candidate, tokenizer: Tokenizer) -> Cou
     known: Counted | None = candidate.worked_out.get(form)
     if known is None:
         rendered = render(section, candidate)
-        known = candidate.worked_out[form] = Counted.of(rendered.text, tokens_of(tokenizer, rendered), tokenizer)
+        tokens: int | None = candidate.worked_out.get((RECORDED_TOKENS, *form))
+        tokens = tokens_of(tokenizer, rendered) if tokens is None else tokens
+        known = candidate.worked_out[form] = Counted.of(rendered.text, tokens, tokenizer)
     return known
+
+
+def count_recorded(section: Section, candidate: Candidate, tokenizer_name: str, tokens: int) -> None:
+    """Take so many tokens for those of the candidate as it stands in the section, in place of counting it."""
+    candidate.worked_out[RECORDED_TOKENS, section.shape, section.treatment, tokenizer_name] = tokens
 
 
 def decision_on(

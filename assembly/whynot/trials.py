@@ -10,6 +10,7 @@ from assembly.engine.types import Assembled, Decision
 from assembly.recorded import Inputs
 from assembly.whynot.changes import Change, changed
 from assembly.whynot.searching import Spent
+from config.http.cpu_budget import TookTooLong, wall_limit
 
 MOST_RUNS = 60
 SECONDS = 1.5
@@ -37,8 +38,16 @@ class Trials:
             if self.runs >= self.most_runs or self.clock() > self._until:
                 raise Spent
             self.runs += 1
-            self._made[key] = changed(self.inputs, key).assembled()
+            self._made[key] = self._run(key)
         return self._made[key]
+
+    def _run(self, changes: tuple[Change, ...]) -> Assembled:
+        """Run the engine. One run of a large context takes as long as sixty of a small one: it ends with the time."""
+        try:
+            with wall_limit(self._until - self.clock()):
+                return changed(self.inputs, changes).assembled()
+        except TookTooLong:
+            raise Spent from None
 
     def decided(self, changes: Sequence[Change], place: Place) -> Decision:
         """What becomes of the candidate in that place; where a rule has it always included, there."""

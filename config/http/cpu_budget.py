@@ -93,6 +93,13 @@ def cpu_budget(seconds: float) -> Iterator[None]:
 
 
 @contextmanager
+def unlimited_cpu() -> Iterator[None]:
+    """Let the block compute to its end: for work that is known to be bounded by something else."""
+    with _limited(None):
+        yield
+
+
+@contextmanager
 def wall_limit(seconds: float) -> Iterator[None]:
     """Let the checks in the block fail after so many seconds, however little was computed in them."""
     outer = _THREAD.limits
@@ -102,7 +109,7 @@ def wall_limit(seconds: float) -> Iterator[None]:
 
 
 @contextmanager
-def _limited(limits: _Limits) -> Iterator[None]:
+def _limited(limits: _Limits | None) -> Iterator[None]:
     outer, _THREAD.limits = _THREAD.limits, limits
     try:
         yield

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from agents.models import Agent, DailyLog
 from agents.services import agent_create, agent_delete, agent_update, daily_log_append, daily_log_delete
 from assembly.asked import Asked
+from assembly.engine.selection import RECORDED_TOKENS
 from assembly.engine.types import ENGINE_VERSION
 from assembly.models import Assembly, Piece, StoredText
 from assembly.recorded import RecordDamaged, recorded
@@ -71,6 +72,17 @@ def test_a_record_that_was_tampered_with_is_told_and_not_shown(luna: Agent) -> N
     assert not replay(recorded(tampered)).identical
     with pytest.raises(RecordDamaged):
         content_of(recorded(tampered))
+
+
+def test_a_replay_takes_the_recorded_tokens_and_counts_all_texts_where_that_gives_another_result(luna: Agent) -> None:
+    assembly = assemble(agent=luna, principal=SYSTEM, asked=Asked(now=NOW)).assembly
+    told = recorded(Assembly.objects.get(id=assembly.id))
+    candidate, decision = told.inputs.candidates[0], told.decisions[0]
+    key = next(key for key in candidate.worked_out if isinstance(key, tuple) and key[0] == RECORDED_TOKENS)
+    assert candidate.worked_out[key] == decision.tokens_full > 0
+    candidate.worked_out[key] = 1_000_000  # as if somebody had changed the row
+    assert told.inputs.assembled().sha256 != bytes(assembly.sha256).hex()
+    assert replay(told).identical
 
 
 @pytest.mark.parametrize("body", [b"", b"\x01not packed", b"\x02"])
