@@ -16,6 +16,7 @@ wishes alone, and whether somebody may ask for this agent in this team is decide
 import datetime
 import hashlib
 import json
+import sys
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -36,9 +37,16 @@ Changes = tuple[int, ...]
 """How often what an answer is made of has changed: see `assembly.opening`."""
 
 LIFETIME_SECONDS = 30
-MAX_CHARACTERS = 32_000_000
-DECISION_CHARACTERS = 1_000
-"""What one decision weighs beside a content's characters, roughly."""
+MAX_BYTES = 24_000_000
+DECISION_BYTES = 1_000
+"""Memory of one decision beside the content, roughly."""
+TEXT_COPIES = 3
+"""A text whose candidate is remembered is there as it was read, as contexts show it, and without its end."""
+
+
+def candidate_text_bytes(text: str) -> int:
+    """Return about how much memory a text takes while its candidate is remembered."""
+    return TEXT_COPIES * sys.getsizeof(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +68,9 @@ class Answer:
     decisions: tuple[Decision, ...]
 
     @property
-    def characters(self) -> int:
-        """About how much room it takes."""
-        return len(self.content) + DECISION_CHARACTERS * len(self.decisions)
+    def size_bytes(self) -> int:
+        """About how much memory it takes."""
+        return sys.getsizeof(self.content) + DECISION_BYTES * len(self.decisions)
 
 
 def question(
@@ -100,8 +108,8 @@ class Keepable(Protocol):
     """What can be kept here."""
 
     @property
-    def characters(self) -> int:
-        """About how much room it takes."""
+    def size_bytes(self) -> int:
+        """About how much memory it takes."""
 
 
 Given = TypeVar("Given", bound=Keepable)
@@ -119,9 +127,9 @@ class _Kept(Generic[Given]):
 class AssemblyCache(Generic[Given]):
     """The last answers of this process by their questions, for all its threads. The oldest make room for new ones."""
 
-    def __init__(self, max_characters: int = MAX_CHARACTERS) -> None:
-        self._max_characters = max_characters
-        self._characters = 0
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self._max_bytes = max_bytes
+        self._bytes = 0
         self._answers: OrderedDict[bytes, _Kept[Given]] = OrderedDict()
         self._lock = Lock()
 
@@ -144,17 +152,17 @@ class AssemblyCache(Generic[Given]):
         with self._lock:
             self._forget(question.key)
             self._answers[question.key] = _Kept(question.asked_at, changes, answer)
-            self._characters += answer.characters
+            self._bytes += answer.size_bytes
             while self._answers and self._oldest_must_go(question.asked_at):
                 self._forget(next(iter(self._answers)))
 
     def _oldest_must_go(self, moment: float) -> bool:
         oldest = next(iter(self._answers.values()))
-        return self._characters > self._max_characters or moment - oldest.asked_at >= LIFETIME_SECONDS
+        return self._bytes > self._max_bytes or moment - oldest.asked_at >= LIFETIME_SECONDS
 
     def _forget(self, key: bytes) -> None:
         gone = self._answers.pop(key, None)
-        self._characters -= gone.answer.characters if gone else 0
+        self._bytes -= gone.answer.size_bytes if gone else 0
 
 
 cache = AssemblyCache[Answer]()

@@ -21,6 +21,7 @@ from time import monotonic
 from typing import Any
 from uuid import UUID
 
+from assembly.cache import candidate_text_bytes
 from assembly.changes import NOBODYS, State, changes_of
 from assembly.engine.profile import Profile
 from assembly.parts import Sendable
@@ -28,9 +29,9 @@ from assembly.statement_time import StatementTime
 from config.http.statements import Rows
 
 LIFETIME_SECONDS = 300
-MAX_CHARACTERS = 16_000_000
-ROW_CHARACTERS = 1_500
-"""What a row weighs beside its texts, roughly."""
+MAX_BYTES = 24_000_000
+ROW_BYTES = 1_500
+"""Memory of a row beside its texts, roughly."""
 
 
 @dataclass(slots=True)
@@ -40,7 +41,7 @@ class Kept:
 
     changes: tuple[int, ...]
     found: Sequence[Any]
-    characters: int
+    size_bytes: int
     read_at: float
     steady: bool = field(default=False, compare=False)
     """Whether nothing had changed when somebody looked last."""
@@ -49,9 +50,9 @@ class Kept:
 class Readings:
     """What was read last by what was asked for, for all threads. What was not asked for longest makes room."""
 
-    def __init__(self, max_characters: int = MAX_CHARACTERS) -> None:
-        self._max_characters = max_characters
-        self._characters = 0
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self._max_bytes = max_bytes
+        self._bytes = 0
         self._kept: OrderedDict[Hashable, Kept] = OrderedDict()
         self._lock = Lock()
 
@@ -66,23 +67,25 @@ class Readings:
             return None
 
     def keep(self, asked: Hashable, kept: Kept) -> None:
-        """For those who ask for the same."""
+        """For those who ask for the same. What is larger than all that may be remembered takes nobody's room."""
         with self._lock:
             self._forget(asked)
+            if kept.size_bytes > self._max_bytes:
+                return
             self._kept[asked] = kept
-            self._characters += kept.characters
-            while self._characters > self._max_characters:
+            self._bytes += kept.size_bytes
+            while self._bytes > self._max_bytes:
                 self._forget(next(iter(self._kept)))
 
     def forget(self) -> None:
         """Everything."""
         with self._lock:
             self._kept.clear()
-            self._characters = 0
+            self._bytes = 0
 
     def _forget(self, asked: Hashable) -> None:
         gone = self._kept.pop(asked, None)
-        self._characters -= gone.characters if gone else 0
+        self._bytes -= gone.size_bytes if gone else 0
 
 
 readings = Readings()
@@ -113,10 +116,10 @@ def read_or_kept(
         return kept.found, NOBODYS
     rows = statements.together(sent, seconds)
     found = [part.made(mine) for part, mine in zip(parts, rows, strict=True)]
-    readings.keep(asked, Kept(found[0].changes, found, sum(map(_characters_of, rows)), begun))
+    readings.keep(asked, Kept(found[0].changes, found, sum(map(_bytes_of, rows)), begun))
     return found, NOBODYS
 
 
-def _characters_of(rows: Rows) -> int:
-    """About how much room they take, with each text as it stands in a context, too."""
-    return sum(ROW_CHARACTERS + 2 * sum(len(value) for value in row if isinstance(value, str)) for row in rows)
+def _bytes_of(rows: Rows) -> int:
+    """Return about how much memory they take, once they are candidates."""
+    return sum(ROW_BYTES + sum(candidate_text_bytes(value) for value in row if isinstance(value, str)) for row in rows)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import orjson
 from django.core.exceptions import ObjectDoesNotExist
 
+from assembly.cache import candidate_text_bytes
 from assembly.columns import Columns, candidate_facts, decision_at
 from assembly.engine.pipeline import assemble, rendered_by
 from assembly.engine.profile import Profile
@@ -29,10 +30,10 @@ BODIES = """
 SELECT one.id, coalesce(repeated.body, one.body)
 FROM assemblies AS one LEFT JOIN assemblies AS repeated ON repeated.id = one.decided_in WHERE one.id = ANY(%(ids)s)
 """
-MOST_KNOWN = 16_000_000
-"""So many characters of the records that were read lately are known still."""
-CANDIDATE_CHARACTERS = 2_000
-"""What a candidate weighs beside its text, roughly, with the decision on it."""
+MAX_KNOWN_BYTES = 24_000_000
+"""Memory of the records that were read lately. A larger one is read again each time."""
+CANDIDATE_BYTES = 2_000
+"""Memory of a candidate beside its text, roughly, with the decision on it."""
 UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ObjectDoesNotExist)
 """What reading a record raises that somebody changed, or that names a tokenizer which is not there any more."""
 
@@ -207,13 +208,15 @@ def _hash_of(assembly: Assembly, pieces: Rows) -> bytes:
 
 
 def _remember(sha256: bytes, told: Recorded) -> None:
-    if sum(map(_characters_of, [*_known.values(), told])) > MOST_KNOWN:
+    if (size := _bytes_of(told)) > MAX_KNOWN_BYTES:
+        return
+    if size + sum(map(_bytes_of, [*_known.values()])) > MAX_KNOWN_BYTES:
         _known.clear()
     _known[sha256] = told
 
 
-def _characters_of(told: Recorded) -> int:
-    return sum(CANDIDATE_CHARACTERS + len(one.text) for one in told.inputs.candidates)
+def _bytes_of(told: Recorded) -> int:
+    return sum(CANDIDATE_BYTES + candidate_text_bytes(one.text) for one in told.inputs.candidates)
 
 
 _known: dict[bytes, Recorded] = {}

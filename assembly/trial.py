@@ -6,12 +6,13 @@ is asked for a summary, and no agent notices.
 
 import datetime
 import hashlib
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from agents.models import Agent, DailyLog
 from assembly.asked import Asked
-from assembly.cache import AssemblyCache, question
+from assembly.cache import AssemblyCache, candidate_text_bytes, question
 from assembly.comparing import Comparison, compare, named
 from assembly.engine.codes import WarningCode
 from assembly.engine.profile import Profile
@@ -29,7 +30,7 @@ from teams.models import Team
 DRAFT = "draft"
 """Stands for the version in the ref of a text that is tried."""
 DAILY_LOGS = "daily_logs"
-MAX_CHARACTERS = 8_000_000
+MAX_BYTES = 8_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +54,13 @@ class Trial:
         return [code for code in self.after.warnings if code not in self.before.warnings]
 
     @property
-    def characters(self) -> int:
-        """About how much room it takes."""
-        texts = sum(len(candidate.text) for candidate in self.candidates.values())
-        return texts + len(self.before.content) + len(self.after.content)
+    def size_bytes(self) -> int:
+        """About how much memory it takes."""
+        texts = sum(candidate_text_bytes(candidate.text) for candidate in self.candidates.values())
+        return texts + sys.getsizeof(self.before.content) + sys.getsizeof(self.after.content)
 
 
-kept = AssemblyCache[Trial](MAX_CHARACTERS)
+kept = AssemblyCache[Trial](MAX_BYTES)
 """Trials of the last half minute: whoever asks for the same, with nothing changed since, gets the same."""
 
 

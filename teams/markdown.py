@@ -5,6 +5,7 @@ quotations that each open a fence, say), is shown as it was written.
 """
 
 import hashlib
+import sys
 from threading import Lock
 from typing import Any
 
@@ -25,8 +26,8 @@ MOST_CHARACTERS = 100_000
 """Characters of a text that is rendered; a reader of more has a file, and no page."""
 MOST_SECONDS = 1.0
 """CPU time for one text; ordinary ones of that length take a fifth of it."""
-CACHED_CHARACTERS = 8_000_000
-"""Characters of HTML that a process remembers."""
+CACHED_BYTES = 8_000_000
+"""Memory of the HTML that a process remembers."""
 WORTH_CHARACTERS = 2_000
 """Shorter texts are rendered as fast as their hash is looked up."""
 
@@ -71,7 +72,7 @@ _CLASSES = {
 
 
 _NOTHING = mark_safe("")
-_html = LRUCache[bytes, SafeString](CACHED_CHARACTERS, getsizeof=len)
+_html = LRUCache[bytes, SafeString](CACHED_BYTES, getsizeof=sys.getsizeof)
 """HTML of the texts that this process rendered last, by their SHA-256."""
 _html_lock = Lock()
 
@@ -85,7 +86,7 @@ def rendered(text: str) -> SafeString:
         known = _html.get(key)
     if known is None:
         known = _formatted_or_written(text)
-        if len(known) <= CACHED_CHARACTERS:
+        if sys.getsizeof(known) <= CACHED_BYTES:
             with _html_lock:
                 _html[key] = known
     return known

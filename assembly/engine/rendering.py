@@ -7,6 +7,7 @@ Specification", with the fine print of the design where they leave room.
 """
 
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -40,7 +41,7 @@ AFTER_HEADING: Mapping[Shape, str] = {
 _BLANK_LINE = re.compile(r"\n\s*\n")
 _LINE_END = re.compile(rf"[{LINE_ENDS}]")
 _NEAR = 2_000  # characters before the end in which the beginning of the last line is looked for first
-_MOST_REMEMBERED = 16_000  # characters of a text that is remembered as it was edited
+_MOST_REMEMBERED = 16_000  # bytes of a text that is remembered as it was edited
 _NO_MARKS = str.maketrans({"[": "(", "]": ")", "*": None, "`": None, "<": None})
 
 
@@ -114,7 +115,7 @@ def _lead(section: Section, candidate: Candidate) -> str:
 def _edited(text: str, treatment: Treatment, *, begins_line: bool) -> Edited:
     if treatment == "as_written":
         return Edited(text)
-    edited = _edited_lately if len(text) <= _MOST_REMEMBERED else _edited_now
+    edited = _edited_lately if sys.getsizeof(text) <= _MOST_REMEMBERED else _edited_now
     return edited(text, treatment, begins_line)
 
 

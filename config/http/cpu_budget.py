@@ -7,7 +7,6 @@ The check costs a tenth of a microsecond: a thread computes no longer than time 
 is slow to read, is read only once the whole budget could be spent.
 """
 
-import ctypes
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,9 +18,6 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 
 from config.http.errors import DossierError
-
-HEAVY_SECONDS = 0.3
-"""CPU time after which a request is likely to have needed much memory; most take a hundredth of it."""
 
 
 class TooCostly(DossierError):
@@ -118,26 +114,11 @@ def _limited(limits: _Limits | None) -> Iterator[None]:
 
 
 class CpuBudgetMiddleware:
-    """Gives each request its CPU budget. Goes before all that computes.
-
-    After a request that took much of it, free memory goes back to the system: malloc would keep what a hundred
-    megabytes of texts and tokens once needed, in each thread's arena.
-    """
+    """Gives each request its CPU budget. Goes before all that computes."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        begun = thread_time()
-        try:
-            with cpu_budget(settings.REQUEST_CPU_MS / 1000):
-                return self.get_response(request)
-        finally:
-            if thread_time() - begun > HEAVY_SECONDS:
-                _give_back_memory()
-
-
-def _give_back_memory() -> None:
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc alone
-    if trim is not None:
-        trim(0)
+        with cpu_budget(settings.REQUEST_CPU_MS / 1000):
+            return self.get_response(request)

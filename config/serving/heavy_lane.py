@@ -2,7 +2,8 @@
 
 Python computes one request of a process at a time, so that a costly request makes all others of its process wait. In a
 process of its own, with a lower priority, it does not. One connection carries one request: frames of ASGI's messages
-there, and back. The last frame says what the other process learnt of the request.
+there, and back. The first byte that comes back says that the request will be answered, so that none is handed to a
+process that is about to end; the last frame says what the other process learnt of the request.
 """
 
 import asyncio
@@ -19,6 +20,8 @@ from config.http.problems import Busy
 CONNECT_SECONDS = 20.0  # the process begins anew within that time
 PAUSE_SECONDS = 0.1
 LENGTH_BYTES = 4
+TAKEN = b"+"
+"""The first byte that comes back: the process will not end before it has answered."""
 FRAME_BYTES, MOST_FRAME_BYTES = 1_000_000, 64_000_000
 FACTS = "dossier.facts"
 """The type of the last frame."""
@@ -69,12 +72,24 @@ class HeavyLane:
     async def _connected(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         until = time.monotonic() + CONNECT_SECONDS
         while True:
-            try:
-                return await asyncio.open_unix_connection(self._path)
-            except OSError:
-                if time.monotonic() > until:
-                    raise Busy("What answers costly requests is being restarted. Try again in a moment.") from None
-                await asyncio.sleep(PAUSE_SECONDS)
+            with contextlib.suppress(OSError):
+                reader, writer = await asyncio.open_unix_connection(self._path)
+                if await _is_taken(reader, writer):
+                    return reader, writer
+            if time.monotonic() > until:
+                raise Busy("What answers costly requests is being restarted. Try again in a moment.")
+            await asyncio.sleep(PAUSE_SECONDS)
+
+
+async def _is_taken(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    """Whether the other process takes the connection's request. It is closed otherwise."""
+    taken = False
+    try:
+        taken = await reader.read(len(TAKEN)) == TAKEN
+    finally:
+        if not taken:
+            writer.close()
+    return taken
 
 
 async def _hand_over(scope: Message, receive: Receive, writer: asyncio.StreamWriter) -> None:
@@ -93,11 +108,13 @@ def _is_plain(value: Any) -> bool:
 
 
 async def answer_one(application: Application, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Answer the request of one connection; the other end of HeavyLane."""
+    """Answer the request of one connection; the other end of HeavyLane. Return when the answer has left the process."""
+    writer.write(TAKEN)
     arriving: asyncio.Queue[Message] = asyncio.Queue(maxsize=2)
     frames = _frames(reader)
     scope = await anext(frames, None)
     if scope is None:
+        writer.close()
         return
     scope["headers"] = [tuple(pair) for pair in scope["headers"]]
     answering = asyncio.create_task(_answered(application, scope, arriving.get, writer))
@@ -109,6 +126,8 @@ async def answer_one(application: Application, reader: asyncio.StreamReader, wri
     finally:
         arriving_task.cancel()
         writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
 
 
 async def _answered(application: Application, scope: Message, receive: Receive, writer: asyncio.StreamWriter) -> None:

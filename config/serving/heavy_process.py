@@ -1,6 +1,5 @@
 """The process of the heavy lane, as its parent sees it, and the folder that the processes of one `serve` share."""
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from config.serving.allocator import environment_of_child
 from config.serving.kept_process import KeptProcess
 
 SOCKET = "DOSSIER_HEAVY_SOCKET"
@@ -39,8 +39,7 @@ class HeavyProcess(KeptProcess):
         super().__init__("heavy process")
         program = Path(settings.BASE_DIR) / "manage.py"
         self._command = [sys.executable, str(program), "heavy", f"--socket={socket}"]
-        # With an arena of memory per thread, freed memory would stay in all of them.
-        self._environment = os.environ | variables | {"MALLOC_ARENA_MAX": "1"}
+        self._environment = environment_of_child(variables)
 
     def spawn(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(

@@ -1,7 +1,6 @@
 """The server in the heavy process: answers one connection per request, bounds its own memory, ends with its parent."""
 
 import asyncio
-import ctypes
 import logging
 import os
 import resource
@@ -10,6 +9,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from config.serving.allocator import give_back_memory
 from config.serving.heavy_lane import Application, answer_one
 
 NICENESS = 10
@@ -61,6 +61,9 @@ class HeavyServer:
             self._closing.set()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._closing.is_set():  # it was accepted just before; whoever sent it asks the next process
+            writer.close()
+            return
         task = asyncio.ensure_future(answer_one(self._application, reader, writer))
         self._open.add(task)
         task.add_done_callback(self._served)
@@ -89,12 +92,6 @@ def limit_address_space() -> None:
     size = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (size + HEADROOM_BYTES, hard))
-
-
-def give_back_memory() -> None:
-    """Return freed memory to the system, where the C library can."""
-    with suppress(AttributeError, OSError):
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def be_nice() -> None:

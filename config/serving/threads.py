@@ -22,6 +22,7 @@ from django.urls import set_script_prefix
 
 from config.http.arrival import arrived_now
 from config.http.current import facts_of_caller
+from config.serving.allocator import WORTH_SECONDS, give_back_memory
 from config.serving.turns import Overtaken, Turns
 
 AT_ONCE = 1
@@ -88,10 +89,15 @@ class ThreadedHandler(ASGIHandler):
         answering = partial(contextvars.copy_context().run, self._answer, scope, body)
         async with self._turn(scope, body):
             answer = await _finished(asyncio.get_running_loop().run_in_executor(self._threads, answering))
-        await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
-        await send({"type": "http.response.body", "body": answer.body, "more_body": answer.rest is not None})
-        if answer.rest:
-            await self._send_rest(answer.rest, send)
+        try:
+            await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
+            await send({"type": "http.response.body", "body": answer.body, "more_body": answer.rest is not None})
+            if answer.rest:
+                await self._send_rest(answer.rest, send)
+        finally:
+            del body, answering, answer
+            if scope["facts"]["seconds"] > WORTH_SECONDS:
+                self._threads.submit(give_back_memory)
 
     @asynccontextmanager
     async def _turn(self, scope: Any, body: IO[bytes]) -> AsyncIterator[None]:

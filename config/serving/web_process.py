@@ -1,6 +1,5 @@
 """A process that answers requests, as its parent keeps it."""
 
-import os
 import socket
 import subprocess
 import sys
@@ -9,6 +8,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from config.serving.allocator import environment_of_child
 from config.serving.kept_process import KeptProcess
 
 
@@ -34,7 +34,7 @@ class WebProcess(KeptProcess):
             program, number = Path(settings.BASE_DIR) / "manage.py", theirs.fileno()
             process = subprocess.Popen(
                 [sys.executable, str(program), "web", f"--line={number}"],
-                env=os.environ | self._variables,
+                env=environment_of_child(self._variables),
                 pass_fds=[number],
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,

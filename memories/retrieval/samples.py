@@ -23,7 +23,7 @@ LAST, VALUES = "substring(uuid_send(id), 13)", 2**32
 """The sample has those rows whose ids have the least of so many values in their last four bytes, which are random."""
 MOMENT = np.dtype([("at", ">i8")])
 LIFETIME_SECONDS = 300
-OWNERS = 256
+OWNERS = 100
 """The samples of so many are kept, each of 50 to 150 kB."""
 
 # No word has a blank.

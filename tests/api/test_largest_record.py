@@ -15,7 +15,7 @@ from assembly.service import assemble
 from config.tokens import DEFAULT_TOKENIZER, Tiktoken, get_tokenizer
 from teams.models import Team
 from teams.principal import SYSTEM
-from tests.benchmarks.costly_requests import LADEN, TEAM, laden
+from tests.benchmarks.costly_agents import LADEN, TEAM, laden
 from tests.client import Api
 
 pytestmark = pytest.mark.django_db

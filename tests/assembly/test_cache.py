@@ -1,6 +1,7 @@
 """Promise 6: a cached assembly equals an uncached run at the cached `now`, and nothing that changed is ever missed."""
 
 import datetime
+import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import fields, replace
@@ -198,8 +199,8 @@ def test_what_failed_is_not_remembered(kept: Pair, step: str, monkeypatch: pytes
 SEEN = (1,)
 
 
-def answer(characters: int) -> Answer:
-    return Answer(Assembly(), "x" * characters, ())
+def answer(size: int) -> Answer:
+    return Answer(Assembly(), "x" * (size - sys.getsizeof("")), ())
 
 
 def asked(key: bytes, at: float = 0.0) -> Question:
@@ -207,29 +208,29 @@ def asked(key: bytes, at: float = 0.0) -> Question:
 
 
 def test_the_oldest_make_room_for_the_new() -> None:
-    cache = AssemblyCache[Answer](max_characters=100)
+    cache = AssemblyCache[Answer](max_bytes=10_000)
     for key in (b"a", b"b", b"c"):
-        cache.remember(asked(key), SEEN, answer(40))
+        cache.remember(asked(key), SEEN, answer(4_000))
     assert [cache.recall(asked(key), SEEN) is None for key in (b"a", b"b", b"c")] == [True, False, False]
-    cache.remember(asked(b"d"), SEEN, answer(101))
+    cache.remember(asked(b"d"), SEEN, answer(10_001))
     assert [cache.recall(asked(key), SEEN) is None for key in (b"b", b"c", b"d")] == [True, True, True]
     for _ in range(5):  # the same one again and again takes its room once
-        cache.remember(asked(b"e"), SEEN, answer(60))
-    cache.remember(asked(b"f"), SEEN, answer(40))
+        cache.remember(asked(b"e"), SEEN, answer(6_000))
+    cache.remember(asked(b"f"), SEEN, answer(4_000))
     assert cache.recall(asked(b"e"), SEEN)
 
 
 def test_what_is_too_old_is_let_go_of() -> None:
     cache = AssemblyCache[Answer]()
-    cache.remember(asked(b"old", at=0), SEEN, answer(10))
-    cache.remember(asked(b"new", at=31), SEEN, answer(10))
+    cache.remember(asked(b"old", at=0), SEEN, answer(1_000))
+    cache.remember(asked(b"new", at=31), SEEN, answer(1_000))
     assert cache.recall(asked(b"old", at=1), SEEN) is None
     assert cache.recall(asked(b"new", at=31), SEEN)
 
 
 def test_an_answer_holds_for_the_changes_that_it_saw() -> None:
     cache = AssemblyCache[Answer]()
-    cache.remember(asked(b"a"), (1, 2), answer(10))
+    cache.remember(asked(b"a"), (1, 2), answer(1_000))
     assert cache.knows(asked(b"a"))
     assert not cache.knows(asked(b"b"))
     assert not cache.knows(asked(b"a", at=30))

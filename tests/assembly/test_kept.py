@@ -192,14 +192,14 @@ def test_a_record_that_rests_on_a_state_is_planned_once(press: Pair) -> None:
 
 
 def test_what_was_not_asked_for_longest_makes_room() -> None:
-    kept = Readings(max_characters=100)
+    kept = Readings(max_bytes=100)
     for name in ("one", "two"):
         kept.keep(name, Kept((), [name], 50, monotonic()))
     assert kept.get("one")
     kept.keep("three", Kept((), ["three"], 50, monotonic()))
     assert [name for name in ("one", "two", "three") if kept.get(name)] == ["one", "three"]
     kept.keep("large", Kept((), [], 101, monotonic()))
-    assert not any(kept.get(name) for name in ("one", "two", "three", "large"))
+    assert [name for name in ("one", "three", "large") if kept.get(name)] == ["one", "three"], "it is larger than all"
 
 
 def test_nothing_is_kept_for_longer_than_five_minutes() -> None:
@@ -211,7 +211,7 @@ def test_nothing_is_kept_for_longer_than_five_minutes() -> None:
 
 
 def test_a_reading_replaces_the_one_before_it() -> None:
-    kept = Readings(max_characters=100)
+    kept = Readings(max_bytes=100)
     for count in (1, 2):
         kept.keep("one", Kept((count,), [], 60, monotonic()))
     found = kept.get("one")

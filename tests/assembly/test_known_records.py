@@ -73,9 +73,9 @@ def test_another_byte_of_a_text_is_another_record(assembly: Assembly) -> None:
 
 
 def test_only_so_much_is_known(assembly: Assembly, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "MOST_KNOWN", 1)
     monkeypatch.setattr(records, "_known", {})
     first = recorded(read(assembly))
+    monkeypatch.setattr(records, "MAX_KNOWN_BYTES", records._bytes_of(first))
     assert recorded(read(assembly)).inputs is first.inputs
     other = read(assembly)
     other.topic = "something else"

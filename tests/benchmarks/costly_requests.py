@@ -1,25 +1,46 @@
 """The costliest requests that the limits allow: for each route that computes, the worst input that was found.
 
-`laden()` makes the agents that they are about; `costly_requests()` lists them. Routes that read one context name it
-`{assembly}`: a context that the agent `laden` was given.
+`costly_agents` makes whom they are about. Paths and bodies name in braces what is known once that is made: `{assembly}`
+and `{other}`, two contexts that the agent `laden` was given; `{proposal}` on the first of them; `{day}` and `{now}`.
 """
 
 import itertools
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
+from urllib.parse import quote, urlencode
 
-PLAIN, LADEN, TEAM = "plain", "laden", "costly"
-"""Slugs: an agent that keeps next to nothing, one that keeps the most of everything, and their team."""
+from tests.benchmarks.costly_agents import (
+    COMPARED,
+    COMPARED_KEY,
+    FILE_CHARACTERS,
+    LADEN,
+    PLAIN,
+    TEAM,
+    distinct,
+    repeated,
+)
+from tests.costly_inputs import archive_of_logs, archive_of_memories, archive_of_owners, comparisons, merges, previews
+
 PROFILES = ("conversation", "coding", "research", "operations", "stack")
-RULE = "when:\n  intent: [question]\nthen:\n  - always_include: [file_read]\n"
+RULE = """description: d
+then:
+  always_include:
+    - path: "**"
+    - kg_entity: n1
+    - memory_kind: fact
+  boost:
+    - source: recent_events
+      weight: 2.0
+"""
 
 Body = Callable[[], Any]
 
 
 @dataclass(frozen=True, slots=True)
 class CostlyRequest:
-    """One request. `body` makes what is sent: JSON over REST, the fields of a form to a page; None: it is a GET."""
+    """One request. `body` makes what is sent: over REST JSON or a zip, to a page the fields of a form; None: a GET."""
 
     name: str
     path: str
@@ -31,25 +52,37 @@ class CostlyRequest:
         """Whether a person asks for it, signed in, and no key."""
         return not self.path.startswith("/api/")
 
+    def sent(self, names: Mapping[str, str]) -> "Sent":
+        """Return its path, body and content type, with the names put in. Some fields of bodies differ each time."""
+        path, body = _named(self.path, names), self.body() if self.body else b""
+        if isinstance(body, bytes):
+            return Sent(path, body, "application/zip")
+        text = urlencode(body) if self.is_page else json.dumps(body)
+        kind = "application/x-www-form-urlencoded" if self.is_page else "application/json"
+        return Sent(path, _named(text, names).encode(), kind)
 
-def repeated(piece: str, characters: int) -> str:
-    """The piece over and over."""
-    return (piece * (characters // len(piece) + 1))[:characters]
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A request as it goes over the wire."""
+
+    path: str
+    body: bytes
+    content_type: str
 
 
-def distinct(characters: int, salt: str = "") -> str:
-    """Short sentences of which none is said twice."""
-    made, length, number = [], 0, 0
-    while length < characters:
-        made.append(f"{salt}w{number} x{number % 97}. ")
-        length += len(made[-1])
-        number += 1
-    return "".join(made)[:characters]
+def _named(text: str, names: Mapping[str, str]) -> str:
+    for name, value in names.items():
+        text = text.replace(f"{{{name}}}", value).replace(quote(f"{{{name}}}"), quote(value))
+    return text
 
 
 def costly_requests() -> list[CostlyRequest]:
     """All of them."""
-    return [*_texts(), *_assemblies(), *_writes(), *_contexts(), *_trials(), *_pages()]
+    return [
+        *_texts(), *_assemblies(), *_writes(), *_contexts(), *_trials(), *_imports(), *_comparisons(), *_pages(),
+        *_drafts(),
+    ]  # fmt: skip
 
 
 def _api(name: str, path: str, body: Body | None = None) -> CostlyRequest:
@@ -129,7 +162,7 @@ def _writes() -> list[CostlyRequest]:
             "type": "thing", "name": f"n{number} " + "x" * 180,
             "properties": {f"k{key}": "v" * 80 for key in range(45)},
         })),
-        _api("search", f"agents/{LADEN}/memories/search", None),
+        _api("search", f"agents/{LADEN}/memories/search?limit=50&q={quote(distinct(2_000))}"),
         _api("log append", f"agents/{PLAIN}/daily-logs/2026-01-01", lambda: {"text": repeated("a ", 199_000)}),
     ]  # fmt: skip
 
@@ -137,13 +170,14 @@ def _writes() -> list[CostlyRequest]:
 def _contexts() -> list[CostlyRequest]:
     """What is done with a context that is there already."""
     context = "assemblies/{assembly}"
-    rule = f"description: d\n{RULE}"
     return [
         _api("context read", "assemblies/{assembly}"),
         _api("context decisions", "assemblies/{assembly}/decisions?limit=200"),
         _api("context replay", "assemblies/{assembly}/replay", dict),
         _api("context again", "assemblies/{assembly}/again?include=content"),
-        _api("context as of", "assemblies/{assembly}/as-of"),
+        _api("context as of", "assemblies/{assembly}/as-of?at={now}"),
+        _api("agent as of", f"agents/{LADEN}/as-of?at={{now}}&profile=stack&max_tokens=200000&topic=w1"),
+        _api("context bundle", "assemblies/{assembly}/bundle"),
         _api("context compare", "assemblies/compare?before={assembly}&after={other}&include=content"),
         _api("what if tokenizer", f"{context}/what-if", lambda: {"tokenizer": "chars4", "include": ["content"]}),
         _api("what if budget", f"{context}/what-if", lambda: {"max_tokens": 200_000, "topic": distinct(3_900)}),
@@ -151,7 +185,9 @@ def _contexts() -> list[CostlyRequest]:
         _api("append", "assemblies/{assembly}/append", lambda: {
             "event": {"type": "message", "content": {"text": distinct(99_000)}},
         }),
-        _api("rules try", "rules/try", lambda: {"agent": LADEN, "content": rule}),
+        _api("rules try", "rules/try", lambda: {"agent": LADEN, "content": RULE}),
+        _api("proposal", "proposals", lambda: {"assembly": "{assembly}", "wishes": {"max_tokens": 200_000}}),
+        _api("proposal try", "proposals/{proposal}/try", dict),
     ]  # fmt: skip
 
 
@@ -162,6 +198,56 @@ def _trials() -> list[CostlyRequest]:
     return [
         _api("trial distinct", "trials", lambda: {**asked, "files": files}),
         _api("trial letters", "trials", lambda: {**asked, "files": letters, "include": ["content"]}),
+    ]
+
+
+def _imports() -> list[CostlyRequest]:
+    archives = {
+        "owners": archive_of_owners,
+        "memories": lambda: archive_of_memories(PLAIN),
+        "logs": lambda: archive_of_logs(PLAIN),
+    }
+    return [_api(f"import {name}", "import?dry_run=true", make) for name, make in archives.items()]
+
+
+def _comparisons() -> list[CostlyRequest]:
+    """Versions of a file, two and two, over REST and as people read them."""
+    file, found = f"agents/{COMPARED}/files/{COMPARED_KEY}", []
+    for number, name in enumerate(comparisons(FILE_CHARACTERS)):
+        before, after = 2 + 2 * number, 3 + 2 * number
+        page = f"/{file}/history/compare/?from={before}&to={after}"
+        found += [
+            _api(f"compare {name}", f"{file}/versions/{before}/compare?with={after}"),
+            CostlyRequest(f"page compare {name}", page, method="GET"),
+        ]
+    return found
+
+
+def _drafts() -> list[CostlyRequest]:
+    """Pages of a text that is being written: previews, what agents will see, and two texts brought together."""
+    address = f"/agents/{COMPARED}/files/{COMPARED_KEY}/"
+
+    def deed(name: str, text: str = "", version: int = 2, at: str = address) -> CostlyRequest:
+        facts = {"deed": name.split(maxsplit=1)[0], "version": version, "content": text}
+        return CostlyRequest(f"page {name}", at, lambda: facts)
+
+    found = [deed(f"preview {name}", text) for name, text in previews(FILE_CHARACTERS).items()]
+    pairs = [make() for make in comparisons(FILE_CHARACTERS).values()]
+    for number, (name, (_, yours, theirs)) in enumerate(itertools.islice(merges(FILE_CHARACTERS), 0, None, 2)):
+        # The first is stored as a draft; the second, written in another window, is brought together with it.
+        version = 2 + 2 * number
+        assert pairs[number][1] == yours
+        found += [deed(f"{what} {name}", text, version) for what, text in
+                  (("discard", ""), ("keep draft", theirs), ("keep other", yours))]  # fmt: skip
+    sight = f"/agents/{LADEN}/files/KNOWLEDGE/sight/"
+    wish = {"topic": "w1", "profile": "stack", "max_tokens": 200_000, "team": TEAM}
+    return [
+        *found,
+        CostlyRequest("page sight", f"{sight}?{urlencode(wish)}", method="GET"),
+        CostlyRequest(
+            "page sight sent", sight, lambda: {**wish, "version": 2, "content": distinct(FILE_CHARACTERS, "s")}
+        ),
+        CostlyRequest("page preview", "/preview/", lambda: {"agent": LADEN, **wish}),
     ]
 
 
@@ -189,44 +275,5 @@ def _pages() -> list[CostlyRequest]:
         size("letters", "a", 990_000),
         size("links", "[", 99_000),
         size("quotations", "> ```\n===\n", 99_000),
-        page("page as of", f"/agents/{LADEN}/as-of/?at=2026-01-01T00:00&profile=stack&topic=w1"),
+        page("page as of", f"/agents/{LADEN}/as-of/?at={{day}}T23:59&profile=stack&topic=w1"),
     ]
-
-
-def laden(now: Any) -> dict[str, str]:
-    """Make the team and its two agents. Return what the paths of requests name besides: the day of a full log."""
-    import datetime
-
-    from agents.services import agent_create, daily_log_append
-    from memories.services import MemoryFacts, events_create, memories_create
-    from memories.services.document import documents_create
-    from teams.files import file_save
-    from teams.principal import SYSTEM
-    from teams.services import team_create
-
-    team = team_create(slug=TEAM, name="Costly")
-    agent_create(slug=PLAIN, name="Plain", teams=[team], instructions="Be kind.")
-    agent = agent_create(slug=LADEN, name="Laden", teams=[team])
-    files: list[Any] = [*agent.files.all(), *team.files.all()]
-    for file in files:
-        file_save(
-            file=file, content=distinct(990_000, file.file_key), expected_version=file.version, author=SYSTEM.author
-        )
-    for day in range(7):
-        for part in range(5):
-            text = distinct(190_000, f"{day}{part}")
-            daily_log_append(agent=agent, date=now.date() - datetime.timedelta(day), text=text, principal=SYSTEM)
-    kinds = ("tool_result", "message", "shell_exec", "error")
-    events_create(agent=agent, principal=SYSTEM, facts=[
-        {"type": kinds[number % 4], "tool": "t" if number % 4 == 0 else "", "occurred_at": now,
-         "content": {"stdout": distinct(98_000, f"e{number}")}}
-        for number in range(60)
-    ])  # fmt: skip
-    documents_create(agent=agent, principal=SYSTEM, facts=[
-        {"path": f"src/{number}.md", "language": "", "content": distinct(990_000, f"d{number}"), "is_open": True}
-        for number in range(12)
-    ])  # fmt: skip
-    facts = [MemoryFacts(kind="fact", text=distinct(19_000, f"m{number}")) for number in range(100)]
-    for owner in (agent, team):
-        memories_create(owner=owner, facts=facts, principal=SYSTEM)
-    return {"day": now.date().isoformat()}

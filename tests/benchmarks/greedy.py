@@ -8,15 +8,20 @@ next to forty connections on which another key, an admin's, sends the costliest 
 `others_p95_greedy`: next to the greedy key; `others_p95_ratio`: the second by the first. `others_errors`: its requests
 without a context. `greedy_200`, `greedy_429` …: answers to the greedy key by status.
 `grown_mb`: by how many megabytes the process of the server that grew most has grown, ten seconds after the end.
-`worst_cpu_s`, `worst_mb`: the costliest of the requests sent alone: processor time, and memory at its highest above
-that before it. `LIMITS=off` sets no limits; the heavy lane stays. The load comes from one process of lower priority.
+`worst_cpu_s`, `worst_mb`: the costliest of the requests sent alone: processor time of the process that answers, with
+all its threads, and its memory at its highest above that before it. Of a heavy process that made room for another one
+after its answer, it is told by what `serve` knows of the children that ended. What the new one needs to begin is no
+part of the request: each is sent once all processes are at rest.
+`LIMITS=off` sets no limits; the heavy lane stays. The load comes from one process of lower priority.
 """
 
+import contextlib
 import json
 import os
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +31,8 @@ import django
 import httpx
 
 from tests.benchmarks.conversations import conversations, last_session, questions
-from tests.benchmarks.costly_requests import LADEN, TEAM, costly_requests, laden
+from tests.benchmarks.costly_agents import LADEN, TEAM, compared_versions, laden
+from tests.benchmarks.costly_requests import Sent, costly_requests
 from tests.benchmarks.figures import figure
 from tests.benchmarks.http_assembly import manage, served
 
@@ -35,6 +41,7 @@ PROCESSES, CONNECTIONS = 2, 40
 ALONE_SECONDS, GREEDY_SECONDS, REST_SECONDS = 15, 30, 10
 PACE_SECONDS, PATIENCE_SECONDS = 0.05, 120
 CREATED = 201
+LOOK_SECONDS, REST_LOOK_SECONDS, IDLE_SECONDS = 0.02, 0.3, 0.03
 UNLIMITED = {"QUOTA_REQUESTS_UNDER_WAY": "0", "QUOTA_REQUESTS_PER_MINUTE": "0", "QUOTA_RECORD_BYTES_PER_DAY": "0"}
 
 
@@ -49,6 +56,7 @@ def run() -> None:
         keys = [manage("create_api_key", *whose).split()[-1] for whose in (("--agent", "agent-0"), ("--admin",))]
         django.setup()
         names = laden(last_session(file))
+        compared_versions()
         requests = _costly(address, keys[1], names)
         other = _Other(address, keys[0], _asked(file))
         other.ask_for(5)
@@ -63,7 +71,7 @@ def run() -> None:
             text=True,
         )
         assert load.stdin
-        load.stdin.write(json.dumps({"key": keys[1], "requests": [one[1:] for one in requests]}))
+        load.stdin.write(json.dumps({"key": keys[1], "requests": [one.on_the_wire for one in requests]}))
         load.stdin.close()
         time.sleep(1)
         disturbed = other.ask_for(GREEDY_SECONDS)
@@ -137,8 +145,12 @@ class _Request(NamedTuple):
 
     name: str
     method: str
-    path: str
-    body: str
+    sent: Sent
+
+    @property
+    def on_the_wire(self) -> tuple[str, str, str, str]:
+        """What the process of the load is told: JSON holds no bytes."""
+        return self.method, self.sent.path, self.sent.content_type, self.sent.body.decode("latin-1")
 
 
 def _costly(address: str, key: str, names: dict[str, str]) -> list[_Request]:
@@ -147,11 +159,9 @@ def _costly(address: str, key: str, names: dict[str, str]) -> list[_Request]:
     with _client(address, key) as client:
         for name in ("assembly", "other"):
             names[name] = _assembled(client, name)
-    return [
-        _Request(one.name, one.method, one.path.format(**names), json.dumps(one.body()) if one.body else "")
-        for one in costly_requests()
-        if not one.is_page
-    ]
+        wanted = {"assembly": names["assembly"], "wishes": {"max_tokens": 200_000}}
+        names["proposal"] = client.post("/api/v1/proposals", json=wanted).raise_for_status().json()["id"]
+    return [_Request(one.name, one.method, one.sent(names)) for one in costly_requests() if not one.is_page]
 
 
 def _wait_for_jobs() -> None:
@@ -186,16 +196,58 @@ def _report_costs(address: str, key: str, requests: list[_Request]) -> None:
     memory: list[tuple[float, str]] = []
     with _client(address, key) as client:
         for one in requests:
+            _wait_for_rest()
             for pid in _server_processes():
                 Path(f"/proc/{pid}/clear_refs").write_text("5")  # the highest so far is forgotten
-            resident, used = _memory(), _processor_seconds()
-            answer = client.request(one.method, one.path, content=one.body)
-            cpu.append((_processor_seconds() - used, one.name))
-            highest = _memory("VmHWM")
-            memory.append((max(highest[name] - resident.get(name, highest[name]) for name in highest), one.name))
-            print(one.name, answer.status_code, *cpu[-1][:1], *memory[-1][:1], file=sys.stderr, flush=True)
+            with _PeakWatch() as peaks:
+                resident, used, used_by_ended = _memory(), _processor_seconds(), _seconds_of_ended()
+                answer = client.request(
+                    one.method, one.sent.path, content=one.sent.body, headers={"Content-Type": one.sent.content_type}
+                )
+            _wait_for_rest()
+            now = _processor_seconds()
+            spent = sum(seconds - used[pid] for pid, seconds in now.items() if pid in used)
+            if ended := used.keys() - now.keys():
+                spent += _seconds_of_ended() - used_by_ended - sum(used[pid] for pid in ended)
+            cpu.append((spent, one.name))
+            memory.append((max(peaks.highest.get(name, size) - size for name, size in resident.items()), one.name))
+            print(one.name, answer.status_code, round(spent, 2), round(memory[-1][0]), file=sys.stderr, flush=True)
     figure(NAME, "worst_cpu_s", max(cpu)[0], "s", len(cpu))
     figure(NAME, "worst_mb", max(memory)[0], "MB", len(memory))
+
+
+class _PeakWatch:
+    """Reads again and again how much memory each process had at its highest: one of them may end with the request."""
+
+    def __init__(self) -> None:
+        self.highest: dict[str, float] = {}
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+
+    def __enter__(self) -> "_PeakWatch":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+        self.highest |= _memory("VmHWM")
+
+    def _watch(self) -> None:
+        while not self._over.wait(LOOK_SECONDS):
+            self.highest |= _memory("VmHWM")
+
+
+def _wait_for_rest() -> None:
+    """Return once all processes are there and none computes."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < until:
+        before = _processor_seconds()
+        time.sleep(REST_LOOK_SECONDS)
+        after = _processor_seconds()
+        is_whole = len(after) == PROCESSES + 1 and before.keys() == after.keys()
+        if is_whole and sum(after.values()) - sum(before.values()) <= IDLE_SECONDS:
+            return
 
 
 def _before_of_role(before: dict[str, float], name: str) -> float:
@@ -208,17 +260,32 @@ def _memory(field: str = "VmRSS") -> dict[str, float]:
     """Return megabytes by process."""
     found = {}
     for pid in _server_processes():
-        lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines()
-        found[f"{_role(pid)} {pid}"] = next(int(line.split()[1]) / 1000 for line in lines if line.startswith(field))
+        try:
+            lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines()
+            found[f"{_role(pid)} {pid}"] = next(int(line.split()[1]) / 1000 for line in lines if line.startswith(field))
+        except (OSError, StopIteration):  # it is gone
+            continue
     return found
 
 
-def _processor_seconds() -> float:
-    ticks = 0
+def _processor_seconds() -> dict[int, float]:
+    """Return what each process has computed so far, by its pid."""
+    found = {}
     for pid in _server_processes():
-        facts = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-        ticks += int(facts[11]) + int(facts[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
+        with contextlib.suppress(OSError):
+            found[pid] = sum(map(int, _stat(pid)[11:13])) / os.sysconf("SC_CLK_TCK")
+    return found
+
+
+def _seconds_of_ended() -> float:
+    """Return what the children of `serve` computed that have ended by now."""
+    [server] = {int(_stat(pid)[1]) for pid in _server_processes()}
+    return sum(map(int, _stat(server)[13:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def _stat(pid: int) -> list[str]:
+    """Return the fields of a process's state that follow its name."""
+    return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
 
 
 def _role(pid: int) -> str:
@@ -231,10 +298,9 @@ def _server_processes() -> list[int]:
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            parent = int((folder / "stat").read_text(encoding="ascii").rpartition(")")[2].split()[1])
-            grandparent = int(Path(f"/proc/{parent}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[1])
-        except (OSError, ValueError):
+            grandparent = int(_stat(int(_stat(int(folder.name))[1]))[1])
+            if grandparent == os.getpid() and _role(int(folder.name)) in {"web", "heavy"}:
+                found.append(int(folder.name))
+        except (OSError, ValueError, IndexError):
             continue
-        if grandparent == os.getpid() and _role(int(folder.name)) in {"web", "heavy"}:
-            found.append(int(folder.name))
     return found

@@ -1,9 +1,9 @@
 """The load of the greedy key: a process of its own, so that what it costs can be given a lower priority.
 
 `python -m tests.benchmarks.greedy_load ADDRESS CONNECTIONS SECONDS` reads one JSON object from standard input: `key`
-and `requests`, a list of [method, path, body]. Each connection sends the next costly request as soon as the last one
-was answered, by whatever status, and heeds no Retry-After. Prints one JSON object: `statuses`, how many answers had
-which.
+and `requests`, a list of [method, path, content type, body in Latin-1]. Each connection sends the next costly request
+as soon as the last one was answered, by whatever status, and heeds no Retry-After. Prints one JSON object: `statuses`,
+how many answers had which.
 """
 
 import asyncio
@@ -23,8 +23,11 @@ MOST_ANSWER_BYTES = 2**26
 async def _main(address: str, connections: int, seconds: float) -> None:
     given = json.load(sys.stdin)
     parts = urlsplit(address)
-    headers = f"Host: {parts.netloc}\r\nAuthorization: Bearer {given['key']}\r\nContent-Type: application/json"
-    requests = [_raw(method, path, body.encode(), headers) for method, path, body in given["requests"]]
+    headers = f"Host: {parts.netloc}\r\nAuthorization: Bearer {given['key']}"
+    requests = [
+        _raw(method, path, body.encode("latin-1"), f"{headers}\r\nContent-Type: {kind}")
+        for method, path, kind, body in given["requests"]
+    ]
     turn, statuses, until = itertools.cycle(requests), Counter[str](), time.monotonic() + seconds
     place = parts.hostname or "", parts.port or 80
     clients = [_client(place, turn, statuses, until) for _ in range(connections)]

@@ -16,7 +16,8 @@ from uuid import UUID
 import django
 from django.test import override_settings
 
-from tests.benchmarks.costly_requests import LADEN, TEAM, CostlyRequest, costly_requests, laden
+from tests.benchmarks.costly_agents import LADEN, TEAM, compared_versions, laden
+from tests.benchmarks.costly_requests import CostlyRequest, costly_requests
 from tests.benchmarks.figures import figure
 from tests.benchmarks.http_assembly import manage
 
@@ -38,6 +39,7 @@ def run() -> None:
 
     warm_up()
     names = laden(timezone.now())
+    compared_versions()
     asker = _Asker(names)
     requests = costly_requests()
     for request in requests[:1]:
@@ -67,27 +69,31 @@ class _Asker:
             headers={"Authorization": f"Bearer {key}"}, raise_request_exception=False, SERVER_NAME="localhost"
         )
         self._names = names | {"assembly": str(self._assembled("stack")), "other": str(self._assembled("coding"))}
+        self._names["proposal"] = str(self._proposed(self._names["assembly"]))
 
     def _assembled(self, profile: str) -> UUID:
         body = {"agent": LADEN, "team": TEAM, "profile": profile, "max_tokens": 100_000, "topic": "w1 x1"}
         # It may cost more than a request may: others may have been recorded when the limits were larger.
         with override_settings(REQUEST_CPU_MS=600_000):
-            answer = self._api.post("/api/v1/assemblies", body, content_type="application/json")
+            return self._created("assemblies", body)
+
+    def _proposed(self, assembly: str) -> UUID:
+        return self._created("proposals", {"assembly": assembly, "wishes": {"max_tokens": 200_000}})
+
+    def _created(self, path: str, body: dict[str, Any]) -> UUID:
+        answer = self._api.post(f"/api/v1/{path}", body, content_type="application/json")
         if answer.status_code != 201:
-            sys.exit(f"no context could be assembled: {answer.content[:500]!r}")
+            sys.exit(f"{path}: {answer.content[:500]!r}")
         return UUID(answer.json()["id"])
 
     def cost(self, request: CostlyRequest) -> tuple[float, float]:
         """CPU seconds of the request, and by how many megabytes the process grew meanwhile; both are printed."""
         client = self._page if request.is_page else self._api
-        sent: dict[str, Any] = {}
-        if request.body:
-            sent = {"data": request.body()} | ({} if request.is_page else {"content_type": "application/json"})
-        send = getattr(client, request.method.lower())
+        sent = request.sent(self._names)
         gc.collect()
         CLEAR_REFS.write_text("5")  # the peak is counted anew
         resting, begun = _megabytes("VmRSS"), time.process_time()
-        answer = send(request.path.format(**self._names), **sent)
+        answer = client.generic(request.method, sent.path, sent.body, content_type=sent.content_type)
         cpu, megabytes = time.process_time() - begun, _megabytes("VmHWM") - resting
         status = answer.status_code
         del answer

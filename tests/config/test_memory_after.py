@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from config.serving.allocator import environment_of_child
+
 PROGRAM = """
 import json, re, sys
 from pathlib import Path
@@ -15,10 +17,8 @@ import django
 
 django.setup()
 
-from django.http import HttpRequest, HttpResponse
-
 from assembly.compressing import compress
-from config.http.cpu_budget import CpuBudgetMiddleware
+from config.serving.allocator import give_back_memory
 from config.tokens import get_tokenizer
 from memories.embedding import embed, warm_up
 from teams.markdown import rendered
@@ -30,20 +30,17 @@ def megabytes(name):
     return int(re.search(name + r":\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) / 1024
 
 
-def work(request):
-    compress(TEXTS[request.number % 4], 5_000, get_tokenizer("cl100k_base"))
-    embed([TEXTS[request.number % 4]] * 3)
-    rendered(TEXTS[request.number % 4][:30_000])
-    return HttpResponse()
+def work(text):
+    compress(text, 5_000, get_tokenizer("cl100k_base"))
+    embed([text] * 3)
+    rendered(text[:30_000])
 
 
-answer = CpuBudgetMiddleware(work)
 warm_up()
 sizes = []
 for number in range(8):
-    request = HttpRequest()
-    request.number = number
-    answer(request)
+    work(TEXTS[number % 4])
+    give_back_memory()
     sizes.append(megabytes("VmRSS"))
 print(json.dumps({"first": sizes[3], "last": sizes[-1], "peak": megabytes("VmHWM")}))
 """
@@ -53,7 +50,12 @@ print(json.dumps({"first": sizes[3], "last": sizes[-1], "peak": megabytes("VmHWM
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the process's size as Linux tells it")
 def test_a_process_returns_to_its_size_after_costly_requests() -> None:
     finished = subprocess.run(
-        [sys.executable, "-c", PROGRAM], check=True, stdout=subprocess.PIPE, text=True, timeout=300
+        [sys.executable, "-c", PROGRAM],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=300,
+        env=environment_of_child({}),
     )
     size = json.loads(finished.stdout)
     assert size["last"] - size["first"] < 50

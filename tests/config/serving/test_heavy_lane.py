@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from io import BytesIO
 from pathlib import Path
+from socket import SO_SNDBUF, SOL_SOCKET
 from typing import Any
 
 import pytest
@@ -107,6 +108,48 @@ def test_one_that_dies_at_work_is_told_of(tmp_path: Path) -> None:
     socket = tmp_path / "s"
     with pytest.raises(Busy, match="just restarted"):
         with_other_process(socket, die, exchange(HeavyLane(str(socket)), scope_of("/api/v1/compress"), b""))
+
+
+def test_a_process_that_ends_before_it_took_a_request_is_followed_by_the_next(tmp_path: Path) -> None:
+    socket, scope, connections = tmp_path / "s", scope_of("/api/v1/compress", x_say="hi"), []
+
+    async def story() -> list[dict[str, Any]]:
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            connections.append(writer)
+            if len(connections) == 1:
+                writer.close()
+            else:
+                await answer_one(repeat, reader, writer)
+
+        async with await asyncio.start_unix_server(answer, socket):
+            return await asyncio.wait_for(exchange(HeavyLane(str(socket)), scope, b"text")(), 20)
+
+    start, body = asyncio.run(story())
+    assert (start["status"], body["body"], len(connections)) == (201, b"text", 2)
+
+
+def test_an_answer_has_left_the_process_before_it_counts_as_given(tmp_path: Path) -> None:
+    async def answer_at_length(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        await send({"type": "http.response.body", "body": b"x" * 50_000})
+
+    unsent: list[int] = []
+
+    async def story() -> None:
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.get_extra_info("socket").setsockopt(SOL_SOCKET, SO_SNDBUF, 4_096)
+            await answer_one(answer_at_length, reader, writer)
+            unsent.append(writer.transport.get_write_buffer_size())
+
+        async with await asyncio.start_unix_server(answer, tmp_path / "s"):
+            reader, writer = await asyncio.open_unix_connection(tmp_path / "s", limit=1_000)
+            for message in ({"type": "http", "headers": []}, {"type": "http.request"}):
+                await heavy_lane._write(writer, message)
+            await asyncio.sleep(0.3)  # nobody reads meanwhile
+            await reader.read()
+            writer.close()
+
+    asyncio.run(asyncio.wait_for(story(), 20))
+    assert unsent == [0]
 
 
 def test_work_is_given_up_when_the_client_goes(tmp_path: Path) -> None:

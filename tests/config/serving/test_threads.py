@@ -14,6 +14,7 @@ from django.test import override_settings
 from django.urls import path
 
 from config.http.arrival import arrived
+from config.serving import threads
 from config.serving.threads import WHOLE_BYTES, ThreadedHandler
 
 seen: list[str] = []
@@ -107,6 +108,19 @@ def test_its_threads_stay_and_end_each_request(handler: ThreadedHandler) -> None
     assert ended == seen
     assert all(name.startswith("request") for name in seen)
     assert len(set(seen)) <= 2
+
+
+def test_memory_goes_back_after_a_request_that_computed_for_long(
+    handler: ThreadedHandler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given_back: list[str] = []
+    monkeypatch.setattr(threads, "give_back_memory", lambda: given_back.append("all"))
+    monkeypatch.setattr(threads, "WORTH_SECONDS", 60)
+    ask(handler, "/told")
+    monkeypatch.setattr(threads, "WORTH_SECONDS", 0)
+    ask(handler, "/told")
+    handler._threads.shutdown(wait=True)
+    assert given_back == ["all"]
 
 
 def test_a_client_that_goes_before_all_is_said_gets_nothing(handler: ThreadedHandler) -> None:
