@@ -78,8 +78,8 @@ def run() -> None:
     figure(NAME, "growth_1k_100k", medians["100k"] / medians["1k"], "ratio", TURNS)
 
 
-def filled(name: str, rows: int, team: "Team", words_a_file: int = 600) -> "Agent":
-    """An agent with that many memories, a week of logs and files of so many words, its team's, too."""
+def filled(name: str, rows: int, team: "Team", words_a_file: int = 600, today: datetime.date = TODAY) -> "Agent":
+    """An agent with that many memories, a week of logs up to today and files of so many words, its team's, too."""
     from agents.models import Agent, AgentFile, DailyLog
     from agents.services import agent_create
     from memories.models import Memory
@@ -93,7 +93,7 @@ def filled(name: str, rows: int, team: "Team", words_a_file: int = 600) -> "Agen
         file.content = words(chance, words_a_file)
         file.save()
     for days in range(DAYS):
-        DailyLog.objects.create(agent=agent, date=TODAY - datetime.timedelta(days=days), content=words(chance, 300))
+        DailyLog.objects.create(agent=agent, date=today - datetime.timedelta(days=days), content=words(chance, 300))
     # Where something is searched for, by meaning, too. Elsewhere, nobody looks at a vector.
     if name == SEARCHED:
         for _ in range(rows // BATCH):

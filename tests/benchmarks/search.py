@@ -60,13 +60,14 @@ def _load(agents: "dict[int, Agent]", talks: dict[int, Talk]) -> None:
     started = time.perf_counter()
     with indexed_afterwards():
         for rows, agent in agents.items():
-            copied(_rows(agent, talks[rows]))
+            copied(memory_rows(agent, talks[rows]))
         loaded = time.perf_counter()
     figure(NAME, "load", loaded - started, "s", sum(agents))
     figure(NAME, "index_build", time.perf_counter() - loaded, "s", sum(agents))
 
 
-def _rows(agent: "Agent", talk: Talk) -> Iterator[tuple[Any, ...]]:
+def memory_rows(agent: "Agent", talk: Talk) -> Iterator[tuple[Any, ...]]:
+    """Yield what the talk's lines are as memories of the agent, with their embeddings, as `copied` takes them."""
     from pgvector import Vector
     from uuid_utils.compat import uuid7
 
