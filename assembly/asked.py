@@ -3,14 +3,18 @@
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal
 from uuid import UUID
+
+from django.db import DEFAULT_DB_ALIAS
 
 from agents.models import Agent
 from assembly.engine.flat import flat
 from assembly.engine.types import Request
 from assembly.sources import Filters, Situation, Turn
 from config.http.errors import NotFound
+from config.http.statements import Statement, rows_of
 from memories.models import Session
 
 DEFAULT_PROFILE = "conversation"
@@ -112,18 +116,32 @@ def session_named(agent: Agent, name: str) -> Session | None:
     """The agent's session with that id or external id; None where no name is given. Raises NotFound."""
     if not name:
         return None
-    sessions = Session.objects.filter(agent=agent)
-    found = sessions.filter(external_id=name).first() or (_is_uuid(name) and sessions.filter(id=name).first())
+    found = rows_of(Statement(_session_sql(), {"agent": agent.id, "name": name, "id": _uuid_of(name)}))
     if not found:
         raise NotFound(f"The session “{name}”")
-    return found
+    return Session.from_db(DEFAULT_DB_ALIAS, _session_columns(), found[0])
 
 
-def _is_uuid(text: str) -> bool:
+@cache
+def _session_sql() -> str:
+    """One prepared statement: each request of an agent at work names its session."""
+    columns = ", ".join(_session_columns())
+    return (
+        f"SELECT {columns} FROM sessions WHERE agent_id = %(agent)s"  # noqa: S608 - names of columns
+        " AND (external_id = %(name)s OR id = %(id)s::uuid) ORDER BY external_id = %(name)s DESC LIMIT 1"
+    )
+
+
+@cache
+def _session_columns() -> list[str]:
+    return [field.attname for field in Session._meta.concrete_fields]  # noqa: SLF001 - Django's documented introspection
+
+
+def _uuid_of(text: str) -> UUID | None:
     try:
-        return bool(UUID(text))
+        return UUID(text)
     except ValueError:
-        return False
+        return None
 
 
 def _sorted(words: frozenset[str] | None) -> list[str] | None:

@@ -4,7 +4,7 @@ What follows from the rest is left out and made again: the signals of a decision
 the shares that the profile's ranker gives them.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from assembly.engine.codes import Code
@@ -104,11 +104,21 @@ def _way(decision: Decision, candidate: Candidate, ranker: Ranker | None) -> tup
     """By which way the signals follow from the candidate, and what has to be added to them."""
     if not decision.signals and candidate.similarity is None:
         return BARE, []
+    signals = dict(decision.signals)
     more = [list(signal) for signal in decision.signals if signal[0] in ADDED]
-    for way in (BARE, RANKED, CONTESTED):
-        if dict(_signals(way, more, candidate, ranker)) == dict(decision.signals):
+    for way in _possible_ways(signals, len(more), candidate):
+        if dict(_signals(way, more, candidate, ranker)) == signals:
             return way, more
     return VERBATIM, [list(signal) for signal in decision.signals]
+
+
+def _possible_ways(signals: Mapping[str, Any], added: int, candidate: Candidate) -> Iterator[int]:
+    """Yield the ways that the names of the signals do not rule out: to make the signals of each takes longer."""
+    if len(signals) == added + (candidate.similarity is not None):
+        yield BARE
+    if any(name.startswith(SHARE) and name not in ADDED for name in signals):
+        yield RANKED
+    yield CONTESTED
 
 
 def _signals(way: int, more: Sequence[Any], candidate: Candidate, ranker: Ranker | None) -> Signals:
