@@ -1,6 +1,8 @@
 """Ranking by many features at once: a linear model whose every share can be looked at.
 
 An item's score is the sum of weight x feature. The weights are data: they come with the profile and are recorded too.
+A ranker may have two columns of weights, for owners of long texts and for owners of brief ones. The measure `brevity`,
+which all texts of an owner share, blends them: weight = (1 - brevity) x long + brevity x brief.
 A difference of scores is a logarithm of odds, as the model was trained: an item that scores 1 more is e times as likely
 to be what was asked for.
 """
@@ -14,6 +16,8 @@ from assembly.engine.types import Candidate, InvalidAssembly
 
 WORDS = "words"
 """The feature that says how much of the topic's weight in words an item has itself, 0 to 1."""
+BREVITY = "brevity"
+"""The measure that says how brief the texts of the item's owner are, 0 to 1."""
 SHARE = "share:"
 """What the names of shares begin with, among the signals of a decision."""
 DECIMALS = 4
@@ -31,22 +35,37 @@ class Ranker:
     name: str
     version: int
     weights: tuple[tuple[str, float], ...]
+    """By feature, sorted by name; for owners of long texts, where there are brief weights."""
     least_words: float
     """From this share of the topic's words on, an item counts as found, however far its meaning is."""
     reach: float
     """An item that scores less than the best by more than this is too far from the topic, unless it is found."""
 
+    brief_weights: tuple[tuple[str, float], ...] = ()
+    """Of the same features, for owners of brief texts; without any, the weights serve all texts."""
+
     def __post_init__(self) -> None:
-        numbers = (self.least_words, self.reach, *(weight for _, weight in self.weights))
+        both = (*self.weights, *self.brief_weights)
+        if self.brief_weights and [name for name, _ in self.weights] != [name for name, _ in self.brief_weights]:
+            raise InvalidAssembly(f"Both columns of weights of the ranker {self.name} must name the same features.")
+        numbers = (self.least_words, self.reach, *(weight for _, weight in both))
         if not all(math.isfinite(number) for number in numbers):
             raise InvalidAssembly(f"The weights of the ranker {self.name} must be finite numbers.")
+
+    def weights_for(self, candidate: Candidate) -> tuple[tuple[str, float], ...]:
+        """The weight of each feature, blended as the brevity of the owner's texts asks."""
+        if not self.brief_weights:
+            return self.weights
+        brevity = candidate.measures.get(BREVITY, 0.0)
+        pairs = zip(self.weights, self.brief_weights, strict=True)
+        return tuple([(name, (1 - brevity) * long + brevity * brief) for (name, long), (_, brief) in pairs])
 
     def shares(self, candidate: Candidate) -> Signals:
         """What each feature that the candidate has adds to its score, in the order of the weights; zeros left out."""
         measures = candidate.measures
         shares = [
             (name, share)
-            for name, weight in self.weights
+            for name, weight in self.weights_for(candidate)
             if (measure := measures.get(name)) and (share := round(weight * measure, DECIMALS))
         ]
         return tuple(shares)
@@ -58,13 +77,14 @@ class Ranker:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe; from_dict restores an equal ranker."""
-        return {
+        facts = {
             "name": self.name,
             "version": self.version,
             "weights": dict(self.weights),
             "least_words": self.least_words,
             "reach": self.reach,
         }
+        return facts | {"brief_weights": dict(self.brief_weights)} if self.brief_weights else facts
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Ranker":
@@ -72,8 +92,12 @@ class Ranker:
 
         Sorted by name: a record's JSON keeps no order, and the order of a sum is to be the same for ever.
         """
-        weights = tuple(sorted((str(name), float(weight)) for name, weight in data["weights"].items()))
-        return cls(data["name"], data["version"], weights, float(data["least_words"]), float(data["reach"]))
+        weights, brief = (_sorted(data.get(key, {})) for key in ("weights", "brief_weights"))
+        return cls(data["name"], data["version"], weights, float(data["least_words"]), float(data["reach"]), brief)
+
+
+def _sorted(weights: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
+    return tuple(sorted((str(name), float(weight)) for name, weight in weights.items()))
 
 
 def score_of(shares: Signals) -> float:

@@ -8,7 +8,7 @@ from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Reading, Situation, offered
 from assembly.sources.labels import memory_labels
 from config.http.statements import Rows, Statement
-from memories.retrieval import memories_search, question_read
+from memories.retrieval import Weights, memories_search, question_read
 from memories.search import FoundMemory, memories_find, recent_sql
 from memories.services import MAX_PINNED, Owner
 
@@ -70,7 +70,8 @@ def _found(owner: Owner, situation: Situation, best: int, recent: int) -> list[F
     if situation.ranker is None:
         return memories_find(owner=owner, vector=situation.vector, similar=best, recent=recent)
     question = question_read(situation.topic, situation.vector, situation.agent.today(situation.now))
-    weights = dict(situation.ranker.weights)
+    brief = dict(situation.ranker.brief_weights)
+    weights = Weights(dict(situation.ranker.weights), brief or None)
     return memories_search(owner=owner, question=question, weights=weights, limit=best, recent=recent)
 
 

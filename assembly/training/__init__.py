@@ -2,18 +2,22 @@
 
 from assembly.training.labelled import LINES, Labelled, labelled_questions, stored
 from assembly.training.recall import mean_figures, mean_recall, recall
-from assembly.training.weights import GROUPS, TRAINED, ranker_text, weights_of
+from assembly.training.weights import GROUPS, PRINTED, SIMPLE, TRAINED, kinds_of, ranker_text, simple_recall, weights_of
 
 __all__ = [
     "GROUPS",
     "LINES",
+    "PRINTED",
+    "SIMPLE",
     "TRAINED",
     "Labelled",
+    "kinds_of",
     "labelled_questions",
     "mean_figures",
     "mean_recall",
     "ranker_text",
     "recall",
+    "simple_recall",
     "stored",
     "weights_of",
 ]

@@ -56,7 +56,8 @@ class Conversation:
 class Labelled:
     """A question with every memory of its conversation, measured: an array per feature, one row per memory."""
 
-    category: str
+    kind: str
+    """The kind of text that the question is about, such as conversations or manuals."""
     measures: Mapping[str, NDArray[np.float64]]
     evidence: NDArray[np.intp]
     """The places of the rows that hold the answer."""
@@ -81,9 +82,12 @@ def stored(file: Path) -> Iterator[Conversation]:
 
 
 def labelled_questions(file: Path) -> list[Labelled]:
-    """The questions about the conversation of the file, with all its memories as the search measures them."""
+    """Return the questions about the conversation of the file, with all its memories as the search measures them.
+
+    The folder of the file names the kind of text.
+    """
     with stored(file) as conversation:
-        return [_labelled(conversation, asked) for asked in conversation.asked]
+        return [_labelled(file.parent.name, conversation, asked) for asked in conversation.asked]
 
 
 def _asked(file: Path, memories: Sequence[Memory], today: datetime.date) -> list[Asked]:
@@ -99,11 +103,11 @@ def _asked(file: Path, memories: Sequence[Memory], today: datetime.date) -> list
     return asked
 
 
-def _labelled(conversation: Conversation, asked: Asked) -> Labelled:
+def _labelled(kind: str, conversation: Conversation, asked: Asked) -> Labelled:
     rows, measures = measured_rows(conversation.agent, asked.question, least=len(conversation.tokens))
     ids = ids_of(rows)
     evidence = np.array([place for place, id_ in enumerate(ids) if id_ in asked.evidence])
-    return Labelled(asked.category, measures, evidence, np.array([conversation.tokens[id_] for id_ in ids]))
+    return Labelled(kind, measures, evidence, np.array([conversation.tokens[id_] for id_ in ids]))
 
 
 def _tokens(memory: Memory) -> int:

@@ -1,11 +1,12 @@
 """How much of the evidence comes first: among the first so many, and among what fits into so many tokens."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from statistics import fmean
 
 import numpy as np
 
 from assembly.training.labelled import Labelled
+from memories.retrieval import Weights, scores_of
 
 PLACES = (5, 10, 20)
 BUDGETS = (500, 1_000, 2_000)
@@ -26,7 +27,7 @@ def recall(order: Sequence[int], evidence: Iterable[int], tokens: Sequence[int])
     return figures
 
 
-def mean_recall(questions: Sequence[Labelled], weights: Mapping[str, float]) -> Figures:
+def mean_recall(questions: Sequence[Labelled], weights: Weights) -> Figures:
     """The mean over the questions, ranked by these weights."""
     return mean_figures([_recall_of(asked, weights) for asked in questions])
 
@@ -36,9 +37,8 @@ def mean_figures(figures: Sequence[Figures]) -> Figures:
     return {name: fmean(one[name] for one in figures) for name in figures[0]}
 
 
-def _recall_of(asked: Labelled, weights: Mapping[str, float]) -> Figures:
-    scores = sum(weight * asked.measures[name] for name, weight in weights.items())
-    order = np.argsort(-np.asarray(scores), kind="stable").tolist()
+def _recall_of(asked: Labelled, weights: Weights) -> Figures:
+    order = np.argsort(-scores_of(asked.measures, weights), kind="stable").tolist()
     return recall(order, asked.evidence.tolist(), asked.tokens.tolist())
 
 

@@ -1,48 +1,112 @@
-"""From labelled questions to the text of a ranker."""
+"""Training: from labelled questions about several kinds of text to the file of a ranker."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+import numpy as np
 import yaml
 
 from assembly.training.fitting import PENALTY, fitted
 from assembly.training.labelled import Labelled
-from assembly.training.recall import mean_recall
+from assembly.training.recall import Figures, mean_recall
+from memories.retrieval import Weights
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "meaning": ("similarity", "similarity_with_previous", "similarity_of_day"),
-    "words": ("words", "words_with_previous", "words_around", "words_of_day"),
+    "words": ("words", "words_for_length", "words_with_previous", "words_around", "words_of_day"),
     "label": ("labelled",),
     "dates": ("date", "near_date"),
     "times": ("time_said",),
-    "form": ("length", "asks", "after_question"),
+    "form": ("relative_length", "asks", "after_question"),
 }
 """The features that are trained, by what they look at."""
 
 TRAINED = tuple(name for names in GROUPS.values() for name in names)
 BY_HAND = {"salience": 1.0, "credibility": 1.0}
-"""What no labelled data tells apart: from the least to the most, the odds change by e."""
+"""No labelled data tells these apart: from the least to the most, the odds change by e."""
+
+SIMPLE: Mapping[str, tuple[str, ...]] = {
+    "similarity": ("similarity",),
+    "words": ("words_for_length",),
+    "sum": ("similarity", "words_for_length"),
+}
+"""The simple ways that a ranker has to be as good as: one feature alone, or the sum of two, each by its spread."""
 
 LEAST_WORDS = 0.3
 REACH = 6.0
 DECIMALS = 4
+PRINTED = ("r_at_20", "r_at_500_tokens", "r_at_2000_tokens")
 
 
-def weights_of(questions: Sequence[Labelled], names: Sequence[str] = TRAINED) -> dict[str, float]:
-    """The trained weights of the named features, rounded as they are written down."""
-    return {name: round(weight, DECIMALS) for name, weight in fitted(questions, names).items()}
+def weights_of(questions: Sequence[Labelled], names: Sequence[str] = TRAINED) -> Weights:
+    """Return the trained weights of the named features, rounded as they are written down."""
+    trained = fitted(questions, names)
+    return Weights(_rounded(trained.long), _rounded(trained.brief or {}))
 
 
-def ranker_text(*, name: str, version: int, source: str, questions: Sequence[Labelled]) -> str:
-    """The ranker that the questions teach, as the file that Dossier reads; `source` says what they are of."""
-    weights = weights_of(questions)
+def kinds_of(questions: Sequence[Labelled]) -> list[str]:
+    """Return the kinds of text that the questions are about, in order of the alphabet."""
+    return sorted({question.kind for question in questions})
+
+
+def simple_recall(questions: Sequence[Labelled], way: str) -> Figures:
+    """Return the mean recall of one of the SIMPLE ways."""
+    return mean_recall(
+        [_spread(question, SIMPLE[way]) for question in questions], Weights(dict.fromkeys(SIMPLE[way], 1.0))
+    )
+
+
+def ranker_text(
+    *,
+    name: str,
+    version: int,
+    sources: Mapping[str, str],
+    train: Sequence[Labelled],
+    test: Sequence[Labelled],
+) -> str:
+    """Return the ranker that the questions teach, as the file that Dossier reads.
+
+    `sources` says by kind what its texts are. The figures are those of the questions to `test`, kind by kind: of this
+    ranker, of one that was trained without the kind, and of the simple ways.
+    """
+    weights = weights_of(train)
     facts = {
         "name": name,
         "version": version,
-        "trained": f"{len(questions)} questions of {source}; listwise softmax, L2 penalty {PENALTY}",
+        "trained": {kind: f"{sources[kind]}; {_count(train, kind)} questions" for kind in kinds_of(train)},
+        "method": f"listwise softmax, each kind counts the same, L2 penalty {PENALTY}",
         "set_by_hand": [*BY_HAND, "least_words", "reach"],
-        "figures": {figure: round(value, DECIMALS) for figure, value in mean_recall(questions, weights).items()},
+        "figures": {kind: _figures(kind, train, test, weights) for kind in kinds_of(test)},
         "least_words": LEAST_WORDS,
         "reach": REACH,
-        "weights": weights | BY_HAND,
+        "weights": dict(weights.long) | BY_HAND,
+        "brief_weights": dict(weights.brief or {}) | BY_HAND,
     }
     return yaml.safe_dump(facts, sort_keys=False, width=110)
+
+
+def _figures(kind: str, train: Sequence[Labelled], test: Sequence[Labelled], weights: Weights) -> dict[str, Any]:
+    asked = [question for question in test if question.kind == kind]
+    others = [question for question in train if question.kind != kind]
+    figures = {"questions": len(asked), "trained": _printed(mean_recall(asked, weights))}
+    if others:
+        figures["left_out"] = _printed(mean_recall(asked, weights_of(others)))
+    return figures | {way: _printed(simple_recall(asked, way)) for way in SIMPLE}
+
+
+def _spread(question: Labelled, names: Sequence[str]) -> Labelled:
+    """Return the question with these measures in units of their standard deviation among its rows."""
+    measures = {name: values / (np.std(values) or 1.0) for name, values in question.measures.items() if name in names}
+    return Labelled(question.kind, {**question.measures, **measures}, question.evidence, question.tokens)
+
+
+def _count(questions: Sequence[Labelled], kind: str) -> int:
+    return sum(question.kind == kind for question in questions)
+
+
+def _printed(figures: Figures) -> Figures:
+    return {name: round(figures[name], DECIMALS) for name in PRINTED}
+
+
+def _rounded(weights: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(float(weight), DECIMALS) for name, weight in weights.items()}

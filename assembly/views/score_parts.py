@@ -33,6 +33,8 @@ FEATURES: Mapping[str, str | Promise] = {
     "date": gettext_lazy("It is of a day that the topic names"),
     "near_date": gettext_lazy("It is from around a time that the topic names"),
     "time_said": gettext_lazy("It says when something was"),
+    "words_for_length": gettext_lazy("Words of the topic are in it, for so short a text"),
+    "relative_length": gettext_lazy("How long it is among its like"),
     "length": gettext_lazy("How much it says"),
     "asks": gettext_lazy("It asks rather than tells"),
     "after_question": gettext_lazy("It comes right after a question"),

@@ -17,7 +17,7 @@ def is_scored(candidate: Candidate, section: Section, profile: Profile) -> bool:
     if section.shape != "lines":
         return False
     if profile.ranker and candidate.measures:
-        return _heaviest_feature(profile.ranker) is not None
+        return _heaviest_feature(profile.ranker, candidate) is not None
     return True
 
 
@@ -28,7 +28,7 @@ def raised(candidate: Candidate, section: Section, profile: Profile, by: float) 
     """
     if section.shape == "lines" and not (profile.ranker and candidate.measures):
         return replace(candidate, similarity=higher(candidate.similarity, by))
-    heaviest = _heaviest_measure(profile) if section.shape == "blocks" else _heaviest_feature(profile.ranker)
+    heaviest = _heaviest_measure(profile) if section.shape == "blocks" else _heaviest_feature(profile.ranker, candidate)
     if heaviest is None:
         return candidate
     name, weight = heaviest
@@ -48,7 +48,8 @@ def _heaviest_measure(profile: Profile) -> tuple[str, float] | None:
     return (name, weights[name]) if weights[name] else None
 
 
-def _heaviest_feature(ranker: Ranker | None) -> tuple[str, float] | None:
+def _heaviest_feature(ranker: Ranker | None, candidate: Candidate) -> tuple[str, float] | None:
     """The words of the topic are left alone: with enough of them, an item is found whatever its score."""
-    weights = [(name, weight) for name, weight in ranker.weights if name != WORDS and weight] if ranker else []
+    by_name = ranker.weights_for(candidate) if ranker else ()
+    weights = [(name, weight) for name, weight in by_name if name != WORDS and weight]
     return max(weights, key=lambda weighed: abs(weighed[1]), default=None)

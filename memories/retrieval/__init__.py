@@ -3,5 +3,6 @@
 from memories.retrieval.finding import measured_rows, memories_search
 from memories.retrieval.question import Question, question_read
 from memories.retrieval.rows import ids_of
+from memories.retrieval.scores import BREVITY, Weights, scores_of
 
-__all__ = ["Question", "ids_of", "measured_rows", "memories_search", "question_read"]
+__all__ = ["BREVITY", "Question", "Weights", "ids_of", "measured_rows", "memories_search", "question_read", "scores_of"]

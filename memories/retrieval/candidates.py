@@ -1,6 +1,5 @@
 """Which rows are measured: all of an owner with few, those that come into question of one with many."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +9,7 @@ from memories.retrieval.hits import Hits, rows_around
 from memories.retrieval.rarity import Rarity, rarity_by_sample, rarity_of
 from memories.retrieval.rows import PINNED, Columns, Search, marked_as
 from memories.retrieval.samples import Sample
-from memories.retrieval.scores import scores_of
+from memories.retrieval.scores import Weights, scores_of
 from memories.retrieval.stretches import best_of_stretches, hopeful
 
 EXACT_ROWS = 2_000
@@ -53,7 +52,7 @@ def whole(search: Search, most: int) -> tuple[Columns, Rarity]:
     return rows, rarity_of(rows, search)
 
 
-def in_question(search: Search, weights: Mapping[str, float], least: int, sample: Sample) -> tuple[Columns, Rarity]:
+def in_question(search: Search, weights: Weights, least: int, sample: Sample) -> tuple[Columns, Rarity]:
     """Of an owner with more: the rows that may be among the best, in order of time; at least so many.
 
     The nearest in meaning, all that have one of the rarest words, those of named days and the newest are looked over.

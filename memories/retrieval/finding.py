@@ -18,7 +18,7 @@ from memories.retrieval.features import Numbers, features
 from memories.retrieval.question import Question
 from memories.retrieval.rows import GONE, OCCURRED, PINNED, Columns, Search, ids_of, ids_written
 from memories.retrieval.samples import sample_kept, sample_of
-from memories.retrieval.scores import DECIMALS, scores_of
+from memories.retrieval.scores import DECIMALS, Weights, scores_of
 from memories.retrieval.terms import terms_read
 from memories.search import FoundMemory
 from memories.services import Owner
@@ -32,7 +32,7 @@ CERTAINLY = 2
 
 
 def memories_search(
-    *, owner: Owner, question: Question, weights: Mapping[str, float], limit: int, recent: int
+    *, owner: Owner, question: Question, weights: Weights, limit: int, recent: int
 ) -> list[FoundMemory]:
     """The `limit` memories for which the weighed features say the most, with the `recent` newest and all pinned ones.
 
@@ -46,17 +46,17 @@ def memories_search(
 
 
 def measured_rows(
-    owner: Owner, question: Question, *, least: int, weights: Mapping[str, float] | None = None
+    owner: Owner, question: Question, *, least: int, weights: Weights | None = None
 ) -> tuple[Columns, Mapping[str, Numbers]]:
     """The rows that are ranked, the oldest first, and their features; at least so many, where the owner has them.
 
     Which ones are worth it, where the owner has many more, the weights say.
     """
-    return in_active_space(question.vector, partial(_measured, owner, question, least, weights or {}))
+    return in_active_space(question.vector, partial(_measured, owner, question, least, weights or Weights({})))
 
 
 def _measured(
-    owner: Owner, question: Question, least: int, weights: Mapping[str, float], vector: Direction | None
+    owner: Owner, question: Question, least: int, weights: Weights, vector: Direction | None
 ) -> tuple[Columns, Mapping[str, Numbers]]:
     question = replace(question, vector=vector)
     column = "agent_id" if isinstance(owner, Agent) else "team_id"

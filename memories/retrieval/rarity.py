@@ -22,6 +22,8 @@ class Rarity:
     having: NDArray[np.float64]
     dated: float
     """The share of them that is of a day that the question names."""
+    mean_bytes: float
+    """The mean length of their texts."""
 
     @property
     def idf(self) -> NDArray[np.float64]:
@@ -57,13 +59,14 @@ def has(terms: NDArray[np.int64], count: int) -> NDArray[np.uint8]:
 def rarity_of(rows: Columns, search: Search) -> Rarity:
     """As all the owner's rows tell."""
     dated = float(of_named_days(rows, search.question).mean()) if len(rows) else 0.0
-    return Rarity(len(rows), _having(rows, len(search.terms.all)), dated)
+    mean_bytes = float(rows["length"].mean()) if len(rows) else 0.0
+    return Rarity(len(rows), _having(rows, len(search.terms.all)), dated, mean_bytes)
 
 
 def rarity_by_sample(sample: Sample, search: Search) -> Rarity:
     """About, as a sample of them tells."""
     dated = float(of_named_days(sample.rows, search.question).mean())
-    return Rarity(sample.owned, sample.having(search.terms), dated)
+    return Rarity(sample.owned, sample.having(search.terms), dated, sample.mean_bytes)
 
 
 def _having(rows: Columns, count: int) -> NDArray[np.float64]:

@@ -29,10 +29,10 @@ OWNERS = 100
 # No word has a blank.
 READ = """
 SELECT string_agg(last, ''::bytea), string_agg(timestamptz_send(occurred), ''::bytea),
-    string_agg(array_to_string(tsvector_to_array(search), ' '), ' '), 'memories'::regclass::oid,
+    string_agg(array_to_string(tsvector_to_array(search), ' '), ' '), avg(octets)::float8, 'memories'::regclass::oid,
     (SELECT reltuples FROM pg_class WHERE oid = 'memories'::regclass)
 FROM (
-    SELECT {last} AS last, {occurred} AS occurred, search,
+    SELECT {last} AS last, {occurred} AS occurred, search, octet_length(text) AS octets,
         sum(octet_length(text)) OVER (ORDER BY {last} ROWS UNBOUNDED PRECEDING) AS bytes
     FROM memories WHERE {owner} = %(owner)s ORDER BY {last} LIMIT %(rows)s
 ) AS first WHERE bytes <= %(bytes)s
@@ -54,6 +54,8 @@ class Sample:
     """The hash of each word of theirs, the lowest first."""
     counts: NDArray[np.uint16]
     """How many of them have that word."""
+    mean_bytes: float
+    """The mean length of their texts."""
 
     def having(self, terms: Terms) -> NDArray[np.float64]:
         """About how many of the owner's rows have each term: as many as have the rarest word of its commonest name."""
@@ -89,9 +91,9 @@ def sample_of(column: str, owner: UUID, table: int) -> Sample:
 def _read(column: str, owner: UUID) -> Sample:
     query = READ.format(last=LAST, occurred=OCCURRED, owner=column)
     parameters = {"owner": owner, "rows": ROWS, "bytes": BYTES}
-    ((last, moments, texts, table, rows_in_table),) = rows_of(Statement(query, parameters), binary=True)
+    ((last, moments, texts, mean_bytes, table, rows_in_table),) = rows_of(Statement(query, parameters), binary=True)
     rows = np.sort(np.frombuffer(moments, dtype=MOMENT))
     words, counts = np.unique(np.fromiter(map(hash, texts.split()), dtype=np.int64), return_counts=True)
     highest = int(np.frombuffer(last, dtype=">u4").max())
     owned = max(len(rows), (len(rows) - 1) * VALUES / (highest or 1))
-    return Sample(table, rows_in_table, owned, rows, words, counts.astype(np.uint16))
+    return Sample(table, rows_in_table, owned, rows, words, counts.astype(np.uint16), mean_bytes)

@@ -11,7 +11,7 @@ from assembly.asked import Asked
 from assembly.service import assemble
 from memories.filling import fill
 from memories.models import Chunk, Memory, Tool
-from memories.retrieval import candidates, memories_search, question_read
+from memories.retrieval import Weights, candidates, memories_search, question_read
 from memories.search import memories_find, topic_vector
 from memories.services import MemoryFacts, memory_create
 from memories.spaces import Space, active_space, known_space, told_of
@@ -42,7 +42,7 @@ def plain(agent: Agent) -> list[float | None]:
 
 def ranked(agent: Agent) -> list[float | None]:
     question = question_read(TOPIC, topic_vector(TOPIC), NOW.date())
-    found = memories_search(owner=agent, question=question, weights={"similarity": 1.0}, limit=9, recent=0)
+    found = memories_search(owner=agent, question=question, weights=Weights({"similarity": 1.0}), limit=9, recent=0)
     return [row.similarity for row in found]
 
 

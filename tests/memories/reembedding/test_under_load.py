@@ -17,7 +17,7 @@ from memories.directions import embedded
 from memories.filling import DIRECTED
 from memories.indexing import document_split
 from memories.models import Document, Entity, Memory, MemoryVersion
-from memories.retrieval import memories_search, question_read
+from memories.retrieval import Weights, memories_search, question_read
 from memories.search import FoundMemory, memories_find, topic_vector
 from memories.services import MemoryFacts, kept_create, kept_update, memories_create, memory_update
 from memories.services.document import documents_create
@@ -85,7 +85,9 @@ def search(agent: Agent, number: int) -> None:
     with transaction.atomic():  # it takes several statements, which a context reads as of one moment
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        found = memories_search(owner=agent, question=question, weights={"similarity": 1.0}, limit=20, recent=5)
+        found = memories_search(
+            owner=agent, question=question, weights=Weights({"similarity": 1.0}), limit=20, recent=5
+        )
     check(found)
 
 

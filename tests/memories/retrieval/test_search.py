@@ -8,7 +8,16 @@ import pytest
 
 from agents.models import Agent
 from memories.models import Entity, Memory
-from memories.retrieval import candidates, finding, ids_of, measured_rows, memories_search, question_read, samples
+from memories.retrieval import (
+    Weights,
+    candidates,
+    finding,
+    ids_of,
+    measured_rows,
+    memories_search,
+    question_read,
+    samples,
+)
 from memories.search import FoundMemory, topic_vector
 from memories.services import MemoryFacts, Owner, memories_create, memory_update
 from memories.services.memory import facts_of
@@ -19,7 +28,9 @@ pytestmark = pytest.mark.django_db
 
 TODAY = datetime.date(2023, 10, 25)
 START = datetime.datetime(2023, 5, 1, 9, tzinfo=datetime.UTC)
-WEIGHTS = {"similarity": 4.0, "words": 5.0, "words_with_previous": 1.0, "labelled": 1.0, "date": 3.0, "time_said": 2.0}
+WEIGHTS = Weights(
+    {"similarity": 4.0, "words": 5.0, "words_with_previous": 1.0, "labelled": 1.0, "date": 3.0, "time_said": 2.0}
+)
 
 
 def remember(owner: Owner, *texts: str, **facts: Any) -> list[Memory]:
