@@ -37,10 +37,14 @@ SOURCES: Mapping[str, str] = {
     "changes": "change logs in the read-me files of installed packages; some words of an entry find its version",
     "code": "functions of Python's standard library and Django; the docstring's first sentence finds the code",
     "manuals": "read-me files of installed packages; a heading finds its section",
+    "pages": "read-me files and the Python language reference in pages of 3,000 characters; questions as of those",
     "reference": "the Python language reference; a sentence finds the paragraph that it was taken from",
     "licences": "licence texts of installed packages; a sentence finds the paragraph that it was taken from",
 }
 """By kind: what its texts are."""
+
+PAGE = 3_000
+"""The longest page, in characters."""
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _HEADING = re.compile(r"#{1,6}\s+(.+)")
@@ -51,10 +55,10 @@ _MARKUP = re.compile(r"https?:\S+|[`*#\[\]()<>]")
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of a document, and a question that it answers, if there is one."""
+    """A piece of a document, and the questions that it answers."""
 
     text: str
-    question: str = ""
+    questions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ def write_kinds(folder: Path) -> list[Path]:
     installed = sorted(distributions(), key=lambda one: one.metadata["Name"].lower())
     halves = [installed[::2], installed[1::2]]
     topics = [pydoc_data.topics.topics[name] for name in sorted(pydoc_data.topics.topics)]
-    licences = sorted({_read(file) for file in packages.glob("*.dist-info/**/*LICEN*") if file.is_file()}, key=len)
+    licences = _unlike(_read(file) for file in sorted(packages.glob("*.dist-info/**/*LICEN*")) if file.is_file())
     named: dict[str, Iterable[Document]] = {
         "code/asyncio": _code(sorted((stdlib / "asyncio").glob("*.py"))),
         "code/protocols": _code([*_modules(stdlib, "email"), *_modules(stdlib, "http"), *_modules(stdlib, "urllib")]),
@@ -80,9 +84,15 @@ def write_kinds(folder: Path) -> list[Path]:
         "manuals/manuals-1": (_manual(package) for package in halves[0]),
         "manuals/manuals-2": (_manual(package) for package in halves[1]),
         "changes/changes-1": (_changes(package) for package in installed),
+        "pages/pages-1": _pages(
+            [*(_manual(package) for package in halves[0]), *_paragraphs(topics[::2], random.Random(4))]
+        ),
+        "pages/pages-2": _pages(
+            [*(_manual(package) for package in halves[1]), *_paragraphs(topics[1::2], random.Random(5))]
+        ),
         "reference/reference-1": _paragraphs(topics[::2], random.Random(1)),
         "reference/reference-2": _paragraphs(topics[1::2], random.Random(2)),
-        "licences/licences-1": _paragraphs([text for text in licences if len(text) > PARAGRAPHS[-1]], random.Random(3)),
+        "licences/licences-1": _paragraphs(licences, random.Random(3)),
     }
     return [_write(folder / f"{name}.json", documents) for name, documents in named.items()]
 
@@ -100,9 +110,9 @@ def _write(file: Path, documents: Iterable[Document]) -> Path:
             for place, passage in enumerate(document.passages, 1)
         ]
         asked += [
-            {"question": passage.question, "category": 0, "evidence": [f"D{number}:{place}"]}
+            {"question": question, "category": 0, "evidence": [f"D{number}:{place}"]}
             for place, passage in enumerate(document.passages, 1)
-            if passage.question
+            for question in passage.questions
         ]
     chance.shuffle(asked)
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -127,19 +137,19 @@ def _code(files: Iterable[Path]) -> Iterator[Document]:
 
 
 def _function(node: ast.FunctionDef, lines: Sequence[str]) -> Passage:
-    code, question = lines[node.lineno - 1 : node.end_lineno], ""
+    code, questions = lines[node.lineno - 1 : node.end_lineno], tuple[str, ...]()
     if docstring := ast.get_docstring(node):
         said = node.body[0]
         code = [*lines[node.lineno - 1 : said.lineno - 1], *lines[said.end_lineno or 0 : node.end_lineno]]
-        question = _asked(_SENTENCE_END.split(" ".join(docstring.split("\n\n")[0].split()))[0])
-    return Passage(textwrap.dedent("\n".join(code)), question)
+        questions = _asked(_SENTENCE_END.split(" ".join(docstring.split("\n\n")[0].split()))[0])
+    return Passage(textwrap.dedent("\n".join(code)), questions)
 
 
 def _manual(package: Distribution) -> Document:
     """Return a package's read-me file: its sections, each without its heading."""
     name = package.metadata["Name"]
     passages = [
-        Passage(body, _asked(f"{name} {heading}") if not _VERSION.search(heading) else "")
+        Passage(body, _asked(f"{name} {heading}") if not _VERSION.search(heading) else ())
         for heading, body in _sections(_description(package))
     ]
     return Document(name, passages)
@@ -152,12 +162,12 @@ def _changes(package: Distribution) -> Document:
     return Document(name, [Passage(f"{heading}\n{body}", _recalled(body, name, chance)) for heading, body in sections])
 
 
-def _recalled(body: str, name: str, chance: random.Random) -> str:
+def _recalled(body: str, name: str, chance: random.Random) -> tuple[str, ...]:
     """Return six of ten words of one entry, as somebody remembers it."""
     entries = [" ".join(_plain(entry).split()) for entry in re.split(r"\n\s*[-*+]\s+", f"\n{body}")]
     entries = [entry for entry in entries if len(entry.split()) > QUESTION_WORDS[0]]
     if not entries:
-        return ""
+        return ()
     words = [word for word in chance.choice(entries).split() if chance.random() < 0.6]
     return _asked(f"{name} {' '.join(words[:15])}")
 
@@ -175,12 +185,35 @@ def _paragraphs(texts: Iterable[str], chance: random.Random) -> Iterator[Documen
         yield Document(title, [_without_a_sentence(passage, chance) for passage in joined])
 
 
+def _pages(documents: Iterable[Document]) -> Iterator[Document]:
+    """Yield the documents with their passages joined to pages, each with the questions of all its passages."""
+    for document in documents:
+        pages: list[Passage] = []
+        for passage in document.passages:
+            if pages and len(pages[-1].text) + len(passage.text) <= PAGE:
+                pages[-1] = Passage(f"{pages[-1].text}\n\n{passage.text}", pages[-1].questions + passage.questions)
+            else:
+                pages.append(passage)
+        yield Document(document.title, pages)
+
+
 def _without_a_sentence(text: str, chance: random.Random) -> Passage:
     sentences = [one for one in _SENTENCE_END.split(text) if len(one.split()) in QUESTION_WORDS]
     if len(sentences) < 2:
         return Passage(text)
     taken = chance.choice(sentences)
     return Passage(text.replace(taken, " ", 1), _asked(taken))
+
+
+def _unlike(texts: Iterable[str]) -> list[str]:
+    """Return the long texts that share few lines with one before: a sentence should have one place alone."""
+    unlike: list[tuple[str, set[str]]] = []
+    for text in texts:
+        lines = {line.strip().lower() for line in text.splitlines() if line.strip()}
+        alike = any(len(lines & others) > min(len(lines), len(others)) / 5 for _, others in unlike)
+        if len(text) > PARAGRAPHS[-1] and not alike:
+            unlike.append((text, lines))
+    return [text for text, _ in unlike]
 
 
 def _description(package: Distribution) -> str:
@@ -206,10 +239,10 @@ def _plain(text: str) -> str:
     return _MARKUP.sub(" ", text).strip()
 
 
-def _asked(text: str) -> str:
-    """Return the text as a question, or nothing where it is too short or too long for one."""
+def _asked(text: str) -> tuple[str, ...]:
+    """Return the text as the only question, or none where it is too short or too long for one."""
     words = text.split()
-    return " ".join(words) if len(words) in QUESTION_WORDS else ""
+    return (" ".join(words),) if len(words) in QUESTION_WORDS else ()
 
 
 if __name__ == "__main__":
