@@ -3,17 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import yaml
 
-from assembly.training.fitting import PENALTY, fitted
+from assembly.training.fitting import PENALTIES, fitted
 from assembly.training.labelled import Labelled
 from assembly.training.recall import Figures, mean_recall
 from memories.retrieval import Weights
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "meaning": ("similarity", "similarity_with_previous", "similarity_of_day"),
-    "words": ("words", "words_for_length", "words_with_previous", "words_around", "words_of_day"),
+    "meaning": ("similarity_z", "similarity_with_previous_z", "similarity_of_day_z"),
+    "words": ("words_z", "words_around_z", "words_of_day_z"),
     "label": ("labelled",),
     "dates": ("date", "near_date"),
     "times": ("time_said",),
@@ -25,12 +24,12 @@ TRAINED = tuple(name for names in GROUPS.values() for name in names)
 BY_HAND = {"salience": 1.0, "credibility": 1.0}
 """No labelled data tells these apart: from the least to the most, the odds change by e."""
 
-SIMPLE: Mapping[str, tuple[str, ...]] = {
-    "similarity": ("similarity",),
-    "words": ("words_for_length",),
-    "sum": ("similarity", "words_for_length"),
+SIMPLE: Mapping[str, Weights] = {
+    "similarity": Weights({"similarity_z": 1.0}),
+    "words": Weights({"words_z": 1.0}),
+    "sum": Weights({"similarity_z": 1.0, "words_z": 1.0}),
 }
-"""The simple ways that a ranker has to be as good as: one feature alone, or the sum of two, each by its spread."""
+"""The simple ways that a ranker has to be as good as: one feature alone, or the sum of two."""
 
 LEAST_WORDS = 0.3
 REACH = 6.0
@@ -51,9 +50,7 @@ def kinds_of(questions: Sequence[Labelled]) -> list[str]:
 
 def simple_recall(questions: Sequence[Labelled], way: str) -> Figures:
     """Return the mean recall of one of the SIMPLE ways."""
-    return mean_recall(
-        [_spread(question, SIMPLE[way]) for question in questions], Weights(dict.fromkeys(SIMPLE[way], 1.0))
-    )
+    return mean_recall(questions, SIMPLE[way])
 
 
 def ranker_text(
@@ -74,7 +71,7 @@ def ranker_text(
         "name": name,
         "version": version,
         "trained": {kind: f"{sources[kind]}; {_count(train, kind)} questions" for kind in kinds_of(train)},
-        "method": f"listwise softmax, each kind counts the same, L2 penalty {PENALTY}",
+        "method": f"listwise softmax, each kind counts the same, {PENALTIES}",
         "set_by_hand": [*BY_HAND, "least_words", "reach"],
         "figures": {kind: _figures(kind, train, test, weights) for kind in kinds_of(test)},
         "least_words": LEAST_WORDS,
@@ -92,12 +89,6 @@ def _figures(kind: str, train: Sequence[Labelled], test: Sequence[Labelled], wei
     if others:
         figures["left_out"] = _printed(mean_recall(asked, weights_of(others)))
     return figures | {way: _printed(simple_recall(asked, way)) for way in SIMPLE}
-
-
-def _spread(question: Labelled, names: Sequence[str]) -> Labelled:
-    """Return the question with these measures in units of their standard deviation among its rows."""
-    measures = {name: values / (np.std(values) or 1.0) for name, values in question.measures.items() if name in names}
-    return Labelled(question.kind, {**question.measures, **measures}, question.evidence, question.tokens)
 
 
 def _count(questions: Sequence[Labelled], kind: str) -> int:

@@ -23,9 +23,15 @@ BOOST = "boost"
 SIMILARITY = "similarity"
 FEATURES: Mapping[str, str | Promise] = {
     "similarity": gettext_lazy("Its meaning is near the topic"),
+    "similarity_z": gettext_lazy("Its meaning is nearer the topic than that of others"),
     "similarity_with_previous": gettext_lazy("Its meaning, together with what was said before it"),
+    "similarity_with_previous_z": gettext_lazy("Its meaning and what was said before it, compared with others"),
     "similarity_of_day": gettext_lazy("The nearest in meaning of its day"),
+    "similarity_of_day_z": gettext_lazy("The nearest in meaning of its day, compared with other days"),
     "words": gettext_lazy("Words of the topic are in it"),
+    "words_z": gettext_lazy("More words of the topic are in it than in others, for its length"),
+    "words_around_z": gettext_lazy("Words of the topic, in it and on either side, compared with others"),
+    "words_of_day_z": gettext_lazy("Words of the topic on its day, compared with other days"),
     "words_with_previous": gettext_lazy("Words of the topic, in it or right before it"),
     "words_around": gettext_lazy("Words of the topic, in it or on either side"),
     "words_of_day": gettext_lazy("Words of the topic, anywhere on its day"),
@@ -33,7 +39,6 @@ FEATURES: Mapping[str, str | Promise] = {
     "date": gettext_lazy("It is of a day that the topic names"),
     "near_date": gettext_lazy("It is from around a time that the topic names"),
     "time_said": gettext_lazy("It says when something was"),
-    "words_for_length": gettext_lazy("Words of the topic are in it, for so short a text"),
     "relative_length": gettext_lazy("How long it is among its like"),
     "length": gettext_lazy("How much it says"),
     "asks": gettext_lazy("It asks rather than tells"),

@@ -1,30 +1,23 @@
-"""What speaks for a row, as numbers of fixed ranges: they mean the same from question to question.
+"""Features: what speaks for a row, as numbers that mean the same from question to question and from owner to owner.
 
-Rows that stand next to each other on one day are neighbours: what was said before and after tells what a row is about.
+How near a row's meaning is, and how well its words match, is told among the rows at hand: as a standard score (z), by
+how many standard deviations the row lies above their mean. A cosine of .4 is much among long texts and little among
+short ones; two standard deviations are as much here as there.
 """
-
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memories.retrieval.dating import date_of, nearness, of_named_days
+from memories.retrieval.dating import nearness, of_named_days
+from memories.retrieval.neighbours import Neighbours
 from memories.retrieval.question import Question
 from memories.retrieval.rarity import Rarity, has, terms_of
 from memories.retrieval.rows import ASKS, LABELLED, SAYS_A_TIME, Columns
 from memories.retrieval.scores import BREVITY
 
 Numbers = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-Places = NDArray[np.intp]
 Terms = NDArray[np.int64]
-Values = TypeVar("Values", Numbers, Terms)
 
-TERMS_A_BYTE = 8
-ANY_BYTE = np.arange(256)
-BYTES_A_TOKEN = 4
-LONG = 6.0
-"""log(1 + tokens) from which on more length says nothing more."""
 MIDDLING_BYTES = 400.0
 """The mean length of an owner's texts at which brevity is one half: turns of talk have 140 bytes, messages 2,000."""
 SATURATION, LENGTH_SHARE = 1.2, 0.75
@@ -32,41 +25,39 @@ SATURATION, LENGTH_SHARE = 1.2, 0.75
 SMOOTHING_BYTES = 20.0
 SHORTEST, LONGEST = -3.0, 2.0
 """Logarithms of a length over the mean, beyond which a text counts as no shorter and no longer."""
+ROWS_AROUND = 3
 KINSHIP = 0.35
 """Mean cosine of two texts that follow one another, measured on long conversations: it spares a second vector."""
+LEAST_DEVIATION = 1e-6
 
 
 def features(rows: Columns, question: Question, rarity: Rarity) -> dict[str, Numbers]:
-    """By name, a number per row, for rows in order of time.
+    """Return by name a number per row, for rows in order of time.
 
-    Similarities are cosines. Matches of words are shares of the question's weight, `words_for_length` up to 1.7 of it.
-    `relative_length` is the logarithm of the length over the mean of the owner's texts. All others are 0 to 1.
+    Those that end in `_z` are standard scores. `words` is a share of the question's weight, `relative_length` the
+    logarithm of the length over the mean of the owner's texts. All others are 0 to 1; `brevity` is the owner's.
     """
-    starts, continues = _days_of(rows)
-    similarity = rows["similarity"].astype(float)
-    similarity[np.isnan(similarity)] = 0
-    share = _Shares(rarity.idf)
+    neighbours = Neighbours(rows)
+    similarity = np.nan_to_num(rows["similarity"].astype(float), nan=0.0)
+    of_day = neighbours.spread(neighbours.per_day(np.maximum, similarity))
     found = terms_of(rows)
-    words = share.of(found)
+    match = _WordMatch(found, rows["length"].astype(float), rarity, neighbours)
     asks = _marked(found, ASKS)
-    said_before, said_after = _previous(found, continues), _next(found, continues)
     return {
-        "similarity": similarity,
-        "similarity_with_previous": _joined(rows, similarity, continues),
-        "similarity_of_day": _of_day(np.maximum, similarity, starts),
-        "words": words,
-        "words_for_length": words * _word_gain(rows, rarity.mean_bytes),
-        "words_with_previous": share.of(found | said_before),
-        "words_around": share.of(found | said_before | said_after),
-        "words_of_day": share.of(_of_day(np.bitwise_or, found, starts)),
+        "similarity_z": _standard_score(similarity),
+        "similarity_with_previous_z": _standard_score(_joined(rows, similarity, neighbours)),
+        "similarity_of_day_z": _standard_score(of_day),
+        "words": match.share,
+        "words_z": _standard_score(match.own),
+        "words_around_z": _standard_score(match.around),
+        "words_of_day_z": _standard_score(match.of_day),
         "labelled": _marked(found, LABELLED),
         "date": of_named_days(rows, question) * (1 - rarity.dated),
         "near_date": nearness(rows, question),
         "time_said": _marked(found, SAYS_A_TIME),
         "relative_length": _relative_length(rows, rarity.mean_bytes),
-        "length": np.minimum(np.log1p(rows["length"] / BYTES_A_TOKEN), LONG) / LONG,
         "asks": asks,
-        "after_question": _previous(asks, continues),
+        "after_question": neighbours.previous(asks),
         "salience": rows["salience"].astype(float),
         "credibility": rows["credibility"].astype(float),
         BREVITY: np.full(len(rows), brevity_of(rarity.mean_bytes)),
@@ -74,15 +65,45 @@ def features(rows: Columns, question: Question, rarity: Rarity) -> dict[str, Num
 
 
 def brevity_of(mean_bytes: float) -> float:
-    """How brief an owner's texts are: near 1 for short turns, one half at MIDDLING_BYTES, near 0 for whole pages."""
+    """Return how brief an owner's texts are, by their mean length: near 1 for short turns, near 0 for whole pages."""
     return 1 / (1 + (mean_bytes / MIDDLING_BYTES) ** 2)
 
 
-def _word_gain(rows: Columns, mean_bytes: float) -> Numbers:
-    """BM25's factor for a word that a text of this length has once: 1 for a text of mean length."""
-    length = rows["length"].astype(float) / (mean_bytes or 1.0)
-    gain: Numbers = (SATURATION + 1) / (1 + SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length))
-    return gain
+class _WordMatch:
+    """How well the words of a question match each row, as BM25 has it: of rows, each word counts once.
+
+    `share` is the share of the question's weight in words that the row has, whatever its length, 0 to 1.
+    """
+
+    def __init__(self, found: Terms, length: Numbers, rarity: Rarity, neighbours: Neighbours) -> None:
+        idf = rarity.idf
+        self._weights = idf / (float(idf.sum()) or 1.0)
+        counts = has(found, len(idf)).astype(float)
+        mean = rarity.mean_bytes or 1.0
+        self.share: Numbers = counts @ self._weights
+        self.own = self.share * self._matches(np.ones(1), length / mean)
+        around = neighbours.around(length) / (mean * ROWS_AROUND)
+        self.around = self._matches(neighbours.around(counts), around[:, None]) @ self._weights
+        days = neighbours.per_day(np.add, length)
+        relative = days / (float(days.mean()) if len(days) else 1.0)
+        of_days = self._matches(neighbours.per_day(np.add, counts), relative[:, None]) @ self._weights
+        self.of_day = neighbours.spread(of_days)
+
+    @staticmethod
+    def _matches(counts: Numbers, relative_length: Numbers) -> Numbers:
+        """Return BM25's factor for a word that occurs so often in a text so much longer than the mean."""
+        saturation = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * relative_length)
+        matches: Numbers = counts * (SATURATION + 1) / (counts + saturation)
+        return matches
+
+
+def _standard_score(values: Numbers) -> Numbers:
+    """Return by how many standard deviations each value lies above the mean; 0 where all are alike."""
+    deviation = float(values.std()) if len(values) else 0.0
+    if deviation < LEAST_DEVIATION:
+        return np.zeros(len(values))
+    scores: Numbers = (values - values.mean()) / deviation
+    return scores
 
 
 def _relative_length(rows: Columns, mean_bytes: float) -> Numbers:
@@ -94,62 +115,14 @@ def _marked(found: Terms, mark: int) -> Numbers:
     return ((found & mark) > 0).astype(float)
 
 
-def _days_of(rows: Columns) -> tuple[Places, Flags]:
-    """Where each day begins, and whether the row before is of the same day."""
-    date = date_of(rows)
-    continues = np.zeros(len(rows), dtype=bool)
-    continues[1:] = date[1:] == date[:-1]
-    return np.flatnonzero(~continues), continues
-
-
-def _of_day(joined: np.ufunc, values: Values, starts: Places) -> Values:
-    """What the values of all rows of the same day are, joined."""
-    if not len(starts):
-        return values
-    of_day: Values = joined.reduceat(values, starts)
-    return np.repeat(of_day, np.diff(starts, append=len(values)))
-
-
-def _previous(values: Values, continues: Flags) -> Values:
-    """That of the row before, nothing where it is of another day."""
-    before = np.zeros_like(values)
-    before[1:] = values[:-1] * continues[1:]
-    return before
-
-
-def _next(values: Values, continues: Flags) -> Values:
-    """That of the row after, nothing where it is of another day."""
-    after = np.zeros_like(values)
-    after[:-1] = values[1:] * continues[1:]
-    return after
-
-
-class _Shares:
-    """How much of a question's weight terms have, if each tells as much as given."""
-
-    def __init__(self, idf: Numbers) -> None:
-        total = float(idf.sum()) or 1.0
-        eights = [idf[start : start + TERMS_A_BYTE] for start in range(0, len(idf), TERMS_A_BYTE)]
-        self.of_byte = [has(ANY_BYTE, len(eight)).astype(float) @ eight / total for eight in eights]
-        """By eight terms, what each of the bytes tells that say which of them there are: looked up, and not summed."""
-
-    def of(self, found: Terms) -> Numbers:
-        """A number per row, 0 to 1."""
-        in_bytes = found.astype("<i8").view(np.uint8).reshape(-1, found.itemsize)
-        share = np.zeros(len(found))
-        for place, of_byte in enumerate(self.of_byte):
-            share += of_byte[in_bytes[:, place]]
-        return share
-
-
-def _joined(rows: Columns, similarity: Numbers, continues: Flags) -> Numbers:
-    """About the cosine of the row's text together with that of the row before.
+def _joined(rows: Columns, similarity: Numbers, neighbours: Neighbours) -> Numbers:
+    """Return about the cosine of the row's text together with that of the row before.
 
     The vector of two texts is the sum of theirs, each as long as the square root of its text.
     """
     length = np.sqrt(rows["length"].astype(float))
-    before = _previous(length, continues)
+    before = neighbours.previous(length)
     sum_length = np.sqrt(length**2 + before**2 + 2 * KINSHIP * length * before)
-    joined: Numbers = length * similarity + before * _previous(similarity, continues)
+    joined: Numbers = length * similarity + before * neighbours.previous(similarity)
     joined /= np.where(sum_length > 0, sum_length, 1.0)
     return joined

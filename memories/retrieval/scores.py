@@ -35,7 +35,7 @@ class Weights:
 
 def scores_of(measured: Mapping[str, NDArray[np.float64]], weights: Weights) -> NDArray[np.float64]:
     """The sum of weight x feature, per row; features without a weight count nothing."""
-    scores = np.zeros(len(measured["similarity"]))
+    scores = np.zeros(len(measured[BREVITY]))
     if not len(scores):
         return scores
     by_name = weights.at(float(measured[BREVITY][0]))
