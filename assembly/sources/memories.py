@@ -4,6 +4,7 @@ import datetime
 from collections.abc import Sequence
 
 from assembly.engine.profile import Section
+from assembly.engine.ranking import Ranker
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Reading, Situation, offered
 from assembly.sources.labels import memory_labels
@@ -70,9 +71,13 @@ def _found(owner: Owner, situation: Situation, best: int, recent: int) -> list[F
     if situation.ranker is None:
         return memories_find(owner=owner, vector=situation.vector, similar=best, recent=recent)
     question = question_read(situation.topic, situation.vector, situation.agent.today(situation.now))
-    brief = dict(situation.ranker.brief_weights)
-    weights = Weights(dict(situation.ranker.weights), brief or None)
+    weights = weights_of(situation.ranker)
     return memories_search(owner=owner, question=question, weights=weights, limit=best, recent=recent)
+
+
+def weights_of(ranker: Ranker) -> Weights:
+    """Return the ranker's weights as the search takes them."""
+    return Weights(dict(ranker.weights), dict(ranker.brief_weights) or None)
 
 
 def _candidate(section: Section, memory: FoundMemory) -> Candidate:

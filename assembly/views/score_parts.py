@@ -20,6 +20,8 @@ from assembly.engine.types import Decision
 WIDTH = 1000  # of a bar, in the units of its SVG
 MINUS = "\N{MINUS SIGN}"
 BOOST = "boost"
+STANDARD_SCORE = "_z"
+"""How the name of a measure ends that compares an item with the others; what it was before explains no more."""
 SIMILARITY = "similarity"
 FEATURES: Mapping[str, str | Promise] = {
     "similarity": gettext_lazy("Its meaning is near the topic"),
@@ -109,7 +111,8 @@ def score_parts(decision: Decision, weights: Weights) -> list[Part]:
         Part(label_of(name), measured.get(name), shares[name], round(WIDTH * abs(shares[name]) / largest))
         for name in order
     ]
-    return counted + [Part(label_of(name), value, None) for name, value in measured.items() if name not in shares]
+    explains = [name for name in measured if name not in shares and f"{name}{STANDARD_SCORE}" not in shares]
+    return counted + [Part(label_of(name), measured[name], None) for name in explains]
 
 
 def label_of(feature: str) -> str:

@@ -44,13 +44,14 @@ def memories_in(answer: Answer) -> list[dict[str, Any]]:
 
 
 def test_each_share_of_the_score_is_on_record(answer: Answer) -> None:
-    weights = dict(RANKERS["default"].weights)
-    best = memories_in(answer)[0]
+    [best, *_] = memories_in(answer)
+    [measured] = [one for one in recorded(answer.assembly).inputs.candidates if one.text == TEXTS[1]]
+    weights = dict(RANKERS["default"].weights_for(measured))
     shares = {name.removeprefix("share:"): value for name, value in best.items() if name.startswith("share:")}
     assert best["score"] == pytest.approx(sum(shares.values()), abs=1e-3)
-    assert {"similarity", "words", "labelled", "time_said", "after_question"} <= shares.keys()
-    for name in shares.keys() - {"similarity"}:
-        assert shares[name] == pytest.approx(weights[name] * best[name], abs=1e-4)
+    assert {"similarity_z", "words_z", "labelled", "time_said", "after_question"} <= shares.keys()
+    for name, share in shares.items():
+        assert share == pytest.approx(weights[name] * best[name], abs=1e-4)
 
 
 def test_what_answers_comes_first(answer: Answer) -> None:
@@ -78,7 +79,7 @@ def test_a_record_from_before_there_were_rankers_ranks_by_similarity(answer: Ans
 def test_the_api_shows_features_and_shares(answer: Answer, admin_api: Api) -> None:
     page = json.loads(admin_api.get(f"assemblies/{answer.assembly.id}/decisions?limit=200").content)
     [first] = [one for one in page["results"] if one["section"] == "personal_memories" and one["rank"] == 1]
-    assert {"similarity", "words", "share:similarity", "share:words"} <= first["signals"].keys()
+    assert {"similarity", "similarity_z", "share:similarity_z", "words_z", "share:words_z"} <= first["signals"].keys()
 
 
 def test_the_shipped_ranker_is_recorded_by_value(answer: Answer) -> None:

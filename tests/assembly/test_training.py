@@ -12,9 +12,10 @@ from django.core.management import CommandError, call_command
 from agents.models import Agent
 from assembly.engine.ranking import Ranker
 from assembly.profiles.rankers import RANKERS
-from assembly.training import TRAINED, Labelled, mean_recall, recall, weights_of
+from assembly.training import SIMPLE, TRAINED, Labelled, mean_recall, recall, weights_of
 from assembly.training.weights import BY_HAND
 from memories.models import Memory
+from memories.retrieval import BREVITY
 
 pytestmark = pytest.mark.django_db
 
@@ -45,9 +46,11 @@ def test_weights_are_learned_and_written_down(folder: Path) -> None:
     facts = train(folder)
     ranker = Ranker.from_dict(facts)
     assert (ranker.name, ranker.version) == ("mine", 1)
-    assert dict(ranker.weights).keys() == {*TRAINED, *BY_HAND}
-    assert facts["trained"].startswith("2 questions of ")
-    assert facts["figures"]["r_at_5"] == 1
+    assert dict(ranker.weights).keys() == dict(ranker.brief_weights).keys() == {*TRAINED, *BY_HAND}
+    assert list(facts["trained"].values()) == ["files (one); 2 questions"]
+    [figures] = facts["figures"].values()
+    assert figures["trained"]["r_at_20"] == 1
+    assert figures.keys() == {"questions", "trained", *SIMPLE}
 
 
 def test_training_again_gives_the_same_file(folder: Path) -> None:
@@ -65,7 +68,7 @@ def test_nothing_of_it_stays(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("out", "names", "said"),
-    [("Mine.txt", "one", "small letters"), ("mine.yaml", "missing", "missing.json")],
+    [("Mine.txt", "one", "small letters"), ("mine.yaml", "missing", "no missing.json")],
 )
 def test_what_cannot_be_trained_says_why(folder: Path, out: str, names: str, said: str) -> None:
     with pytest.raises(CommandError, match=said):
@@ -79,12 +82,15 @@ def test_without_evidence_there_is_nothing_to_learn(folder: Path) -> None:
         train(folder)
 
 
-def test_what_tells_the_evidence_gets_the_weight() -> None:
+@pytest.mark.parametrize("brevity", [0.0, 1.0])
+def test_what_tells_the_evidence_gets_the_weight(brevity: float) -> None:
     told = np.array([0.0, 1.0, 0.0, 0.0])
     noise = np.array([0.0, 1.0, 1.0, 1.0])
-    question = Labelled("1", {"words": told, "asks": noise}, np.array([1]), np.array([9, 9, 9, 9]))
-    weights = weights_of([question], ["words", "asks"])
-    assert weights["words"] > 1 > abs(weights["asks"])
+    measures = {"words_z": told, "asks": noise, BREVITY: np.full(4, brevity)}
+    question = Labelled("talk", measures, np.array([1]), np.array([9, 9, 9, 9]))
+    weights = weights_of([question], ["words_z", "asks"])
+    at = weights.at(brevity)
+    assert at["words_z"] > 1 > abs(at["asks"])
     assert mean_recall([question], weights)["r_at_5"] == 1
 
 
@@ -93,6 +99,19 @@ def test_within_a_budget_a_misfit_is_skipped() -> None:
     assert figures["r_at_5"] == 1
     assert figures["r_at_500_tokens"] == 0
     assert recall([2, 0, 1], {0, 1}, [40, 300, 450])["r_at_500_tokens"] == 0.5
+
+
+def test_with_a_kind_left_out_the_others_train(folder: Path) -> None:
+    for kind in ("talk", "pages"):
+        (folder / kind).mkdir()
+        (folder / kind / f"{kind}-1.json").write_bytes((folder / "one.json").read_bytes())
+    (folder / "sources.yaml").write_text("talk: two people, invented", encoding="utf-8")
+    facts = train(folder, names="talk-1,pages-1")
+    assert facts["trained"] == {
+        "pages": "files (pages-1); 2 questions",
+        "talk": "two people, invented (talk-1); 2 questions",
+    }
+    assert all(figures.keys() >= {"trained", "left_out"} for figures in facts["figures"].values())
 
 
 def test_the_shipped_ranker_weighs_what_search_measures() -> None:

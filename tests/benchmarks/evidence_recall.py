@@ -1,20 +1,30 @@
-"""Whether the search puts the evidence first: questions about long conversations, whose answers stand in known turns.
+"""Whether the search puts the evidence first, for unlike kinds of text: questions whose answers stand in known turns.
 
-DATA=folder has the conversations, TRAIN=26,30,41 those that the weights are trained on, TEST=42,43 those that are asked
-about: through the import, the search and the engine's ranking. ABLATE=1 also trains without each group of features.
-Without TRAIN, the shipped weights are tried.
+DATA=folder has conversations: each of its subfolders is a kind of text, files in the folder itself are one kind. The
+kinds that `text_kinds` makes of what is installed here come along. TRAIN=26,30,41 names the files that the weights are
+trained on, TEST=42,43 those that are asked about: through the import, the search and the engine's ranking. Without
+TRAIN, the shipped weights are tried; without TEST, all files that were not trained on. LEAVE_OUT=1 trains once for each
+kind, on the files to train of all others. ABLATE=1 trains without each group of features.
+
+`<kind>_<way>_r_at_20`, `…_r_at_500_tokens` and `…_r_at_2000_tokens` are the mean share of the evidence, 0 to 1, that
+stands among the first 20, or fits into so many tokens. The ways are the `shipped` ranker (or the one trained here),
+`similarity` (cosine), `words` (BM25 with k1 1.2 and b .75 on PostgreSQL's stems) and their `sum`, as standard scores;
+`left_out` is the ranker that was trained without the kind.
 """
 
 import os
-import sys
+import tempfile
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 import django
 
 from tests.benchmarks.figures import figure
 from tests.benchmarks.http_assembly import manage
+from tests.benchmarks.text_kinds import write_kinds
 
 if TYPE_CHECKING:
     from assembly.engine.ranking import Ranker
@@ -24,93 +34,132 @@ if TYPE_CHECKING:
 NAME = "evidence_recall"
 FOUND = 150
 """More than fit into the largest budget."""
+ALL = "all"
+
+Results = dict[str, dict[str, "list[Figures]"]]
+"""By kind and way, the figures of each question."""
 
 
 def run() -> None:
-    """Print the mean share of the evidence that comes first, over all questions and per category."""
-    data = os.environ.get("DATA")
-    if not data:
-        print("evidence_recall needs conversations with questions: DATA=folder TEST=names", file=sys.stderr)
-        return
+    """Print the mean share of the evidence that comes first, per kind of text and way of ranking."""
     manage("migrate", "--verbosity", "0")
     django.setup()
-    train, test = (_files(Path(data), variable) for variable in ("TRAIN", "TEST"))
-    test = test or sorted(Path(data).glob("*.json"))
-    _report("", _through_everything(test, _ranker(train)))
-    if os.environ.get("ABLATE") and train:
-        _ablate(train, test)
+    with tempfile.TemporaryDirectory() as folder:
+        files = [*_given(), *write_kinds(Path(folder))]
+        train = _named(files, "TRAIN")
+        test = _named(files, "TEST") or [file for file in files if file not in train]
+        ranker = _trained(train)
+        left_out = {kind: _without(kind, train) for kind in _kinds(test)} if os.environ.get("LEAVE_OUT") else {}
+        _report(_through_everything(test, ranker, left_out))
+        if os.environ.get("ABLATE") and train:
+            _ablate(train, test)
 
 
-def _files(data: Path, variable: str) -> list[Path]:
-    names = os.environ.get(variable, "")
-    return [data / f"{name.strip()}.json" for name in names.split(",") if name.strip()]
+def _given() -> list[Path]:
+    data = os.environ.get("DATA")
+    return sorted([*Path(data).glob("*.json"), *Path(data).glob("*/*.json")]) if data else []
 
 
-def _ranker(train: list[Path]) -> "Ranker":
-    import yaml
+def _named(files: Sequence[Path], variable: str) -> list[Path]:
+    names = [name.strip() for name in os.environ.get(variable, "").split(",") if name.strip()]
+    by_name = {file.stem: file for file in files}
+    return [by_name[name] for name in names]
 
+
+def _kinds(files: Sequence[Path]) -> list[str]:
+    return sorted({file.parent.name for file in files})
+
+
+def _trained(files: Sequence[Path]) -> "Ranker":
     from assembly.engine.ranking import Ranker
     from assembly.profiles.rankers import RANKERS
-    from assembly.training import labelled_questions, ranker_text
+    from assembly.training import labelled_questions, weights_of
+    from assembly.training.weights import BY_HAND
 
-    if not train:
-        return RANKERS["default"]
-    questions = [asked for file in train for asked in labelled_questions(file)]
-    return Ranker.from_dict(yaml.safe_load(ranker_text(name="trained", version=1, source="", questions=questions)))
+    shipped = RANKERS["default"]
+    if not files:
+        return shipped
+    weights = weights_of([question for file in files for question in labelled_questions(file)])
+    facts = {"weights": {**weights.long, **BY_HAND}, "brief_weights": {**(weights.brief or {}), **BY_HAND}}
+    return Ranker.from_dict({**shipped.to_dict(), **facts})
 
 
-def _through_everything(test: list[Path], ranker: "Ranker") -> "list[tuple[str, Figures]]":
-    """The category and the figures of each question."""
+def _without(kind: str, train: Sequence[Path]) -> "Ranker":
+    others = [file for file in train if file.parent.name != kind]
+    if not others:
+        raise SystemExit("LEAVE_OUT=1 needs TRAIN=names of files of several kinds.")
+    return _trained(others)
+
+
+def _through_everything(files: Sequence[Path], ranker: "Ranker", left_out: "Mapping[str, Ranker]") -> Results:
     from assembly.training import stored
+    from tests.benchmarks.simple_ways import SimpleWays
 
-    figures = []
-    for file in test:
+    results: Results = defaultdict(lambda: defaultdict(list))
+    for file in files:
+        kind = file.parent.name
         with stored(file) as conversation:
-            figures += [(asked.category, _asked(conversation, asked, ranker)) for asked in conversation.asked]
-    return figures
+            simple = SimpleWays(conversation)
+            for asked in conversation.asked:
+                orders = {"shipped": _order(conversation, asked, ranker), **simple.orders(asked)}
+                if kind in left_out:
+                    orders["left_out"] = _order(conversation, asked, left_out[kind])
+                for way, order in orders.items():
+                    results[kind][way].append(_recall(conversation, asked, order))
+    return results
 
 
-def _asked(conversation: "Conversation", asked: "Asked", ranker: "Ranker") -> "Figures":
+def _order(conversation: "Conversation", asked: "Asked", ranker: "Ranker") -> list[int]:
+    """Return the places of the conversation's memories as the search and the engine rank them, the best first."""
     from assembly.engine.scoring import rank
     from assembly.engine.types import Candidate
     from assembly.profiles import SIMILARITY_THRESHOLD
-    from assembly.training import LINES, recall
+    from assembly.sources.memories import weights_of
+    from assembly.training import LINES
     from memories.retrieval import memories_search
 
     found = memories_search(
-        owner=conversation.agent, question=asked.question, weights=dict(ranker.weights), limit=FOUND, recent=20
+        owner=conversation.agent, question=asked.question, weights=weights_of(ranker), limit=FOUND, recent=20
     )
     candidates = [
         Candidate(str(memory.id), LINES.key, memory.text, similarity=memory.similarity, measures=memory.measures)
         for memory in found
     ]
     ranked = [item for item in rank(LINES, candidates, SIMILARITY_THRESHOLD, ranker=ranker) if item.code is None]
-    ids = list(conversation.tokens)
-    places = {str(id_): place for place, id_ in enumerate(ids)}
-    order = [places[item.candidate.ref] for item in ranked]
-    evidence = [places[str(id_)] for id_ in asked.evidence]
+    places = {str(id_): place for place, id_ in enumerate(conversation.tokens)}
+    return [places[item.candidate.ref] for item in ranked]
+
+
+def _recall(conversation: "Conversation", asked: "Asked", order: Sequence[int]) -> "Figures":
+    from assembly.training import recall
+
+    evidence = [place for place, id_ in enumerate(conversation.tokens) if id_ in asked.evidence]
     return recall(order, evidence, list(conversation.tokens.values()))
 
 
-def _report(prefix: str, figures: "list[tuple[str, Figures]]") -> None:
-    from assembly.training import mean_figures
+def _report(results: Results) -> None:
+    """Print the figures of each kind, and the mean of the kinds."""
+    from assembly.training import PRINTED
 
-    by_category = defaultdict(list)
-    for category, mine in figures:
-        by_category[category].append(mine)
-    for name, value in mean_figures([mine for _, mine in figures]).items():
-        figure(NAME, f"{prefix}{name}", value, "share", len(figures))
-    for category, some in sorted(by_category.items()):
-        for name, value in mean_figures(some).items():
-            figure(NAME, f"{prefix}category_{category}_{name}", value, "share", len(some))
+    means: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for kind, ways in sorted(results.items()):
+        for way, questions in ways.items():
+            for name in PRINTED:
+                value = fmean(one[name] for one in questions)
+                means[way][name].append(value)
+                figure(NAME, f"{kind}_{way}_{name}", value, "share", len(questions))
+    for way, figures in means.items():
+        for name, values in figures.items():
+            figure(NAME, f"{ALL}_{way}_{name}", fmean(values), "share", len(values))
 
 
-def _ablate(train: list[Path], test: list[Path]) -> None:
-    """The same weights' recall without each group of features, by the measures of all rows."""
-    from assembly.training import GROUPS, TRAINED, labelled_questions, mean_recall, weights_of
+def _ablate(train: Sequence[Path], test: Sequence[Path]) -> None:
+    """Print the recall without each group of features, by the measures of all rows."""
+    from assembly.training import GROUPS, PRINTED, TRAINED, labelled_questions, mean_recall, weights_of
 
     taught, asked = ([one for file in files for one in labelled_questions(file)] for files in (train, test))
     for group, gone in {"nothing": (), **GROUPS}.items():
         weights = weights_of(taught, [name for name in TRAINED if name not in gone])
         for name, value in mean_recall(asked, weights).items():
-            figure(NAME, f"without_{group}_{name}", value, "share", len(asked))
+            if name in PRINTED:
+                figure(NAME, f"without_{group}_{name}", value, "share", len(asked))

@@ -111,13 +111,14 @@ def _measure(name: str, agents: "list[Agent]", team: "Team") -> dict[str, float]
     from assembly.asked import Asked
     from assembly.profiles.rankers import RANKERS
     from assembly.service import assemble
+    from assembly.sources.memories import weights_of
     from memories.retrieval import memories_search, question_read
     from memories.search import topic_vector
     from memories.services import MemoryFacts, memory_create
     from teams.principal import SYSTEM
 
     asked, writer = agents[0], agents[1]
-    weights = dict(RANKERS["default"].weights)
+    weights = weights_of(RANKERS["default"])
 
     def assembly() -> None:
         # For a moment that nobody asked for: what is measured is assembling, not the cache.

@@ -19,7 +19,7 @@ from tests.benchmarks.written_text import Talk, talk_of, written_days
 
 if TYPE_CHECKING:
     from agents.models import Agent
-    from memories.retrieval import Question
+    from memories.retrieval import Question, Weights
 
 NAME = "search"
 OWNERS = (500, 1_000, 10_000, 50_000, 100_000)
@@ -87,10 +87,11 @@ def memory_rows(agent: "Agent", talk: Talk) -> Iterator[tuple[Any, ...]]:
             yield (uuid7(), agent.pk, "message", line, vector_text, *fixed)
 
 
-def _weights() -> dict[str, float]:
+def _weights() -> "Weights":
     from assembly.profiles.rankers import RANKERS
+    from assembly.sources.memories import weights_of
 
-    return dict(RANKERS["default"].weights)
+    return weights_of(RANKERS["default"])
 
 
 def _time(rows: int, agent: "Agent", asked: "list[Question]") -> None:
@@ -114,20 +115,21 @@ def _milliseconds(search: "Callable[[Question], None]", question: "Question") ->
 
 def _compare(rows: int, agent: "Agent", asked: "list[Question]") -> None:
     """The share of the first that a search of every row returns, too: by meaning alone, and by the ranker."""
-    for name, weights in {"nearest": {"similarity": 1.0}, "ranked": _weights()}.items():
+    from memories.retrieval import Weights
+
+    for name, weights in {"nearest": Weights({"similarity_z": 1.0}), "ranked": _weights()}.items():
         shares = [_share(rows, agent, question, weights) for question in asked]
         figure(NAME, f"{rows}_memories_recall_at_{FIRST}_{name}", statistics.fmean(shares), "share", len(shares))
 
 
-def _share(rows: int, agent: "Agent", question: "Question", weights: dict[str, float]) -> float:
+def _share(rows: int, agent: "Agent", question: "Question", weights: "Weights") -> float:
     import numpy as np
 
-    from memories.retrieval import ids_of, measured_rows, memories_search
+    from memories.retrieval import ids_of, measured_rows, memories_search, scores_of
 
     found = memories_search(owner=agent, question=question, weights=weights, limit=FIRST, recent=0)
     everything, measures = measured_rows(agent, question, least=rows)
     assert len(found) == FIRST, len(found)
     assert len(everything) == rows, len(everything)
-    scores = sum(weight * measures[name] for name, weight in weights.items())
-    first = everything[np.argsort(-np.asarray(scores), kind="stable")[:FIRST]]
+    first = everything[np.argsort(-scores_of(measures, weights), kind="stable")[:FIRST]]
     return len(set(ids_of(first)) & {memory.id for memory in found}) / FIRST

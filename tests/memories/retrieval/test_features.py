@@ -3,6 +3,8 @@
 import datetime
 import math
 import random
+import statistics
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from agents.models import Agent
 from memories.embedding import embed
 from memories.models import Memory
 from memories.retrieval import ids_of, measured_rows, question_read
-from memories.retrieval.features import KINSHIP, LONG
+from memories.retrieval.features import KINSHIP, MIDDLING_BYTES
 from memories.search import topic_vector
 from memories.services import MemoryFacts, memories_create
 from teams.principal import SYSTEM
@@ -24,7 +26,7 @@ WORDS = ["tram", "kiosk", "violin", "harbor", "lamp", "wolf", "zinc"]
 NAMES = ["Ada", "Ben"]
 START = datetime.datetime(2023, 5, 1, 22, tzinfo=datetime.UTC)
 TODAY = datetime.date(2023, 10, 25)
-EPSILON = 2e-4
+EPSILON = 2e-3
 
 
 def random_facts(chance: random.Random) -> list[MemoryFacts]:
@@ -59,8 +61,12 @@ def expected(memories: list[Memory], query: str) -> list[dict[str, float]]:
     ]
     in_may = [float(date.month == 5) for date in dates]
 
-    def match(words: set[str]) -> float:
-        return sum(idf[word] for word in words) / sum(idf.values())
+    lengths = [len(memory.text) for memory in memories]
+    mean_length = statistics.fmean(lengths)
+
+    def bm25(rows_with: Counter[str], relative_length: float) -> float:
+        saturation = 1.2 * (0.25 + 0.75 * relative_length)
+        return sum(idf[word] * 2.2 * n / (n + saturation) for word, n in rows_with.items()) / sum(idf.values())
 
     def neighbour(place: int, step: int) -> int | None:
         other = place + step
@@ -69,33 +75,45 @@ def expected(memories: list[Memory], query: str) -> list[dict[str, float]]:
     rows = []
     for place, memory in enumerate(memories):
         before, after = neighbour(place, -1), neighbour(place, 1)
-        words_before = had[before] if before is not None else set()
-        words_after = had[after] if after is not None else set()
+        around = [other for other in (before, place, after) if other is not None]
         day = [other for other in range(len(memories)) if dates[other] == dates[place]]
+        mean_day = sum(lengths) / len(set(dates))
         length = math.sqrt(len(memory.text))
         length_before = math.sqrt(len(memories[before].text)) if before is not None else 0.0
         cosine_before = cosines[before] if before is not None else 0.0
         joined = math.sqrt(length**2 + length_before**2 + 2 * KINSHIP * length * length_before)
         rows.append(
             {
-                "similarity": cosines[place],
-                "similarity_with_previous": (length * cosines[place] + length_before * cosine_before) / joined,
-                "similarity_of_day": max(cosines[other] for other in day),
-                "words": match(had[place]),
-                "words_with_previous": match(had[place] | words_before),
-                "words_around": match(had[place] | words_before | words_after),
-                "words_of_day": match(set().union(*(had[other] for other in day))),
+                "similarity_z": cosines[place],
+                "similarity_with_previous_z": (length * cosines[place] + length_before * cosine_before) / joined,
+                "similarity_of_day_z": max(cosines[other] for other in day),
+                "words": sum(idf[word] for word in had[place]) / sum(idf.values()),
+                "words_z": bm25(Counter(had[place]), lengths[place] / mean_length),
+                "words_around_z": bm25(
+                    Counter(word for other in around for word in had[other]),
+                    sum(lengths[other] for other in around) / (3 * mean_length),
+                ),
+                "words_of_day_z": bm25(
+                    Counter(word for other in day for word in had[other]),
+                    sum(lengths[other] for other in day) / mean_day,
+                ),
                 "labelled": float(any(memory.text.startswith(f"{name}: ") for name in NAMES if name in query)),
                 "date": in_may[place] * (1 - sum(in_may) / len(in_may)),
                 "near_date": 0.0,
                 "time_said": float("yesterday" in memory.text),
-                "length": min(math.log1p(len(memory.text) / 4), LONG) / LONG,
+                "relative_length": min(max(math.log((lengths[place] + 20) / (mean_length + 20)), -3), 2),
+                "brevity": 1 / (1 + (mean_length / MIDDLING_BYTES) ** 2),
                 "asks": float(memory.text.endswith("?")),
                 "after_question": float(before is not None and memories[before].text.endswith("?")),
                 "salience": memory.salience,
                 "credibility": 0.5,
             }
         )
+    for name in [name for name in rows[0] if name.endswith("_z")]:
+        column = [row[name] for row in rows]
+        mean, deviation = statistics.fmean(column), statistics.pstdev(column)
+        for row in rows:
+            row[name] = (row[name] - mean) / deviation if deviation > 1e-6 else 0.0
     return rows
 
 

@@ -1,0 +1,82 @@
+"""The simple ways to rank an owner's memories, each computed by itself: cosine, BM25, and the sum of both."""
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from assembly.training.labelled import Asked, Conversation
+
+K1, B = 1.2, 0.75
+READ = """
+SELECT id, (SELECT array_agg(lexeme) FROM unnest(search)),
+    (SELECT array_agg(cardinality(positions)) FROM unnest(search)), embedding
+FROM memories WHERE agent_id = %s
+"""
+STEMS = "SELECT lexeme FROM unnest(to_tsvector('english', %s))"
+
+Numbers = NDArray[np.float64]
+
+
+class SimpleWays:
+    """The stems and vectors of a conversation's memories, in the order of `conversation.tokens`."""
+
+    def __init__(self, conversation: "Conversation") -> None:
+        from django.db import connection
+
+        from memories.models import Memory
+
+        with connection.cursor() as cursor:
+            cursor.execute(READ.replace("embedding", _column()), [conversation.agent.pk])
+            rows = {row[0]: row[1:] for row in cursor.fetchall()}
+        ordered = [rows[id_] for id_ in conversation.tokens]
+        self._stems = [dict(zip(words or (), counts or (), strict=True)) for words, counts, _ in ordered]
+        self._vectors = [None if vector is None else _array(vector) for _, _, vector in ordered]
+        self._lengths = np.array([sum(stems.values()) for stems in self._stems], dtype=float)
+        assert len(rows) == Memory.objects.filter(agent=conversation.agent).count()
+
+    def orders(self, asked: "Asked") -> dict[str, list[int]]:
+        """Return by way the places of the memories, the best first."""
+        similarity, words = self._similarity(asked), self._bm25(asked.question.text)
+        scores = {"similarity": similarity, "words": words, "sum": _z(similarity) + _z(words)}
+        return {way: np.argsort(-score, kind="stable").tolist() for way, score in scores.items()}
+
+    def _similarity(self, asked: "Asked") -> Numbers:
+        if asked.question.vector is None:
+            return np.zeros(len(self._stems))
+        own = np.asarray(asked.question.vector.vector, dtype=float)
+        return np.array([0.0 if vector is None else float(vector @ own) for vector in self._vectors])
+
+    def _bm25(self, question: str) -> Numbers:
+        from django.db import connection
+
+        with connection.cursor() as cursor:
+            cursor.execute(STEMS, [question])
+            stems = [row[0] for row in cursor.fetchall()]
+        saturation = K1 * (1 - B + B * self._lengths / (self._lengths.mean() or 1.0))
+        scores = np.zeros(len(self._stems))
+        for stem in stems:
+            counts = np.array([mine.get(stem, 0) for mine in self._stems], dtype=float)
+            having = np.count_nonzero(counts)
+            idf = math.log(1 + (len(counts) - having + 0.5) / (having + 0.5))
+            scores += idf * counts * (K1 + 1) / (counts + saturation)
+        return scores
+
+
+def _column() -> str:
+    from memories.spaces import known_space
+
+    return known_space().slot
+
+
+def _array(vector: object) -> Numbers:
+    text = vector if isinstance(vector, str) else None
+    return np.array(text.strip("[]").split(","), dtype=float) if text else np.asarray(vector, dtype=float)
+
+
+def _z(values: Numbers) -> Numbers:
+    deviation = float(values.std()) or 1.0
+    scores: Numbers = (values - values.mean()) / deviation
+    return scores
