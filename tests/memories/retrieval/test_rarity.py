@@ -33,13 +33,13 @@ def test_the_rarer_tell_more() -> None:
 
 def test_what_is_counted_is_true_whatever_was_thought() -> None:
     rows = random_rows(100_000)
-    rarity = Rarity(90_000, np.array([45_000.0, 700.0, 20.0], mean_bytes=100.0), 0)
+    rarity = Rarity(90_000, np.array([45_000.0, 700.0, 20.0]), 0, 100)
     counted = rarity.counted(rows[(rows["marks"] & RARE) > 0], np.array([1, 2]))
     assert counted.having.tolist() == [45_000, 1_000, 0]
 
 
 def test_all_that_fit_together_are_the_rarest() -> None:
-    rarity = Rarity(1_000, np.array([600.0, 20.0, 0.0, 90.0], mean_bytes=100.0), 0)
+    rarity = Rarity(1_000, np.array([600.0, 20.0, 0.0, 90.0]), 0, 100)
     assert rarity.rarest(110).tolist() == [2, 1, 3]
     assert rarity.rarest(109).tolist() == [2, 1]
 
