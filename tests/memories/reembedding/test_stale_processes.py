@@ -42,7 +42,7 @@ def plain(agent: Agent) -> list[float | None]:
 
 def ranked(agent: Agent) -> list[float | None]:
     question = question_read(TOPIC, topic_vector(TOPIC), NOW.date())
-    found = memories_search(owner=agent, question=question, weights=Weights({"similarity": 1.0}), limit=9, recent=0)
+    found = memories_search(owner=agent, question=question, weights=Weights({"similarity_z": 1.0}), limit=9, recent=0)
     return [row.similarity for row in found]
 
 

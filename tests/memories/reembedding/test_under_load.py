@@ -86,7 +86,7 @@ def search(agent: Agent, number: int) -> None:
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         found = memories_search(
-            owner=agent, question=question, weights=Weights({"similarity": 1.0}), limit=20, recent=5
+            owner=agent, question=question, weights=Weights({"similarity_z": 1.0}), limit=20, recent=5
         )
     check(found)
 
