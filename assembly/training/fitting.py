@@ -7,7 +7,7 @@ Newton's method finds its one minimum: the same weights every time.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,14 +18,19 @@ from memories.retrieval import BREVITY, Weights
 
 Numbers = NDArray[np.float64]
 
-SIMPLE = ("similarity_z", "words_z")
-"""Fitted first, alone: what little data says of the others is held against these two."""
-PENALTY = 1e-3
+SUMMED: Mapping[str, float] = {"similarity_z": 1.0, "words_z": 0.7}
+"""Their sum, so weighed, is fitted first, alone: what little data says of all features is held against it."""
 FORM = ("relative_length", "asks", "after_question")
-"""What the form of a text tells differs most between kinds of long texts, and so does what its day tells."""
-LONG_FORM, LONG_CONTEXT, LONG_CUE = 0.3, 0.1, 0.01
-"""L2 penalties of weights for long texts: of form and day, of meaning and words around, of labels and dates."""
-PENALTIES = f"L2 penalty {PENALTY}; for long texts, {LONG_FORM} on form and day, {LONG_CONTEXT} on what is around"
+"""What the form of a text tells differs most between kinds of text."""
+PENALTY = 1e-3
+LONG_SIMPLE, LONG_CONTEXT, LONG_FORM, LONG_CUE = 0.3, 1.0, 1.0, 0.01
+BRIEF_SIMPLE = BRIEF_FORM = 0.03
+"""L2 penalties. Of weights for long texts: of similarity and words, of both around the text, of form and day, of labels
+and dates. For brief texts, only those of similarity, words and form are held back by more than PENALTY."""
+PENALTIES = (
+    f"L2 penalty {PENALTY}, {BRIEF_FORM} on form, similarity and words; for long texts {LONG_SIMPLE} around the sum of"
+    f" similarity and words, {LONG_CONTEXT} on what is around, {LONG_FORM} on form and day, {LONG_CUE} on labels, dates and times"
+)
 MAX_STEPS = 50
 ENOUGH = 1e-10
 """A step that lowers the loss by less is the last."""
@@ -42,6 +47,11 @@ class _Lists(NamedTuple):
     def sums(self, values: Numbers) -> Numbers:
         sums: Numbers = np.add.reduceat(values, self.starts, axis=0)
         return sums
+
+    def summed(self, shares: Sequence[float]) -> "_Lists":
+        """Return lists with one feature in each of both columns: the sum of the features, so weighed."""
+        halves = [half @ np.array(shares) for half in np.split(self.features, 2, axis=1)]
+        return self._replace(features=np.stack(halves, axis=1))
 
     def spread(self, values: Numbers) -> Numbers:
         """One value per list, for each of its rows."""
@@ -61,25 +71,36 @@ class _Penalty(NamedTuple):
 def fitted(questions: Sequence[Labelled], names: Sequence[str]) -> Weights:
     """Return the weight of each of the named features, for long and for brief texts.
 
-    Similarity and words are fitted alone first; the other features then change what these say as far as the data of
-    all kinds agrees on it. So a kind of text that was not trained on is ranked no worse than by these two.
+    The sum of similarity and words is fitted first; the features then change what it says as far as the data of all
+    kinds agrees on it. So a kind of text that was not trained on is ranked about as well as by that sum, at least.
     """
-    simple = [name for name in names if name in SIMPLE]
-    alone = _fit(_lists(questions, simple), _Penalty(np.zeros(2 * len(simple)), np.full(2 * len(simple), PENALTY)))
-    known = dict(zip([(half, name) for half in range(2) for name in simple], alone, strict=True))
-    expected = np.array([known.get((half, name), 0.0) for half in range(2) for name in names])
-    strength = np.array([*map(_long_penalty, names), *(PENALTY for _ in names)])
+    expected = _simple_weights(questions, names)
+    strength = np.array([*map(_long_penalty, names), *map(_brief_penalty, names)])
     weights = _fit(_lists(questions, names), _Penalty(expected, strength))
     long, brief = (dict(zip(names, half.tolist(), strict=True)) for half in np.split(weights, 2))
     return Weights(long, brief)
 
 
+def _simple_weights(questions: Sequence[Labelled], names: Sequence[str]) -> Numbers:
+    """Return the weights for long and for brief texts if the sum of similarity and words were all there is."""
+    shares = {name: SUMMED[name] for name in names if name in SUMMED}
+    sums = _lists(questions, list(shares)).summed(list(shares.values()))
+    scales = _fit(sums, _Penalty(np.zeros(2), np.full(2, PENALTY)))
+    return np.array([scale * shares.get(name, 0.0) for scale in scales for name in names])
+
+
 def _long_penalty(name: str) -> float:
-    if name in SIMPLE:
-        return PENALTY
+    if name in SUMMED:
+        return LONG_SIMPLE
     if name in FORM or name.endswith("_of_day_z"):
         return LONG_FORM
     return LONG_CONTEXT if name.endswith("_z") else LONG_CUE
+
+
+def _brief_penalty(name: str) -> float:
+    if name in SUMMED:
+        return BRIEF_SIMPLE
+    return BRIEF_FORM if name in FORM else PENALTY
 
 
 def _fit(lists: _Lists, penalty: _Penalty) -> Numbers:

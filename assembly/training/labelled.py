@@ -15,6 +15,7 @@ from uuid import UUID
 
 import numpy as np
 from django.db import transaction
+from django.utils.text import slugify
 from numpy.typing import NDArray
 
 from agents.models import Agent
@@ -30,7 +31,7 @@ from memories.search import topic_vector
 from teams.principal import SYSTEM
 
 TURN = re.compile(r"\w+:\d+")
-"""How evidence names a turn: D5:12. An entry may name several."""
+"""How evidence names turns where an entry names several: D5:12; D5:13."""
 LINES = Section("memories", "Memories", "L5", "agent_memories", "lines")
 
 
@@ -71,7 +72,7 @@ def stored(file: Path) -> Iterator[Conversation]:
     Questions without evidence are passed over. Raises ImportRefused for a file that is no conversation.
     """
     sessions = conversation_read(file)
-    slug = f"training-{file.stem.lower()}"
+    slug = f"training-{slugify(file.stem)[:40]}".strip("-")
     with transaction.atomic():
         conversation_import(sessions=sessions, agent=slug, principal=SYSTEM, advance=lambda _: None)
         agent = Agent.objects.get(slug=slug)
@@ -94,13 +95,18 @@ def _asked(file: Path, memories: Sequence[Memory], today: datetime.date) -> list
     ids = {memory.external_id.split(":", 1)[1].rpartition(":")[0]: memory.id for memory in memories}
     asked = []
     for entry in json.loads(file.read_text(encoding="utf-8")).get("qa", ()):
-        named = {turn for words in entry.get("evidence", ()) for turn in TURN.findall(words)}
-        evidence = frozenset(ids[turn] for turn in named & ids.keys())
+        evidence = frozenset(ids[turn] for turn in _turns(entry.get("evidence")) & ids.keys())
         question = str(entry["question"])
         if evidence:
             read = question_read(question, topic_vector(question), today)
             asked.append(Asked(read, str(entry.get("category", "")), evidence))
     return asked
+
+
+def _turns(evidence: object) -> set[str]:
+    """Return the names of the turns in a list of evidence, or in a single entry."""
+    entries = [str(entry) for entry in (evidence if isinstance(evidence, list) else [evidence])]
+    return {*entries, *(turn for entry in entries for turn in TURN.findall(entry))}
 
 
 def _labelled(kind: str, conversation: Conversation, asked: Asked) -> Labelled:

@@ -64,7 +64,7 @@ def ranker_text(
     """Return the ranker that the questions teach, as the file that Dossier reads.
 
     `sources` says by kind what its texts are. The figures are those of the questions to `test`, kind by kind: of this
-    ranker, of one that was trained without the kind, and of the simple ways.
+    ranker and of the simple ways. A ranker that was trained without the kind is tried on all its questions.
     """
     weights = weights_of(train)
     facts = {
@@ -83,16 +83,26 @@ def ranker_text(
 
 
 def _figures(kind: str, train: Sequence[Labelled], test: Sequence[Labelled], weights: Weights) -> dict[str, Any]:
-    asked = [question for question in test if question.kind == kind]
-    others = [question for question in train if question.kind != kind]
-    figures = {"questions": len(asked), "trained": _printed(mean_recall(asked, weights))}
+    asked, others = _of_kind(test, kind), [question for question in train if question.kind != kind]
+    figures = {"trained": _compared(asked, weights)}
     if others:
-        figures["left_out"] = _printed(mean_recall(asked, weights_of(others)))
-    return figures | {way: _printed(simple_recall(asked, way)) for way in SIMPLE}
+        every = {id(question): question for question in (*_of_kind(train, kind), *asked)}
+        figures["left_out"] = _compared(list(every.values()), weights_of(others))
+    return figures
+
+
+def _compared(questions: Sequence[Labelled], weights: Weights) -> dict[str, Any]:
+    """Return the recall by these weights and by the SIMPLE ways, with the number of questions."""
+    ways = {way: _printed(simple_recall(questions, way)) for way in SIMPLE}
+    return {"questions": len(questions), "ranker": _printed(mean_recall(questions, weights)), **ways}
+
+
+def _of_kind(questions: Sequence[Labelled], kind: str) -> list[Labelled]:
+    return [question for question in questions if question.kind == kind]
 
 
 def _count(questions: Sequence[Labelled], kind: str) -> int:
-    return sum(question.kind == kind for question in questions)
+    return len(_of_kind(questions, kind))
 
 
 def _printed(figures: Figures) -> Figures:

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memories.retrieval.features import features
 from memories.retrieval.hits import Hits, rows_around
 from memories.retrieval.rarity import Rarity, rarity_by_sample, rarity_of
 from memories.retrieval.rows import PINNED, Columns, Search, marked_as
-from memories.retrieval.samples import Sample
+from memories.retrieval.samples import VALUES, Sample
 from memories.retrieval.scores import Weights, scores_of
 from memories.retrieval.stretches import best_of_stretches, hopeful
 
@@ -17,6 +18,8 @@ EXACT_ROWS = 2_000
 VISIT = 12
 """The index takes as long for each next nearest of the table as it takes to look at so many of an owner's rows."""
 NEWEST = 50
+RANDOM = 300
+"""So many rows tell how near a row is to the question by chance."""
 WORDED_OF = 10_000
 LARGE_SHARE = 0.1
 """Of the table: with so much of it, nearly all that is found by its words alone is the owner's."""
@@ -42,7 +45,7 @@ class Reach:
 
 # Whoever asks when is told by a row that says a time, and it is often another row of the day that has the words.
 # Recall moves by .01 with what the sample happens to be: what is tried here is to be tried with several.
-REACH = Reach(worded=2_000, most_worded=3_000, behind=1.3, nearest=75)
+REACH = Reach(worded=2_000, most_worded=3_000, behind=2.5, nearest=75)
 REACH_OF_WHEN = Reach(worded=4_000, most_worded=7_000, behind=2.75, nearest=150)
 
 
@@ -71,10 +74,11 @@ def in_question(search: Search, weights: Weights, least: int, sample: Sample) ->
         worded=worded,
         nearest=nearest,
         newest=newest,
+        random=RANDOM,
         indexed=rarity.rows > VISIT * visited,
         large=rarity.rows > sample.rows_in_table * LARGE_SHARE,
     ).of(search)
-    rarity = rarity.counted(hits, rare)
+    rarity = rarity.counted(hits, rare).compared(hits.take(_random(hits)))
     scores = scores_of(features(hits, search.question, rarity), weights)
     best = best_of_stretches(hits, scores, sample.rows, rarity.rows)
     good = hits.take(hopeful(best, scores, behind=reach.behind, wanted=least))
@@ -83,3 +87,9 @@ def in_question(search: Search, weights: Weights, least: int, sample: Sample) ->
     others = [place for place in search.places if not all_came or place not in rare]
     around = rows_around(search, good, np.concatenate([hits[-newest:], pinned]), others)
     return marked_as(around, hits), rarity
+
+
+def _random(hits: Columns) -> NDArray[np.intp]:
+    """Return the places of the rows that chance chose: the last bytes of their ids are the lowest of all rows."""
+    last = hits["id_low"] % VALUES
+    return np.argsort(last, kind="stable")[:RANDOM]

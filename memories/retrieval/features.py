@@ -1,9 +1,11 @@
 """Features: what speaks for a row, as numbers that mean the same from question to question and from owner to owner.
 
-How near a row's meaning is, and how well its words match, is told among the rows at hand: as a standard score (z), by
-how many standard deviations the row lies above their mean. A cosine of .4 is much among long texts and little among
-short ones; two standard deviations are as much here as there.
+How near a row's meaning is, and how well its words match, is told among the owner's rows: as a standard score (z), by
+how many standard deviations of a single row it lies above their mean. A cosine of .4 is much among long texts and
+little among short ones; two standard deviations are as much here as there.
 """
+
+import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,24 +13,26 @@ from numpy.typing import NDArray
 from memories.retrieval.dating import nearness, of_named_days
 from memories.retrieval.neighbours import Neighbours
 from memories.retrieval.question import Question
-from memories.retrieval.rarity import Rarity, has, terms_of
+from memories.retrieval.rarity import Rarity, Spread, has, terms_of
 from memories.retrieval.rows import ASKS, LABELLED, SAYS_A_TIME, Columns
 from memories.retrieval.scores import BREVITY
 
 Numbers = NDArray[np.float64]
 Terms = NDArray[np.int64]
 
-MIDDLING_BYTES = 400.0
+MIDDLING_BYTES, STEEPNESS = 300.0, 3
 """The mean length of an owner's texts at which brevity is one half: turns of talk have 140 bytes, messages 2,000."""
 SATURATION, LENGTH_SHARE = 1.2, 0.75
 """Robertson's k1 and b of BM25, as most search engines set them."""
 SMOOTHING_BYTES = 20.0
 SHORTEST, LONGEST = -3.0, 2.0
 """Logarithms of a length over the mean, beyond which a text counts as no shorter and no longer."""
-ROWS_AROUND = 3
+ROWS_AROUND, ROWS_A_DAY = 3, 25
+"""A row with its neighbours is of middling length when it is as long as so many of the owner's rows; so is a day."""
+TERMS_A_BYTE = 8
+ANY_BYTE = np.arange(256)
 KINSHIP = 0.35
 """Mean cosine of two texts that follow one another, measured on long conversations: it spares a second vector."""
-LEAST_DEVIATION = 1e-6
 
 
 def features(rows: Columns, question: Question, rarity: Rarity) -> dict[str, Numbers]:
@@ -38,19 +42,21 @@ def features(rows: Columns, question: Question, rarity: Rarity) -> dict[str, Num
     logarithm of the length over the mean of the owner's texts. All others are 0 to 1; `brevity` is the owner's.
     """
     neighbours = Neighbours(rows)
-    similarity = np.nan_to_num(rows["similarity"].astype(float), nan=0.0)
+    meaning = rarity.similarity
+    similarity = rows["similarity"].astype(float)
+    similarity[np.isnan(similarity)] = meaning.mean  # what is not known speaks neither for a row nor against it
     of_day = neighbours.spread(neighbours.per_day(np.maximum, similarity))
     found = terms_of(rows)
     match = _WordMatch(found, rows["length"].astype(float), rarity, neighbours)
     asks = _marked(found, ASKS)
     return {
-        "similarity_z": _standard_score(similarity),
-        "similarity_with_previous_z": _standard_score(_joined(rows, similarity, neighbours)),
-        "similarity_of_day_z": _standard_score(of_day),
+        "similarity_z": meaning.standard_score(similarity),
+        "similarity_with_previous_z": meaning.standard_score(_joined(rows, similarity, neighbours)),
+        "similarity_of_day_z": meaning.standard_score(of_day),
         "words": match.share,
-        "words_z": _standard_score(match.own),
-        "words_around_z": _standard_score(match.around),
-        "words_of_day_z": _standard_score(match.of_day),
+        "words_z": match.spread.standard_score(match.own),
+        "words_around_z": match.spread.standard_score(match.around),
+        "words_of_day_z": match.spread.standard_score(match.of_day),
         "labelled": _marked(found, LABELLED),
         "date": of_named_days(rows, question) * (1 - rarity.dated),
         "near_date": nearness(rows, question),
@@ -66,44 +72,62 @@ def features(rows: Columns, question: Question, rarity: Rarity) -> dict[str, Num
 
 def brevity_of(mean_bytes: float) -> float:
     """Return how brief an owner's texts are, by their mean length: near 1 for short turns, near 0 for whole pages."""
-    return 1 / (1 + (mean_bytes / MIDDLING_BYTES) ** 2)
+    return 1 / (1 + (mean_bytes / MIDDLING_BYTES) ** STEEPNESS)
 
 
 class _WordMatch:
     """How well the words of a question match each row, as BM25 has it: of rows, each word counts once.
 
-    `share` is the share of the question's weight in words that the row has, whatever its length, 0 to 1.
+    `share` is the share of the question's weight in words that the row has, whatever its length, 0 to 1. `spread` is
+    that of the matches of rows which have each word as often as the owner's rows do, whatever else they have.
     """
 
     def __init__(self, found: Terms, length: Numbers, rarity: Rarity, neighbours: Neighbours) -> None:
         idf = rarity.idf
         self._weights = idf / (float(idf.sum()) or 1.0)
-        counts = has(found, len(idf)).astype(float)
+        eights = [self._weights[start : start + TERMS_A_BYTE] for start in range(0, len(idf), TERMS_A_BYTE)]
+        self._of_byte = [has(ANY_BYTE, len(eight)).astype(float) @ eight for eight in eights]
+        """By eight words, what each of the bytes weighs that say which of them there are: looked up, not summed."""
+        self.spread = Spread(
+            float(self._weights @ rarity.chance),
+            math.sqrt(float(self._weights**2 @ (rarity.chance * (1 - rarity.chance)))),
+        )
         mean = rarity.mean_bytes or 1.0
-        self.share: Numbers = counts @ self._weights
-        self.own = self.share * self._matches(np.ones(1), length / mean)
-        around = neighbours.around(length) / (mean * ROWS_AROUND)
-        self.around = self._matches(neighbours.around(counts), around[:, None]) @ self._weights
-        days = neighbours.per_day(np.add, length)
-        relative = days / (float(days.mean()) if len(days) else 1.0)
-        of_days = self._matches(neighbours.per_day(np.add, counts), relative[:, None]) @ self._weights
-        self.of_day = neighbours.spread(of_days)
+        self.share = self._weight_of(found)
+        self.own = self.share * _match(1, length / mean)
+        self.around = self._match_around(found, neighbours.around(length) / (mean * ROWS_AROUND), neighbours)
+        days = neighbours.per_day(np.add, length) / (mean * ROWS_A_DAY)
+        self.of_day = neighbours.spread(self._match_of_days(found, days, neighbours))
 
-    @staticmethod
-    def _matches(counts: Numbers, relative_length: Numbers) -> Numbers:
-        """Return BM25's factor for a word that occurs so often in a text so much longer than the mean."""
-        saturation = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * relative_length)
-        matches: Numbers = counts * (SATURATION + 1) / (counts + saturation)
+    def _weight_of(self, found: Terms) -> Numbers:
+        """Return the weight of the words that each row has."""
+        in_bytes = found.astype("<i8").view(np.uint8).reshape(-1, found.itemsize)
+        weight = np.zeros(len(found))
+        for place, of_byte in enumerate(self._of_byte):
+            weight += of_byte[in_bytes[:, place]]
+        return weight
+
+    def _match_around(self, found: Terms, relative_length: Numbers, neighbours: Neighbours) -> Numbers:
+        before, after = neighbours.previous(found), neighbours.next(found)
+        some, thrice = found ^ before ^ after, found & before & after
+        twice = ((found & before) | (found & after) | (before & after)) & ~thrice
+        by_count = enumerate((some & ~thrice, twice, thrice), 1)
+        return sum((self._weight_of(words) * _match(count, relative_length) for count, words in by_count), np.zeros(1))
+
+    def _match_of_days(self, found: Terms, relative_length: Numbers, neighbours: Neighbours) -> Numbers:
+        """Return a number per day."""
+        matches = np.zeros(len(relative_length))
+        for place, weight in enumerate(self._weights):
+            count = neighbours.per_day(np.add, found >> place & 1)
+            matches += weight * _match(count, relative_length)
         return matches
 
 
-def _standard_score(values: Numbers) -> Numbers:
-    """Return by how many standard deviations each value lies above the mean; 0 where all are alike."""
-    deviation = float(values.std()) if len(values) else 0.0
-    if deviation < LEAST_DEVIATION:
-        return np.zeros(len(values))
-    scores: Numbers = (values - values.mean()) / deviation
-    return scores
+def _match(count: Numbers | Terms | int, relative_length: Numbers) -> Numbers:
+    """Return BM25's factor for a word that occurs so often in a text so much longer than the mean."""
+    saturation = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * relative_length)
+    matches: Numbers = count * (SATURATION + 1) / (count + saturation)
+    return matches
 
 
 def _relative_length(rows: Columns, mean_bytes: float) -> Numbers:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from config.http.statements import Statement
 from memories.retrieval.rows import OCCURRED, Columns, Search, ids_written, moments_written
+from memories.retrieval.samples import LAST
 
 DATED = 500
 """The newest of each run of named days."""
@@ -57,6 +58,8 @@ SELECT {row} FROM memories WHERE ctid IN (
     (SELECT ctid FROM memories WHERE {owner} = %(owner)s ORDER BY {occurred} DESC LIMIT %(newest)s)
     UNION ALL
     SELECT ctid FROM memories WHERE {owner} = %(owner)s AND pinned
+    UNION ALL
+    (SELECT ctid FROM memories WHERE {owner} = %(owner)s ORDER BY {last} LIMIT %(random)s)
 {dated})
 """
 OF_NAMED_DAYS = """
@@ -88,13 +91,14 @@ SELECT {row} FROM memories WHERE ctid = ANY(ARRAY(
 @dataclass(frozen=True, slots=True)
 class Hits:
     """What to look for: `rare` are the places of terms, which may select up to `worded` rows; and the
-    `nearest` in meaning and the `newest` rows.
+    `nearest` in meaning, the `newest` and some `random` rows.
     """
 
     rare: Sequence[int]
     worded: int
     nearest: int
     newest: int
+    random: int
     indexed: bool
     """Whether the nearest are found by the index on meaning."""
     large: bool
@@ -107,6 +111,7 @@ class Hits:
             "{words}": WORDED_OF_LARGE if self.large else WORDED,
             "{near}": self._near(search),
             "{dated}": OF_NAMED_DAYS if days else "",
+            "{last}": LAST,
         }
         chosen = HITS
         for name, sql in named.items():
@@ -121,6 +126,7 @@ class Hits:
             "nearest": self.nearest,
             "newest": self.newest,
             "dated": DATED,
+            "random": self.random,
             "first": [span.first for span in days],
             "last": [span.last for span in days],
         }

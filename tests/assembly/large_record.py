@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from agents.models import Agent
 from assembly.engine.profile import Profile, Section
+from assembly.engine.ranking import BREVITY, Ranker
 from assembly.engine.types import Candidate, Request
 from assembly.gathered import SourceReport
 from assembly.models import Assembly
@@ -52,9 +53,10 @@ def recorded_context(
     *,
     budget: int,
     topic: str = "",
+    ranker: Ranker | None = CONVERSATION.ranker,
 ) -> Assembly:
     """What the engine makes of these candidates, on record."""
-    profile = Profile("many", 1, tuple(sections), budget=budget, ranker=CONVERSATION.ranker)
+    profile = Profile("many", 1, tuple(sections), budget=budget, ranker=ranker)
     inputs = Inputs(Request(budget, topic, "cl100k_base", NOW), profile, tuple(candidates))
     sources = sorted({section.source for section in sections})
     return record(
@@ -74,10 +76,10 @@ def recorded_context(
 def _memory(number: int, random_: random.Random) -> Candidate:
     ranker = CONVERSATION.ranker
     assert ranker
-    measures = {name: round(random_.random(), 4) for name, _ in ranker.weights}
+    measures = {name: round(random_.random(), 4) for name in (BREVITY, *dict(ranker.weights))}
     text = f"Memory {number}: " + " ".join(random_.choices(WORDS, k=24))
     ref = f"memory:01a1fc7c-0f9e-7116-8647-{number:012d}@1"
-    return Candidate(ref, "knows", text, kind="fact", similarity=measures["similarity"], measures=measures)
+    return Candidate(ref, "knows", text, kind="fact", similarity=round(random_.random(), 4), measures=measures)
 
 
 def _event(number: int, random_: random.Random) -> Candidate:

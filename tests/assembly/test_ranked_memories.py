@@ -11,15 +11,20 @@ from assembly.asked import Asked
 from assembly.cache import Answer
 from assembly.engine.pipeline import assemble as run
 from assembly.engine.profile import Profile
+from assembly.engine.ranking import Ranker
+from assembly.engine.types import Candidate
 from assembly.models import Assembly
+from assembly.profiles import CONVERSATION
 from assembly.profiles.rankers import RANKERS
 from assembly.recorded import recorded
 from assembly.replay import replay
 from assembly.service import assemble
 from config.tokens import get_tokenizer
 from memories.services import MemoryFacts, memories_create
+from teams.models import Team
 from teams.principal import SYSTEM
 from tests.assembly.conftest import NOW
+from tests.assembly.large_record import recorded_context
 from tests.client import Api
 from tests.decided import decided
 
@@ -27,6 +32,8 @@ pytestmark = pytest.mark.django_db
 
 TEXTS = ["Ben: When is the boat sold?", "Ada: It was sold last week.", "Ben: The weather is fine.", "Ada: I like tea."]
 TOPIC = "When was the boat of Ada sold?"
+OLD_WEIGHTS = {"similarity": 1.236, "words": 0.8138, "length": 3.5072, "asks": -1.0291}
+"""Some of those of the first ranker, which had one column of them, of features that are measured no more."""
 
 
 @pytest.fixture
@@ -74,6 +81,23 @@ def test_a_record_from_before_there_were_rankers_ranks_by_similarity(answer: Ans
     assert scored
     for decision in scored:
         assert decision.score == dict(decision.signals)["similarity"]
+
+
+def test_a_record_of_the_first_ranker_replays_unchanged(luna: Agent, team: Team) -> None:
+    first = {"name": "default", "version": 1, "weights": OLD_WEIGHTS, "least_words": 0.3, "reach": 6.0}
+    measures = {"similarity": 0.4, "words": 0.5, "length": 0.6, "asks": 1.0}
+    offered = [
+        Candidate("memory:a@1", "personal_memories", "The boat is sold.", kind="fact", measures=measures),
+        Candidate("memory:b@1", "personal_memories", "The boat is blue.", kind="fact", measures={"words": 0.4}),
+    ]
+    ranker = Ranker.from_dict(first)
+    assembly = recorded_context(luna, team, SYSTEM, CONVERSATION.sections, offered, budget=2_000, ranker=ranker)
+    assert assembly.profile["ranker"] == first
+    told = recorded(Assembly.objects.get(id=assembly.id))
+    assert replay(told).identical
+    scores = {decision.ref: decision.score for decision in told.decisions}
+    assert scores["memory:a@1"] == pytest.approx(1.236 * 0.4 + 0.8138 * 0.5 + 3.5072 * 0.6 - 1.0291, abs=1e-4)
+    assert RANKERS["default"].version > first["version"]
 
 
 def test_the_api_shows_features_and_shares(answer: Answer, admin_api: Api) -> None:

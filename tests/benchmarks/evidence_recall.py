@@ -1,18 +1,22 @@
-"""Whether the search puts the evidence first, for unlike kinds of text: questions whose answers stand in known turns.
+"""Recall of evidence for unlike kinds of text: questions whose answers stand in known turns.
 
 DATA=folder has conversations: each of its subfolders is a kind of text, files in the folder itself are one kind. The
-kinds that `text_kinds` makes of what is installed here come along. TRAIN=26,30,41 names the files that the weights are
-trained on, TEST=42,43 those that are asked about: through the import, the search and the engine's ranking. Without
-TRAIN, the shipped weights are tried; without TEST, all files that were not trained on. LEAVE_OUT=1 trains once for each
-kind, on the files to train of all others. ABLATE=1 trains without each group of features.
+kinds that `text_kinds` makes of what is installed here come along, and are all there is without DATA.
+
+The shipped ranker is tried on all files of DATA, and on those of the made kinds that it was not trained on. TEST=42,43
+names other files to ask about, TRAIN=26,30,41 those to train a ranker on instead; all other files are then asked about.
+Where a name occurs twice, its kind stands before it: TEST=locomo/42. LEAVE_OUT=1 trains once more for each kind, on the
+files to train of all other kinds, or on all files of these. ABLATE=1 trains without each group of features.
 
 `<kind>_<way>_r_at_20`, `…_r_at_500_tokens` and `…_r_at_2000_tokens` are the mean share of the evidence, 0 to 1, that
-stands among the first 20, or fits into so many tokens. The ways are the `shipped` ranker (or the one trained here),
-`similarity` (cosine), `words` (BM25 with k1 1.2 and b .75 on PostgreSQL's stems) and their `sum`, as standard scores;
-`left_out` is the ranker that was trained without the kind.
+stands among the first 20, or fits into so many tokens; `all` is the mean of the kinds. The ways are the `shipped`
+ranker (or the one trained here), `similarity` (cosine), `words` (BM25 with k1 1.2 and b .75 on PostgreSQL's stems) and
+their `sum`, as standard scores; `left_out` is the ranker that was trained without the kind. A table of them all
+follows. Import, search and the engine's ranking are those of the product.
 """
 
 import os
+import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -24,7 +28,7 @@ import django
 
 from tests.benchmarks.figures import figure
 from tests.benchmarks.http_assembly import manage
-from tests.benchmarks.text_kinds import write_kinds
+from tests.benchmarks.text_kinds import HELD_OUT, write_kinds
 
 if TYPE_CHECKING:
     from assembly.engine.ranking import Ranker
@@ -38,6 +42,8 @@ ALL = "all"
 
 Results = dict[str, dict[str, "list[Figures]"]]
 """By kind and way, the figures of each question."""
+Table = dict[str, dict[str, "Figures"]]
+"""By kind and way, the mean of each figure."""
 
 
 def run() -> None:
@@ -45,11 +51,14 @@ def run() -> None:
     manage("migrate", "--verbosity", "0")
     django.setup()
     with tempfile.TemporaryDirectory() as folder:
-        files = [*_given(), *write_kinds(Path(folder))]
+        given, made = _given(), write_kinds(Path(folder))
+        files = [*given, *made]
         train = _named(files, "TRAIN")
-        test = _named(files, "TEST") or [file for file in files if file not in train]
+        test = _named(files, "TEST") or _untrained(given, made, train)
         ranker = _trained(train)
-        left_out = {kind: _without(kind, train) for kind in _kinds(test)} if os.environ.get("LEAVE_OUT") else {}
+        left_out = (
+            {kind: _without(kind, train or files) for kind in _kinds(test)} if os.environ.get("LEAVE_OUT") else {}
+        )
         _report(_through_everything(test, ranker, left_out))
         if os.environ.get("ABLATE") and train:
             _ablate(train, test)
@@ -57,13 +66,30 @@ def run() -> None:
 
 def _given() -> list[Path]:
     data = os.environ.get("DATA")
-    return sorted([*Path(data).glob("*.json"), *Path(data).glob("*/*.json")]) if data else []
+    files = sorted([*Path(data).glob("*.json"), *Path(data).glob("*/*.json")]) if data else []
+    if data and not files:
+        raise SystemExit(f"DATA={data} has neither NAME.json nor KIND/NAME.json.")
+    return [file.resolve() for file in files]
 
 
 def _named(files: Sequence[Path], variable: str) -> list[Path]:
     names = [name.strip() for name in os.environ.get(variable, "").split(",") if name.strip()]
-    by_name = {file.stem: file for file in files}
-    return [by_name[name] for name in names]
+    named = [[file for file in files if name in (file.stem, _full_name(file))] for name in names]
+    for name, found in zip(names, named, strict=True):
+        if len(found) != 1:
+            many = " or ".join(map(_full_name, found)) or "nothing of that name"
+            raise SystemExit(f"{variable}: {name} may be {many}. Name one of {', '.join(map(_full_name, files))}.")
+    return [file for found in named for file in found]
+
+
+def _full_name(file: Path) -> str:
+    return f"{file.parent.name}/{file.stem}"
+
+
+def _untrained(given: Sequence[Path], made: Sequence[Path], train: Sequence[Path]) -> list[Path]:
+    if train:
+        return [file for file in (*given, *made) if file not in train]
+    return [*given, *(file for file in made if file.stem in HELD_OUT)]
 
 
 def _kinds(files: Sequence[Path]) -> list[str]:
@@ -87,7 +113,7 @@ def _trained(files: Sequence[Path]) -> "Ranker":
 def _without(kind: str, train: Sequence[Path]) -> "Ranker":
     others = [file for file in train if file.parent.name != kind]
     if not others:
-        raise SystemExit("LEAVE_OUT=1 needs TRAIN=names of files of several kinds.")
+        raise SystemExit("LEAVE_OUT=1 needs files to train of several kinds.")
     return _trained(others)
 
 
@@ -138,19 +164,30 @@ def _recall(conversation: "Conversation", asked: "Asked", order: Sequence[int]) 
 
 
 def _report(results: Results) -> None:
-    """Print the figures of each kind, and the mean of the kinds."""
+    """Print the figures of each kind and the mean of the kinds, and a table of them."""
     from assembly.training import PRINTED
 
-    means: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    table: Table = defaultdict(dict)
     for kind, ways in sorted(results.items()):
         for way, questions in ways.items():
-            for name in PRINTED:
-                value = fmean(one[name] for one in questions)
-                means[way][name].append(value)
+            table[kind][way] = {name: fmean(one[name] for one in questions) for name in PRINTED}
+            for name, value in table[kind][way].items():
                 figure(NAME, f"{kind}_{way}_{name}", value, "share", len(questions))
-    for way, figures in means.items():
-        for name, values in figures.items():
-            figure(NAME, f"{ALL}_{way}_{name}", fmean(values), "share", len(values))
+    for way in list(next(iter(table.values()), {})):
+        of_kinds = [ways[way] for ways in table.values()]
+        means = {name: fmean(one[name] for one in of_kinds) for name in PRINTED}
+        for name, value in means.items():
+            figure(NAME, f"{ALL}_{way}_{name}", value, "share", len(of_kinds))
+        table.setdefault(ALL, {})[way] = means
+    _print_table(table, PRINTED)
+
+
+def _print_table(table: "Table", names: Sequence[str]) -> None:
+    """Print a line per kind and way to the error stream, so that the output stays JSON, line by line."""
+    print(f"{'kind':16}{'way':12}" + "".join(f"{name:>18}" for name in names), file=sys.stderr)
+    for kind, ways in table.items():
+        for way, figures in ways.items():
+            print(f"{kind:16}{way:12}" + "".join(f"{figures[name]:18.3f}" for name in names), file=sys.stderr)
 
 
 def _ablate(train: Sequence[Path], test: Sequence[Path]) -> None:

@@ -43,6 +43,9 @@ SOURCES: Mapping[str, str] = {
 }
 """By kind: what its texts are."""
 
+HELD_OUT = ("protocols", "manuals-2", "pages-2", "reference-2", "licences-1")
+"""Names of files that the shipped ranker was not trained on."""
+
 PAGE = 3_000
 """The longest page, in characters."""
 

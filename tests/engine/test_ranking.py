@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from itertools import permutations
 
 import pytest
@@ -124,3 +125,24 @@ def test_weights_must_be_numbers() -> None:
 def test_what_nobody_measured_ranks_by_similarity_as_ever() -> None:
     memories = [candidate(ref, "x", similarity=near) for ref, near in (("a", 0.3), ("b", 0.9), ("far", 0.1))]
     assert codes(run(*memories)) == {"b": "fits", "a": "fits", "far": "below_relevance"}
+
+
+TWO_COLUMNS = replace(RANKER, brief_weights=(("asks", 1.0), ("similarity", 0.0), ("words", 9.0)))
+
+
+@pytest.mark.parametrize(("brevity", "share"), [(0.0, 5.0), (0.25, 6.0), (1.0, 9.0)])
+def test_the_brevity_of_an_owners_texts_blends_both_columns_of_weights(brevity: float, share: float) -> None:
+    decision = decision_on(run(memory("a", 0.5, words=1.0, brevity=brevity), ranker=TWO_COLUMNS), "a")
+    assert dict(decision.signals)["share:words"] == share
+    assert decision.score == share + round((1 - brevity) * 2.0, 4)
+
+
+def test_without_brief_weights_a_ranker_is_recorded_as_it_always_was() -> None:
+    assert "brief_weights" not in RANKER.to_dict()
+    for ranker in (RANKER, TWO_COLUMNS):
+        assert Ranker.from_dict(json.loads(json.dumps(ranker.to_dict()))) == ranker
+
+
+def test_both_columns_weigh_the_same_features() -> None:
+    with pytest.raises(InvalidAssembly, match="same features"):
+        replace(RANKER, brief_weights=(("asks", 1.0),))

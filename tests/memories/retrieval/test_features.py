@@ -13,7 +13,7 @@ from agents.models import Agent
 from memories.embedding import embed
 from memories.models import Memory
 from memories.retrieval import ids_of, measured_rows, question_read
-from memories.retrieval.features import KINSHIP, MIDDLING_BYTES
+from memories.retrieval.features import KINSHIP
 from memories.search import topic_vector
 from memories.services import MemoryFacts, memories_create
 from teams.principal import SYSTEM
@@ -77,7 +77,6 @@ def expected(memories: list[Memory], query: str) -> list[dict[str, float]]:
         before, after = neighbour(place, -1), neighbour(place, 1)
         around = [other for other in (before, place, after) if other is not None]
         day = [other for other in range(len(memories)) if dates[other] == dates[place]]
-        mean_day = sum(lengths) / len(set(dates))
         length = math.sqrt(len(memory.text))
         length_before = math.sqrt(len(memories[before].text)) if before is not None else 0.0
         cosine_before = cosines[before] if before is not None else 0.0
@@ -95,25 +94,31 @@ def expected(memories: list[Memory], query: str) -> list[dict[str, float]]:
                 ),
                 "words_of_day_z": bm25(
                     Counter(word for other in day for word in had[other]),
-                    sum(lengths[other] for other in day) / mean_day,
+                    sum(lengths[other] for other in day) / (25 * mean_length),
                 ),
                 "labelled": float(any(memory.text.startswith(f"{name}: ") for name in NAMES if name in query)),
                 "date": in_may[place] * (1 - sum(in_may) / len(in_may)),
                 "near_date": 0.0,
                 "time_said": float("yesterday" in memory.text),
                 "relative_length": min(max(math.log((lengths[place] + 20) / (mean_length + 20)), -3), 2),
-                "brevity": 1 / (1 + (mean_length / MIDDLING_BYTES) ** 2),
+                "brevity": 1 / (1 + (mean_length / 300) ** 3),
                 "asks": float(memory.text.endswith("?")),
                 "after_question": float(before is not None and memories[before].text.endswith("?")),
                 "salience": memory.salience,
                 "credibility": 0.5,
             }
         )
-    for name in [name for name in rows[0] if name.endswith("_z")]:
-        column = [row[name] for row in rows]
-        mean, deviation = statistics.fmean(column), statistics.pstdev(column)
-        for row in rows:
-            row[name] = (row[name] - mean) / deviation if deviation > 1e-6 else 0.0
+    total = sum(idf.values())
+    chances = {word: (sum(word in words for words in had) + 0.5) / (len(memories) + 1) for word in asked}
+    by_chance = sum(idf[word] / total * chance for word, chance in chances.items())
+    spread = sum((idf[word] / total) ** 2 * chance * (1 - chance) for word, chance in chances.items()) ** 0.5
+    nearness = statistics.fmean(cosines)
+    squares = sum((cosine - nearness) ** 2 for cosine in cosines) + 10 * 0.1**2
+    deviation = math.sqrt(squares / (len(cosines) + 10))
+    for row in rows:
+        for name in [name for name in row if name.endswith("_z")]:
+            mean, unit = (by_chance, spread) if "words" in name else (nearness, deviation)
+            row[name] = (row[name] - mean) / unit
     return rows
 
 

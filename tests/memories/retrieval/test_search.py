@@ -75,7 +75,7 @@ def test_a_date_in_the_question_finds_that_day(agent: Agent) -> None:
 
 
 def test_who_asks_when_gets_what_says_a_time(agent: Agent) -> None:
-    remember(agent, "The boat was sold.", "The boat was sold last week.")
+    remember(agent, "The boat was sold.", "The boat was sold last week.", "Tea is good.")
     assert texts(agent, "When was the boat sold?", limit=1) == ["The boat was sold last week."]
     assert "time_said" not in find(agent, "Was the boat sold?")[1].measures
 
@@ -143,7 +143,7 @@ def test_any_text_can_be_asked_and_found(agent: Agent, text: str) -> None:
     remember(agent, "Tea.", text, "Milk.")
     found = find(agent, text)
     assert len(found) == 3
-    assert all(-3 <= value <= 3 for memory in found for value in memory.measures.values())
+    assert all(-20 <= value <= 20 for memory in found for value in memory.measures.values())
 
 
 def test_texts_of_other_languages_are_found_by_their_words(agent: Agent) -> None:
@@ -258,7 +258,11 @@ class TestOfVeryMany:
     def test_an_entity_is_found_under_all_its_names(self, agent: Agent) -> None:
         Entity.objects.create(agent=agent, type="Service", name="We", aliases=["Gatekeeper Two", "O'Brien"])
         remember(agent, "The gatekeeper two refuses old tokens.", "O'Brien is late.")
-        found = {memory.text: memory.measures["words"] for memory in find(agent, "Do we?", limit=4) if "words" in memory.measures}
+        found = {
+            memory.text: memory.measures["words"]
+            for memory in find(agent, "Do we?", limit=4)
+            if "words" in memory.measures
+        }
         assert found.keys() == {"The gatekeeper two refuses old tokens.", "O'Brien is late."}
 
     @pytest.mark.usefixtures("memories")
