@@ -29,7 +29,8 @@ BRIEF_SIMPLE = BRIEF_FORM = 0.03
 and dates. For brief texts, only those of similarity, words and form are held back by more than PENALTY."""
 PENALTIES = (
     f"L2 penalty {PENALTY}, {BRIEF_FORM} on form, similarity and words; for long texts {LONG_SIMPLE} around the sum of"
-    f" similarity and words, {LONG_CONTEXT} on what is around, {LONG_FORM} on form and day, {LONG_CUE} on labels, dates and times"
+    f" similarity and words, {LONG_CONTEXT} on what is around, {LONG_FORM} on form and day, {LONG_CUE} on labels,"
+    " dates and times"
 )
 MAX_STEPS = 50
 ENOUGH = 1e-10
