@@ -97,7 +97,7 @@ def test_a_record_of_the_first_ranker_replays_unchanged(luna: Agent, team: Team)
     assert replay(told).identical
     scores = {decision.ref: decision.score for decision in told.decisions}
     assert scores["memory:a@1"] == pytest.approx(1.236 * 0.4 + 0.8138 * 0.5 + 3.5072 * 0.6 - 1.0291, abs=1e-4)
-    assert RANKERS["default"].version > first["version"]
+    assert RANKERS["default"].version > ranker.version
 
 
 def test_the_api_shows_features_and_shares(answer: Answer, admin_api: Api) -> None:
