@@ -26,6 +26,8 @@ CREATE TEMPORARY TABLE memories ON COMMIT DROP AS {MEMORIES};
 CREATE INDEX ON memories (id);
 CREATE INDEX ON memories (agent_id, (coalesce(occurred_at, created)));
 CREATE INDEX ON memories (team_id, (coalesce(occurred_at, created)));
+CREATE INDEX ON memories (agent_id, language) WHERE language <> 'english';
+CREATE INDEX ON memories (team_id, language) WHERE language <> 'english';
 """
 LAY_VIEWS = ";".join(f"CREATE TEMPORARY VIEW {name} AS {rows}" for name, rows in VIEWS.items())
 # Another path than before: so PostgreSQL plans prepared statements anew, now and once this is over. From here on

@@ -84,6 +84,7 @@ MEMORIES = f"""
         MemoryVersion,
         text="told.content",
         superseded_by_id="told.superseded_by",
+        language="coalesce(nullif(told.language, ''), now.language)",
         **_directions(),
         reworded=f"NOT {SAME_TEXT}",
     )

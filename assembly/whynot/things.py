@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.contrib.postgres.search import SearchQuery
 from django.db.models import Min, Model, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
@@ -16,6 +15,7 @@ from assembly.engine.filling import document_of
 from assembly.models import Assembly
 from config.http.fields import date_of
 from memories.models import Document, Entity, Event, Memory, Pattern, Relation, TaskFrame, Thread, Tool
+from memories.services.language import words_in_any_language
 from memories.spaces import SLOTS
 from teams.models import TeamFile
 
@@ -96,7 +96,7 @@ def rows_with(name: str) -> Callable[[Rows, str], Rows]:
 
 def memories_saying(rows: Rows, words: str) -> Rows:
     """Those that hold the words, whatever their form, the newest first."""
-    return rows.filter(search=SearchQuery(words, config="english", search_type="websearch")).order_by("-created", "id")
+    return rows.filter(search=words_in_any_language(words, rows)).order_by("-created", "id")
 
 
 def _files_saying(rows: Rows, words: str) -> Rows:

@@ -7,7 +7,8 @@ from rest_framework import serializers
 
 from config.http.api import StrictSerializer
 from config.http.fields import ExactText, Flag, Fraction, Line, Moment, VisibleText
-from memories.api.fields import Count, ThingId
+from memories.api.fields import Count, ThingId, choice_field
+from memories.languages import LANGUAGES
 from memories.models import Memory, MemoryVersion
 from memories.models.memory import MAX_REASON_CHARACTERS, MAX_TEXT_CHARACTERS
 from memories.services import MOST_MERGED
@@ -36,6 +37,9 @@ class MemoryUpdateSerializer(StrictSerializer):
     reason = Line(
         max_length=MAX_REASON_CHARACTERS, required=False, help_text="Why it is retired; goes when it is brought back."
     )
+    language = choice_field(
+        LANGUAGES, required=False, help_text="By whose forms its words are found; a new text has its own without it."
+    )
     note = Line(max_length=MAX_NOTE_CHARACTERS, required=False, default="", help_text="What changed, in a few words.")
 
 
@@ -47,6 +51,9 @@ class MemoryCreateSerializer(StrictSerializer):
     credibility = Fraction(required=False, default=0.5)
     external_id = ExactText(
         max_length=200, allow_blank=True, required=False, default="", help_text="Its id elsewhere, once per owner."
+    )
+    language = choice_field(
+        LANGUAGES, required=False, help_text="By whose forms its words are found; without it, what the text is in."
     )
 
 
@@ -62,6 +69,7 @@ class MemorySerializer(serializers.Serializer[Any]):
     retired = serializers.SerializerMethodField()
     reason = serializers.CharField(source="retired_because", help_text="Why it is retired; empty where it is not.")
     external_id = serializers.CharField()
+    language = serializers.CharField()
     version = serializers.IntegerField()
     created = serializers.DateTimeField()
     updated_by = serializers.ChoiceField(choices=["user", "system"])
@@ -88,6 +96,7 @@ class MemoryVersionSerializer(VersionSerializer):
     pinned = serializers.BooleanField()
     retired = serializers.SerializerMethodField()
     reason = serializers.CharField(source="retired_because")
+    language = serializers.CharField(help_text="Empty in versions from before memories had languages.")
     note = serializers.CharField()
     merged = serializers.ListField(
         child=serializers.UUIDField(), help_text="The memories that it took the place of by this version."

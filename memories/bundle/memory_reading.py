@@ -12,7 +12,7 @@ from rest_framework import serializers
 
 from config.http.cpu_budget import check_cpu
 from config.http.fields import Moment
-from memories.bundle.memory_values import SHOWN, columns, readable
+from memories.bundle.memory_values import SHOWN, columns, default_of, readable
 from memories.importing import ImportRefused
 from memories.memory_bullets import Bullet, bullets_read
 from memories.models.memory import MAX_TEXT_CHARACTERS
@@ -49,14 +49,14 @@ def memory_read(bullet: Bullet, where: str) -> KeptMemory:
     kind, text = _kind(bullet, where), bullet.text
     if isinstance(exact, str) and readable(kind, exact) == text:
         text = exact
-    values = {**_defaults(), **_values(said, where), "kind": kind, "text": _checked(text, bullet, where)}
+    values = {**_defaults(text), **_values(said, where), "kind": kind, "text": _checked(text, bullet, where)}
     return KeptMemory(
         where=where, id=id_, mark=mark if isinstance(mark, str) else "", values=values, superseded_by=superseded_by
     )
 
 
-def _defaults() -> dict[str, Any]:
-    return {name: column.get_default() for name, column in columns().items() if name not in SHOWN}
+def _defaults(text: str) -> dict[str, Any]:
+    return {name: default_of(column, text) for name, column in columns().items() if name not in SHOWN}
 
 
 def _kind(bullet: Bullet, where: str) -> str:

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db import models
 
 from memories.bundle.marks import mark_of_facts
+from memories.languages import DEFAULT, detected_language
 from memories.memory_bullets import bullet_written, bullets_read
 from memories.models import Memory, MemoryVersion
 from teams.files import Version
@@ -48,9 +49,14 @@ def _said(memory: Memory) -> dict[str, Any]:
     said = {
         name: _json(getattr(memory, name))
         for name, column in columns().items()
-        if name not in SHOWN and getattr(memory, name) != column.get_default()
+        if name not in SHOWN and getattr(memory, name) != default_of(column, memory.text)
     }
     return said | ({"superseded_by": str(memory.superseded_by_id)} if memory.superseded_by_id else {})
+
+
+def default_of(column: "models.Field[Any, Any]", text: str) -> Any:
+    """What the column holds where nothing is said of it: a language is the one that the text tells."""
+    return (detected_language(text) or DEFAULT) if column.name == "language" else column.get_default()
 
 
 def _json(value: Any) -> Any:

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memories.forms.fields import Line, Text
 from memories.forms.kept import StoredForm, VersionForm
+from memories.languages import LANGUAGES
 from memories.models.memory import MAX_REASON_CHARACTERS, MAX_TEXT_CHARACTERS
 from memories.services import MemoryFacts
 from teams.files import MAX_NOTE_CHARACTERS
@@ -40,6 +41,14 @@ class MemoryForm(StoredForm):
         required=False,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local", "step": "any"}, format="%Y-%m-%dT%H:%M:%S"),
     )
+    language = forms.ChoiceField(
+        label=_("Language"),
+        help_text=_(
+            "A search for one form of a word finds the others, too. Correct it where it was taken for another."
+        ),
+        choices=[("", _("As its text tells")), *((name, name.capitalize()) for name in LANGUAGES)],
+        required=False,
+    )
     salience = forms.FloatField(
         label=_("Importance, from 0 to 1"),
         min_value=0,
@@ -57,7 +66,7 @@ class MemoryForm(StoredForm):
 
     def facts(self) -> MemoryFacts:
         """What the valid form says."""
-        named = ("text", "kind", "occurred_at", "salience", "credibility")
+        named = ("text", "kind", "occurred_at", "salience", "credibility", "language")
         return MemoryFacts(**{name: self.cleaned_data[name] for name in named})
 
 
@@ -75,6 +84,11 @@ class MemoryEditForm(MemoryForm):
         """The stored text where nothing but white space around it and line ends differ: a browser changes these."""
         text, stored = self.cleaned_data["text"], self.stored.text
         return stored if text == with_line_ends_of(stored, "").strip() else with_line_ends_of(text, stored)
+
+    def clean_language(self) -> str:
+        """The language where it was changed; a new text may be in another one than the stored."""
+        chosen: str = self.cleaned_data["language"]
+        return "" if chosen == self.stored.language else chosen
 
     def clean_occurred_at(self) -> Any:
         """The stored moment where the field shows it: it has no room for fractions of a second."""

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django import forms
-from django.contrib.postgres.search import SearchQuery
 from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
@@ -11,6 +10,7 @@ from django.utils.translation import gettext_lazy as lazy
 
 from memories.models import Memory
 from memories.services import Owner, memories_of
+from memories.services.language import words_in_any_language
 from memories.spaces import SLOTS
 from teams.forms import storable
 
@@ -86,7 +86,7 @@ class MemoryListForm(forms.Form):
         if which := self.value("which"):
             rows = _of_which(rows, which)
         if self.value("by") and self.value("q"):
-            rows = rows.filter(search=SearchQuery(self.value("q"), config="english", search_type="websearch"))
+            rows = rows.filter(search=words_in_any_language(self.value("q"), memories_of(self.owner)))
         return rows
 
     def sentence(self) -> str:

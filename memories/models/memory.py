@@ -9,10 +9,12 @@ from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Coalesce
 from uuid_utils.compat import uuid7
 
 from agents.models import Agent
+from memories.languages import DEFAULT, LANGUAGES
 from memories.models.directed import Directed
 from teams.files import Signed, Version
 from teams.models import Team
@@ -26,6 +28,19 @@ LABEL = models.Func(
     output_field=models.TextField(),
 )
 """What stands before the first colon of a short beginning, as the speaker does in “Ada: Tea?”."""
+LONGEST_LANGUAGE = 20
+
+
+def _words_in(language: str) -> CombinedExpression:
+    """Return the words of a text as this language's configuration has them; those of a label have another weight."""
+    return SearchVector(LABEL, config=language, weight="A") + SearchVector("text", config=language, weight="D")
+
+
+# A column of PostgreSQL's own type for configurations would be shorter, and pg_upgrade refuses tables that have one.
+WORDS = models.Case(
+    *(models.When(language=name, then=_words_in(name)) for name in LANGUAGES if name != DEFAULT),
+    default=_words_in(DEFAULT),
+)
 LAST_BYTES = models.Func(
     models.Func("id", function="uuid_send", output_field=models.BinaryField()),
     models.Value(13),
@@ -40,8 +55,9 @@ class Memory(Directed, Signed):
     """Owned by exactly one agent or one team; the database sees to it.
 
     `salience` and `credibility` are 0 to 1. `external_id` is the id that the memory has where it was imported from; it
-    is unique per owner. A pinned one is told before all others of its owner, whatever the topic. A retired one says in
-    `retired_because` why it holds no more; it is told no longer, nor is one that another superseded.
+    is unique per owner. Its words are found by the configuration of its `language`. A pinned one is told before all
+    others of its owner, whatever the topic. A retired one says in `retired_because` why it holds no more; it is told
+    no longer, nor is one that another superseded.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -53,12 +69,10 @@ class Memory(Directed, Signed):
     )
     kind = models.CharField(max_length=40)
     text = models.TextField()
-    search = models.GeneratedField(
-        expression=SearchVector(LABEL, config="english", weight="A")
-        + SearchVector("text", config="english", weight="D"),
-        output_field=SearchVectorField(),
-        db_persist=True,
+    language = models.CharField(
+        max_length=LONGEST_LANGUAGE, choices=[(name, name) for name in LANGUAGES], default=DEFAULT, db_default=DEFAULT
     )
+    search = models.GeneratedField(expression=WORDS, output_field=SearchVectorField(), db_persist=True)
     salience = models.FloatField(default=0.5, validators=UNIT_RANGE)
     credibility = models.FloatField(default=0.5, validators=UNIT_RANGE)
     occurred_at = models.DateTimeField(null=True)
@@ -109,6 +123,13 @@ class Memory(Directed, Signed):
             models.Index(fields=["agent"], name="memory_agent_pinned", condition=models.Q(pinned=True)),
             models.Index(fields=["team"], name="memory_team_pinned", condition=models.Q(pinned=True)),
             GinIndex(fields=["search"], name="memory_search"),
+            # Which other languages an owner's memories are in: for most owners, a look at nothing.
+            models.Index(
+                fields=["agent", "language"], name="memory_agent_languages", condition=~models.Q(language=DEFAULT)
+            ),
+            models.Index(
+                fields=["team", "language"], name="memory_team_languages", condition=~models.Q(language=DEFAULT)
+            ),
             # The index on meaning comes and goes with the embedder: see `memories.reembedding.meaning_index`.
         ]
 
@@ -135,6 +156,7 @@ class Memory(Directed, Signed):
             superseded_by=self.superseded_by_id,
             pinned=self.pinned,
             retired_because=self.retired_because,
+            language=self.language,
             note=note,
             merged=list(merged),
             updated_by=self.updated_by,
@@ -154,6 +176,8 @@ class MemoryVersion(Version):
     superseded_by = models.UUIDField(null=True)
     pinned = models.BooleanField(default=False, db_default=False)
     retired_because = models.CharField(max_length=MAX_REASON_CHARACTERS, blank=True, default="", db_default="")
+    language = models.CharField(max_length=LONGEST_LANGUAGE, blank=True, default="", db_default="")
+    """Empty in versions that were saved before memories had languages."""
     merged = ArrayField(models.UUIDField(), default=list, db_default=models.Value([], ArrayField(models.UUIDField())))
 
     class Meta(Version.Meta):

@@ -1,13 +1,16 @@
 """Which days a question speaks of: “last May”, “in 2023”, “on 7 May”, “yesterday”, “two weeks ago”.
 
-English alone is read; in other languages, all but dates like 2023-05-07 and years is passed over.
+English is read here; how others say the same, `memories.languages` knows of some. In all others, dates like 2023-05-07
+and years are read, and nothing else.
 """
 
 import calendar
 import datetime
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+from memories.languages import DEFAULT, TIME_EXPRESSIONS
 
 YEARS_BACK = 20
 """How many years a month or a day without its year may lie back; it may also lie in the year to come."""
@@ -22,6 +25,7 @@ _COUNTS = {word: number for number, word in enumerate(_NUMBERS, 1)} | {
     "couple of": 2,
     "a couple of": 2,
 }
+_NAMED_DAYS = {"day before yesterday": -2, "yesterday": -1, "today": 0, "tomorrow": 1, "day after tomorrow": 2}
 _DAYS_OF = {"day": 1, "week": 7}
 
 _MONTH = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b\.?"
@@ -38,7 +42,7 @@ class Days:
     last: datetime.date
 
 
-def days_in(question: str, today: datetime.date) -> tuple[Days, ...]:
+def days_in(question: str, today: datetime.date, language: str = DEFAULT) -> tuple[Days, ...]:
     """The days that the question names, in the order in which they are looked for; none where it names none.
 
     A month or a day without a year means that of every year.
@@ -49,17 +53,19 @@ def days_in(question: str, today: datetime.date) -> tuple[Days, ...]:
     # “may” and “march” are words, too: as months they have a capital, or a day or a preposition before them.
     left = re.sub(r"(?<!\bin )(?<!\bof )(?<!\blast )(?<!\d )\b(may|march)\b", " ", question)
     left = re.sub(r"(?:^|(?<=[.!?] ))\s*(May|March)\b(?! \d)", " ", left).lower()
-    for pattern, read in _READERS:
+    readers, meanings = _reading(language)
+    for pattern, read in readers:
         if found and read is _year:  # “in May and June 2023”: the year says which May is meant
             break
         for match in pattern.finditer(left):
-            found += _possible(read, {"year": only_year, **_given(match)}, today)
+            found += _possible(read, {"year": only_year, **_given(match, meanings)}, today)
         left = pattern.sub(" ", left)
     return tuple(dict.fromkeys(found))
 
 
-def _given(match: re.Match[str]) -> dict[str, str]:
-    return {name: said for name, said in match.groupdict().items() if said}
+def _given(match: re.Match[str], meanings: "_Meanings") -> dict[str, str]:
+    """What stands in the groups of the match, in English."""
+    return {name: meanings.get(name, {}).get(said, said) for name, said in match.groupdict().items() if said}
 
 
 def _possible(read: "_Reader", said: "_Said", today: datetime.date) -> list[Days]:
@@ -70,6 +76,7 @@ def _possible(read: "_Reader", said: "_Said", today: datetime.date) -> list[Days
         return []
 
 
+_Meanings = Mapping[str, Mapping[str, str]]
 _Said = Mapping[str, str | None]
 _Reader = Callable[[_Said, datetime.date], Iterator[Days]]
 
@@ -126,8 +133,7 @@ def _ago(said: _Said, today: datetime.date) -> Iterator[Days]:
 
 
 def _named_day(said: _Said, today: datetime.date) -> Iterator[Days]:
-    back = {"day before yesterday": 2, "yesterday": 1, "today": 0, "tomorrow": -1}[str(said["name"])]
-    day = today - datetime.timedelta(days=back)
+    day = today + datetime.timedelta(days=_NAMED_DAYS[str(said["name"])])
     yield Days(day, day)
 
 
@@ -174,3 +180,22 @@ _READERS: tuple[tuple[re.Pattern[str], _Reader], ...] = (
     (re.compile(rf"\b(?:(?P<which>last|next|this|on) )?(?P<weekday>{'|'.join(_WEEKDAYS)})\b"), _weekday),
     (re.compile(rf"\b{_YEAR}\b"), _year),
 )
+_READ_BY_NAME: Mapping[str, _Reader] = {
+    "iso": _iso,
+    "day_of_month": _day_of_month,
+    "relative_month": _relative_month,
+    "month_of_year": _month_of_year,
+    "named_day": _named_day,
+    "relative_unit": _relative_unit,
+    "ago": _ago,
+    "weekday": _weekday,
+    "year": _year,
+}
+
+
+def _reading(language: str) -> tuple[Sequence[tuple[re.Pattern[str], _Reader]], _Meanings]:
+    """Return what reads dates in the language, and what its words mean in English; in those that have none, English."""
+    if language not in TIME_EXPRESSIONS:
+        return _READERS, {}
+    expressions = TIME_EXPRESSIONS[language]
+    return [(pattern, _READ_BY_NAME[name]) for name, pattern in expressions.patterns], expressions.meanings

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from config.http.statements import Statement, rows_of
+from memories.languages import DEFAULT, TIME_EXPRESSIONS
 from memories.retrieval.question import Question
 from memories.retrieval.terms import MAX_TERMS, Terms
 from memories.spaces import ACTIVE
@@ -78,7 +79,11 @@ class Search:
         return {
             "owner": self.owner,
             **(vector.parameters if vector else {}),
-            "time_words": TIME_WORDS,
+            "time_words": " | ".join(
+                TIME_WORDS if name == DEFAULT else TIME_EXPRESSIONS[name].time_words
+                for name in self.terms.languages
+                if name == DEFAULT or name in TIME_EXPRESSIONS
+            ),
         }
 
     def newest(self, limit: int) -> Columns:

@@ -58,8 +58,12 @@ class Sample:
     """The mean length of their texts."""
 
     def having(self, terms: Terms) -> NDArray[np.float64]:
-        """About how many of the owner's rows have each term: as many as have the rarest word of its commonest name."""
-        counted = [max(min(map(self._count, name)) for name in names) for names in terms.names]
+        """About how many of the owner's rows have each term: as many as have the rarest word of an entity's commonest
+        name; of a word, its stems together, of which a text has that of its language.
+        """
+        by_name = [[min(map(self._count, name)) for name in names] for names in terms.names]
+        words = len(terms.words)
+        counted = [*map(sum, by_name[:words]), *map(max, by_name[words:])]
         return np.array(counted, dtype=float) * (self.owned / len(self.rows))
 
     def _count(self, word: str) -> int:

@@ -1,8 +1,8 @@
 """The words of a question as PostgreSQL's full text knows them, each as a query of its own.
 
-Rows and questions go through the same text configuration, so a word meets its other forms. The configuration is the
-English one for every language: it leaves words that are not English as they are, but for some endings, which rows and
-questions lose alike.
+Rows and questions go through the same text configurations, so a word meets its other forms. A question is read by the
+configuration of its own language, which also leaves out its stop words, and by those of all languages that the owner's
+texts are in: a word is one term, whose names are its stems. English always comes along: texts that tell none have it.
 """
 
 import re
@@ -11,33 +11,64 @@ from typing import Any
 from uuid import UUID
 
 from config.http.statements import Statement, rows_of
+from memories.languages import DEFAULT
 from memories.retrieval.question import Question
 
 MAX_WORDS = 40
 MAX_ENTITIES = 8
 MAX_TERMS = MAX_WORDS + MAX_ENTITIES
+LAST_POSITION = 16_383
+"""PostgreSQL gives all words after this one the same number."""
 
-# The longest words say the most where a question is a whole page.
-READ = """
+# An index has each owner's languages but English; the recursion goes from one to the next in it, where DISTINCT would
+# look at every row. The longest words say the most where a question is a whole page. Every configuration numbers the
+# words of a text alike, up to the last number: so the stems of one word find each other. No stem has a blank.
+READ = f"""
+WITH RECURSIVE other AS (
+    SELECT (SELECT min(language) FROM memories WHERE {{owner}} = %(owner)s AND language <> '{DEFAULT}') AS language
+    UNION ALL
+    SELECT (
+        SELECT min(language) FROM memories
+        WHERE {{owner}} = %(owner)s AND language <> '{DEFAULT}' AND language > other.language
+    ) FROM other WHERE language IS NOT NULL
+), spoken AS MATERIALIZED (
+    SELECT language::regconfig AS configuration, array_position(%(languages)s::text[], language) AS place
+    FROM (SELECT '{DEFAULT}' UNION ALL SELECT language FROM other WHERE language IS NOT NULL) AS known (language)
+), words AS (
+    SELECT lexeme, positions
+    FROM unnest(to_tsvector((SELECT configuration FROM spoken ORDER BY place LIMIT 1), %(text)s))
+    ORDER BY length(lexeme) DESC, lexeme LIMIT %(words)s
+), stems AS MATERIALIZED (
+    SELECT lexeme, position
+    FROM (SELECT configuration FROM spoken ORDER BY place OFFSET 1) AS others,
+        unnest(to_tsvector(configuration, %(text)s)), unnest(positions) AS position
+    WHERE position < {LAST_POSITION}
+)
 SELECT ARRAY(
-    SELECT lexeme FROM unnest(to_tsvector('english', %(text)s)) ORDER BY length(lexeme) DESC, lexeme LIMIT %(words)s
+    SELECT array_to_string(lexeme || ARRAY(
+        SELECT DISTINCT stems.lexeme FROM stems
+        WHERE position = ANY(positions) AND stems.lexeme <> words.lexeme ORDER BY stems.lexeme
+    ), ' ') FROM words ORDER BY length(lexeme) DESC, lexeme
 ), ARRAY(
     SELECT string_agg(named::text, ' | ' ORDER BY named::text)
-    FROM entities, unnest(names) AS alias, LATERAL phraseto_tsquery('english', alias) AS named
+    FROM entities, unnest(names) AS alias, spoken, LATERAL phraseto_tsquery(configuration, alias) AS named
     WHERE agent_id = %(owner)s AND names && string_to_array(%(names)s, chr(10)) AND numnode(named) > 0
     GROUP BY entities.id, salience ORDER BY salience DESC, entities.id LIMIT %(entities)s
-), 'memories'::regclass::oid = %(table)s::oid
-    OR EXISTS (SELECT FROM memories WHERE {owner} = %(owner)s OFFSET %(most)s), 'memories'::regclass::oid
-"""
+), ARRAY(SELECT configuration::text FROM spoken ORDER BY place), 'memories'::regclass::oid = %(table)s::oid
+    OR EXISTS (SELECT FROM memories WHERE {{owner}} = %(owner)s OFFSET %(most)s), 'memories'::regclass::oid
+"""  # noqa: S608 - only constants are put in
+OR = " | "
 _LEXEME = re.compile(r"'((?:[^']|'')*)'")
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Each term is the text of a tsquery: a word, or an entity under any of its names."""
+    """Each term is the text of a tsquery: a word in any of its forms, or an entity under any of its names."""
 
     words: tuple[str, ...]
     entities: tuple[str, ...] = ()
+    languages: tuple[str, ...] = (DEFAULT,)
+    """Those that the question was read in."""
 
     @property
     def all(self) -> tuple[str, ...]:
@@ -46,14 +77,12 @@ class Terms:
 
     @property
     def names(self) -> list[list[list[str]]]:
-        """The words of each name of each term; a word is its only name."""
-        return [
-            [[_unquoted(word) for word in _LEXEME.findall(name)] for name in term.split(" | ")] for term in self.all
-        ]
+        """The words of each name of each term; the stems of a word are its names."""
+        return [[[_unquoted(word) for word in _LEXEME.findall(name)] for name in term.split(OR)] for term in self.all]
 
     def label(self, place: int) -> str | None:
         """The word at that place where it labels a text: as the speaker does in “Ada: Tea?”. Entities are no labels."""
-        return f"{self.words[place]}:A" if place < len(self.words) else None
+        return " | ".join(f"{stem}:A" for stem in self.words[place].split(OR)) if place < len(self.words) else None
 
 
 def terms_read(question: Question, column: str, owner: UUID, most: int, table: int = 0) -> tuple[Terms, bool, int]:
@@ -64,6 +93,7 @@ def terms_read(question: Question, column: str, owner: UUID, most: int, table: i
     """
     parameters: dict[str, Any] = {
         "text": question.text,
+        "languages": list(question.languages),
         "owner": owner,
         "names": "\n".join(question.names),
         "words": MAX_WORDS,
@@ -71,13 +101,13 @@ def terms_read(question: Question, column: str, owner: UUID, most: int, table: i
         "most": most,
         "table": table,
     }
-    ((lexemes, entities, more, table),) = rows_of(Statement(READ.format(owner=column), parameters))
-    return Terms(tuple(map(_quoted, lexemes)), tuple(entities)), more, table
+    ((words, entities, languages, more, table),) = rows_of(Statement(READ.format(owner=column), parameters))
+    return Terms(tuple(map(_quoted, words)), tuple(entities), tuple(languages)), more, table
 
 
-def _quoted(lexeme: str) -> str:
-    escaped = lexeme.replace("\\", "\\\\").replace("'", "''")
-    return f"'{escaped}'"
+def _quoted(stems: str) -> str:
+    escaped = stems.replace("\\", "\\\\").replace("'", "''")
+    return OR.join(f"'{stem}'" for stem in escaped.split(" "))
 
 
 def _unquoted(lexeme: str) -> str:

@@ -15,6 +15,7 @@ from agents.models import Agent
 from config.http.errors import Conflict, Invalid
 from memories.directions import give_directions
 from memories.models import Memory, MemoryVersion
+from memories.services.language import give_languages
 from teams.authorship import require_change_allowed
 from teams.files import StaleVersion, locked
 from teams.models import Team
@@ -29,7 +30,10 @@ MAX_PINNED = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryFacts:
-    """What a memory says. `salience` and `credibility` are 0 to 1; `external_id` is its id where it comes from."""
+    """What a memory says. `salience` and `credibility` are 0 to 1; `external_id` is its id where it comes from.
+
+    `language` is one of `memories.languages`; empty, it is found by the text.
+    """
 
     kind: str
     text: str
@@ -37,6 +41,7 @@ class MemoryFacts:
     salience: float = 0.5
     credibility: float = 0.5
     external_id: str = ""
+    language: str = ""
 
 
 def memory_create(*, owner: Owner, facts: MemoryFacts, principal: Principal) -> Memory:
@@ -60,6 +65,7 @@ def memories_create(*, owner: Owner, facts: Sequence[MemoryFacts], principal: Pr
             fresh.append(fact)
             known |= {fact.external_id} - {""}
     memories = [_new_memory(owner, fact, principal) for fact in fresh]
+    give_languages([memory for memory in memories if not memory.language], memories_of(owner))
     give_directions(memories)
     Memory.objects.bulk_create(memories, batch_size=BATCH_ROWS)
     MemoryVersion.objects.bulk_create([memory.as_version() for memory in memories], batch_size=BATCH_ROWS)
@@ -79,8 +85,8 @@ def owner_of(memory: Memory) -> Owner:
 
 
 def facts_of(memory: Memory) -> MemoryFacts:
-    """What the memory says now."""
-    return MemoryFacts(**{field.name: getattr(memory, field.name) for field in fields(MemoryFacts)})
+    """What the memory says now. They name no language: it stays with the text."""
+    return MemoryFacts(**{field.name: getattr(memory, field.name) for field in fields(MemoryFacts)} | {"language": ""})
 
 
 def _new_memory(owner: Owner, facts: MemoryFacts, principal: Principal) -> Memory:
@@ -93,6 +99,7 @@ def _new_memory(owner: Owner, facts: MemoryFacts, principal: Principal) -> Memor
         credibility=facts.credibility,
         occurred_at=facts.occurred_at,
         external_id=facts.external_id,
+        language=facts.language,
     )
     memory.signed_by(principal.author)
     return memory
@@ -110,7 +117,8 @@ def memory_update(
     note: str = "",
     principal: Principal,
 ) -> Memory:
-    """Save a new version of a memory; where nothing differs, none is made. The external id stays.
+    """Save a new version of a memory; where nothing differs, none is made. The external id stays, and so does the
+    language where the facts name none and the text stays.
 
     `pinned` and `retired_because` stay as they are where they are None; a reason retires it, an empty one brings it
     back. What is retired or superseded is pinned no longer. The note says in the author's words what changed.
@@ -123,7 +131,9 @@ def memory_update(
     current = expected(memory, expected_version)
     _check_successor(current, superseded_by)
     told = _told_as(current, superseded_by, pinned, retired_because)
-    if told == told_as(current) and facts == replace(facts_of(current), external_id=facts.external_id):
+    names_another_language = facts.language not in {"", current.language}
+    unnamed = replace(facts, external_id=current.external_id, language="")
+    if told == told_as(current) and unnamed == facts_of(current) and not names_another_language:
         return current
     require_changeable(principal, current)
     current.superseded_by, current.pinned, current.retired_because = superseded_by, told.pinned, told.retired_because
@@ -161,7 +171,7 @@ def _saved(memory: Memory, facts: MemoryFacts, principal: Principal, note: str) 
     says_something_else = facts.text != memory.text
     memory.kind, memory.text, memory.occurred_at = facts.kind, facts.text, facts.occurred_at
     memory.salience, memory.credibility = facts.salience, facts.credibility
-    next_version(memory, principal, note, says_something_else=says_something_else)
+    next_version(memory, principal, note, says_something_else=says_something_else, language=facts.language)
     return memory
 
 
@@ -171,11 +181,18 @@ def next_version(
     note: str = "",
     *,
     says_something_else: bool = False,
+    language: str = "",
     merged: Sequence[UUID] = (),
 ) -> None:
-    """Store the memory's new state, and leave a version behind."""
+    """Store the memory's new state, and leave a version behind. A new text may be in another language; where none is
+    given, it is found.
+    """
     memory.version += 1
     memory.signed_by(principal.author)
+    if language:
+        memory.language = language
+    elif says_something_else:
+        give_languages([memory], memories_of(owner_of(memory)).exclude(id=memory.id))
     if says_something_else:
         give_directions([memory])
     memory.save()

@@ -86,6 +86,7 @@ def _held(version: MemoryVersion) -> dict[str, str]:
     happened = version.occurred_at
     return {
         _("Kind"): version.kind,
+        _("Language"): version.language.capitalize(),
         _("Importance"): f"{version.salience:g}",
         _("Trust"): f"{version.credibility:g}",
         _("Happened"): date_format(happened, "j F Y, H:i") if happened else "",
@@ -102,6 +103,7 @@ def _facts_of(version: MemoryVersion) -> MemoryFacts:
         occurred_at=version.occurred_at,
         salience=version.salience,
         credibility=version.credibility,
+        language=version.language,
     )
 
 

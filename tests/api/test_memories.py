@@ -256,3 +256,28 @@ def test_the_contexts_that_used_a_memory_are_told(
     assert found["results"][1]["ref"] == f"memory:{made['id']}@1"
     assert [row["assembly"] for row in agent_api.get(found["next"]).json()["results"]] == [first["id"]]
     assert problem(other_agent_api.get(uses)) == (404, "not_found")
+
+
+@OWNERS
+def test_the_language_is_found_shown_and_corrected(whose: str, agent: Agent, agent_api: Api) -> None:
+    assert remember(agent_api, whose, "The house is old, and it is ours.")["language"] == "english"
+    assert remember(agent_api, whose, "Tee", language="german")["language"] == "german"
+    made = remember(agent_api, whose, "Das Haus ist alt, und es ist unser.")
+    assert made["language"] == "german"
+    path = f"{whose}/memories/{made['id']}"
+    corrected = agent_api.patch(path, {"language": "dutch"}, if_match='"1"').json()
+    assert (corrected["language"], corrected["version"]) == ("dutch", 2)
+    assert agent_api.patch(path, {"salience": 1}, if_match='"2"').json()["language"] == "dutch"
+    changed = agent_api.patch(path, {"text": "La casa es vieja, y es nuestra."}, if_match='"3"').json()
+    assert changed["language"] == "spanish"
+    versions = agent_api.get(f"{path}/versions").json()["results"]
+    assert [version["language"] for version in versions] == ["spanish", "dutch", "dutch", "german"]
+
+
+@pytest.mark.parametrize("language", ["klingon", "English", "", None, 7])
+def test_an_unknown_language_is_refused_with_those_that_are_known(language: Any, agent: Agent, agent_api: Api) -> None:
+    response = agent_api.post("agents/ada/memories", {"kind": "fact", "text": "x", "language": language})
+    assert problem(response) == (422, "invalid")
+    assert errors_of(response) == {"language"}
+    if language == "klingon":
+        assert "english, german, spanish" in str(response.json())

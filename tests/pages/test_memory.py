@@ -195,3 +195,31 @@ def test_a_context_leads_to_the_version_that_it_told(
 ) -> None:
     told = assemble(agent=agent, team=team, asked=Asked(), principal=owner.principal).assembly
     assert f"{path}versions/1/" in text_of(signed_in(teammate).get(f"/contexts/{told.id}/"))
+
+
+def test_the_language_is_shown_and_corrected(
+    signed_in: SignedIn, editor: User, owner: User, path: str, memory: Memory
+) -> None:
+    page = signed_in(editor)
+    assert "<dt>Language</dt><dd>English</dd>" in text_of(page.get(path))
+    written = {**WRITTEN, "text": memory.text, "language": "dutch"}
+    page.post(f"{path}edit/", {**written, "version": 1})
+    assert "<dt>Language</dt><dd>Dutch</dd>" in text_of(page.get(path))
+    written |= {"text": "Die Führungen beginnen an der Brücke, und das bei jedem Wetter."}
+    page.post(f"{path}edit/", {**written, "version": 2})
+    assert "<dt>Language</dt><dd>German</dd>" in text_of(page.get(path)), "the field was left as it was"
+    assert page.post(f"{path}edit/", {**written, "language": "klingon", "version": 3}).status_code == 422
+    version = text_of(page.get(f"{path}versions/3/"))
+    for word in ("Language", "Dutch", "German"):
+        assert word in version
+
+
+def test_words_are_searched_for_in_the_languages_of_the_owner(
+    signed_in: SignedIn, owner: User, agent: Agent, memory: Memory
+) -> None:
+    german = MemoryFacts(kind="fact", text="Die Führungen beginnen an der Brücke, und das bei jedem Wetter.")
+    memory_create(owner=agent, facts=german, principal=owner.principal)
+    found = text_of(signed_in(owner).get(f"/agents/{agent.slug}/memories/?by=words&q=Brücken"))
+    assert german.text in found
+    assert memory.text not in found
+    assert memory.text in text_of(signed_in(owner).get(f"/agents/{agent.slug}/memories/?by=words&q=stages"))

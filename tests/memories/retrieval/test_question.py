@@ -19,7 +19,7 @@ TODAY = datetime.date(2023, 10, 25)
         ("What time is it?", True),
         ("What did she do when it rained?", False),
         ("Whenever it rains", False),
-        ("Wann war das?", False),
+        ("Quand était-ce ?", False),
         ("", False),
     ],
 )
