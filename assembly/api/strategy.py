@@ -91,7 +91,8 @@ class StrategySerializer(StrictSerializer):
         child=serializers.ChoiceField(choices=STEPS),
         required=False,
         help_text="What is done, in this order, with what is over its room: the weakest hits are left out (drop), "
-        "older turns are made shorter (compact), long results and weak items are summarised (summarise). []: nothing.",
+        "long memories and older turns are made shorter (compact), long results and weak items are summarised "
+        "(summarise). []: nothing.",
     )
     fill = Flag(
         required=False,

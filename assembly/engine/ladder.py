@@ -1,7 +1,8 @@
 """The ladder: what becomes of items that have no room together, step by step, before anything is rendered.
 
-The weakest hits of each source are left out, as many as half of them; then older turns are compacted; then long outputs
-of tools and the weakest items are summarised, to one third; what is still over is left out or cut, as its section says.
+Long lines are compacted to the passage that bears on the topic, the weakest first; the weakest hits of each source are
+left out, as many as half of them; then older turns are compacted; then long outputs of tools and the weakest items are
+summarised, to one third; what is still over is left out or cut, as its section says.
 Sources: "Compression and truncation strategies" of the seed "Context Assembly" (the librarian's), and "Compression" of
 the seed "Context Assembly Specification".
 """
@@ -13,12 +14,13 @@ from msgspec import structs
 
 from assembly.engine.codes import Code
 from assembly.engine.compaction import compacted
+from assembly.engine.passages import passage_of
 from assembly.engine.profile import Profile, Section, Shape, Step
 from assembly.engine.rendering import SECTION_SEPARATOR, heading, render
 from assembly.engine.scoring import Ranked, Short, StepTaken
 from assembly.engine.selection import counted, tokens_whole
 from assembly.engine.tokens import Ledger
-from assembly.engine.types import Candidate, Decision, Wanted
+from assembly.engine.types import PASSAGES_SINCE, Candidate, Decision, Request, Wanted
 from config.tokens import Tokenizer
 
 SHORT_PART = 3
@@ -28,7 +30,10 @@ LEAST_TOKENS = 60
 """Shorter items are not worth shortening."""
 
 LONG_TOKENS = 300
-"""Longer outputs of tools are summarised before anything else is."""
+"""Longer outputs of tools are summarised before anything else is, and longer lines may be compacted to a passage."""
+
+PASSAGE_TOKENS = 200
+"""The most tokens of the passage that stands for a long line, but for what its section has left in the end."""
 
 LATEST_TURNS = 4
 """So many turns are never compacted: what was just said."""
@@ -52,11 +57,14 @@ class Ladder:
     steps: tuple[Step, ...]
     fill: bool
     tokenizer: Tokenizer
+    topic: str = ""
+    """Passages are chosen by it; "": no line is compacted."""
 
     @classmethod
-    def of(cls, profile: Profile, tokenizer: Tokenizer) -> "Ladder":
-        """As the profile says."""
-        return cls(profile.over_budget, profile.fill, tokenizer)
+    def of(cls, profile: Profile, request: Request, tokenizer: Tokenizer) -> "Ladder":
+        """Return the ladder of the profile, as engines of the request's version had it."""
+        topic = request.topic if request.engine_version >= PASSAGES_SINCE else ""
+        return cls(profile.over_budget, profile.fill, tokenizer, topic)
 
     @property
     def does_nothing(self) -> bool:
@@ -75,7 +83,8 @@ class Ladder:
         room -= self.tokenizer.count(heading(section))
         changed = self.relieved({section.key: section}, standing, lambda item: self.cost(section, item), room, code)
         planned = [changed.get(key_of(item), item) for item in counted]
-        return self._filled(section, planned, room) if self.fill else planned
+        filled = self._filled(section, planned, room) if self.fill else planned
+        return self._with_longer_passages(section, filled, room)
 
     def relieved(
         self, sections: Mapping[str, Section], standing: Sequence[Ranked], cost: Cost, room: int, code: Code
@@ -88,16 +97,21 @@ class Ladder:
             if over <= 0:
                 break
             key = key_of(item)
-            if changed.get(key, item).code is None:
-                done = self._do(step, sections[key[0]], item, code)
-                if done is not None:
-                    changed[key] = done
-                    over -= costs[key] - (0 if done.code else self.cost(sections[key[0]], done))
+            now = changed.get(key, item)
+            done = None if now.code else self._do(step, sections[key[0]], now, code)
+            if done is not None:
+                changed[key] = done
+                left = 0 if done.code else self.cost(sections[key[0]], done)
+                over, costs[key] = over - (costs[key] - left), left
         return changed
 
     def _taken(self, sections: Mapping[str, Section], standing: Sequence[Ranked]) -> Iterable[tuple[Step, Ranked]]:
         """In which order what would be done to whom."""
         weakest = list(reversed(standing))
+        if "compact" in self.steps and self.topic:
+            # Before anything is left out: the passage says what was asked for in a third of the room.
+            lines = [item for item in weakest if _may_be_passage(sections[item.candidate.section], item)]
+            yield from (("compact", item) for item in lines)
         if "drop" in self.steps:
             yield from (("drop", item) for item in _weaker_half(sections, weakest))
         if "compact" in self.steps:
@@ -113,12 +127,15 @@ class Ladder:
         """The counted item after the step; None where there is nothing to be done."""
         return dropped(item, code) if step == "drop" else self.shortened(step, section, item)
 
-    def shortened(self, step: Step, section: Section, item: Ranked) -> Ranked | None:
-        """The counted item in a third of its tokens; None where it stays as it is, or cannot be made shorter."""
-        just_said = step == "compact" and (item.rank or 0) <= LATEST_TURNS
+    def shortened(self, step: Step, section: Section, item: Ranked, more: int = 0) -> Ranked | None:
+        """The counted item in a third of its tokens; None where it stays as it is, or cannot be made shorter.
+
+        A passage may have so many tokens more.
+        """
+        just_said = step == "compact" and section.shape == "turns" and (item.rank or 0) <= LATEST_TURNS
         if item.short or just_said or section.overflow == "drop" or _tokens_of(item) < LEAST_TOKENS:
             return None
-        text = self._short_text(step, section, item.candidate)
+        text = self._short_text(step, section, item.candidate, more)
         if not text.strip():
             return None
         short = Short(text, Code.COMPACTED if step == "compact" else Code.SUMMARISED)
@@ -126,7 +143,9 @@ class Ladder:
         taken = StepTaken(step, _tokens_of(item), after)
         return structs.replace(item, short=short, tokens_short=after, steps=(*item.steps, taken))
 
-    def _short_text(self, step: Step, section: Section, candidate: Candidate) -> str:
+    def _short_text(self, step: Step, section: Section, candidate: Candidate, more: int) -> str:
+        if step == "compact" and section.shape == "lines":
+            return passage_of(candidate.text, self.topic, PASSAGE_TOKENS + more, self.tokenizer)
         if step == "summarise" and candidate.summary is not None:
             return candidate.summary.text
         # The same items are shortened again in each run, as when a profile is tried with other budgets.
@@ -167,14 +186,34 @@ class Ladder:
             filled.append(back or item)
         return filled
 
+    def _with_longer_passages(self, section: Section, planned: Sequence[Ranked], room: int) -> list[Ranked]:
+        """Return the same with the passages grown, the best first, by what the section has left."""
+        if not any(item.short and item.short.code is Code.COMPACTED for item in planned) or section.shape != "lines":
+            return list(planned)
+        left = room - sum(self.cost(section, item) for item in planned if item.code is None)
+        grown = []
+        for item in planned:
+            longer = self._longer(section, item, left)
+            left -= self.cost(section, longer) - self.cost(section, item) if longer else 0
+            grown.append(longer or item)
+        return grown
+
+    def _longer(self, section: Section, item: Ranked, left: int) -> Ranked | None:
+        """Return the item with a passage longer by at most so many tokens; None where there is none."""
+        if item.code or not item.short or item.short.code is not Code.COMPACTED or left <= 0:
+            return None
+        whole = structs.replace(item, short=None, tokens_short=None, steps=())
+        longer = self.shortened("compact", section, whole, more=left)
+        return longer if longer and 0 < self.cost(section, longer) - self.cost(section, item) <= left else None
+
     def brought_back(self, section: Section, item: Ranked, room: int) -> Ranked | None:
         """An item that was left out, whole or shorter as there is room for it; None where there is none."""
         whole = self.counted(section, structs.replace(item, code=None, short=None, tokens_short=None, steps=()))
-        step: Step = "compact" if section.shape == "turns" else "summarise"
-        for form in (whole, self.shortened(step, section, whole) if step in self.steps else None):
-            if form is not None and self.cost(section, form) <= room:
-                return form
-        return None
+        steps: list[Step] = ["compact"] if section.shape == "turns" else ["summarise"]
+        if self.topic and _may_be_passage(section, whole):
+            steps.insert(0, "compact")
+        forms = (self.shortened(step, section, whole) for step in steps if step in self.steps)
+        return next((form for form in (whole, *forms) if form and self.cost(section, form) <= room), None)
 
 
 def may_come_back(item: Ranked) -> bool:
@@ -230,6 +269,12 @@ def _weaker_half(sections: Mapping[str, Section], weakest: Sequence[Ranked]) -> 
         if left.get(key):
             left[key] -= 1
             yield item
+
+
+def _may_be_passage(section: Section, item: Ranked) -> bool:
+    """Whether the counted item is a long line of which nobody said that it has to be in as it is."""
+    is_free = item.ruling.included_as is Code.FITS
+    return section.shape == "lines" and is_free and _tokens_of(item) > LONG_TOKENS
 
 
 def _is_long_output(section: Section, item: Ranked) -> bool:

@@ -53,7 +53,7 @@ def _with_caps(profile: Profile, budget: int) -> Profile:
 def _run(
     request: Request, profile: Profile, candidates: Sequence[Candidate], tokenizer: Tokenizer, budget: int
 ) -> Assembled:
-    ladder = Ladder.of(profile, tokenizer)
+    ladder = Ladder.of(profile, request, tokenizer)
     filling = Filling(request, profile, _by_section(profile, candidates), Ledger(tokenizer), budget, ladder)
     for section in profile.sections:
         filling.add(section)

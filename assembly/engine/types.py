@@ -13,15 +13,18 @@ from msgspec import Struct
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.rules import Rule
 
-ENGINE_VERSION = 4
+ENGINE_VERSION = 5
 """Recorded with each assembly. Raised whenever equal input would give other bytes; a replay gives those of its version.
 
 2: the room kept for turns counts what separates them from the section before.
 3: so does the choice of turns, so that those get in for which room was kept.
 4: what was merely seen is escaped where it could pass for structure, and headings inside owners' files are shifted.
+5: long lines that have no room are compacted to the passage that bears on the topic, where a profile compacts.
 """
 ESCAPED_SINCE = 4
 """The first version whose contexts hold nothing merely seen that could pass for structure."""
+PASSAGES_SINCE = 5
+"""The first version that compacts long lines to passages."""
 
 Status = Literal["whole", "cut", "partial", "left_out", "empty"]
 """Of a section. partial: items were left out for want of room; left_out: all of them; empty: had none."""

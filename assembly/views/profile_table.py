@@ -72,7 +72,7 @@ def _without_room(profile: Profile) -> list[str]:
     """What becomes of what has no room, step by step."""
     steps = {
         "drop": _("The weakest hits go first."),
-        "compact": _("Older turns of the conversation are made shorter."),
+        "compact": _("Long memories are told by a passage that bears on the topic, and older turns are made shorter."),
         "summarise": _("Long results, and then the weakest items, are summarised."),
     }
     cuts = {

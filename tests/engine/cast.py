@@ -45,7 +45,7 @@ def candidate(ref: str, text: str, **fields: Any) -> Candidate:
 def run(
     profile: Profile, *candidates: Candidate, budget: int = 16_000, tokenizer: str = "chars4", **wishes: Any
 ) -> Assembled:
-    request = Request(budget, "", tokenizer, NOW, **wishes)
+    request = Request(budget, wishes.pop("topic", ""), tokenizer, NOW, **wishes)
     return assemble(request, profile, candidates, get_tokenizer(tokenizer))
 
 

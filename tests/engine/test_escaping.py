@@ -123,7 +123,7 @@ def test_a_place_in_the_shown_text_is_found_in_the_original(text: str, length: i
     assert edited.original_length(len(edited.text)) == len(text) or edited.edits
 
 
-CUT_IN_A_FENCE_LINE = re.compile(r"(`{3,}|~{3,})[^\n]* \.\.\. \[truncated\]\n\1\Z")
+CUT_IN_A_FENCE_LINE = re.compile(r"(`{3,}|~{3,})[^\n]* \.\.\. \[truncated\]\n\1[`~]*\Z")
 
 
 @given(HOSTILE, st.integers(8, 60), st.sampled_from(["text", "entries", "turns", "sequence"]), st.booleans())

@@ -128,7 +128,7 @@ def test_a_profile_says_what_becomes_of_what_has_no_room(signed_in: SignedIn, te
     assert "Called weak" not in eager
     lines = [
         "The weakest hits go first.",
-        "Older turns of the conversation are made shorter.",
+        "Long memories are told by a passage that bears on the topic, and older turns are made shorter.",
         "Long results, and then the weakest items, are summarised.",
         "What is still too long is cut at the end of a paragraph.",
         "All else is left out, and gets another chance, shorter,",
