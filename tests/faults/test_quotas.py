@@ -14,6 +14,7 @@ from agents.models import ApiKey
 from agents.quotas.models import DailyUse, QuotaLimit
 from agents.quotas.uses import FlushThread, Uses, today
 from agents.services import agent_create
+from tests.archives import packed
 from tests.faults.processes import until
 from tests.faults.test_web_processes import Server
 
@@ -35,6 +36,11 @@ class QuotaServer(Server):
     @staticmethod
     def _key(slug: str) -> tuple[ApiKey, str]:
         return api_key_create(agent=agent_create(slug=slug, name=slug, teams=[]))
+
+    def send_zip(self, secret: str, archive: bytes) -> httpx.Response:
+        """Import the archive."""
+        headers = {"Authorization": f"Bearer {secret}", "Content-Type": "application/zip"}
+        return httpx.post(f"{self.address}/api/v1/import", content=archive, headers=headers, timeout=60)
 
     def ask(self, secret: str, path: str = "/api/v1/agents") -> httpx.Response:
         """Send it on a connection of its own, so that both processes get some."""
@@ -72,6 +78,19 @@ def test_both_processes_count_together_and_what_is_used_is_written(server: Quota
     assert len(answered) - 4 <= used.requests <= len(answered)
     assert used.refused == len(refused)
     assert DailyUse.objects.get(subject=f"agent:{server.limited.agent_id}").requests == used.requests
+
+
+@pytest.mark.finding("5.5b")
+def test_a_refused_import_names_the_limit_that_was_reached_and_no_other(server: QuotaServer) -> None:
+    agent = f"agent:{server.limited.agent_id}"
+    QuotaLimit.objects.create(subject=agent, by_organisation=True, text_bytes_per_day=1_000)
+    zipped = packed({"agents/ada/memory/2026-03-01.md": "x" * 1_001})
+    for _ in range(3):  # from the second on, the server knows the key, whose own limits it tells in other answers
+        answer = server.send_zip(server.limited_secret, zipped)
+        assert (answer.status_code, answer.json()["violated-policies"]) == (429, ["text-bytes-per-day"])
+        assert answer.headers["Retry-After"] == "3600"
+        assert answer.headers.get_list("RateLimit-Policy") == ['"text-bytes-per-day";q=1000;w=86400;qu="content-bytes"']
+    server.stop()
 
 
 def test_many_at_once_are_refused_beyond_the_limit_and_none_is_forgotten(server: QuotaServer) -> None:
