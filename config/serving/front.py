@@ -142,7 +142,7 @@ class _Answer:
         """Pass on one message."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            is_told = any(name.lower() == b"ratelimit" for name, _value in message["headers"])
-            if self._admitted and not is_told:  # a refusal names the limit that was reached, which may be a team's
+            has_limits = any(name.lower() == b"ratelimit" for name, _value in message["headers"])
+            if self._admitted and not has_limits:  # a refusal names the limit that was reached, which may be a team's
                 message = {**message, "headers": [*message["headers"], *self._admitted.headers()]}
         await self._send(message)

@@ -1,7 +1,7 @@
-"""An agent's turn: it stores one memory and one event, then asks on a new topic; and the floor of that beside it.
+"""An agent's turn: it stores one memory and one event, then requests a context on a new topic; and the floor of that.
 
 Each turn is new to all that a process remembers, as an agent's turns are: its own writes changed what contexts are made
-of, and nobody asked on its topic before. The agents have 1,000, 10,000 and 100,000 memories (sentences that people
+of, and its topic is new. The agents have 1,000, 10,000 and 100,000 memories (sentences that people
 wrote), in a team with 200, and 10,000 events, a graph, documents, patterns, threads, tools and tasks, so that `coding`
 has something in every section. Turns of ours and of the floor alternate, first over the services in this process, then
 over HTTP to the real server. SIZES=1k,10k and TURNS=30 take less time.
@@ -85,15 +85,15 @@ class Worker:
 
         extras = self._extras(profile, line)
         history = tuple(Said(**said) for said in extras.pop("history", ()))
-        asked = Asked(topic=topic, profile=profile, session=str(self.session.id), history=history, **extras)
-        return assemble(agent=self.agent, team=self.team, asked=asked, principal=SYSTEM).assembly
+        wanted = Asked(topic=topic, profile=profile, session=str(self.session.id), history=history, **extras)
+        return assemble(agent=self.agent, team=self.team, asked=wanted, principal=SYSTEM).assembly
 
     def over_http(self, profile: str, client: httpx.Client) -> Turn:
         """Return a turn over HTTP."""
         of_agent = f"/api/v1/agents/{self.agent.slug}"
 
         def turn(line: str, topic: str) -> tuple[float, float]:
-            asked = {
+            body = {
                 "agent": self.agent.slug, "team": self.team.slug, "profile": profile, "topic": topic,
                 "session": str(self.session.id), **self._extras(profile, line),
             }  # fmt: skip
@@ -102,7 +102,7 @@ class Worker:
             client.post(f"{of_agent}/memories", json={"kind": "fact", "text": line}).raise_for_status()
             client.post(f"{of_agent}/events", json=event).raise_for_status()
             written = time.perf_counter()
-            client.post("/api/v1/assemblies", json=asked).raise_for_status()
+            client.post("/api/v1/assemblies", json=body).raise_for_status()
             return (written - started) * 1000, (time.perf_counter() - written) * 1000
 
         return turn
@@ -199,7 +199,7 @@ def _workers(sizes: list[str]) -> list[Worker]:
 
 
 def _topics(lines: list[str]) -> Iterator[str]:
-    """Yield what nobody asked before. Each names something of the graph, and a subject that there is guidance on."""
+    """Yield topics, each of them new. Each names something of the graph, and a subject that there is guidance on."""
     from tests.assembly.full_agent import PARTS, ROLES
 
     for number, line in enumerate(itertools.cycle(lines[FIRST_TOPIC:])):

@@ -115,8 +115,8 @@ class Floor:
         self._own.execute(self._insert[table], {"row": json.dumps({**row, "id": str(uuid7())})}, prepare=True)
 
     def _nearest(self, way: str, topic: str) -> list[Any]:
-        asked = {**self._owners, "topic": _embedding(topic), "nearest": NEAREST}
-        return self._own.execute(self._ways[way], asked, prepare=True).fetchall()
+        parameters = {**self._owners, "topic": _embedding(topic), "nearest": NEAREST}
+        return self._own.execute(self._ways[way], parameters, prepare=True).fetchall()
 
     def _median(self, way: str, topics: list[str]) -> float:
         """The milliseconds of a search, infinite for a way that does not find as many as there are to find."""

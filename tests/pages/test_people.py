@@ -65,9 +65,9 @@ def test_switching_off_the_only_admin_of_a_team_asks_about_the_team(
 ) -> None:
     browser, address = signed_in(admin), f"{PEOPLE}{owner.id}/"
     assert "Teams that will have no admin" not in text_of(browser.get(address))
-    asked = browser.post(address, {"name": "Olga"})
-    assert asked.status_code == 422
-    page = text_of(asked)
+    response = browser.post(address, {"name": "Olga"})
+    assert response.status_code == 422
+    page = text_of(response)
     assert f"is the only admin of these teams: {team.name}. Make somebody else an admin of each" in page
     assert f'type="checkbox" name="without_admin" value="{team.id}"' in page
     owner.refresh_from_db()
@@ -76,7 +76,7 @@ def test_switching_off_the_only_admin_of_a_team_asks_about_the_team(
     assert browser.post(address, {"name": "Olga", "without_admin": str(team.id)}).status_code == 302
     owner.refresh_from_db()
     assert not owner.is_active
-    assert browser.post(f"{PEOPLE}{owner.id}/", {"name": "Olga Off"}).status_code == 302, "asked once"
+    assert browser.post(f"{PEOPLE}{owner.id}/", {"name": "Olga Off"}).status_code == 302, "it is one question"
 
 
 def test_a_new_password_ends_sessions(signed_in: SignedIn, admin: User, teammate: User) -> None:

@@ -142,9 +142,9 @@ def test_an_import_counts_as_texts_of_the_day(agent: Agent, editor: Principal, m
 
 def test_what_other_processes_counted_is_read_before_an_import(agent: Agent, editor: Principal) -> None:
     QuotaLimit.objects.create(subject=editor.ref, by_organisation=True, text_bytes_per_day=1_000)
-    elsewhere = Uses()
-    elsewhere.add([editor.ref], text_bytes=950)
-    elsewhere.flush()
+    other = Uses()
+    other.add([editor.ref], text_bytes=950)
+    other.flush()
     with pytest.raises(TooManyRequests):
         shown(packed({"agents/ada/IDENTITY.md": "x" * 100}), editor)
 
