@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from assembly.engine.codes import Code
-from assembly.engine.profile import Profile
-from assembly.engine.ranking import SHARE, Ranker, Signals, named_shares
+from assembly.engine.profile import Profile, Section
+from assembly.engine.ranking import SHARE, Ranker, Signals, named_shares, shares_at_source
 from assembly.engine.types import Candidate, Decision
 
 Columns = dict[str, Any]
@@ -34,7 +34,8 @@ def columns_of(
     candidate is; `summaries`: which one its summary is."""
     sections = {section.key: place for place, section in enumerate(profile.sections)}
     measures = sorted({name for candidate in candidates for name in candidate.measures})
-    ways = [_way(decision, one, profile.ranker) for decision, one in zip(decisions, candidates, strict=True)]
+    rankers = {section.key: _ranker_of(section, profile) for section in profile.sections}
+    ways = [_way(decision, one, rankers[decision.section]) for decision, one in zip(decisions, candidates, strict=True)]
     columns: Columns = {
         "piece": list(pieces),
         "section": [sections[one.section] for one in decisions],
@@ -85,19 +86,25 @@ def places_of(columns: Columns, pieces: Set[int]) -> list[int]:
 def decision_at(columns: Columns, place: int, candidate: Candidate, profile: Profile) -> Decision:
     """The decision at that place, as the engine took it on that candidate."""
     start, key = columns["start"][place], str(place)
+    ranker = _ranker_of(profile.sections[columns["section"][place]], profile)
     return Decision(
         ref=candidate.ref,
         section=candidate.section,
         code=Code(columns["code"][place]),
         rank=columns["rank"][place],
         score=columns["score"][place],
-        signals=_signals(columns["signals"][place], columns.get("more", {}).get(key, []), candidate, profile.ranker),
+        signals=_signals(columns["signals"][place], columns.get("more", {}).get(key, []), candidate, ranker),
         tokens=columns["tokens"][place],
         tokens_full=columns["full"][place],
         start=start,
         end=None if start is None else start + columns["length"][place],
         detail=columns.get("detail", {}).get(key, {}),
     )
+
+
+def _ranker_of(section: Section, profile: Profile) -> Ranker | None:
+    """Return the ranker whose shares the decisions of the section name."""
+    return section.ranker if section.shape == "blocks" else profile.ranker
 
 
 def _way(decision: Decision, candidate: Candidate, ranker: Ranker | None) -> tuple[int, list[Any]]:
@@ -136,5 +143,6 @@ def _signals(way: int, more: Sequence[Any], candidate: Candidate, ranker: Ranker
         own = () if candidate.score is None else (("source_score", candidate.score),)
         coherence = {name: value for name, value in added if name == COHERENCE}
         measured = sorted({**candidate.measures, **coherence}.items())
-        return (*base, *own, *measured, *(one for one in added if one[0] != COHERENCE))
+        shares = shares_at_source(ranker, candidate)
+        return (*base, *own, *measured, *shares, *(one for one in added if one[0] != COHERENCE))
     return (*base, *added)

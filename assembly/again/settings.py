@@ -6,6 +6,7 @@ from typing import Literal, get_args
 from assembly.engine.appending import LATEST
 from assembly.engine.flat import flat
 from assembly.engine.profile import Profile, Section
+from assembly.engine.ranking import Ranker
 from assembly.engine.ruling import ALWAYS_INCLUDED
 from assembly.recorded import Inputs
 
@@ -79,4 +80,6 @@ def _limits(section: Section, other: Section) -> str:
 def _value(value: object) -> str:
     if value is None:
         return "none"
+    if isinstance(value, Ranker):
+        return value.name
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

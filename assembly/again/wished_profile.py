@@ -67,5 +67,5 @@ def asked_wished(asked: Asked, wishes: Wishes, profile_name: str) -> Asked:
 
 
 def _is_within(old: Section, new: Section) -> bool:
-    same_source = (old.source, old.shape) == (new.source, new.shape)
+    same_source = (old.source, old.shape, old.ranker) == (new.source, new.shape, new.ranker)
     return same_source and (old.top_k is None or (new.top_k is not None and new.top_k <= old.top_k))

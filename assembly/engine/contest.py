@@ -17,6 +17,7 @@ from assembly.engine.codes import Code
 from assembly.engine.flat import flat
 from assembly.engine.ladder import FULL, Key, Ladder, dropped, key_of, may_come_back
 from assembly.engine.profile import Section, Weights
+from assembly.engine.ranking import shares_at_source
 from assembly.engine.rendering import heading
 from assembly.engine.ruling import Ruling
 from assembly.engine.scoring import Ranked, boosted, considered, numbered
@@ -59,7 +60,7 @@ def contest(
     entrants, others = [], {}
     for section in sections:
         eligible, others[section.key] = considered(section, candidates[section.key], ruled)
-        entrants += [score(item) for item in eligible]
+        entrants += [score(section, item) for item in eligible]
     entrants.sort(key=_best_first)
     fields = [_Field.of(section, entrants, others[section.key], ladder) for section in sections]
     for field in fields:
@@ -85,16 +86,17 @@ def coherence(text: str, surroundings: frozenset[str]) -> float:
     return len(words & surroundings) / len(words) if words else 0.0
 
 
-def _scorer(weights: Weights, surroundings: str) -> Callable[[Ranked], Ranked]:
+def _scorer(weights: Weights, surroundings: str) -> Callable[[Section, Ranked], Ranked]:
     around = words_of(surroundings) if weights.coherence else frozenset()
 
-    def scored(item: Ranked) -> Ranked:
+    def scored(section: Section, item: Ranked) -> Ranked:
         candidate = item.candidate
         measures = dict(candidate.measures)
         if weights.coherence:
             measures.setdefault("coherence", coherence(candidate.text, around))
         own = () if candidate.score is None else (("source_score", candidate.score),)
-        signals = (*item.signals, *own, *sorted(measures.items()))
+        shares = shares_at_source(section.ranker, candidate)
+        signals = (*item.signals, *own, *sorted(measures.items()), *shares)
         return boosted(structs.replace(item, signals=signals), final_score(measures, weights))
 
     return scored

@@ -70,6 +70,8 @@ class Section:
     share: float | None = None
     """Most percent of the budget, as a second cap: floor(budget * share / 100) tokens."""
     overflow: Overflow = "cut"
+    ranker: Ranker | None = None
+    """By what the source of these blocks ranked what it measured; None: by the formula of the seed."""
 
     def __hash__(self) -> int:
         """By what tells sections apart: a hash of every field would find no more, in four times as long."""
@@ -162,7 +164,7 @@ class Profile:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe; from_dict restores an equal profile."""
-        sections = [flat(section) for section in self.sections]
+        sections = [_section_facts(section) for section in self.sections]
         facts = {**flat(self), "sections": sections, "over_budget": list(self.over_budget)}
         return {**facts, "weights": flat(self.weights), "ranker": self.ranker.to_dict() if self.ranker else None}
 
@@ -171,9 +173,21 @@ class Profile:
         """The profile that to_dict described, also where it was recorded before a field existed."""
         known = {field.name for field in fields(cls)}
         given = {name: value for name, value in data.items() if name in known}
-        sections = tuple(Section(**section) for section in data["sections"])
+        sections = tuple(_section_of(section) for section in data["sections"])
         weights = Weights(**data.get("weights", {}))
         over_budget = tuple(data.get("over_budget", ()))
         ranker = Ranker.from_dict(data["ranker"]) if data.get("ranker") else None
         parsed = {"sections": sections, "weights": weights, "over_budget": over_budget, "ranker": ranker}
         return cls(**{**given, **parsed})
+
+
+def _section_facts(section: Section) -> dict[str, Any]:
+    """Return the section as JSON. Most have no ranker, and none says so: records are to stay small."""
+    facts = flat(section)
+    ranker = facts.pop("ranker")
+    return {**facts, "ranker": ranker.to_dict()} if ranker else facts
+
+
+def _section_of(data: Mapping[str, Any]) -> Section:
+    ranker = data.get("ranker")
+    return Section(**{**data, "ranker": Ranker.from_dict(ranker) if ranker else None})

@@ -20,6 +20,8 @@ BREVITY = "brevity"
 """The measure that says how brief the texts of the item's owner are, 0 to 1."""
 SHARE = "share:"
 """What the names of shares begin with, among the signals of a decision."""
+SOURCE_SHARE = "source_share:"
+"""What they begin with where they add up to the score of the source, and not to that of the decision."""
 DECIMALS = 4
 LEAST_BOOST = 1e-6
 HALF = 10.0
@@ -113,6 +115,16 @@ def boost_share(boost: float) -> float:
 def named_shares(shares: Signals) -> Signals:
     """The shares as the signals of a decision name them."""
     return tuple([(f"{SHARE}{name}", share) for name, share in shares])
+
+
+def shares_at_source(ranker: Ranker | None, candidate: Candidate) -> Signals:
+    """Return the shares by which the source of a block ranked it, under names that tell them from those of its score.
+
+    There are none where its source measured nothing for a ranker, as without a topic.
+    """
+    if ranker is None or BREVITY not in candidate.measures:
+        return ()
+    return tuple([(f"{SOURCE_SHARE}{name}", share) for name, share in ranker.shares(candidate)])
 
 
 def relevance_of(score: float) -> float:

@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import yaml
 
+from assembly.engine.flat import flat
 from assembly.engine.profile import STEPS, CutAt, Profile, Section, Weights
 from assembly.engine.types import InvalidAssembly
 from assembly.profiles.fields import Fields
@@ -88,8 +89,9 @@ def _about_what_has_no_room(profile: Profile) -> dict[str, Any]:
 
 
 def _facts(section: Section) -> dict[str, Any]:
-    facts = {"heading" if key == "label" else key: value for key, value in asdict(section).items()}
-    left_out = {"cap": None, "share": None, "top_k": None, "required": False, "overflow": "cut"}
+    facts = {"heading" if key == "label" else key: value for key, value in flat(section).items()}
+    facts["ranker"] = section.ranker.name if section.ranker else None
+    left_out = {"cap": None, "share": None, "top_k": None, "required": False, "overflow": "cut", "ranker": None}
     return {key: value for key, value in facts.items() if key not in left_out or value != left_out[key]}
 
 

@@ -8,10 +8,12 @@ import yaml
 
 from assembly.engine.appending import LATEST
 from assembly.engine.profile import MAX_PERCENT, Overflow, Section, Shape
+from assembly.engine.ranking import Ranker
 from assembly.engine.ruling import ALWAYS_INCLUDED
 from assembly.profiles.fields import Fields
+from assembly.profiles.rankers import RANKERS
 
-KNOWN = ("key", "heading", "layer", "source", "shape", "cap", "share", "top_k", "required", "overflow")
+KNOWN = ("key", "heading", "layer", "source", "shape", "cap", "share", "top_k", "required", "overflow", "ranker")
 LAYERS = ("L1", "L2", "L3", "L4", "L5", "L6", "L7")
 KEY = re.compile(r"[a-z][a-z0-9_]{0,59}")
 MAX_HEADING_CHARACTERS = 80
@@ -32,6 +34,11 @@ SHAPES = {
     "additional_context": ("blocks", "text"),
 }
 """Which shapes suit a source; all others offer blocks."""
+
+RANKED = "semantic_content"
+"""The source of blocks that a ranker can rank."""
+SEED = "seed"
+"""The formula of the seed, similarity times boosts, as a profile names it: a ranker without weights."""
 
 KEYS = {
     "agent_files": ("identity", "instructions", "knowledge"),
@@ -59,6 +66,7 @@ def section_read(node: yaml.Node, sources: Collection[str]) -> tuple[Section, in
         top_k=fields.whole("top_k", 1, MAX_TOP_K),
         share=fields.number("share", MAX_PERCENT),
         overflow=_overflow(fields),
+        ranker=_ranker(fields, source),
     )
     return section, fields.line
 
@@ -85,3 +93,12 @@ def _shape(fields: Fields, source: str) -> Shape:
 def _overflow(fields: Fields) -> Overflow:
     overflow: Any = fields.choice("overflow", get_args(Overflow), default="cut")
     return overflow  # type: ignore[no-any-return]
+
+
+def _ranker(fields: Fields, source: str) -> Ranker | None:
+    if "ranker" not in fields.nodes:
+        return None
+    if source != RANKED:
+        raise fields.fault("ranker", f"is for {RANKED} alone. Memories rank by the ranker of the profile.")
+    name = fields.choice("ranker", (*RANKERS, SEED))
+    return None if name == SEED else RANKERS[name]

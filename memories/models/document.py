@@ -1,5 +1,7 @@
 """Documents: the files of a project that an agent works on, and the chunks that search finds."""
 
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.db import models
 
 from memories.models.directed import Directed
@@ -47,10 +49,16 @@ class Chunk(Directed):
     end = models.PositiveIntegerField()
     line = models.PositiveIntegerField()
     text = models.TextField()
+    search = models.GeneratedField(
+        db_persist=True,
+        expression=SearchVector("text", config="english"),
+        output_field=SearchVectorField(),
+    )
 
     class Meta:
         db_table = "chunks"
         constraints = [models.UniqueConstraint(fields=["document", "position"], name="chunk_once")]
+        indexes = [GinIndex(fields=["search"], name="chunk_search")]
 
     @property
     def ref(self) -> str:

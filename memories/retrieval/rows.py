@@ -127,7 +127,15 @@ class Search:
         ((packed, active),) = rows_of(statement, binary=True, before=before)
         if self.question.vector:
             self.question.vector.confirm(active)
-        return _in_order(np.frombuffer(packed or b"", dtype=LAYOUT))
+        return self._in_order(np.frombuffer(packed or b"", dtype=LAYOUT))
+
+    def _in_order(self, rows: Columns) -> Columns:
+        """Return each row once, those that stand side by side next to each other."""
+        return _in_order_of_time(rows)
+
+    def _label(self, place: int) -> str | None:
+        """Return the tsquery that finds the rows which the term at that place labels; None: they have no labels."""
+        return self.terms.label(place)
 
     def _row(self, marks: Sequence[str]) -> str:
         return ROW.format(occurred=OCCURRED, marks=" | ".join(marks), similarity=self._similarity)
@@ -141,7 +149,7 @@ class Search:
             word, bit, label = f"word_{number}", f"bit_{number}", f"label_{number}"
             parameters |= {word: self.terms.all[place], bit: str(1 << place)}
             has = f"%({bit})s::bigint"
-            if labelled := self.terms.label(place):
+            if labelled := self._label(place):
                 parameters[label] = labelled
                 has += f" | {_bit(f'search @@ %({label})s::tsquery', LABELLED)}"
             bits.append(_bit(f"search @@ %({word})s::tsquery", has))
@@ -168,7 +176,7 @@ def _bit(condition: str, bit: int | str) -> str:
     return f"CASE WHEN {condition} THEN {bit} ELSE 0::bigint END"
 
 
-def _in_order(rows: Columns) -> Columns:
+def _in_order_of_time(rows: Columns) -> Columns:
     """Each row once, with all marks that it came with, the oldest first. PostgreSQL would sort whole rows, vectors and
     all.
     """

@@ -1,0 +1,182 @@
+"""Whether the source of documents offers the right passages, by each ranker that a profile can name.
+
+The documents are those of `text_kinds`: modules of code, manuals, change logs, paragraphs of a reference, licences.
+They are stored by the service and split by the splitter, and each question is put to the source that contexts are made
+of. What it ought to find are the chunks of which at least half stands in the passage that the question was made of.
+
+`<kind>_<ranker>_r_at_20` and `…_r_at_2000_tokens` are the mean share of these chunks, 0 to 1, that is offered at all,
+or fits into so many tokens by the score of the source. `chunks` is how many there are in a file. KINDS=code,manuals
+asks about these kinds alone. `all_in_one` is one agent with the documents of all kinds.
+"""
+
+import json
+import os
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+import django
+
+from tests.benchmarks.figures import figure
+from tests.benchmarks.http_assembly import manage
+from tests.benchmarks.text_kinds import write_kinds
+
+if TYPE_CHECKING:
+    from agents.models import Agent
+    from assembly.engine.profile import Section
+
+NAME = "document_recall"
+TOGETHER = "all_in_one"
+ENDINGS = {"code": "", "manuals": ".md", "changes": ".md"}
+"""Of the paths, by kind: they decide how a document is split."""
+PRINTED = ("r_at_20", "r_at_2000_tokens")
+BETWEEN = "\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, and the chunks that it ought to find, by their refs."""
+
+    text: str
+    evidence: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Where a passage stands in a document, in characters."""
+
+    path: str
+    start: int
+    end: int
+
+
+def run() -> None:
+    """Print the recall of each kind by each ranker, and the mean of the kinds."""
+    manage("migrate", "--verbosity", "0")
+    django.setup()
+    wanted = {name for name in os.environ.get("KINDS", "").split(",") if name}
+    results: dict[str, dict[str, list[Mapping[str, float]]]] = defaultdict(lambda: defaultdict(list))
+    with tempfile.TemporaryDirectory() as folder:
+        files = [file for file in write_kinds(Path(folder)) if not wanted or file.parent.name in wanted]
+        for file in files:
+            _ask(file.parent.name, [file], results)
+        if not wanted:
+            _ask(TOGETHER, files, results)
+    for kind, rankers in results.items():
+        for ranker, figures in rankers.items():
+            _print(f"{kind}_{ranker}", figures)
+    for ranker in results[files[0].parent.name]:
+        kinds = [rankers[ranker] for kind, rankers in results.items() if kind != TOGETHER]
+        _print(f"all_{ranker}", [{name: fmean(one[name] for one in kind) for name in PRINTED} for kind in kinds])
+
+
+def _print(name: str, figures: Sequence[Mapping[str, float]]) -> None:
+    for printed in PRINTED:
+        figure(NAME, f"{name}_{printed}", fmean(one[printed] for one in figures), "share", len(figures))
+
+
+def _ask(kind: str, files: Sequence[Path], results: Mapping[str, Any]) -> None:
+    with _stored(files) as (agent, questions, chunks):
+        figure(NAME, f"{kind}_chunks", chunks, "rows", len(questions))
+        for ranker, section in _sections().items():
+            results[kind][ranker] += [_recall(agent, asked, section) for asked in questions]
+
+
+def _sections() -> "dict[str, Section]":
+    from assembly.engine.profile import Section
+    from assembly.profiles.rankers import RANKERS
+
+    plain = Section("semantic_content", "Relevant Content", "L6", "semantic_content", "blocks")
+    return {"seed": plain, **{name: replace(plain, ranker=ranker) for name, ranker in RANKERS.items()}}
+
+
+@contextmanager
+def _stored(files: Sequence[Path]) -> "Iterator[tuple[Agent, list[Asked], int]]":
+    """Yield an agent that has the documents of these files while the block runs, the questions, and how many chunks."""
+    from django.db import connection, transaction
+
+    from agents.services import agent_create
+    from memories.indexing import document_split
+    from memories.models import Chunk
+    from memories.services.document import documents_create
+    from teams.principal import SYSTEM
+
+    with transaction.atomic():
+        agent = agent_create(slug="reader", name="Reader")
+        questions: list[tuple[str, list[Passage]]] = []
+        for file in files:
+            facts, asked = _documents(file)
+            for document in documents_create(agent=agent, facts=facts, principal=SYSTEM):
+                document_split(id_=document.id)
+            questions += asked
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE chunks")
+        chunks = list(Chunk.objects.filter(agent=agent).select_related("document").defer("search"))
+        yield agent, _with_evidence(questions, chunks), len(chunks)
+        transaction.set_rollback(True)
+
+
+def _documents(file: Path) -> tuple[list[dict[str, Any]], list[tuple[str, list[Passage]]]]:
+    """Return the documents of the file, and its questions with the passages that answer them."""
+    data, kind = json.loads(file.read_text(encoding="utf-8")), file.parent.name
+    facts, places = [], {}
+    for name, turns in data.items():
+        if isinstance(turns, list) and name != "qa":
+            title = turns[0]["speaker"] if kind == "code" else name
+            path, content = f"{file.stem}/{title}{ENDINGS.get(kind, '.txt')}", ""
+            for turn in turns:
+                places[turn["dia_id"]] = Passage(path, len(content), len(content) + len(turn["text"]))
+                content += turn["text"] + BETWEEN
+            facts.append({"path": path, "content": content})
+    return facts, [(one["question"], [places[turn] for turn in one["evidence"]]) for one in data["qa"]]
+
+
+def _with_evidence(questions: Sequence[tuple[str, Sequence[Passage]]], chunks: Sequence[Any]) -> list[Asked]:
+    by_path: dict[str, list[Any]] = defaultdict(list)
+    for chunk in chunks:
+        by_path[chunk.document.path].append(chunk)
+    asked = []
+    for text, passages in questions:
+        evidence = {
+            chunk.ref
+            for passage in passages
+            for chunk in by_path[passage.path]
+            if 2 * (min(chunk.end, passage.end) - max(chunk.start, passage.start)) >= chunk.end - chunk.start
+        }
+        if evidence:
+            asked.append(Asked(text, frozenset(evidence)))
+    return asked
+
+
+def _recall(agent: "Agent", asked: Asked, section: "Section") -> Mapping[str, float]:
+    from django.utils import timezone
+
+    from assembly.engine.rendering import render
+    from assembly.engine.signals import parse_signals
+    from assembly.sources import Situation
+    from assembly.sources.semantic_content import semantic_content
+    from assembly.training import recall
+    from config.tokens import get_tokenizer
+    from memories.search import topic_vector
+
+    situation = Situation(
+        agent=agent,
+        team=None,
+        now=timezone.now(),
+        vector=topic_vector(asked.text),
+        topic=asked.text,
+        signals=parse_signals(asked.text),
+    )
+    found = semantic_content(situation, [section]).candidates
+    best = sorted(found, key=lambda candidate: -(candidate.score or 0.0))
+    count = get_tokenizer("cl100k_base").count
+    tokens = [count(f"{render(section, candidate).text}\n\n") for candidate in best]
+    order = {candidate.ref: place for place, candidate in enumerate(best)}
+    # What was not offered stands at places that nothing reaches.
+    evidence = [order.get(ref, len(best) + missing) for missing, ref in enumerate(sorted(asked.evidence))]
+    return recall(range(len(best)), evidence, tokens)
