@@ -6,7 +6,6 @@ from typing import Literal, get_args
 from assembly.engine.appending import LATEST
 from assembly.engine.flat import flat
 from assembly.engine.profile import Profile, Section
-from assembly.engine.ranking import Ranker
 from assembly.engine.ruling import ALWAYS_INCLUDED
 from assembly.recorded import Inputs
 
@@ -72,14 +71,12 @@ def _sections(before: Profile, after: Profile) -> list[Setting]:
 
 def _limits(section: Section, other: Section) -> str:
     """What the section says of those things in which the other differs."""
-    facts = flat(section)
-    told = [field.name for field in fields(section) if facts[field.name] != getattr(other, field.name)]
+    facts = {**flat(section), "ranker": section.ranker_name}
+    told = [field.name for field in fields(section) if getattr(section, field.name) != getattr(other, field.name)]
     return ", ".join(f"{name.replace('_', ' ')} {_value(facts[name])}" for name in told)
 
 
 def _value(value: object) -> str:
     if value is None:
         return "none"
-    if isinstance(value, Ranker):
-        return value.name
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from assembly.api.profile_serializers import ProfileSerializer, ProfileSummarySerializer
+from assembly.engine.flat import flat
 from assembly.profiles import Entry
 from config.http.cursors import limit_of
 from config.http.errors import Invalid
@@ -57,5 +58,7 @@ def _parsed(entry: Entry) -> dict[str, Any]:
     return {
         **{name: getattr(profile, name) for name in PLAIN},
         "weights": asdict(profile.weights),
-        "sections": [{**asdict(section), "heading": section.label} for section in profile.sections],
+        "sections": [
+            {**flat(section), "heading": section.label, "ranker": section.ranker_name} for section in profile.sections
+        ],
     }

@@ -54,6 +54,9 @@ class ProfileSectionSerializer(serializers.Serializer[Any]):
     top_k = serializers.IntegerField(allow_null=True, help_text="Items that have a chance; null: all.")
     required = serializers.BooleanField(help_text="Always in, never cut.")  # type: ignore[assignment]  # as above
     overflow = serializers.ChoiceField(choices=["cut", "drop"])
+    ranker = serializers.CharField(
+        allow_null=True, help_text="By what passages of documents rank; null: the section has none."
+    )
 
 
 class ProfileSerializer(ProfileSummarySerializer):

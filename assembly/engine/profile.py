@@ -30,6 +30,11 @@ CutAt = Literal["anywhere", "sentence", "paragraph", "heading"]
 OWNERS_FILES = frozenset({"agent_files", "team_files"})
 """Sources that give the files of owners, which are trusted: whatever else is in a context was merely seen."""
 
+RANKED_SOURCE = "semantic_content"
+"""The source of blocks that a section's ranker ranks."""
+SEED = "seed"
+"""The name of the seed's formula, similarity times boosts, among the rankers: it has no weights."""
+
 Treatment = Literal["owners_file", "seen", "said", "as_written"]
 """What is done to a text on its way into a context. owners_file: its headings are shifted; seen: whatever could pass
 for structure is escaped; said: the same in turns of a conversation; as_written: nothing, as before version 4."""
@@ -72,6 +77,13 @@ class Section:
     overflow: Overflow = "cut"
     ranker: Ranker | None = None
     """By what the source of these blocks ranked what it measured; None: by the formula of the seed."""
+
+    @property
+    def ranker_name(self) -> str | None:
+        """The name of what ranks the passages of this section; None for one of another source."""
+        if self.source != RANKED_SOURCE:
+            return None
+        return self.ranker.name if self.ranker else SEED
 
     def __hash__(self) -> int:
         """By what tells sections apart: a hash of every field would find no more, in four times as long."""

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import yaml
 
 from assembly.engine.appending import LATEST
-from assembly.engine.profile import MAX_PERCENT, Overflow, Section, Shape
+from assembly.engine.profile import MAX_PERCENT, RANKED_SOURCE, SEED, Overflow, Section, Shape
 from assembly.engine.ranking import Ranker
 from assembly.engine.ruling import ALWAYS_INCLUDED
 from assembly.profiles.fields import Fields
@@ -34,11 +34,6 @@ SHAPES = {
     "additional_context": ("blocks", "text"),
 }
 """Which shapes suit a source; all others offer blocks."""
-
-RANKED = "semantic_content"
-"""The source of blocks that a ranker can rank."""
-SEED = "seed"
-"""The formula of the seed, similarity times boosts, as a profile names it: a ranker without weights."""
 
 KEYS = {
     "agent_files": ("identity", "instructions", "knowledge"),
@@ -98,7 +93,7 @@ def _overflow(fields: Fields) -> Overflow:
 def _ranker(fields: Fields, source: str) -> Ranker | None:
     if "ranker" not in fields.nodes:
         return None
-    if source != RANKED:
-        raise fields.fault("ranker", f"is for {RANKED} alone. Memories rank by the ranker of the profile.")
+    if source != RANKED_SOURCE:
+        raise fields.fault("ranker", f"is for {RANKED_SOURCE} alone. Memories rank by the ranker of the profile.")
     name = fields.choice("ranker", (*RANKERS, SEED))
     return None if name == SEED else RANKERS[name]

@@ -22,6 +22,10 @@ PROFILE = Guidance(
             "What has no room: over_budget names the steps that are taken, drop, compact and summarise, in this order; "
             "cut_at says where a text that is still too long ends: anywhere, sentence, paragraph or heading."
         ),
+        _(
+            "Passages of documents rank by the ranker that their section names: default, similarity, words or seed, "
+            "which is the one without a line; memories by the one that the profile names."
+        ),
         _("With fill: true, what was left out gets another chance where a tenth of the room stays free."),
         _("Say in a comment, after #, why a number is what it is."),
     ),

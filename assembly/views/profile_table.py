@@ -21,6 +21,8 @@ class SectionRow:
     required: bool
     top_k: int | None
     is_dropped: bool
+    ranker: str | None
+    """By what passages of documents rank; None: there are none in it."""
 
     @property
     def tone(self) -> str:
@@ -65,6 +67,7 @@ def _row(section: Section, budget: int) -> SectionRow:
         required=section.required,
         top_k=section.top_k,
         is_dropped=section.overflow == "drop",
+        ranker=section.ranker_name,
     )
 
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from assembly.engine.flat import flat
 from assembly.engine.profile import Weights
-from assembly.engine.ranking import DECIMALS, SHARE
+from assembly.engine.ranking import DECIMALS, SHARE, SOURCE_SHARE
 from assembly.engine.types import Decision
 
 WIDTH = 1000  # of a bar, in the units of its SVG
@@ -27,13 +27,13 @@ FEATURES: Mapping[str, str | Promise] = {
     "similarity": gettext_lazy("Its meaning is near the topic"),
     "similarity_z": gettext_lazy("Its meaning is nearer the topic than that of others"),
     "similarity_with_previous": gettext_lazy("Its meaning, together with what was said before it"),
-    "similarity_with_previous_z": gettext_lazy("Its meaning and what was said before it, compared with others"),
+    "similarity_with_previous_z": gettext_lazy("Its meaning and what stands before it, compared with others"),
     "similarity_of_day": gettext_lazy("The nearest in meaning of its day"),
-    "similarity_of_day_z": gettext_lazy("The nearest in meaning of its day, compared with other days"),
+    "similarity_of_day_z": gettext_lazy("The nearest in meaning of its day or its document, compared with others"),
     "words": gettext_lazy("Words of the topic are in it"),
     "words_z": gettext_lazy("More words of the topic are in it than in others, for its length"),
     "words_around_z": gettext_lazy("Words of the topic, in it and on either side, compared with others"),
-    "words_of_day_z": gettext_lazy("Words of the topic on its day, compared with other days"),
+    "words_of_day_z": gettext_lazy("Words of the topic on its day or in its document, compared with others"),
     "words_with_previous": gettext_lazy("Words of the topic, in it or right before it"),
     "words_around": gettext_lazy("Words of the topic, in it or on either side"),
     "words_of_day": gettext_lazy("Words of the topic, anywhere on its day"),
@@ -43,6 +43,7 @@ FEATURES: Mapping[str, str | Promise] = {
     "time_said": gettext_lazy("It says when something was"),
     "relative_length": gettext_lazy("How long it is among its like"),
     "length": gettext_lazy("How much it says"),
+    "brevity": gettext_lazy("How brief the texts are among which it was found"),
     "asks": gettext_lazy("It asks rather than tells"),
     "after_question": gettext_lazy("It comes right after a question"),
     "salience": gettext_lazy("Importance"),
@@ -69,13 +70,15 @@ FEATURES: Mapping[str, str | Promise] = {
 class Part:
     """One thing that was measured. `share` is what it adds to the score; None: it explains, and counts for nothing.
 
-    `width` is its share's part of a bar, in the units of its SVG: that of the largest share is whole.
+    `width` is its share's part of a bar, in the units of its SVG: that of the largest share is whole. `source_share` is
+    what it added to the score by which its source ranked it, where that is another one.
     """
 
     label: str
     value: float | None
     share: float | None
     width: int = 0
+    source_share: float | None = None
 
     @property
     def against(self) -> bool:
@@ -90,9 +93,9 @@ class Part:
     @property
     def counted(self) -> str:
         """The share to two decimals. Said here, because a page has hundreds of them, and filters take their time."""
-        if self.share is None:
-            return _("counts nothing")
-        return f"{self.share:.2f}".replace("-", MINUS)
+        if self.source_share is not None:
+            return _("%(share)s where it was found") % {"share": _signed(self.source_share)}
+        return _("counts nothing") if self.share is None else _signed(self.share)
 
 
 def score_parts(decision: Decision, weights: Weights) -> list[Part]:
@@ -103,7 +106,8 @@ def score_parts(decision: Decision, weights: Weights) -> list[Part]:
     if decision.score is None:
         return []
     signals = dict(decision.signals)
-    measured = {name: value for name, value in signals.items() if not name.startswith(SHARE)}
+    measured = {name: value for name, value in signals.items() if not name.startswith((SHARE, SOURCE_SHARE))}
+    at_source = {name.removeprefix(SOURCE_SHARE): share for name, share in signals.items() if SOURCE_SHARE in name}
     shares = _shares(decision.score, signals, measured, weights)
     largest = max((abs(share) for share in shares.values()), default=0) or 1.0
     order = sorted(shares, key=lambda name: -abs(shares[name]))
@@ -111,8 +115,15 @@ def score_parts(decision: Decision, weights: Weights) -> list[Part]:
         Part(label_of(name), measured.get(name), shares[name], round(WIDTH * abs(shares[name]) / largest))
         for name in order
     ]
-    explains = [name for name in measured if name not in shares and f"{name}{STANDARD_SCORE}" not in shares]
+    found = sorted(at_source, key=lambda name: -abs(at_source[name]))
+    counted += [Part(label_of(name), measured.get(name), None, source_share=at_source[name]) for name in found]
+    told = shares.keys() | at_source.keys()
+    explains = [name for name in measured if name not in told and f"{name}{STANDARD_SCORE}" not in told]
     return counted + [Part(label_of(name), measured[name], None) for name in explains]
+
+
+def _signed(share: float) -> str:
+    return f"{share:.2f}".replace("-", MINUS)
 
 
 def label_of(feature: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from assembly.engine.ranking import SHARE
+from assembly.engine.ranking import SHARE, SOURCE_SHARE
 from assembly.engine.types import Candidate, Decision
 from assembly.recorded import Recorded
 from assembly.views.titles import reason, title_of
@@ -157,6 +157,9 @@ def _tokens(count: int) -> str:
 
 
 def _part(name: str) -> str:
+    if name.startswith(SOURCE_SHARE):
+        words = name.removeprefix(SOURCE_SHARE).replace("_", " ")
+        return _("share of %(name)s in the score of its source") % {"name": words}
     words = name.removeprefix(SHARE).replace("_", " ")
     return _("share of %(name)s") % {"name": words} if name.startswith(SHARE) else words
 

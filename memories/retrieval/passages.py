@@ -7,7 +7,7 @@ no importance or trust of their own.
 
 import datetime
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -25,9 +25,6 @@ from memories.retrieval.rarity import rarity_of
 from memories.retrieval.rows import Columns, Search
 from memories.retrieval.scores import DECIMALS, Weights, scores_of
 from memories.retrieval.terms import terms_read
-
-EXACT_CHUNKS = 4_000
-"""An agent with no more than these is measured whole."""
 
 # The last bytes of a document's id are random: no two end alike.
 ROW = """
@@ -60,7 +57,7 @@ class FoundPassage:
 class PassageSearch(Search):
     """A question to the chunks of one agent: `at` is the document, as a day by its number, and the place in it."""
 
-    def _row(self, marks: list[str]) -> str:  # type: ignore[override]
+    def _row(self, marks: Sequence[str]) -> str:
         return ROW.format(marks=" | ".join(marks), similarity=self._similarity)
 
     def _label(self, place: int) -> str | None:
@@ -91,8 +88,12 @@ def passages_search(
 
 
 def _measured(agent: Agent, question: Question, vector: Direction | None) -> tuple[Columns, Mapping[str, Numbers]]:
+    """Return all of the agent's chunks and their features.
+
+    To look for the nearest alone would take hardly less: they have no index on meaning, so each is compared anyway.
+    """
     question = replace(question, vector=vector)
-    terms, _more, _ = terms_read(question, "agent_id", agent.pk, EXACT_CHUNKS, table="chunks")
+    terms, _, _ = terms_read(question, "agent_id", agent.pk, most=0)
     search = PassageSearch("agent_id", agent.pk, question, terms)
     rows = search.glanced(OWNED, {}, search.places, before=())
     measured = features(rows, question, rarity_of(rows, search))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from assembly.engine.profile import STEPS, CutAt, Profile, Section, Weights
 from assembly.profiles import CONVERSATION
+from assembly.profiles.rankers import RANKERS
 from assembly.profiles.reading import described_read, profile_read, profile_text
 from assembly.profiles.tree import MAX_CHARACTERS, UnreadableProfile
 from assembly.sources import SOURCES
@@ -83,6 +84,16 @@ def test_a_text_says_what_becomes_of_what_has_no_room() -> None:
     )
 
 
+@pytest.mark.parametrize("name", [*RANKERS, "seed", ""])
+def test_a_section_names_the_ranker_of_its_passages(name: str) -> None:
+    line = f", ranker: {name}" if name else ""
+    text = f"sections: [{{key: a, heading: A, layer: L6, source: semantic_content, shape: blocks{line}}}]"
+    [section] = read(text).sections
+    assert section.ranker == RANKERS.get(name)
+    assert section.ranker_name == (name or "seed")
+    assert read(profile_text(read(text), "")) == read(text)
+
+
 @pytest.mark.parametrize("nothing", ["", "[]", "null", "~"])
 def test_a_profile_may_take_no_steps(nothing: str) -> None:
     assert read(f"over_budget: {nothing}\n{GOOD}") == read(GOOD)
@@ -152,6 +163,10 @@ FAULTS: list[tuple[str, str, int, str]] = [
     ("top_k: 9", "top_k: 0", 21, "from 1 to 1,000"),
     ("required: true", "required: perhaps", 13, "true or false"),
     ("overflow: drop", "overflow: flood", 22, "one of: cut, drop"),
+    ("overflow: drop", "ranker: default", 22, "“ranker” is for semantic_content alone"),
+    ("source: recent_events", "ranker: luck\n    source: semantic_content", 17,
+     "“ranker” must be one of: default, similarity, words, seed."),
+    ("source: recent_events", "ranker:\n    source: semantic_content", 17, "“ranker” must be one of"),
     ("required: true", "required: true\n    cap: 5", 8, "gives a cap to a required section"),
     ("overflow: drop", "required: true", 14, "gives a cap to a required section"),
     ("required: true", "required: false\n  - {key: instructions, heading: I, layer: L1, source: agent_files, "

@@ -54,6 +54,16 @@ PAGES = {
 }
 
 
+def test_a_page_names_what_ranks_the_passages_of_documents(signed_in: SignedIn, teammate: User, admin: User) -> None:
+    line = "{key: a, heading: A, layer: L6, source: semantic_content, shape: blocks, top_k: 3}"
+    profile_create(name="plain", content=f"sections: [{line}]", principal=admin.principal)
+    pages = {name: text_of(signed_in(teammate).get(f"/profiles/{name}/")) for name in ("research", "plain")}
+    assert "Passages of documents, by the ranker default" in pages["research"]
+    assert "Passages of documents, the best 3, by the ranker seed" in pages["plain"]
+    assert pages["research"].count("by the ranker") == 1
+    assert "default, similarity, words or seed" in text_of(signed_in(admin).get("/profiles/new/"))
+
+
 @pytest.mark.parametrize("address", PAGES)
 def test_everybody_is_answered_as_the_table_says(
     address: str, signed_in: SignedIn, people: tuple[User, ...], brief: StoredProfile

@@ -64,7 +64,12 @@ def _assert_they_add_up(assembly: Assembly) -> set[str]:
         if decision.score is not None:
             shares = [part.share for part in score_parts(decision, weights) if part.share is not None]
             assert sum(shares) == pytest.approx(decision.score, abs=0.001), decision
-    return {name for decision in told.decisions for name, _ in decision.signals if not name.startswith("share:")}
+    return {
+        name
+        for decision in told.decisions
+        for name, _ in decision.signals
+        if not name.startswith(("share:", "source_share:"))
+    }
 
 
 def test_shares_add_up_to_the_score_in_every_kind_of_context(team: Team, agent: Agent, owner: User) -> None:

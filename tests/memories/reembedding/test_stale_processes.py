@@ -11,7 +11,7 @@ from assembly.asked import Asked
 from assembly.service import assemble
 from memories.filling import fill
 from memories.models import Chunk, Memory, Tool
-from memories.retrieval import Weights, candidates, memories_search, question_read
+from memories.retrieval import Weights, candidates, memories_search, passages_search, question_read
 from memories.search import memories_find, topic_vector
 from memories.services import MemoryFacts, memory_create
 from memories.spaces import Space, active_space, known_space, told_of
@@ -54,10 +54,16 @@ def of_source(name: str) -> Callable[[Agent], list[float | None]]:
     return search
 
 
+def ranked_passages(agent: Agent) -> list[float | None]:
+    weights = Weights({"similarity_z": 1.0})
+    found = passages_search(agent=agent, topic=TOPIC, vector=topic_vector(TOPIC), weights=weights, limit=9)
+    return [passage.similarity for passage in found]
+
+
 @pytest.mark.parametrize(
     "search",
-    [plain, ranked, of_source("tools"), of_source("semantic_content")],
-    ids=["plain", "ranked", "tools", "chunks"],
+    [plain, ranked, of_source("tools"), of_source("semantic_content"), ranked_passages],
+    ids=["plain", "ranked", "tools", "chunks", "ranked chunks"],
 )
 def test_who_searches_searches_again_in_the_new_space(
     search: Callable[[Agent], list[float | None]], stale: Agent
