@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from django.core.management import call_command
 from django.db import connection, connections
 
@@ -10,14 +9,14 @@ from agents.services import agent_create
 from memories.retrieval import Weights, passages_search
 from tests.assembly.sources.cast import chunk, document
 
-pytestmark = pytest.mark.django_db
 BEFORE = "0013"
 
 
 def rows() -> list[Any]:
     with connections["owner"].cursor() as cursor:
         cursor.execute("SELECT id, document_id, position, text, embedding::text FROM chunks ORDER BY id")
-        return cursor.fetchall()
+        found: list[Any] = cursor.fetchall()
+    return found
 
 
 def has_words() -> bool:
