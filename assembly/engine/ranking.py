@@ -22,6 +22,8 @@ SHARE = "share:"
 """What the names of shares begin with, among the signals of a decision."""
 SOURCE_SHARE = "source_share:"
 """What they begin with where they add up to the score of the source, and not to that of the decision."""
+OF_PROFILE = frozenset({"salience", "credibility"})
+"""Features of memories which, of blocks, the profile weighs."""
 DECIMALS = 4
 LEAST_BOOST = 1e-6
 HALF = 10.0
@@ -124,7 +126,12 @@ def shares_at_source(ranker: Ranker | None, candidate: Candidate) -> Signals:
     """
     if ranker is None or BREVITY not in candidate.measures:
         return ()
-    return tuple([(f"{SOURCE_SHARE}{name}", share) for name, share in ranker.shares(candidate)])
+    return tuple([(f"{SOURCE_SHARE}{name}", share) for name, share in shares_of_block(ranker, candidate)])
+
+
+def shares_of_block(ranker: Ranker, candidate: Candidate) -> Signals:
+    """Return what each feature adds to the score of a block at its source, without those that the profile weighs."""
+    return tuple([(name, share) for name, share in ranker.shares(candidate) if name not in OF_PROFILE])
 
 
 def relevance_of(score: float) -> float:

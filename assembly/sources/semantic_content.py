@@ -14,7 +14,7 @@ from django.db.models import F, FloatField, QuerySet, Value
 from assembly.engine.formatting import format_chunk
 from assembly.engine.formulas import chunk_boosts, keyword_matches, measures, recency_score
 from assembly.engine.profile import Section
-from assembly.engine.ranking import Ranker, relevance_of, score_of
+from assembly.engine.ranking import Ranker, relevance_of, score_of, shares_of_block
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Situation
 from assembly.sources.labels import path_labels
@@ -91,7 +91,7 @@ def _scored_by_formula(situation: Situation, passage: FoundPassage) -> Candidate
 def _scored_by_ranker(situation: Situation, ranker: Ranker, passage: FoundPassage) -> Candidate:
     """Return the passage with all that was measured of it; its relevance is the ranker's score, brought to 0 to 1."""
     candidate = _candidate(passage)
-    relevance = relevance_of(score_of(ranker.shares(candidate)))
+    relevance = relevance_of(score_of(shares_of_block(ranker, candidate)))
     recency = recency_score(situation.age(passage.updated))
     measured = measures(recency=recency, relevance=relevance, **passage.measures)
     return replace(candidate, score=relevance, measures=measured)

@@ -63,6 +63,7 @@ def test_the_passage_with_the_answer_comes_first_and_says_why(answer: Answer) ->
     shares = {name.removeprefix("source_share:"): value for name, value in signals.items() if "share" in name}
     weights = dict(RANKERS["default"].weights_for(recorded(answer.assembly).inputs.candidates[0]))
     assert {"similarity_z", "words_z", "words_around_z", "relative_length"} <= shares.keys()
+    assert not {"salience", "credibility"} & shares.keys(), "the profile weighs these"
     for name, share in shares.items():
         assert share == pytest.approx(weights[name] * signals[name], abs=1e-4)
     assert first.score == signals["source_score"] == signals["relevance"]

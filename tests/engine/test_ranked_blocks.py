@@ -10,9 +10,9 @@ from assembly.engine.ranking import Ranker, relevance_of
 from assembly.engine.types import Candidate
 from tests.engine.cast import candidate, decision_on, run
 
-RANKER = Ranker("mine", 2, (("similarity_z", 1.0), ("words_z", 2.0)), least_words=0.3, reach=6.0)
+RANKER = Ranker("mine", 2, (("salience", 1.0), ("similarity_z", 1.0), ("words_z", 2.0)), least_words=0.3, reach=6.0)
 BLOCKS = Section("s", "Content", "L6", "semantic_content", "blocks", ranker=RANKER)
-FEATURES = {"similarity_z": 1.5, "words_z": -0.25, "words": 0.1, "brevity": 0.4}
+FEATURES = {"salience": 0.5, "similarity_z": 1.5, "words_z": -0.25, "words": 0.1, "brevity": 0.4}
 
 
 def profile(section: Section) -> Profile:

@@ -8,7 +8,7 @@ import pytest
 
 from agents.models import Agent
 from assembly.engine.profile import Section
-from assembly.engine.ranking import Ranker, relevance_of, score_of
+from assembly.engine.ranking import Ranker, relevance_of, score_of, shares_of_block
 from assembly.engine.types import Candidate
 from assembly.profiles.rankers import RANKERS
 from assembly.sources import SOURCES, Filters, Gathered, Situation
@@ -50,7 +50,7 @@ def test_a_passage_carries_what_was_measured_and_its_score_from_0_to_1(agent: Ag
     [best, *others] = ranked(agent, ranker)
     assert best.text == f"notes.md:11\n{CAT}"
     assert {"similarity_z", "similarity_with_previous_z", "relative_length", "brevity"} <= best.measures.keys()
-    assert best.score == best.measures["relevance"] == relevance_of(score_of(ranker.shares(best)))
+    assert best.score == best.measures["relevance"] == relevance_of(score_of(shares_of_block(ranker, best)))
     assert all(0 <= (one.score or 0) <= (best.score or 0) < 1 for one in others)
     assert best.measures["recency"] == pytest.approx(0.1353, rel=1e-3)
     assert best.occurred_at is not None
