@@ -55,7 +55,7 @@ class ProfileSectionSerializer(serializers.Serializer[Any]):
     required = serializers.BooleanField(help_text="Always in, never cut.")  # type: ignore[assignment]  # as above
     overflow = serializers.ChoiceField(choices=["cut", "drop"])
     ranker = serializers.CharField(
-        allow_null=True, help_text="By what passages of documents rank; null: the section has none."
+        allow_null=True, help_text="The ranker of passages of documents; null: the section has none."
     )
 
 

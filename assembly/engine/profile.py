@@ -76,7 +76,7 @@ class Section:
     """Most percent of the budget, as a second cap: floor(budget * share / 100) tokens."""
     overflow: Overflow = "cut"
     ranker: Ranker | None = None
-    """By what the source of these blocks ranked what it measured; None: by the formula of the seed."""
+    """The ranker by which the source of these blocks chose them; None: it chose by the formula of the seed."""
 
     @property
     def ranker_name(self) -> str | None:

@@ -21,9 +21,9 @@ BREVITY = "brevity"
 SHARE = "share:"
 """What the names of shares begin with, among the signals of a decision."""
 SOURCE_SHARE = "source_share:"
-"""What they begin with where they add up to the score of the source, and not to that of the decision."""
+"""Names begin so where the shares add up to the score of the source, and not to that of the decision."""
 OF_PROFILE = frozenset({"salience", "credibility"})
-"""Features of memories which, of blocks, the profile weighs."""
+"""Features of memories; of blocks, the profile weighs them itself."""
 DECIMALS = 4
 LEAST_BOOST = 1e-6
 HALF = 10.0

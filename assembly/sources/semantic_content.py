@@ -1,4 +1,4 @@
-"""The pieces of documents that bear on the topic; without one, those of the documents that changed last.
+"""The source of passages of documents that bear on the topic; without one, those of the documents that changed last.
 
 By default they rank by the formula of the seed: similarity times boosts. A section may name a ranker instead, which
 weighs what is measured of memories, too.
@@ -30,7 +30,8 @@ LIMIT = 20
 def semantic_content(situation: Situation, sections: Sequence[Section]) -> Gathered:
     """Return the best chunks for each section, by its ranker; one search serves all sections of the same ranker."""
     limit = situation.raised(LIMIT)
-    found = {ranker: _found(situation, ranker, limit) for ranker in {section.ranker: None for section in sections}}
+    rankers = dict.fromkeys(section.ranker for section in sections)
+    found = {ranker: _found(situation, ranker, limit) for ranker in rankers}
     candidates = [replace(one, section=section.key) for section in sections for one in found[section.ranker]]
     return Gathered(candidates, limit * len(sections))
 

@@ -22,7 +22,7 @@ class SectionRow:
     top_k: int | None
     is_dropped: bool
     ranker: str | None
-    """By what passages of documents rank; None: there are none in it."""
+    """The name of the ranker of passages of documents; None: there are none in it."""
 
     @property
     def tone(self) -> str:

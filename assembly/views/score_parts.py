@@ -117,8 +117,8 @@ def score_parts(decision: Decision, weights: Weights) -> list[Part]:
     ]
     found = sorted(at_source, key=lambda name: -abs(at_source[name]))
     counted += [Part(label_of(name), measured.get(name), None, source_share=at_source[name]) for name in found]
-    told = shares.keys() | at_source.keys()
-    explains = [name for name in measured if name not in told and f"{name}{STANDARD_SCORE}" not in told]
+    named = shares.keys() | at_source.keys()
+    explains = [name for name in measured if name not in named and f"{name}{STANDARD_SCORE}" not in named]
     return counted + [Part(label_of(name), measured[name], None) for name in explains]
 
 

@@ -55,7 +55,7 @@ class FoundPassage:
 
 @dataclass(frozen=True)
 class PassageSearch(Search):
-    """A question to the chunks of one agent: `at` is the document, as a day by its number, and the place in it."""
+    """The search puts a question to the chunks of one agent. `at` is the document, as a day, and the place in it."""
 
     def _row(self, marks: Sequence[str]) -> str:
         return ROW.format(marks=" | ".join(marks), similarity=self._similarity)

@@ -71,12 +71,12 @@ def test_the_passage_with_the_answer_comes_first_and_says_why(answer: Answer) ->
 
 
 def test_a_replay_needs_no_search_and_names_the_same_shares(answer: Answer) -> None:
-    told = recorded(Assembly.objects.get(id=answer.assembly.id))
-    again = replay(told)
+    record = recorded(Assembly.objects.get(id=answer.assembly.id))
+    again = replay(record)
     assert (again.identical, again.content) == (True, answer.content)
-    assert told.inputs.profile.sections[0].ranker == RANKERS["default"]
-    made = {one.ref: dict(one.signals) for one in told.inputs.assembled().decisions}
-    assert made == {one.ref: dict(one.signals) for one in decided(told.assembly)}
+    assert record.inputs.profile.sections[0].ranker == RANKERS["default"]
+    made = {one.ref: dict(one.signals) for one in record.inputs.assembled().decisions}
+    assert made == {one.ref: dict(one.signals) for one in decided(record.assembly)}
 
 
 def test_a_record_from_before_there_were_rankers_of_passages_is_as_it_was(answer: Answer) -> None:
@@ -111,9 +111,9 @@ def test_the_api_shows_features_and_shares(answer: Answer, admin_api: Api) -> No
 
 
 def test_a_page_tells_the_score_from_that_of_the_source(answer: Answer) -> None:
-    told = recorded(answer.assembly)
-    [first] = [one for one in told.inputs.assembled().decisions if one.rank == 1]
-    parts = score_parts(first, told.inputs.profile.weights)
+    record = recorded(answer.assembly)
+    [first] = [one for one in record.inputs.assembled().decisions if one.rank == 1]
+    parts = score_parts(first, record.inputs.profile.weights)
     assert [part.share for part in parts if part.share is not None] == [pytest.approx(first.score)]
     by_label = {part.label: part for part in parts}
     words = by_label[label_of("words_z")]
@@ -122,16 +122,16 @@ def test_a_page_tells_the_score_from_that_of_the_source(answer: Answer) -> None:
     assert words.value == dict(first.signals)["words_z"]
 
 
-def test_another_ranker_has_to_be_asked_for_and_is_told_as_a_setting(answer: Answer) -> None:
+def test_another_ranker_has_to_be_searched_for_and_is_named_as_a_setting(answer: Answer) -> None:
     from assembly.again.settings import settings_between
     from assembly.again.wished_profile import reaches
 
-    told = recorded(Assembly.objects.get(id=answer.assembly.id))
+    record = recorded(Assembly.objects.get(id=answer.assembly.id))
     row = StoredProfile.objects.get(name="passages")
     text = PROFILE.replace("ranker: default", "ranker: seed")
     profile_save(name="passages", content=text, expected_version=row.version, principal=SYSTEM)
-    [section] = told.inputs.profile.sections
-    wanted = replace(told.inputs.profile, sections=(replace(section, ranker=None),))
-    assert not reaches(told, wanted)
-    [setting] = settings_between(told.inputs, replace(told.inputs, profile=wanted))
+    [section] = record.inputs.profile.sections
+    wanted = replace(record.inputs.profile, sections=(replace(section, ranker=None),))
+    assert not reaches(record, wanted)
+    [setting] = settings_between(record.inputs, replace(record.inputs, profile=wanted))
     assert (setting.before, setting.after, setting.of) == ("ranker default", "ranker seed", "Content")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 NAME = "document_recall"
 TOGETHER = "all_in_one"
 ENDINGS = {"code": "", "manuals": ".md"}
-"""Of the paths, by kind: they decide how a document is split."""
+"""The paths of documents of these kinds end so, others in .txt: it decides how they are split."""
 PRINTED = ("r_at_20", "r_at_2000_tokens")
 BETWEEN = "\n\n"
 UNSEEN = ("protocols", "manuals-2", "reference-2", "licences-1")
@@ -44,7 +44,7 @@ Figures = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Question:
     """A question, and the chunks that it ought to find, by their refs."""
 
     text: str
@@ -53,7 +53,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Where a passage stands in a document, in characters."""
+    """The place of a passage in a document, in characters."""
 
     path: str
     start: int
@@ -71,12 +71,12 @@ def run() -> None:
         for file in files:
             kind = file.parent.name
             if not wanted or kind in wanted:
-                for ranker, figures in _asked_of([file], kind).items():
+                for ranker, figures in _figures_of([file], kind).items():
                     kinds[ranker].append(_print(f"{kind}_{ranker}", figures))
         for ranker, means in kinds.items():
             _print(f"all_{ranker}", means)
         if not wanted:
-            for ranker, figures in _asked_of(files, TOGETHER).items():
+            for ranker, figures in _figures_of(files, TOGETHER).items():
                 _print(f"{TOGETHER}_{ranker}", figures)
 
 
@@ -88,12 +88,13 @@ def _print(name: str, figures: Sequence[Figures]) -> Figures:
     return mean
 
 
-def _asked_of(files: Sequence[Path], kind: str) -> dict[str, list[Figures]]:
+def _figures_of(files: Sequence[Path], kind: str) -> dict[str, list[Figures]]:
     """Return by ranker the figures of each question about the documents of the files."""
     with _stored(files) as (agent, questions, chunks):
         figure(NAME, f"{kind}_chunks", chunks, "rows", len(questions))
         return {
-            ranker: [_recall(agent, asked, section) for asked in questions] for ranker, section in _sections().items()
+            ranker: [_recall(agent, question, section) for question in questions]
+            for ranker, section in _sections().items()
         }
 
 
@@ -106,7 +107,7 @@ def _sections() -> "dict[str, Section]":
 
 
 @contextmanager
-def _stored(files: Sequence[Path]) -> "Iterator[tuple[Agent, list[Asked], int]]":
+def _stored(files: Sequence[Path]) -> "Iterator[tuple[Agent, list[Question], int]]":
     """Yield an agent that has the documents of these files while the block runs, the questions, and how many chunks."""
     from django.db import connection, transaction
 
@@ -120,10 +121,10 @@ def _stored(files: Sequence[Path]) -> "Iterator[tuple[Agent, list[Asked], int]]"
         agent = agent_create(slug="reader", name="Reader")
         questions: list[tuple[str, list[Passage]]] = []
         for file in files:
-            facts, asked = _documents(file)
+            facts, found = _documents(file)
             for document in documents_create(agent=agent, facts=facts, principal=SYSTEM):
                 document_split(id_=document.id)
-            questions += asked
+            questions += found
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE chunks")
         chunks = list(Chunk.objects.filter(agent=agent).select_related("document").defer("search"))
@@ -146,11 +147,11 @@ def _documents(file: Path) -> tuple[list[dict[str, Any]], list[tuple[str, list[P
     return facts, [(one["question"], [places[turn] for turn in one["evidence"]]) for one in data["qa"]]
 
 
-def _with_evidence(questions: Sequence[tuple[str, Sequence[Passage]]], chunks: Sequence[Any]) -> list[Asked]:
+def _with_evidence(questions: Sequence[tuple[str, Sequence[Passage]]], chunks: Sequence[Any]) -> list[Question]:
     by_path: dict[str, list[Any]] = defaultdict(list)
     for chunk in chunks:
         by_path[chunk.document.path].append(chunk)
-    asked = []
+    found = []
     for text, passages in questions:
         evidence = {
             chunk.ref
@@ -159,11 +160,11 @@ def _with_evidence(questions: Sequence[tuple[str, Sequence[Passage]]], chunks: S
             if 2 * (min(chunk.end, passage.end) - max(chunk.start, passage.start)) >= chunk.end - chunk.start
         }
         if evidence:
-            asked.append(Asked(text, frozenset(evidence)))
-    return asked
+            found.append(Question(text, frozenset(evidence)))
+    return found
 
 
-def _recall(agent: "Agent", asked: Asked, section: "Section") -> Figures:
+def _recall(agent: "Agent", question: Question, section: "Section") -> Figures:
     from django.utils import timezone
 
     from assembly.engine.rendering import render
@@ -178,9 +179,9 @@ def _recall(agent: "Agent", asked: Asked, section: "Section") -> Figures:
         agent=agent,
         team=None,
         now=timezone.now(),
-        vector=topic_vector(asked.text),
-        topic=asked.text,
-        signals=parse_signals(asked.text),
+        vector=topic_vector(question.text),
+        topic=question.text,
+        signals=parse_signals(question.text),
     )
     found = semantic_content(situation, [section]).candidates
     best = sorted(found, key=lambda candidate: -(candidate.score or 0.0))
@@ -188,5 +189,5 @@ def _recall(agent: "Agent", asked: Asked, section: "Section") -> Figures:
     tokens = [count(f"{render(section, candidate).text}\n\n") for candidate in best]
     order = {candidate.ref: place for place, candidate in enumerate(best)}
     # What was not offered stands at places that nothing reaches.
-    evidence = [order.get(ref, len(best) + missing) for missing, ref in enumerate(sorted(asked.evidence))]
+    evidence = [order.get(ref, len(best) + missing) for missing, ref in enumerate(sorted(question.evidence))]
     return recall(range(len(best)), evidence, tokens)

@@ -29,8 +29,8 @@ def section(ranker: str | Ranker | None, key: str = "content") -> Section:
     return Section(key, "Relevant Content", "L6", "semantic_content", "blocks", ranker=found)
 
 
-def gathered(asked: Situation, *sections: Section) -> Gathered:
-    return SOURCES["semantic_content"].gather(asked, sections)
+def gathered(wanted: Situation, *sections: Section) -> Gathered:
+    return SOURCES["semantic_content"].gather(wanted, sections)
 
 
 def ranked(agent: Agent, ranker: str | Ranker, topic: str = TOPIC, **facts: Any) -> list[Candidate]:
@@ -98,8 +98,8 @@ def test_the_rankers_put_first_what_they_are_named_for(agent: Agent) -> None:
 
 def test_each_section_has_what_its_own_ranker_finds(agent: Agent) -> None:
     written(agent, "notes.md", CAT, "Hunt for the invoice of the animal shelter.", *FILLER)
-    asked = situation(agent, "animal hunt", vector=embed([CAT])[0])
-    found = gathered(asked, section(None, "seed"), section("words", "words"), section("words", "again"))
+    wanted = situation(agent, "animal hunt", vector=embed([CAT])[0])
+    found = gathered(wanted, section(None, "seed"), section("words", "words"), section("words", "again"))
     by_section: dict[str, list[Candidate]] = {}
     for candidate in found.candidates:
         by_section.setdefault(candidate.section, []).append(candidate)
@@ -152,6 +152,6 @@ def test_it_takes_three_queries(
 ) -> None:
     for number in range(5):
         written(agent, f"{number}.md", CAT, *FILLER)
-    asked = situation(agent, TOPIC)
+    wanted = situation(agent, TOPIC)
     with django_assert_num_queries(queries):
-        assert gathered(asked, section(ranker)).candidates
+        assert gathered(wanted, section(ranker)).candidates
