@@ -9,7 +9,7 @@ from agents.services import agent_create
 from memories.retrieval import Weights, passages_search
 from tests.assembly.sources.cast import chunk, document
 
-BEFORE = "0014"
+BEFORE = "0015"
 
 
 def rows() -> list[Any]:

@@ -9,7 +9,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("memories", "0014_remove_import_bytes")]
+    dependencies = [("memories", "0015_memory_languages")]
 
     operations = [
         migrations.AddField(
