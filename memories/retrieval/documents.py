@@ -1,4 +1,4 @@
-"""Passages of documents: which of an agent's chunks of documents bear on a question, by the features that rank memories.
+"""Search of documents: which of an agent's chunks bear on a question, by the features that rank memories.
 
 A document takes the place of a day: its chunks stand side by side in the order of their positions, so what stands
 around a chunk, and what its whole document says, is measured as it is of memories. Chunks have no dates, no labels, and
