@@ -9,13 +9,15 @@ import tempfile
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import tiktoken
 
 DEFAULT_TOKENIZER = "cl100k_base"
+ARRAY_CHARACTERS = 10_000
+"""Of a longer text, tokens are counted as an array: a list of half a million numbers takes twenty megabytes."""
 
 
 class _CachedFile(NamedTuple):
@@ -253,7 +255,16 @@ def get_tokenizer(name: str) -> Tokenizer:
 def _tiktoken(name: str, encoding: tiktoken.Encoding) -> Tiktoken:
     additive = name in _ADDITIVE_AT_LINE_STARTS
     seam = re.compile(f"{_WORD_END}|{_LINE_START}" if additive else _WORD_END)
-    return Tiktoken(name, additive, seam, encoding, _Counts(lambda text: len(encoding.encode_ordinary(text))))
+    return Tiktoken(name, additive, seam, encoding, _Counts(partial(_count, encoding)))
+
+
+def _count(encoding: tiktoken.Encoding, text: str) -> int:
+    if len(text) < ARRAY_CHARACTERS:
+        return len(encoding.encode_ordinary(text))
+    try:
+        return len(encoding.encode_to_numpy(text, disallowed_special=()))
+    except UnicodeEncodeError:  # half a character; `encode_ordinary` knows what to do
+        return len(encoding.encode_ordinary(text))
 
 
 def _bundled() -> tiktoken.Encoding:

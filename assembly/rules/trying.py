@@ -21,6 +21,7 @@ from assembly.rules.access import Owner
 from assembly.rules.comparing import Change, candidate_changes
 from assembly.rules.firing import rules_replayed, with_room
 from assembly.rules.today import Today
+from config.http.cpu_budget import TooCostly
 from teams.models import Team
 from teams.principal import Principal
 
@@ -88,6 +89,10 @@ def rule_try(*, rule: Rule, owner: Owner, principal: Principal, seconds: float =
             trials.append(_tried(rule, assembly, today))
         except (Unreplayable, RecordDamaged, *UNREADABLE):
             damaged += 1
+        except TooCostly:
+            if not trials:
+                raise
+            break
     return Trials(tuple(trials), damaged, len(last) - len(trials) - damaged)
 
 

@@ -13,7 +13,7 @@ from assembly.engine.globs import path_matches
 from assembly.engine.profile import Section
 from assembly.engine.ruling import ALWAYS_INCLUDED
 from assembly.engine.types import Candidate
-from assembly.sources.base import Gathered, Situation
+from assembly.sources.base import MOST_BYTES, Gathered, Situation
 from assembly.sources.labels import entity_labels, memory_labels, path_labels, pattern_labels
 from memories.models import Document, Entity, Memory, Pattern
 from memories.spaces import SLOTS
@@ -28,7 +28,7 @@ def rule_inclusions(situation: Situation, sections: Sequence[Section]) -> Gather
     selectors = dict.fromkeys(selector for rule in situation.rules for selector in rule.then.always_include)
     found: dict[str, Candidate] = {}
     for selector in selectors:
-        for candidate in islice(FINDERS[selector.by](situation, selector.value), LIMIT):
+        for candidate in _first(FINDERS[selector.by](situation, selector.value)):
             found.setdefault(candidate.ref, candidate)
     placed = [
         replace(candidate, section=section.key, position=place)
@@ -36,6 +36,16 @@ def rule_inclusions(situation: Situation, sections: Sequence[Section]) -> Gather
         for place, candidate in enumerate(found.values())
     ]
     return Gathered(placed, LIMIT * len(selectors) * len(sections))
+
+
+def _first(found: Iterator[Candidate]) -> Iterator[Candidate]:
+    """Yield the first LIMIT of them, as long as the texts of those before it are less than MOST_BYTES."""
+    size = 0
+    for candidate in islice(found, LIMIT):
+        if size >= MOST_BYTES:
+            return
+        size += len(candidate.text.encode())
+        yield candidate
 
 
 def _by_path(situation: Situation, pattern: str) -> Iterator[Candidate]:

@@ -8,7 +8,7 @@ from django.utils.translation import ngettext
 
 from config.http.cpu_budget import TooCostly, check_cpu, cpu_budget
 from teams.differences.rendering import RenderedDifference, rendered_comparison
-from teams.differences.rows import MOST_CHANGES, Place, places_of
+from teams.differences.rows import Place, places_of
 from teams.differences.texts import Difference, difference
 
 MOST_CHARACTERS = 200_000
@@ -51,16 +51,16 @@ def compared(old: str, new: str, *, source: bool = False) -> Comparison:
     read = _read(old, new) if may_be_read and not source else None
     if read:
         return Comparison(summary_of(found, read.changes), old == new, True, read.html, [], read.changes)
-    changes = found.changes
-    shown = min(len(changes), MOST_CHANGES)
+    places = places_of(found)
+    shown = max((place.number for place in places), default=0)
     return Comparison(
         summary=summary_of(found),
         is_same=old == new,
         may_be_read=may_be_read and source,
         html=SafeString(""),
-        places=places_of(found),
+        places=places,
         changes=shown,
-        hidden_changes=len(changes) - shown,
+        hidden_changes=len(found.changes) - shown,
         is_coarse=found.is_coarse,
     )
 

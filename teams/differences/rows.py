@@ -15,6 +15,8 @@ LONGEST = 600
 MOST_CHANGES = 500
 MOST_ROWS = 500
 """Of one change: what is longer was rewritten, and its first lines tell so."""
+MOST_RUNS = 10_000
+"""Of all changes together, after which no further one is begun: to write 20,000 runs as HTML takes two seconds."""
 SHOWN = 200
 """Characters of such a run that are left on both sides."""
 
@@ -43,14 +45,15 @@ class Place:
 
 
 def places_of(difference: Difference) -> list[Place]:
-    """The first MOST_CHANGES changes with a few lines around them."""
-    parts, places, number = difference.parts, list[Place](), 0
+    """The first MOST_CHANGES changes, of MOST_RUNS or little more, with a few lines around them."""
+    parts, places, number, runs = difference.parts, list[Place](), 0, 0
     for index, part in enumerate(parts):
-        if part.changed and number == MOST_CHANGES:
+        if part.changed and (number == MOST_CHANGES or runs >= MOST_RUNS):
             break
         if part.changed:
             number += 1
             places.append(_change(part, number))
+            runs += sum(len(row.runs) for row in places[-1].rows)
         else:
             places.extend(_surroundings(part, is_first=index == 0, is_last=index == len(parts) - 1))
     return places

@@ -13,11 +13,13 @@ from assembly.replay import replay
 from assembly.rules.services import rule_delete, rule_save
 from memories.models import Document, Entity, Event, Memory, Pattern, Relation
 from memories.services import MemoryFacts, memory_create
+from memories.services.document import documents_create
 from teams.models import Team
 from teams.principal import SYSTEM
 from tests.assembly.conftest import NOW
 from tests.assembly.everything import everything
 from tests.assembly.ruled import OFF, fates, made, told
+from tests.decided import decided
 
 
 @pytest.fixture
@@ -170,3 +172,12 @@ def test_a_rule_finds_at_most_twenty_of_a_kind(kept: tuple[Agent, Team]) -> None
     answer = told(kept)
     refs = [item.ref.partition(":")[0] for item in answer.decisions if item.section == "always_included"]
     assert refs == ["memory"] * 20 + ["document"] * 20
+
+
+@pytest.mark.finding("3a")
+def test_what_a_line_always_includes_has_a_largest_sum_of_texts(luna: Agent, demo_team: Team) -> None:
+    facts = [{"path": f"src/{number}.md", "content": "word " * 120_000, "language": ""} for number in range(4)]
+    documents_create(agent=luna, principal=SYSTEM, facts=facts)
+    made("sources", "description: d\nthen:\n  always_include:\n    - path: src/**\n")
+    included = [one for one in decided(told((luna, demo_team)).assembly) if one.section == "always_included"]
+    assert len(included) == 2

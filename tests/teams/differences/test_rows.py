@@ -1,9 +1,11 @@
 """The difference as it is written: lines with their numbers."""
 
+import pytest
 from hypothesis import given
 
 from teams.differences import difference
-from teams.differences.rows import LONGEST, places_of
+from teams.differences.comparison import compared
+from teams.differences.rows import LONGEST, MOST_CHANGES, MOST_RUNS, places_of
 from tests.teams.differences.texts import any_texts, calm
 
 
@@ -60,3 +62,13 @@ def test_a_very_long_line_is_shown_around_what_changed() -> None:
     lines = drawn(old, old.replace("old", "new"))
     assert all(len(line) < 3 * LONGEST for line in lines)
     assert [" … " in line for line in lines] == [True, True]
+
+
+@pytest.mark.finding("3a")
+def test_many_long_changes_are_shown_up_to_a_number_of_runs() -> None:
+    blocks = [[f"{number} {line} {{}}\n" for line in range(120)] for number in range(400)]
+    texts = ["same\n".join("".join(lines) for lines in blocks).replace("{}", side) for side in ("old", "new")]
+    shown = compared(*texts, source=True)
+    assert MOST_RUNS <= sum(len(row.runs) for place in shown.places for row in place.rows) < 1.3 * MOST_RUNS
+    assert 0 < shown.changes < MOST_CHANGES
+    assert shown.changes + shown.hidden_changes == len(blocks)
