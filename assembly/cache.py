@@ -38,8 +38,8 @@ Changes = tuple[int, ...]
 
 LIFETIME_SECONDS = 30
 MAX_BYTES = 24_000_000
-DECISION_BYTES = 1_000
-"""Memory of one decision beside the content, roughly."""
+DECISION_BYTES = 2_500
+"""Memory of one decision beside the content, with what the record says of it, where a ranker gave its shares."""
 TEXT_COPIES = 3
 """A text whose candidate is remembered is there as it was read, as contexts show it, and without its end."""
 

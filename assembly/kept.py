@@ -30,7 +30,7 @@ from config.http.statements import Rows
 
 LIFETIME_SECONDS = 300
 MAX_BYTES = 24_000_000
-ROW_BYTES = 1_500
+ROW_BYTES = 2_500
 """Memory of a row beside its texts, roughly."""
 
 

@@ -32,7 +32,7 @@ FROM assemblies AS one LEFT JOIN assemblies AS repeated ON repeated.id = one.dec
 """
 MAX_KNOWN_BYTES = 24_000_000
 """Memory of the records that were read lately. A larger one is read again each time."""
-CANDIDATE_BYTES = 2_000
+CANDIDATE_BYTES = 4_500
 """Memory of a candidate beside its text, roughly, with the decision on it."""
 UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ObjectDoesNotExist)
 """What reading a record raises that somebody changed, or that names a tokenizer which is not there any more."""

@@ -10,6 +10,7 @@ to be what was asked for.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from assembly.engine.types import Candidate, InvalidAssembly
@@ -116,7 +117,13 @@ def boost_share(boost: float) -> float:
 
 def named_shares(shares: Signals) -> Signals:
     """The shares as the signals of a decision name them."""
-    return tuple([(f"{SHARE}{name}", share) for name, share in shares])
+    return tuple([(_share_name(name), share) for name, share in shares])
+
+
+@lru_cache(256)
+def _share_name(feature: str) -> str:
+    # The same text for all decisions: they are remembered by the thousand.
+    return f"{SHARE}{feature}"
 
 
 def shares_at_source(ranker: Ranker | None, candidate: Candidate) -> Signals:

@@ -12,8 +12,8 @@ from contextlib import suppress
 
 SETTINGS = {
     "MALLOC_ARENA_MAX": "1",
-    "MALLOC_MMAP_THRESHOLD_": "262144",
-    "MALLOC_TRIM_THRESHOLD_": "8388608",
+    "MALLOC_MMAP_THRESHOLD_": "65536",
+    "MALLOC_TRIM_THRESHOLD_": "4194304",
 }
 """Arenas; bytes from which an allocation has pages of its own, which go back when it is freed; bytes that may stay free
 at the end of the heap. Read by glibc when a process begins; others pass them over."""

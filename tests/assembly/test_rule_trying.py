@@ -15,11 +15,14 @@ from assembly.cache import Answer
 from assembly.engine.rules import Rule
 from assembly.models import Assembly, StoredRule
 from assembly.models.body import packed
+from assembly.rules import trying
 from assembly.rules.access import Owner, scope_of
 from assembly.rules.catalogue import entry_of, rule_drafted
 from assembly.rules.services import rule_create, rule_save
+from assembly.rules.today import Today
 from assembly.rules.trying import LIMIT, Trial, Trials, rule_try
 from assembly.service import assemble
+from config.http.cpu_budget import TooCostly
 from memories.models import Document, Event, Session
 from teams.files import file_save
 from teams.models import Team, User
@@ -221,6 +224,29 @@ def test_the_last_twenty_are_tried_within_their_time(kept: tuple[Agent, Team]) -
     assert trials.trials[0].assembly.budget == 1_000 + LIMIT + 1
     hurried = tried(RULES["exclude"], seconds=0)
     assert (len(hurried.trials), hurried.untried) == (1, LIMIT - 1)
+
+
+@pytest.mark.finding("3a")
+def test_what_was_tried_is_told_where_the_cpu_time_ends(
+    kept: tuple[Agent, Team], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        told(kept, max_tokens=1_000 + number)
+    done: list[Assembly] = []
+
+    def costly(rule: Rule, assembly: Assembly, today: Today) -> Trial:
+        if len(done) == most:
+            raise TooCostly("Enough.")
+        done.append(assembly)
+        return real(rule, assembly, today)
+
+    real, most = trying._tried, 2
+    monkeypatch.setattr(trying, "_tried", costly)
+    trials = tried(RULES["exclude"])
+    assert (len(trials.trials), trials.untried) == (2, 2)
+    done, most = [], 0
+    with pytest.raises(TooCostly):
+        tried(RULES["exclude"])
 
 
 def test_few_queries_are_made(

@@ -5,13 +5,16 @@ Tried over everything that the engine's promises are tried with: all shapes, rul
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assembly.engine.types import Decision
+from assembly.engine.profile import Profile, Section
+from assembly.engine.types import Candidate, Decision
 from assembly.recorded import Inputs
-from assembly.whynot.trials import is_whole
-from tests.assembly.whynot.told import check, found_for
+from assembly.whynot.searching import Spent
+from assembly.whynot.trials import Trials, is_whole
+from tests.assembly.whynot.told import check, found_for, inputs
 from tests.engine.situations import Situation, situations
 
 CALM = settings(
@@ -52,3 +55,12 @@ def test_with_few_runs_it_says_less_and_nothing_wrong(situation: Situation, runs
         return
     decision = data.draw(st.sampled_from(out), label="decision")
     check(inputs, decision, found_for(inputs, decision, most_runs=runs))
+
+
+def test_a_run_of_the_engine_ends_with_the_time() -> None:
+    profile = Profile("one", 1, (Section("files", "Files", "L1", "agent_files", "text", cap=5),), budget=5)
+    given = inputs(profile, Candidate("file:1", "files", "word " * 100), budget=5)
+    trials = Trials(given, seconds=5, clock=iter([0.0, 5.0, 5.0]).__next__)
+    with pytest.raises(Spent):
+        trials.assembled(())
+    assert trials.runs == 1
