@@ -66,7 +66,13 @@ def laden(now: datetime.datetime) -> dict[str, str]:
     facts = [MemoryFacts(kind="fact", text=distinct(19_000, f"m{number}")) for number in range(100)]
     for owner in (agent, team):
         memories_create(owner=owner, facts=facts, principal=SYSTEM)
-    return {"day": now.date().isoformat(), "now": now.isoformat().replace("+00:00", "Z")}
+    made = datetime.datetime.now(datetime.UTC)
+    minute = made + datetime.timedelta(minutes=1)
+    return {
+        "day": now.date().isoformat(),
+        "now": f"{made:%Y-%m-%dT%H:%M:%SZ}",
+        "minute": f"{minute:%Y-%m-%dT%H:%M}",
+    }
 
 
 def compared_versions() -> None:

@@ -1,7 +1,7 @@
 """The costliest requests that the limits allow: for each route that computes, the worst input that was found.
 
 `costly_agents` makes whom they are about. Paths and bodies name in braces what is known once that is made: `{assembly}`
-and `{other}`, two contexts that the agent `laden` was given; `{proposal}` on the first of them; `{day}` and `{now}`.
+and `{other}`, two contexts that the agent `laden` was given; `{proposal}` on the first of them; `{day}`, `{now}` and `{minute}`.
 """
 
 import itertools
@@ -21,9 +21,11 @@ from tests.benchmarks.costly_agents import (
     distinct,
     repeated,
 )
-from tests.costly_inputs import archive_of_logs, archive_of_memories, archive_of_owners, comparisons, merges, previews
+from tests.costly_inputs import archive_of_memories, archive_of_owners, comparisons, merges, previews, zipped
 
 PROFILES = ("conversation", "coding", "research", "operations", "stack")
+MOST_OWNERS = 500
+"""Agents of an import."""
 RULE = """description: d
 then:
   always_include:
@@ -152,12 +154,12 @@ def _writes() -> list[CostlyRequest]:
     keeps = f"agents/{PLAIN}"
     words, emoji = distinct(1_990), repeated("\U0001f600", 400)
     event = {"type": "tool_result", "tool": "t", "content": {"text": repeated("a b ", 4_500)}}
-    deep = {"type": "message", "content": {"a": [{"b": [number] * 5} for number in range(3_000)]}}
+    deep = {"type": "message", "content": {"a": [{"b": [number] * 5} for number in range(2_500)]}}
     return [
         _api("memories batch", f"{keeps}/memories/batch", _items(1_000, lambda _: {"kind": "fact", "text": words})),
         _api("memories emoji", f"{keeps}/memories/batch", _items(1_000, lambda _: {"kind": "fact", "text": emoji})),
         _api("events batch", f"agents/{PLAIN}/events/batch", _items(1_000, lambda _: event)),
-        _api("events deep", f"agents/{PLAIN}/events/batch", _items(60, lambda _: deep)),
+        _api("events deep", f"agents/{PLAIN}/events/batch", _items(50, lambda _: deep)),
         _api("entities batch", f"agents/{PLAIN}/entities/batch", _items(1_000, lambda number: {
             "type": "thing", "name": f"n{number} " + "x" * 180,
             "properties": {f"k{key}": "v" * 80 for key in range(45)},
@@ -203,9 +205,11 @@ def _trials() -> list[CostlyRequest]:
 
 def _imports() -> list[CostlyRequest]:
     archives = {
-        "owners": archive_of_owners,
+        "owners": lambda: archive_of_owners(MOST_OWNERS),
         "memories": lambda: archive_of_memories(PLAIN),
-        "logs": lambda: archive_of_logs(PLAIN),
+        "logs": lambda: zipped(
+            {f"agents/{PLAIN}/memory/2025-01-{day:02}.md": distinct(FILE_CHARACTERS, f"l{day}") for day in range(1, 21)}
+        ),
     }
     return [_api(f"import {name}", "import?dry_run=true", make) for name, make in archives.items()]
 
@@ -275,5 +279,5 @@ def _pages() -> list[CostlyRequest]:
         size("letters", "a", 990_000),
         size("links", "[", 99_000),
         size("quotations", "> ```\n===\n", 99_000),
-        page("page as of", f"/agents/{LADEN}/as-of/?at={{day}}T23:59&profile=stack&topic=w1"),
+        page("page as of", f"/agents/{LADEN}/as-of/?at={{minute}}&profile=stack&topic=w1"),
     ]
