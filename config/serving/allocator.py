@@ -6,9 +6,11 @@ which its caches had 30. Python computes in one thread at a time, so that one ar
 """
 
 import ctypes
+import gc
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from math import inf
 
 SETTINGS = {
     "MALLOC_ARENA_MAX": "1",
@@ -17,8 +19,11 @@ SETTINGS = {
 }
 """Arenas; bytes from which an allocation has pages of its own, which go back when it is freed; bytes that may stay free
 at the end of the heap. Read by glibc when a process begins; others pass them over."""
-WORTH_SECONDS = 0.05
-"""CPU time of a request that may have needed much memory; most take a fraction of it."""
+WORTH_SECONDS, COSTLY_SECONDS = 0.05, 0.5
+"""CPU time of a request that may have needed much memory, and of one whose objects may have grown old meanwhile; most
+take a fraction of it."""
+YOUNG = 1
+"""Python's garbage collector knows generations 0, 1 and 2; these are the first two."""
 
 
 def environment_of_child(variables: Mapping[str, str]) -> dict[str, str]:
@@ -26,7 +31,12 @@ def environment_of_child(variables: Mapping[str, str]) -> dict[str, str]:
     return {**SETTINGS, **os.environ, **variables}
 
 
-def give_back_memory() -> None:
-    """Return freed memory to the system, where the C library can."""
+def give_back_memory(seconds: float = inf) -> None:
+    """Free what a request of so many CPU seconds left behind, and return it to the system, where the C library can.
+
+    A response refers to itself, with all of its text, so that it goes with the garbage collector alone, which comes by
+    itself after the next thousands of requests (`config.serving.garbage`).
+    """
+    gc.collect() if seconds > COSTLY_SECONDS else gc.collect(YOUNG)
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).malloc_trim(0)

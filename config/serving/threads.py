@@ -96,8 +96,8 @@ class ThreadedHandler(ASGIHandler):
                 await self._send_rest(answer.rest, send)
         finally:
             del body, answering, answer
-            if scope["facts"]["seconds"] > WORTH_SECONDS:
-                self._threads.submit(give_back_memory)
+            if (seconds := scope["facts"]["seconds"]) > WORTH_SECONDS:
+                self._threads.submit(give_back_memory, seconds)
 
     @asynccontextmanager
     async def _turn(self, scope: Any, body: IO[bytes]) -> AsyncIterator[None]:

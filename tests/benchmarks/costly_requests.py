@@ -1,7 +1,7 @@
 """The costliest requests that the limits allow: for each route that computes, the worst input that was found.
 
 `costly_agents` makes whom they are about. Paths and bodies name in braces what is known once that is made: `{assembly}`
-and `{other}`, two contexts that the agent `laden` was given; `{proposal}` on the first of them; `{day}`, `{now}` and `{minute}`.
+and `{other}`, two contexts that the agent `laden` was given; `{proposal}` on the first; `{day}`, `{now}`, `{minute}`.
 """
 
 import itertools

@@ -114,7 +114,7 @@ def test_memory_goes_back_after_a_request_that_computed_for_long(
     handler: ThreadedHandler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given_back: list[str] = []
-    monkeypatch.setattr(threads, "give_back_memory", lambda: given_back.append("all"))
+    monkeypatch.setattr(threads, "give_back_memory", lambda _: given_back.append("all"))
     monkeypatch.setattr(threads, "WORTH_SECONDS", 60)
     ask(handler, "/told")
     monkeypatch.setattr(threads, "WORTH_SECONDS", 0)

@@ -1,0 +1,47 @@
+"""What serving processes do so that memory goes back: no garbage stays after a request, and operators may choose."""
+
+import gc
+from collections.abc import Iterator
+from weakref import ref
+
+import pytest
+
+from config.serving.allocator import COSTLY_SECONDS, SETTINGS, environment_of_child, give_back_memory
+from config.serving.garbage import collect_seldom
+
+pytestmark = pytest.mark.finding("3a")
+
+
+class Response:
+    """Refers to itself, as those of the REST framework do."""
+
+    def __init__(self) -> None:
+        self.context = {"response": self}
+
+
+@pytest.fixture
+def seldom() -> Iterator[None]:
+    thresholds = gc.get_threshold()
+    collect_seldom()
+    yield
+    gc.unfreeze()
+    gc.set_threshold(*thresholds)
+
+
+@pytest.mark.parametrize(("seconds", "generations"), [(COSTLY_SECONDS / 2, 0), (COSTLY_SECONDS * 2, 2)])
+def test_what_refers_to_itself_goes_with_the_request(seldom: None, seconds: float, generations: int) -> None:
+    response = Response()
+    for generation in range(generations):  # it grows old while the request computes
+        gc.collect(generation)
+    gone = ref(response)
+    del response
+    assert gone() is not None
+    give_back_memory(seconds)
+    assert gone() is None
+
+
+def test_an_operator_may_set_the_allocator_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MALLOC_ARENA_MAX", raising=False)
+    assert environment_of_child({"ONE": "1"}).items() >= {**SETTINGS, "ONE": "1"}.items()
+    monkeypatch.setenv("MALLOC_ARENA_MAX", "8")
+    assert environment_of_child({})["MALLOC_ARENA_MAX"] == "8"
