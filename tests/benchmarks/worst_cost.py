@@ -29,7 +29,7 @@ CLEAR_REFS = Path("/proc/self/clear_refs")
 
 
 def run() -> None:
-    """Print CPU seconds and megabytes of each request, and the worst, of a process that begins as a web process does."""
+    """Print CPU seconds and megabytes of each request, and the worst, beginning as a web process does."""
     command = [sys.executable, "-m", "tests.benchmarks.worst_cost"]
     subprocess.run(command, env=environment_of_child({}), check=True)
 
