@@ -19,7 +19,15 @@ from assembly.engine.edits import Edited
 from assembly.engine.rendering import Rendered, tokens_of
 from assembly.engine.tokens import Counted, Ledger
 from config import tokens
-from config.tokens import Tiktoken, Tokenizer, UnknownTokenizer, available_tokenizers, get_tokenizer
+from config.tokens import (
+    ARRAY_CHARACTERS,
+    Tiktoken,
+    Tokenizer,
+    UnknownTokenizer,
+    _Counts,
+    available_tokenizers,
+    get_tokenizer,
+)
 from tests.engine.cast import texts
 
 published = import_module("tiktoken_ext.openai_public")  # has no types
@@ -275,3 +283,28 @@ def test_the_ledger_counts_a_long_text_once() -> None:
         ledger = ledger.append(f"- [fact] number {number}\n")
     assert ledger.tokens == CL100K.count(ledger.text)
     assert max(counted) < 200
+
+
+@pytest.mark.parametrize("text", ["<|endoftext|> a", "<|fim_prefix|>", "\ud800 b", "漢字 ", "a"])
+def test_a_long_text_counts_what_its_tokens_are(text: str) -> None:
+    long = text * (2 * ARRAY_CHARACTERS // len(text))
+    assert isinstance(CL100K, Tiktoken)
+    assert CL100K.count(long) == len(CL100K.encoding.encode_ordinary(long))
+
+
+def test_the_files_of_one_large_agent_do_not_displace_each_others_counts() -> None:
+    counts = _Counts(len)
+    files = [chr(97 + number) * 1_000_000 for number in range(20)]
+    for text in [*files, *(f"Short {number}." for number in range(10_000))]:
+        counts.of(text)
+    assert all(map(counts.know, files))
+    assert not counts.know("z" * 1_000_000)
+
+
+def test_only_so_many_counts_are_known() -> None:
+    counts = _Counts(len)
+    texts = [f"{number}".ljust(1_000) for number in range(3 * _Counts.MAX_BYTES // 1_000)]
+    for text in texts:
+        counts.of(text)
+    assert not counts.know(texts[0])
+    assert counts.know(texts[-1])
