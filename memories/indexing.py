@@ -12,9 +12,10 @@ from config.http.errors import NotFound
 from memories.directions import direct, embedded
 from memories.filling import fill
 from memories.jobs import Advance, job_create, job_kind
+from memories.languages import DEFAULT, detected_language
 from memories.models import Chunk, Document, Entity, Job, Memory, Tool
 from memories.spaces import Space, active_space, space_kept
-from memories.splitting import split
+from memories.splitting import is_code, split
 from teams.files import locked
 from teams.principal import Principal
 
@@ -40,6 +41,8 @@ def document_split(*, id_: UUID) -> None:
 
 def _chunks(document: Document) -> Iterator[Chunk]:
     pieces = split(path=document.path, language=document.language, text=document.content)
+    code = is_code(path=document.path, language=document.language)
+    prevailing = detected_language(document.content) or DEFAULT
     for position, piece in enumerate(pieces):
         yield Chunk(
             document_id=document.id,
@@ -50,6 +53,7 @@ def _chunks(document: Document) -> Iterator[Chunk]:
             end=piece.end,
             line=piece.line,
             text=piece.text,
+            language=DEFAULT if code else detected_language(piece.text) or prevailing,
         )
 
 

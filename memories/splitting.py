@@ -83,6 +83,11 @@ def split(*, path: str, language: str, text: str) -> list[Piece]:
     return pieces
 
 
+def is_code(*, path: str, language: str) -> bool:
+    """Return whether the text of that path is split as code."""
+    return _language(path, language) in GRAMMARS
+
+
 def _language(path: str, language: str) -> str:
     ending = PurePosixPath(path).suffix.removeprefix(".").lower()
     return LANGUAGE_OF.get(language.strip().lower()) or LANGUAGE_OF.get(ending, "")

@@ -4,8 +4,14 @@ from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.db import models
 
+from memories.languages import DEFAULT, LANGUAGES
 from memories.models.directed import Directed
 from memories.models.kept import Kept, newest_of_agent, once_per_agent
+
+WORDS = models.Case(
+    *(models.When(language=name, then=SearchVector("text", config=name)) for name in LANGUAGES if name != DEFAULT),
+    default=SearchVector("text", config=DEFAULT),
+)
 
 
 class Document(Kept):
@@ -38,7 +44,10 @@ class Document(Kept):
 
 
 class Chunk(Directed):
-    """A piece of one version of a document, with its place: characters from `start` to `end`, first line `line`."""
+    """A piece of one version of a document, with its place: characters from `start` to `end`, first line `line`.
+
+    Its words are found by the text search configuration of its `language`; code counts as English.
+    """
 
     id = models.BigAutoField(primary_key=True)
     document = models.ForeignKey(Document, models.DO_NOTHING, db_constraint=False, related_name="chunks")
@@ -49,16 +58,21 @@ class Chunk(Directed):
     end = models.PositiveIntegerField()
     line = models.PositiveIntegerField()
     text = models.TextField()
-    search = models.GeneratedField(
-        db_persist=True,
-        expression=SearchVector("text", config="english"),
-        output_field=SearchVectorField(),
+    language = models.CharField(
+        max_length=20, choices=[(name, name) for name in LANGUAGES], default=DEFAULT, db_default=DEFAULT
     )
+    search = models.GeneratedField(expression=WORDS, output_field=SearchVectorField(), db_persist=True)
 
     class Meta:
         db_table = "chunks"
         constraints = [models.UniqueConstraint(fields=["document", "position"], name="chunk_once")]
-        indexes = [GinIndex(fields=["search"], name="chunk_search")]
+        indexes = [
+            GinIndex(fields=["search"], name="chunk_search"),
+            # Which other languages an agent's chunks are in: for most agents, a look at nothing.
+            models.Index(
+                fields=["agent", "language"], name="chunk_agent_languages", condition=~models.Q(language=DEFAULT)
+            ),
+        ]
 
     @property
     def ref(self) -> str:

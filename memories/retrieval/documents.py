@@ -18,6 +18,7 @@ import numpy as np
 from agents.models import Agent
 from config.http.statements import Statement, rows_of
 from memories.directions import Direction, in_active_space
+from memories.languages import languages_by_evidence
 from memories.retrieval.dating import MICROSECONDS_A_DAY
 from memories.retrieval.features import Numbers, features
 from memories.retrieval.question import Question, names_in
@@ -81,7 +82,7 @@ def passages_search(
 
     Each has those of its features that are not 0 as measures.
     """
-    question = Question(topic, vector, names_in(topic))
+    question = Question(topic, vector, names_in(topic), languages=languages_by_evidence(topic))
     rows, measured = in_active_space(vector, partial(_measured, agent, question))
     best = np.lexsort((rows["id_low"], -scores_of(measured, weights)))[:limit]
     return _found(rows.take(best), {name: values[best] for name, values in measured.items()})
@@ -93,7 +94,7 @@ def _measured(agent: Agent, question: Question, vector: Direction | None) -> tup
     To look for the nearest alone would take hardly less: they have no index on meaning, so each is compared anyway.
     """
     question = replace(question, vector=vector)
-    terms, _, _ = terms_read(question, "agent_id", agent.pk, most=0)
+    terms, _, _ = terms_read(question, "agent_id", agent.pk, most=0, languages_of="chunks")
     search = PassageSearch("agent_id", agent.pk, question, terms)
     rows = search.glanced(OWNED, {}, search.places, before=())
     measured = features(rows, question, rarity_of(rows, search))

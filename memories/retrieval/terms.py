@@ -25,10 +25,10 @@ LAST_POSITION = 16_383
 # words of a text alike, up to the last number: so the stems of one word find each other. No stem has a blank.
 READ = f"""
 WITH RECURSIVE other AS (
-    SELECT (SELECT min(language) FROM memories WHERE {{owner}} = %(owner)s AND language <> '{DEFAULT}') AS language
+    SELECT (SELECT min(language) FROM {{table}} WHERE {{owner}} = %(owner)s AND language <> '{DEFAULT}') AS language
     UNION ALL
     SELECT (
-        SELECT min(language) FROM memories
+        SELECT min(language) FROM {{table}}
         WHERE {{owner}} = %(owner)s AND language <> '{DEFAULT}' AND language > other.language
     ) FROM other WHERE language IS NOT NULL
 ), spoken AS MATERIALIZED (
@@ -85,11 +85,14 @@ class Terms:
         return " | ".join(f"{stem}:A" for stem in self.words[place].split(OR)) if place < len(self.words) else None
 
 
-def terms_read(question: Question, column: str, owner: UUID, most: int, table: int = 0) -> tuple[Terms, bool, int]:
+def terms_read(
+    question: Question, column: str, owner: UUID, most: int, table: int = 0, *, languages_of: str = "memories"
+) -> tuple[Terms, bool, int]:
     """The terms of the question; whether the owner, whose id stands in that column, has more memories than `most`; and
     the number of the table of memories. Of the table of the number given, it is known that the owner has more.
 
-    Those entities are known that the owner, where it is an agent, has in its graph.
+    Those entities are known that the owner, where it is an agent, has in its graph. The words have stems in each
+    language of the owner's rows in the table `languages_of`.
     """
     parameters: dict[str, Any] = {
         "text": question.text,
@@ -101,7 +104,8 @@ def terms_read(question: Question, column: str, owner: UUID, most: int, table: i
         "most": most,
         "table": table,
     }
-    ((words, entities, languages, more, table),) = rows_of(Statement(READ.format(owner=column), parameters))
+    query = READ.format(owner=column, table=languages_of)
+    ((words, entities, languages, more, table),) = rows_of(Statement(query, parameters))
     return Terms(tuple(map(_quoted, words)), tuple(entities), tuple(languages)), more, table
 
 

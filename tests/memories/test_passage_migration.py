@@ -6,6 +6,7 @@ from django.core.management import call_command
 from django.db import connection, connections
 
 from agents.services import agent_create
+from memories.models import Chunk
 from memories.retrieval import Weights, passages_search
 from tests.assembly.sources.cast import chunk, document
 
@@ -28,7 +29,9 @@ def has_words() -> bool:
 def test_passages_are_found_by_their_words_once_the_migration_has_run(committed_database: str) -> None:
     luna = agent_create(slug="luna", name="Luna")
     made = document(luna, "signs.md")
-    for position, text in enumerate(["The weather is fine.", "ERR-7741 means that the disk is full.", "~" * 9]):
+    for position, text in enumerate(
+        ["The weather is fine.", "ERR-7741 means that the disk is full.", "Die Häuser sind am Hafen.", "~"]
+    ):
         chunk(made, text, position)
     filled = rows()
 
@@ -41,3 +44,5 @@ def test_passages_are_found_by_their_words_once_the_migration_has_run(committed_
     assert rows() == filled
     found = passages_search(agent=luna, topic="disks of 7741", vector=None, weights=Weights({"words_z": 1.0}), limit=1)
     assert [passage.text for passage in found] == ["ERR-7741 means that the disk is full."]
+    languages = Chunk.objects.order_by("position").values_list("language", flat=True)
+    assert list(languages) == ["english", "english", "german", "english"]

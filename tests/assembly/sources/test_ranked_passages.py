@@ -13,6 +13,7 @@ from assembly.engine.types import Candidate
 from assembly.profiles.rankers import RANKERS
 from assembly.sources import SOURCES, Filters, Gathered, Situation
 from memories.embedding import embed
+from memories.indexing import document_split
 from memories.models import Chunk, Document
 from tests.assembly.conftest import NOW
 from tests.assembly.sources.cast import chunk, document, situation, stranger
@@ -155,3 +156,17 @@ def test_it_takes_three_queries(
     wanted = situation(agent, TOPIC)
     with django_assert_num_queries(queries):
         assert gathered(wanted, section(ranker)).candidates
+
+
+def test_passages_of_prose_are_found_by_the_words_of_their_language_and_code_by_english_ones(agent: Agent) -> None:
+    made = document(agent, "notizen.md", content="Die Häuser am Hafen wurden verkauft, und nicht das Boot.")
+    code = document(agent, "haus.py", content="# Die Häuser am Hafen wurden verkauft, und nicht das Boot.\n")
+    for one in (made, code):
+        document_split(id_=one.id)
+    languages = Chunk.objects.values_list("document__path", "language")
+    assert dict(languages) == {"notizen.md": "german", "haus.py": "english"}
+    Chunk.objects.update(embedding=None)
+    measured = {
+        one.ref: one.measures.get("words", 0.0) for one in ranked(agent, "words", "Welches Haus verkaufen wir?")
+    }
+    assert measured[f"chunk:{made.id}@1#0"] > measured[f"chunk:{code.id}@1#0"]
