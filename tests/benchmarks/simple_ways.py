@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from assembly.training.labelled import Asked, Conversation
+    from memories.retrieval import Question
 
 K1, B = 1.2, 0.75
 READ = """
@@ -15,7 +16,6 @@ SELECT id, (SELECT array_agg(lexeme) FROM unnest(search)),
     (SELECT array_agg(cardinality(positions)) FROM unnest(search)), embedding
 FROM memories WHERE agent_id = %s
 """
-STEMS = "SELECT lexeme FROM unnest(to_tsvector('english', %s))"
 
 Numbers = NDArray[np.float64]
 
@@ -31,6 +31,7 @@ class SimpleWays:
         with connection.cursor() as cursor:
             cursor.execute(READ.replace("embedding", _column()), [conversation.agent.pk])
             rows = {row[0]: row[1:] for row in cursor.fetchall()}
+        self._agent = conversation.agent.pk
         ordered = [rows[id_] for id_ in conversation.tokens]
         self._stems = [dict(zip(words or (), counts or (), strict=True)) for words, counts, _ in ordered]
         self._vectors = [None if vector is None else _array(vector) for _, _, vector in ordered]
@@ -39,7 +40,7 @@ class SimpleWays:
 
     def orders(self, asked: "Asked") -> dict[str, list[int]]:
         """Return by way the places of the memories, the best first."""
-        similarity, words = self._similarity(asked), self._bm25(asked.question.text)
+        similarity, words = self._similarity(asked), self._bm25(asked.question)
         scores = {"similarity": similarity, "words": words, "sum": _z(similarity) + _z(words)}
         return {way: np.argsort(-score, kind="stable").tolist() for way, score in scores.items()}
 
@@ -49,16 +50,15 @@ class SimpleWays:
         own = np.asarray(asked.question.vector.vector, dtype=float)
         return np.array([0.0 if vector is None else float(vector @ own) for vector in self._vectors])
 
-    def _bm25(self, question: str) -> Numbers:
-        from django.db import connection
+    def _bm25(self, question: "Question") -> Numbers:
+        from memories.retrieval.terms import terms_read
 
-        with connection.cursor() as cursor:
-            cursor.execute(STEMS, [question])
-            stems = [row[0] for row in cursor.fetchall()]
+        terms, _, _ = terms_read(question, "agent_id", self._agent, most=0)
+        words = [[stem for name in names for stem in name] for names in terms.names[: len(terms.words)]]
         saturation = K1 * (1 - B + B * self._lengths / (self._lengths.mean() or 1.0))
         scores = np.zeros(len(self._stems))
-        for stem in stems:
-            counts = np.array([mine.get(stem, 0) for mine in self._stems], dtype=float)
+        for stems in words:
+            counts = np.array([sum(mine.get(stem, 0) for stem in stems) for mine in self._stems], dtype=float)
             having = np.count_nonzero(counts)
             idf = math.log(1 + (len(counts) - having + 0.5) / (having + 0.5))
             scores += idf * counts * (K1 + 1) / (counts + saturation)

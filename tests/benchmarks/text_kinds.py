@@ -28,6 +28,7 @@ import yaml
 MOST_CHARACTERS = 3_800
 """Of a passage: a memory holds 4,000 with its title."""
 MOST_QUESTIONS = 120
+FIRST_DAY = datetime.datetime(2024, 1, 8, 9, tzinfo=datetime.UTC)
 DAYS_BETWEEN = (1, 5)
 QUESTION_WORDS = range(3, 41)
 PARAGRAPHS = (300, 800, 1_500, 2_500)
@@ -62,6 +63,8 @@ class Passage:
 
     text: str
     questions: tuple[str, ...] = ()
+    speaker: str = ""
+    """Who says it; without one, the document's title stands there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +100,12 @@ def write_kinds(folder: Path) -> list[Path]:
         "reference/reference-2": _paragraphs(topics[1::2], random.Random(2)),
         "licences/licences-1": _paragraphs(licences, random.Random(3)),
     }
-    return [_write(folder / f"{name}.json", documents) for name, documents in named.items()]
+    return [write_file(folder / f"{name}.json", documents) for name, documents in named.items()]
 
 
-def _write(file: Path, documents: Iterable[Document]) -> Path:
-    chance, day = random.Random(file.stem), datetime.datetime(2024, 1, 8, 9, tzinfo=datetime.UTC)
+def write_file(file: Path, documents: Iterable[Document]) -> Path:
+    """Write the documents in the form of a conversation, each on a day of its own."""
+    chance, day = random.Random(file.stem), FIRST_DAY
     data: dict[str, object] = {}
     asked = []
     for number, document in enumerate((one for one in documents if len(one.passages) > 1), 1):
@@ -109,7 +113,11 @@ def _write(file: Path, documents: Iterable[Document]) -> Path:
         date = f"{day:%d} {day:%B}, {day:%Y}"
         data[f"session_{number}_date_time"] = f"9:00 am on {date}"
         data[f"session_{number}"] = [
-            {"speaker": document.title, "dia_id": f"D{number}:{place}", "text": passage.text[:MOST_CHARACTERS]}
+            {
+                "speaker": passage.speaker or document.title,
+                "dia_id": f"D{number}:{place}",
+                "text": passage.text[:MOST_CHARACTERS],
+            }
             for place, passage in enumerate(document.passages, 1)
         ]
         asked += [
