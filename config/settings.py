@@ -204,7 +204,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 FILE_UPLOAD_MAX_MEMORY_SIZE = 512_000  # a larger body waits in a temporary file
 MAX_CONNECTIONS = environment.number("MAX_CONNECTIONS", 2_000, minimum=50, maximum=100_000)
 MAX_CONNECTIONS_PER_CLIENT = environment.number("MAX_CONNECTIONS_PER_CLIENT", 256, minimum=10, maximum=100_000)
-REQUEST_CPU_MS = environment.number("REQUEST_CPU_MS", 2_500, minimum=100, maximum=600_000)
+REQUEST_CPU_MS = environment.number("REQUEST_CPU_MS", 2_300, minimum=100, maximum=600_000)
 
 # --- Quotas: what each agent's key and each person may ask and store; 0 sets no limit ---
 

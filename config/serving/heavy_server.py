@@ -17,7 +17,7 @@ NICENESS = 10
 AT_ONCE, MOST_EACH, THREADS = 2, 1, 6
 """Costly requests under way, those of one caller among them, threads to answer them."""
 COUNTED_SECONDS = 60.0
-GROWTH_BYTES = 50_000_000
+GROWTH_BYTES = 40_000_000
 """Memory above that of the start with which the process is replaced by a new one."""
 HEADROOM_BYTES = 1_500_000_000
 """Address space that requests may take together; what asks for more fails, and not the whole machine."""
