@@ -9,7 +9,7 @@ to be what was asked for.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -48,6 +48,10 @@ class Ranker:
 
     brief_weights: tuple[tuple[str, float], ...] = ()
     """Of the same features, for owners of brief texts; without any, the weights serve all texts."""
+    _blended: dict[float, tuple[tuple[str, float], ...]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    """The weights of the last brevity: candidates of one owner come one after the other, and share theirs."""
 
     def __post_init__(self) -> None:
         both = (*self.weights, *self.brief_weights)
@@ -62,8 +66,13 @@ class Ranker:
         if not self.brief_weights:
             return self.weights
         brevity = candidate.measures.get(BREVITY, 0.0)
-        pairs = zip(self.weights, self.brief_weights, strict=True)
-        return tuple([(name, (1 - brevity) * long + brevity * brief) for (name, long), (_, brief) in pairs])
+        blended = self._blended.get(brevity)
+        if blended is None:
+            pairs = zip(self.weights, self.brief_weights, strict=True)
+            blended = tuple([(name, (1 - brevity) * long + brevity * brief) for (name, long), (_, brief) in pairs])
+            self._blended.clear()
+            self._blended[brevity] = blended
+        return blended
 
     def shares(self, candidate: Candidate) -> Signals:
         """What each feature that the candidate has adds to its score, in the order of the weights; zeros left out."""
