@@ -21,6 +21,7 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -34,7 +35,7 @@ from tests.benchmarks.text_kinds import HELD_OUT, write_kinds
 
 if TYPE_CHECKING:
     from assembly.engine.ranking import Ranker
-    from assembly.training.labelled import Asked, Conversation
+    from assembly.training.labelled import Asked, Conversation, Labelled
     from assembly.training.recall import Figures
 
 NAME = "evidence_recall"
@@ -103,15 +104,23 @@ def _kinds(files: Sequence[Path]) -> list[str]:
 def _trained(files: Sequence[Path]) -> "Ranker":
     from assembly.engine.ranking import Ranker
     from assembly.profiles.rankers import RANKERS
-    from assembly.training import labelled_questions, weights_of
+    from assembly.training import weights_of
     from assembly.training.weights import BY_HAND
 
     shipped = RANKERS["default"]
     if not files:
         return shipped
-    weights = weights_of([question for file in files for question in labelled_questions(file)])
+    weights = weights_of([question for file in files for question in _labelled(file)])
     facts = {"weights": {**weights.long, **BY_HAND}, "brief_weights": {**(weights.brief or {}), **BY_HAND}}
     return Ranker.from_dict({**shipped.to_dict(), **facts})
+
+
+@cache
+def _labelled(file: Path) -> "list[Labelled]":
+    """Return the measured questions of the file: with each kind left out, those of the others train again."""
+    from assembly.training import labelled_questions
+
+    return labelled_questions(file)
 
 
 def _without(kind: str, train: Sequence[Path]) -> "Ranker":
