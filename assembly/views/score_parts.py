@@ -94,7 +94,7 @@ class Part:
     def counted(self) -> str:
         """The share to two decimals. Said here, because a page has hundreds of them, and filters take their time."""
         if self.source_share is not None:
-            return _("%(share)s where it was found") % {"share": _signed(self.source_share)}
+            return _("%(share)s at source") % {"share": _signed(self.source_share)}
         return _("counts nothing") if self.share is None else _signed(self.share)
 
 

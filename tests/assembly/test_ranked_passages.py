@@ -118,7 +118,7 @@ def test_a_page_tells_the_score_from_that_of_the_source(answer: Answer) -> None:
     by_label = {part.label: part for part in parts}
     words = by_label[label_of("words_z")]
     assert words.source_share == dict(first.signals)["source_share:words_z"]
-    assert words.counted == f"{words.source_share:.2f} where it was found"
+    assert words.counted == f"{words.source_share:.2f} at source"
     assert words.value == dict(first.signals)["words_z"]
 
 
