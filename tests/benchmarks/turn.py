@@ -148,7 +148,9 @@ def run() -> None:
     django.setup()
     from config.serving.garbage import collect_seldom
 
+    started = time.perf_counter()
     workers = _workers(chosen)
+    figure(NAME, "load", time.perf_counter() - started, "s", sum(SIZES[size] for size in chosen))
     collect_seldom()  # as a web process does
     cases = [(worker, profile) for worker in workers for profile in PROFILES]
     samples = {(worker.size, profile): _sample(worker, profile) for worker, profile in cases}
