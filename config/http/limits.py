@@ -5,7 +5,7 @@ Both the server, before it reads a body, and Django's middleware ask `body_refus
 read first, and every refusal is an answer in our words.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
@@ -19,6 +19,9 @@ SMALL_FORMS = ("/accounts/", "/people/", "/alerts/", "/jobs/", "/retention/", "/
 WITHOUT_CREDENTIAL_BYTES = 1_000_000
 """Without a key or a session, the answer is nearly always that one is needed. A text that somebody wrote and sent after
 the session had ended still fits: it is given back."""
+URLENCODED, URLENCODED_BYTES = "application/x-www-form-urlencoded", 1_000_000
+"""The largest form whose fields are percent-encoded: each encoded byte takes 50 bytes of memory while it is decoded.
+Forms with long texts are sent as multipart/form-data, as our pages do."""
 REFUSAL = "body_refusal"
 """Key of an ASGI scope: the error for which its body was not read."""
 
@@ -35,10 +38,19 @@ class LengthRequired(DossierError):
     title = "The length of the body is missing"
 
 
-def body_refusal(path: str, announced: int, transfer_encoding: str, *, has_credential: bool) -> DossierError | None:
-    """Return why a body is refused before it is read, or None. `announced` is its Content-Length in bytes."""
-    if transfer_encoding:
+def body_refusal(path: str, announced: int, headers: Mapping[str, str]) -> DossierError | None:
+    """Return why a body is refused before it is read, or None. `announced` is its Content-Length in bytes.
+
+    The headers are found by their names as the web writes them, in any case: `Content-Type`.
+    """
+    if headers.get("Transfer-Encoding"):
         return LengthRequired("Send a Content-Length header instead of a chunked body.")
+    if announced > URLENCODED_BYTES and headers.get("Content-Type", "").lower().startswith(URLENCODED):
+        return BodyTooLarge(
+            f"A percent-encoded form holds at most {URLENCODED_BYTES:,} bytes; it has {announced:,}. Nothing was "
+            "stored. Send it as multipart/form-data."
+        )
+    has_credential = _has_credential(headers.get("Authorization", ""), headers.get("Cookie", ""))
     if announced <= (most := max_body_bytes(path, has_credential=has_credential)):
         return None
     detail = f"This request holds at most {most:,} bytes; it has {announced:,}. Nothing was stored."
@@ -55,7 +67,7 @@ def max_body_bytes(path: str, *, has_credential: bool) -> int:
     return most if has_credential else min(most, WITHOUT_CREDENTIAL_BYTES)
 
 
-def has_credential(authorization: str, cookie: str) -> bool:
+def _has_credential(authorization: str, cookie: str) -> bool:
     """Return whether a request brings a key or a session, by its headers; whether they are good is for later."""
     return bool(authorization) or f"{settings.SESSION_COOKIE_NAME}=" in cookie
 
@@ -71,8 +83,6 @@ class BodyLimitMiddleware:
         return error_response(request, error) if error else self.get_response(request)
 
     def _refusal(self, request: HttpRequest) -> DossierError | None:
-        headers, length = request.headers, request.headers.get("Content-Length", "")
+        length = request.headers.get("Content-Length", "")
         announced = int(length) if length.isdecimal() else 0
-        is_known = has_credential(headers.get("Authorization", ""), headers.get("Cookie", ""))
-        transfer_encoding = headers.get("Transfer-Encoding", "")
-        return body_refusal(request.path_info, announced, transfer_encoding, has_credential=is_known)
+        return body_refusal(request.path_info, announced, request.headers)

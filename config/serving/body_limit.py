@@ -4,8 +4,10 @@ that they share."""
 import asyncio
 from contextlib import suppress
 
+from django.utils.datastructures import CaseInsensitiveMapping as Headers
+
 from config.http.errors import DossierError
-from config.http.limits import REFUSAL, SMALL_FORM_BYTES, body_refusal, has_credential
+from config.http.limits import REFUSAL, SMALL_FORM_BYTES, body_refusal
 from config.http.problems import Busy
 from config.serving.heavy_lane import Application, Message, Receive, Send
 
@@ -39,9 +41,8 @@ class BodyLimit:
                 self._large_bytes -= size
 
     def _refusal(self, scope: Message, size: int) -> DossierError | None:
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        is_known = has_credential(headers.get("authorization", ""), headers.get("cookie", ""))
-        refusal = body_refusal(scope["path"], size, headers.get("transfer-encoding", ""), has_credential=is_known)
+        headers = Headers({name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]})
+        refusal = body_refusal(scope["path"], size, headers)
         if refusal is None and self._large_bytes + size > LARGE_BODIES_BYTES:
             return Busy("Too many large requests came at once. Nothing was changed; try again in a moment.")
         return refusal

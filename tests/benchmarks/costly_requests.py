@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import quote, urlencode
 
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
+
 from tests.benchmarks.costly_agents import (
     COMPARED,
     COMPARED_KEY,
@@ -59,9 +61,9 @@ class CostlyRequest:
         path, body = _named(self.path, names), self.body() if self.body else b""
         if isinstance(body, bytes):
             return Sent(path, body, "application/zip")
-        text = urlencode(body) if self.is_page else json.dumps(body)
-        kind = "application/x-www-form-urlencoded" if self.is_page else "application/json"
-        return Sent(path, _named(text, names).encode(), kind)
+        if self.is_page:  # as browsers send our forms
+            return Sent(path, _named(encode_multipart(BOUNDARY, body).decode(), names).encode(), MULTIPART_CONTENT)
+        return Sent(path, _named(json.dumps(body), names).encode(), "application/json")
 
 
 @dataclass(frozen=True, slots=True)
