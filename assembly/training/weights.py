@@ -32,7 +32,7 @@ SIMPLE: Mapping[str, Weights] = {
 """The simple ways that a ranker has to be as good as: one feature alone, or the sum of two."""
 
 LEAST_WORDS = 0.3
-REACH = 6.0
+REACH = 14.0
 DECIMALS = 4
 PRINTED = ("r_at_20", "r_at_500_tokens", "r_at_2000_tokens")
 
