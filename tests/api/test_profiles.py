@@ -39,6 +39,7 @@ def test_the_story_of_a_profile(admin_api: Api) -> None:
         {
             "key": "identity", "heading": "Identity", "layer": "L1", "source": "agent_files", "shape": "text",
             "cap": None, "share": None, "top_k": None, "required": True, "overflow": "cut",
+            "ranker": None,
         }
     ]  # fmt: skip
     saved = admin_api.put("profiles/brief", {"content": BRIEFER}, if_match='"1"')

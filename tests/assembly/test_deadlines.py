@@ -131,8 +131,13 @@ def test_two_sources_that_sleep_leave_time_for_the_others(press: Pair, monkeypat
 @pytest.mark.parametrize(
     ("table", "profile", "time_ms", "missing"),
     [
-        # Each that is late takes half of what is left, so that four of them leave a sixteenth for the others.
-        ("entities", "coding", 2 * TIME_MS, {"entities", "relations", "patterns", "team_memories", "agent_memories"}),
+        # Each that is late takes half of what is left, so that five of them leave a thirty-second for the others.
+        (
+            "entities",
+            "coding",
+            2 * TIME_MS,
+            {"entities", "relations", "patterns", "team_memories", "agent_memories", "semantic_content"},
+        ),
         ("task_frames", "stack", TIME_MS, {"task_stack"}),
     ],
 )

@@ -58,7 +58,7 @@ def test_what_was_left_out_and_why(clicks: Clicks) -> None:
     left_out = clicks.page.locator("#left-out .items > li").filter(has_text="of the top 5 in Team Knowledge").first
     expect(left_out).to_contain_text("It needed a score above")
     clicks.click(left_out.get_by_text("How it scored"))
-    expect(left_out.get_by_role("row").filter(has_text="Words of the topic are in it")).to_be_visible()
+    expect(left_out.get_by_role("row").filter(has_text="How well words match in it and on either side")).to_be_visible()
 
 
 def test_does_it_replay_byte_for_byte(clicks: Clicks) -> None:
