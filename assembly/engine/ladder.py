@@ -199,12 +199,13 @@ class Ladder:
         return grown
 
     def _longer(self, section: Section, item: Ranked, left: int) -> Ranked | None:
-        """Return the item with a passage longer by at most so many tokens; None where there is none."""
+        """Return the item whole, or with a longer passage, for at most so many tokens more; None where neither fits."""
         if item.code or not item.short or item.short.code is not Code.COMPACTED or left <= 0:
             return None
         whole = structs.replace(item, short=None, tokens_short=None, steps=())
-        longer = self.shortened("compact", section, whole, more=left)
-        return longer if longer and 0 < self.cost(section, longer) - self.cost(section, item) <= left else None
+        forms = (whole, self.shortened("compact", section, whole, more=left))
+        gains = ((form, self.cost(section, form) - self.cost(section, item)) for form in forms if form)
+        return next((form for form, gain in gains if 0 < gain <= left), None)
 
     def brought_back(self, section: Section, item: Ranked, room: int) -> Ranked | None:
         """An item that was left out, whole or shorter as there is room for it; None where there is none."""

@@ -93,6 +93,18 @@ def test_the_best_passage_grows_into_what_is_left() -> None:
     assert made.tokens > WHOLE + 120 - 60
 
 
+def test_what_has_room_whole_after_others_were_left_out_is_told_whole() -> None:
+    """All are compacted, and then the weaker two are dropped: what that leaves holds the best one whole."""
+    long = [
+        memory(ref, near, page(ref, BOILER, sentences=5))
+        for ref, near in zip("abcd", (0.9, 0.8, 0.7, 0.6), strict=True)
+    ]
+    budget = 3 * PASSAGE_TOKENS + 160
+    made = run(profile(), *long, budget=budget, topic=TOPIC)
+    assert codes(made)["a"] == "fits"
+    assert codes(made)["b"] == "compacted"
+
+
 def test_what_still_has_no_room_is_left_out_as_before() -> None:
     many = [memory(f"{place:02}", 0.9 - place / 100, page(f"w{place}", BOILER)) for place in range(8)]
     made = run(profile(), *many, budget=2 * PASSAGE_TOKENS + 20, topic=TOPIC)
