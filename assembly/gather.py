@@ -34,6 +34,7 @@ from assembly.sources import Gathered as Returned
 from assembly.statement_time import StatementTime
 from assembly.time_budget import TimeBudget
 from assembly.watching import code_of, source_failed, source_watched, told_watched
+from config.http.cpu_budget import TooCostly
 from config.http.statements import Rows, Statement
 from memories.embedders import waiting_at_most
 
@@ -111,6 +112,8 @@ class _Gathering:
             found, state = read_or_kept(parts, profile, owners, self.statements, seconds, unproved=self.unproved)
             for part, mine in zip(parts, found, strict=True):
                 part.take(mine, asked)
+        except TooCostly:  # the request is to end
+            raise
         except Exception:  # noqa: BLE001 - see above
             self.one_by_one = True
         else:
@@ -177,6 +180,8 @@ class _Gathering:
         try:
             read()
             self.parts.remove(part)
+        except TooCostly:
+            raise
         except Exception as error:
             if not self._may_try_again(part, error):
                 if not part.sources:

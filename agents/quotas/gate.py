@@ -63,12 +63,15 @@ class QuotaGate:
         self._uses = used
 
     @contextmanager
-    def admit(self, caller: Caller, *, heavy: bool, method: str, path: str) -> Iterator[Admitted]:
-        """Count the request as under way within the block. Raises TooManyRequests on entering it."""
+    def admit(self, caller: Caller, *, heavy: bool, method: str, path: str, moved: bool = False) -> Iterator[Admitted]:
+        """Count the request as under way within the block. Raises TooManyRequests on entering it.
+
+        One that `moved` was let in before, as a request that is not costly.
+        """
         incoming = Incoming(caller, heavy, method, path)
         limited = self._limited(caller)
         for subject, limits in limited.items():
-            for reached in self._reached(incoming, subject, limits):
+            for reached in self._reached(incoming, subject, NO_LIMITS if moved else limits):
                 self._uses.add(caller.subjects, refused=1)
                 raise TooManyRequests(
                     reached.detail,
@@ -77,8 +80,8 @@ class QuotaGate:
                     headers=self.headers(subject, limits),
                 )
         for subject in limited:
-            self._counts.begin(subject, heavy=heavy)
-        self._uses.add(caller.subjects, requests=1)
+            self._counts.begin(subject, heavy=heavy, moved=moved)
+        self._uses.add(caller.subjects, requests=int(not moved))
         try:
             yield Admitted(self, incoming, limited[caller.name])
         finally:

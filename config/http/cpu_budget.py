@@ -44,11 +44,19 @@ class _Limits:
     wall_end: float
     next_look: float
     """The earliest moment, by the monotonic clock, at which one of the limits can be reached."""
+    here_end: float
+    """Like `cpu_end`, for what may go on in another process."""
 
     @classmethod
-    def of(cls, cpu_end: float, wall_end: float) -> "_Limits":
+    def of(cls, cpu_end: float, wall_end: float, here_end: float = inf) -> "_Limits":
         """Limits that are first looked at when the CPU time left could be spent."""
-        return cls(cpu_end, wall_end, min(wall_end, monotonic() + cpu_end - thread_time()))
+        cpu_end = min(cpu_end, here_end)
+        return cls(cpu_end, wall_end, min(wall_end, monotonic() + cpu_end - thread_time()), here_end)
+
+    @classmethod
+    def of_thread(cls) -> "_Limits":
+        """The limits of the work at hand, infinite where it has none."""
+        return _THREAD.limits or cls.of(inf, inf)
 
     def check(self) -> None:
         """Raise TooCostly or TookTooLong where a limit is reached."""
@@ -82,25 +90,32 @@ def check_cpu() -> None:
 @contextmanager
 def cpu_budget(seconds: float) -> Iterator[None]:
     """Allow the block so many seconds of this thread's CPU time, within what the block around it has left."""
-    outer = _THREAD.limits
-    cpu_end, wall_end = (outer.cpu_end, outer.wall_end) if outer else (inf, inf)
-    with _limited(_Limits.of(min(cpu_end, thread_time() + seconds), wall_end)):
+    outer = _Limits.of_thread()
+    with _limited(_Limits.of(min(outer.cpu_end, thread_time() + seconds), outer.wall_end, outer.here_end)):
+        yield
+
+
+@contextmanager
+def cpu_budget_here(seconds: float) -> Iterator[None]:
+    """Allow the block so many seconds of CPU time in this process: another one does again what is stopped."""
+    outer = _Limits.of_thread()
+    with _limited(_Limits.of(outer.cpu_end, outer.wall_end, thread_time() + seconds)):
         yield
 
 
 @contextmanager
 def unlimited_cpu() -> Iterator[None]:
-    """Let the block compute to its end: for work that is known to be bounded by something else."""
-    with _limited(None):
+    """Let the block compute to its end, in this process or another: for work that is known to be bounded otherwise."""
+    here_end = _Limits.of_thread().here_end
+    with _limited(_Limits.of(inf, inf, here_end)):
         yield
 
 
 @contextmanager
 def wall_limit(seconds: float) -> Iterator[None]:
     """Let the checks in the block fail after so many seconds, however little was computed in them."""
-    outer = _THREAD.limits
-    cpu_end, wall_end = (outer.cpu_end, outer.wall_end) if outer else (inf, inf)
-    with _limited(_Limits.of(cpu_end, min(wall_end, monotonic() + seconds))):
+    outer = _Limits.of_thread()
+    with _limited(_Limits.of(outer.cpu_end, min(outer.wall_end, monotonic() + seconds), outer.here_end)):
         yield
 
 
@@ -114,11 +129,21 @@ def _limited(limits: _Limits | None) -> Iterator[None]:
 
 
 class CpuBudgetMiddleware:
-    """Gives each request its CPU budget. Goes before all that computes."""
+    """Gives each request its CPU budget. Goes before all that computes.
+
+    Where the ASGI scope has `cpu_seconds`, the request may compute for so long here, and if it was stopped, the scope's
+    `was_stopped` is true afterwards: it is to be answered by another process.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        with cpu_budget(settings.REQUEST_CPU_MS / 1000):
-            return self.get_response(request)
+        scope = getattr(request, "scope", {})
+        here = scope.get("cpu_seconds", inf)
+        end = thread_time() + here
+        with cpu_budget(settings.REQUEST_CPU_MS / 1000), cpu_budget_here(here):
+            response = self.get_response(request)
+        if response.status_code == TooCostly.status and thread_time() >= end:
+            scope["was_stopped"] = True
+        return response

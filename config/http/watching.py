@@ -31,7 +31,8 @@ class WatchingMiddleware:
             with span("request", within=caller_of(request)) as current:
                 response = self.get_response(request)
                 _describe(current, request, response)
-            _count(request, response, perf_counter() - started)
+            if not getattr(request, "scope", {}).get("was_stopped"):  # another process answers it, and counts it
+                _count(request, response, perf_counter() - started)
             return response
         finally:
             CURRENT.reset(token)

@@ -4,14 +4,14 @@ process computes the answer."""
 import asyncio
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import IO, Protocol
+from typing import Protocol
 
 from config.http.errors import DossierError, TooManyRequests
 from config.http.limits import REFUSAL
 from config.http.problems import Busy
 from config.serving.callers import Caller, Callers, credential_of
 from config.serving.heavy_lane import Application, HeavyLane, Message, Receive, Send
-from config.serving.heavy_routes import LONG_SECONDS, HeavyRoutes, is_heavy
+from config.serving.heavy_routes import LIGHT_CPU_SECONDS, LONG_SECONDS, HeavyRoutes, is_heavy, may_be_stopped
 from config.serving.refusals import REFUSAL_PAUSE_SECONDS, refuse
 from config.serving.threads import HeavyAfterAll
 
@@ -37,16 +37,21 @@ class Gate(Protocol):
     """Knows the limits of callers."""
 
     def admit(
-        self, caller: Caller, *, heavy: bool, method: str, path: str
+        self, caller: Caller, *, heavy: bool, method: str, path: str, moved: bool = False
     ) -> AbstractContextManager["Admitted | None"]:
-        """Return a block within which the request is under way. Raises TooManyRequests on entering it."""
+        """Return a block within which the request is under way. Raises TooManyRequests on entering it.
+
+        One that `moved` was let in before, as a request that is not costly.
+        """
         ...
 
 
 class OpenGate:
     """Lets everybody in."""
 
-    def admit(self, caller: Caller, *, heavy: bool, method: str, path: str) -> AbstractContextManager[Admitted | None]:
+    def admit(
+        self, caller: Caller, *, heavy: bool, method: str, path: str, moved: bool = False
+    ) -> AbstractContextManager[Admitted | None]:
         return nullcontext()
 
 
@@ -93,31 +98,34 @@ class Front:
         heavy = is_read and (is_large or self._heavy_routes.were_heavy(caller.name, scope["path"]))
         if self._heavy_lane and not heavy:
             scope["on_long"] = partial(self._heavy_routes.learn, caller.name, scope["path"], LONG_SECONDS)
+            if may_be_stopped(scope):
+                scope["cpu_seconds"] = LIGHT_CPU_SECONDS
         try:
             answered = await self._answered_by(scope, receive, send, caller, heavy=heavy)
         except HeavyAfterAll as overtaken:
             del scope["on_long"]
+            scope.pop("cpu_seconds", None)
             body = _read_again(overtaken.body, receive)
-            answered = await self._answered_by(scope, body, send, caller, heavy=True)
+            answered = await self._answered_by(scope, body, send, caller, heavy=True, moved=True)
         if not is_large:
             seconds = scope.get("facts", {}).get("seconds", 0.0)
             self._heavy_routes.learn(caller.name, scope["path"], seconds)
         return answered
 
     async def _answered_by(
-        self, scope: Message, receive: Receive, send: Send, caller: Caller, *, heavy: bool
+        self, scope: Message, receive: Receive, send: Send, caller: Caller, *, heavy: bool, moved: bool = False
     ) -> tuple[Admitted | None, int]:
         application = self._heavy_lane if heavy and self._heavy_lane else self._answer_here
-        with self._gate.admit(caller, heavy=heavy, method=scope["method"], path=scope["path"]) as admitted:
+        route = {"method": scope["method"], "path": scope["path"]}
+        with self._gate.admit(caller, heavy=heavy, moved=moved, **route) as admitted:
             answer = _Answer(send, admitted)
             await application(scope, receive, answer.send)
         return admitted, answer.status
 
 
-def _read_again(body: IO[bytes], receive: Receive) -> Receive:
+def _read_again(body: bytes, receive: Receive) -> Receive:
     """What receives a body that was read already, and then what comes after it. It is small."""
-    arriving = [{"type": "http.request", "body": body.read(), "more_body": False}]
-    body.close()
+    arriving = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive_again() -> Message:
         return arriving.pop() if arriving else await receive()

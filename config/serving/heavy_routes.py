@@ -7,6 +7,7 @@ route took long to compute.
 import re
 import time
 from collections.abc import Mapping
+from math import inf
 from typing import Any
 
 from django.http import Http404
@@ -15,8 +16,12 @@ from django.urls import resolve
 HEAVY_BODY_BYTES = 64_000
 HEAVY_SECONDS = 0.15
 """Processor time. A light request takes a few milliseconds, the first of a large agent some tens of them."""
+LIGHT_CPU_SECONDS = 0.2
+"""Processor time after which a request is stopped that was not known to be costly, to be answered in the heavy lane."""
 LONG_SECONDS = 0.6
 """Noted of a request that still computes: enough to make its route costly at once."""
+MIDDLING_SECONDS = 0.03
+"""So much of a costly caller's other requests, with which it would keep others waiting a little, again and again."""
 REMEMBERED_SECONDS = 60.0
 NEWEST_SHARE = 0.3  # of the newest request in the mean: one that was slow by chance does not count as costly
 MOST_REMEMBERED = 2_000
@@ -43,30 +48,45 @@ def is_heavy(scope: Mapping[str, Any], body_bytes: int) -> bool:
     return body_bytes > HEAVY_BODY_BYTES or bool(pattern.fullmatch(scope["path"]))
 
 
+def may_be_stopped(scope: Mapping[str, Any]) -> bool:
+    """Return whether the request may be begun again elsewhere: whatever is stopped has changed nothing.
+
+    A page that is posted may have counted a sign-in, or used up a code.
+    """
+    return scope["method"] in {"GET", "HEAD"} or scope["path"].startswith("/api/")
+
+
 class HeavyRoutes:
     """Learns which requests of a caller are costly."""
 
     def __init__(self) -> None:
         self._means: dict[tuple[str, str], tuple[float, float]] = {}
         """Seconds of processor time by caller and route, and when that was last so."""
-        self._callers: set[str] = set()
+        self._costly: dict[str, float] = {}
+        """When callers last had costly requests."""
 
     def were_heavy(self, caller: str, path: str) -> bool:
-        """Return whether the last requests of the caller to the same route were costly."""
-        if caller not in self._callers:
+        """Return whether the last requests of the caller to the same route were costly, or middling ones next to other
+        costly ones."""
+        since = time.monotonic() - REMEMBERED_SECONDS
+        if self._costly.get(caller, 0.0) < since:
             return False
         mean, moment = self._means.get((caller, route_of(path)), (0.0, 0.0))
-        return mean >= HEAVY_SECONDS and time.monotonic() - moment < REMEMBERED_SECONDS
+        return mean >= MIDDLING_SECONDS and moment > since
 
     def learn(self, caller: str, path: str, seconds: float) -> None:
         """Note what a request cost, wherever it was computed."""
-        if seconds < HEAVY_SECONDS and caller not in self._callers:
+        if seconds < HEAVY_SECONDS and caller not in self._costly:
             return
-        key = caller, route_of(path)
-        before = self._means.get(key, (0.0, 0.0))[0]
+        key, now = (caller, route_of(path)), time.monotonic()
+        unknown = seconds if self._costly.get(caller, -inf) > now - REMEMBERED_SECONDS else 0.0
+        before = self._means.get(key, (unknown, 0.0))[0]
         mean = (1 - NEWEST_SHARE) * before + NEWEST_SHARE * seconds
-        self._means[key] = mean, time.monotonic()
-        self._callers.add(caller)
+        self._means[key] = mean, now
+        if mean >= HEAVY_SECONDS:
+            self._costly[caller] = now
+        else:
+            self._costly.setdefault(caller, -inf)
         if len(self._means) > MOST_REMEMBERED:
             self._forget_old()
 
@@ -74,7 +94,7 @@ class HeavyRoutes:
         since = time.monotonic() - REMEMBERED_SECONDS
         newest = sorted(((moment, key) for key, (_, moment) in self._means.items() if moment > since), reverse=True)
         self._means = {key: self._means[key] for _, key in newest[: MOST_REMEMBERED // 2]}
-        self._callers = {caller for caller, _ in self._means}
+        self._costly = {caller: moment for caller, moment in self._costly.items() if moment > since}
 
 
 def route_of(path: str) -> str:

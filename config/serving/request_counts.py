@@ -60,15 +60,15 @@ class RequestCounts:
         begin = region * REGION_BYTES
         self._memory[begin : begin + REGION_BYTES] = bytes(REGION_BYTES)
 
-    def begin(self, subject: str, *, heavy: bool) -> None:
-        """Count a request that begins."""
+    def begin(self, subject: str, *, heavy: bool, moved: bool = False) -> None:
+        """Count a request that begins, or one that `moved` to the heavy lane: it counts in its minute already."""
         minute, place = _minute(), self._own_place(_number(subject))
         if place < 0:
             return
         cells = self._cells
         if cells[place + MINUTE] != minute:
             cells[place + MINUTE], cells[place + REQUESTS] = minute, 0
-        cells[place + REQUESTS] += 1
+        cells[place + REQUESTS] += not moved
         cells[place + UNDER_WAY] += 1
         cells[place + HEAVY] += heavy
 

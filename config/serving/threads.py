@@ -42,9 +42,9 @@ COMPUTING_SECONDS = 0.15
 
 
 class HeavyAfterAll(Exception):
-    """A request was not answered, because its caller computes too much in this process already. Its body was read."""
+    """A request was not answered, because its caller computes too much in this process. Its body was read."""
 
-    def __init__(self, body: IO[bytes]) -> None:
+    def __init__(self, body: bytes) -> None:
         super().__init__()
         self.body = body
 
@@ -85,10 +85,15 @@ class ThreadedHandler(ASGIHandler):
             body = await self.read_body(receive)
         except RequestAborted:
             return
+        whole = body.read() if "cpu_seconds" in scope else b""  # Django closes the file when it has read it
+        body.seek(0)
         arrived_now()
         answering = partial(contextvars.copy_context().run, self._answer, scope, body)
         async with self._turn(scope, body):
             answer = await _finished(asyncio.get_running_loop().run_in_executor(self._threads, answering))
+        if answer is None:
+            self._threads.submit(give_back_memory)
+            raise HeavyAfterAll(whole)
         try:
             await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
             await send({"type": "http.response.body", "body": answer.body, "more_body": answer.rest is not None})
@@ -111,7 +116,8 @@ class ThreadedHandler(ASGIHandler):
         except Overtaken:
             if begun:
                 raise
-            raise HeavyAfterAll(body) from None
+            with body:
+                raise HeavyAfterAll(body.read()) from None
 
     async def _send_rest(self, rest: Rest, send: Any) -> None:
         """One piece after the other, so that no more of a large file is held than one; the threads read them."""
@@ -123,7 +129,7 @@ class ThreadedHandler(ASGIHandler):
         finally:
             await loop.run_in_executor(self._threads, rest.response.close)
 
-    def _answer(self, scope: Any, body: IO[bytes]) -> Answer:
+    def _answer(self, scope: Any, body: IO[bytes]) -> Answer | None:
         begun = thread_time()
         scope["thread"] = pthread_getcpuclockid(get_ident()), begun
         try:
@@ -131,11 +137,15 @@ class ThreadedHandler(ASGIHandler):
         finally:
             scope.setdefault("facts", {})["seconds"] = thread_time() - begun
 
-    def _answer_request(self, scope: Any, body: IO[bytes]) -> Answer:
+    def _answer_request(self, scope: Any, body: IO[bytes]) -> Answer | None:
         with body:
             set_script_prefix(get_script_prefix(scope))
             signals.request_started.send(sender=self.__class__, scope=scope)
             response = self._response(scope, body)
+            if scope.pop("was_stopped", False):
+                scope["on_long"]()
+                response.close()
+                return None
             if _is_large(response):
                 # The connections of this thread are done with; what is sent later comes from a file.
                 signals.request_finished.send(sender=self.__class__)
@@ -155,16 +165,12 @@ class ThreadedHandler(ASGIHandler):
 
 
 def _is_computing(scope: Any) -> bool:
-    """Whether the request has computed for long by now, and not waited for others. Whoever wants to know is told."""
+    """Whether the request has computed for long by now, and not waited for others."""
     clock, begun = scope.get("thread", (None, 0.0))
-    if clock is None or clock_gettime(clock) - begun < COMPUTING_SECONDS:
-        return False
-    if on_long := scope.get("on_long"):
-        on_long()
-    return True
+    return clock is not None and clock_gettime(clock) - begun >= COMPUTING_SECONDS
 
 
-async def _finished(work: "asyncio.Future[Answer]") -> Answer:
+async def _finished(work: "asyncio.Future[Answer | None]") -> Answer | None:
     """The result. Where the one who waits is cancelled, the thread goes on: so long it is under way."""
     try:
         return await asyncio.shield(work)

@@ -17,6 +17,8 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+LOOK_SECONDS = 0.1
+"""Time between two looks at whether a request computes."""
 EXPECTED_SECONDS = 0.005
 """Charged when a request begins, and corrected when it ends: two that begin together are not taken for free."""
 MOST_CALLERS = 1_000  # before clocks of callers without requests are forgotten
@@ -55,7 +57,7 @@ class _Turn:
         self._begun = self._loop.time()
         self._counts = True
         self._computes = False
-        self._look = self._loop.call_later(turns.counted_seconds, self._take_long)
+        self._look = self._next_look()
 
     def end(self) -> None:
         """Give the turn back."""
@@ -65,14 +67,18 @@ class _Turn:
         self._share.clock += min(self._loop.time() - self._begun, self._turns.counted_seconds) - EXPECTED_SECONDS
         self._turns.begin_next(freed=int(self._counts))
 
-    def _take_long(self) -> None:
-        if not self._computes and self._is_computing():
+    def _next_look(self) -> asyncio.TimerHandle:
+        return self._loop.call_later(min(LOOK_SECONDS, self._turns.counted_seconds), self._look_at_it)
+
+    def _look_at_it(self) -> None:
+        if self._is_computing():
             self._computes = True
             self._share.computes()
-        if not self._computes:  # it may begin to compute
-            self._look = self._loop.call_later(self._turns.counted_seconds, self._take_long)
-        freed, self._counts = int(self._counts), False
-        self._turns.begin_next(freed=freed)
+        else:
+            self._look = self._next_look()
+        if self._computes or self._loop.time() - self._begun >= self._turns.counted_seconds:
+            freed, self._counts = int(self._counts), False
+            self._turns.begin_next(freed=freed)
 
 
 class Turns:

@@ -10,7 +10,15 @@ from django.test import Client, override_settings
 from django.urls import path
 
 from config import urls
-from config.http.cpu_budget import TooCostly, TookTooLong, check_cpu, cpu_budget, wall_limit
+from config.http.cpu_budget import (
+    TooCostly,
+    TookTooLong,
+    check_cpu,
+    cpu_budget,
+    cpu_budget_here,
+    unlimited_cpu,
+    wall_limit,
+)
 
 UNCOLLECTED = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -52,6 +60,13 @@ def test_without_a_budget_nothing_is_stopped() -> None:
 
 def test_an_inner_budget_cannot_be_larger_than_what_is_left() -> None:
     with cpu_budget(0.05), pytest.raises(TooCostly), cpu_budget(60):
+        compute_for(20)
+
+
+def test_work_without_a_limit_moves_on_to_another_process_all_the_same() -> None:
+    with cpu_budget(0.01), unlimited_cpu():
+        compute_for(0.03)
+    with cpu_budget_here(0.01), pytest.raises(TooCostly), unlimited_cpu(), cpu_budget(60):
         compute_for(20)
 
 

@@ -55,6 +55,15 @@ def ask(
     return gate.admit(caller, heavy=heavy, method=method, path=path)
 
 
+def test_a_request_that_moved_to_the_heavy_lane_counts_once(gate: QuotaGate, uses: Uses) -> None:
+    limit(uses, "key:1", requests_per_minute=1)
+    with ask(gate, KEY):
+        pass
+    with gate.admit(KEY, heavy=True, method="GET", path="/api/v1/agents", moved=True):
+        assert gate._counts.of("key:1") == (1, 1, 1)
+    assert refusal(gate, KEY).extra["violated-policies"] == ["requests-per-minute"]
+
+
 def refusal(gate: QuotaGate, caller: Caller, path: str = "/api/v1/agents", **others: Any) -> TooManyRequests:
     with pytest.raises(TooManyRequests) as caught, ask(gate, caller, path, **others):
         pass

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from io import BytesIO
 from pathlib import Path
 from socket import SO_SNDBUF, SOL_SOCKET
 from typing import Any
@@ -11,7 +10,7 @@ import pytest
 
 from config.http.problems import Busy
 from config.serving import heavy_lane, heavy_routes
-from config.serving.callers import Callers, credential_of
+from config.serving.callers import Caller, Callers, credential_of
 from config.serving.front import Front, OpenGate
 from config.serving.heavy_lane import FRAME_BYTES, Application, HeavyLane, answer_one
 from config.serving.heavy_routes import HEAVY_BODY_BYTES, HeavyRoutes
@@ -223,6 +222,20 @@ def test_one_slow_moment_makes_no_route_costly() -> None:
     assert not routes.were_heavy("key:1", "/api/v1/assemblies")
 
 
+def test_middling_requests_of_a_costly_caller_are_costly_too() -> None:
+    """Each keeps others waiting a little, again and again. Those of anybody else are answered where they come in."""
+    routes, search = HeavyRoutes(), "/api/v1/agents/luna/memories/search"
+    for _ in range(10):
+        routes.learn("key:1", search, 0.05)
+    assert not routes.were_heavy("key:1", search)
+    routes.learn("key:1", "/api/v1/assemblies", 1.0)
+    routes.learn("key:1", search, 0.05)
+    assert routes.were_heavy("key:1", search)
+    for _ in range(10):
+        routes.learn("key:1", search, 0.01)
+    assert not routes.were_heavy("key:1", search)
+
+
 def test_the_front_hands_over_what_is_costly_and_learns_who_asked(tmp_path: Path) -> None:
     here: list[str] = []
 
@@ -241,11 +254,10 @@ def test_the_front_hands_over_what_is_costly_and_learns_who_asked(tmp_path: Path
 
 def test_what_waits_behind_a_long_request_of_its_caller_is_handed_over(tmp_path: Path) -> None:
     heavy: list[str] = []
-    body = BytesIO(b"small")
 
     async def answer_here(scope: dict[str, Any], receive: Any, send: Any) -> None:
         scope["on_long"]()
-        raise HeavyAfterAll(body)
+        raise HeavyAfterAll(b"small")
 
     async def answer_there(scope: dict[str, Any], receive: Any, send: Any) -> None:
         heavy.append(scope["path"])
@@ -260,7 +272,39 @@ def test_what_waits_behind_a_long_request_of_its_caller_is_handed_over(tmp_path:
     _, answer = with_other_process(socket, answer_there, story)
     assert heavy == ["/api/v1/agents"] * 2
     assert answer["body"] == b"other", "the second went there at once"
-    assert body.closed
+
+
+@pytest.mark.parametrize(
+    ("scope", "is_bounded"),
+    [
+        (scope_of("/api/v1/agents", x="1"), True),
+        (scope_of("/agents/luna/", "GET", x="1"), True),
+        (scope_of("/accounts/login/", x="1"), False),
+        (scope_of("/agents/luna/files/IDENTITY/", x="1"), False),
+    ],
+)
+def test_only_what_may_begin_again_is_stopped_soon(tmp_path: Path, scope: dict[str, Any], is_bounded: bool) -> None:
+    """Whoever posts a page may have used up a code, or counted a sign-in, before it was stopped."""
+    front = Front(repeat, HeavyLane(str(tmp_path / "s")), OpenGate())
+    asyncio.run(asyncio.wait_for(exchange(front, scope, b"")(), 20))
+    assert ("cpu_seconds" in scope) is is_bounded
+
+
+def test_a_request_that_moved_counts_once(tmp_path: Path) -> None:
+    admitted: list[tuple[bool, bool]] = []
+
+    class Gate(OpenGate):
+        def admit(self, caller: Caller, *, heavy: bool, method: str, path: str, moved: bool = False) -> Any:
+            admitted.append((heavy, moved))
+            return super().admit(caller, heavy=heavy, method=method, path=path, moved=moved)
+
+    async def answer_here(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        raise HeavyAfterAll(b"")
+
+    socket = tmp_path / "s"
+    front = Front(answer_here, HeavyLane(str(socket)), Gate())
+    with_other_process(socket, repeat, exchange(front, scope_of("/api/v1/agents"), b""))
+    assert admitted == [(False, False), (True, True)]
 
 
 def test_made_up_credentials_count_as_their_address() -> None:

@@ -14,8 +14,9 @@ from django.test import override_settings
 from django.urls import path
 
 from config.http.arrival import arrived
+from config.http.cpu_budget import TooCostly, check_cpu
 from config.serving import threads
-from config.serving.threads import WHOLE_BYTES, ThreadedHandler
+from config.serving.threads import WHOLE_BYTES, HeavyAfterAll, ThreadedHandler
 
 seen: list[str] = []
 BEGUN = time.monotonic()
@@ -41,7 +42,23 @@ def filed(_: HttpRequest) -> FileResponse:
     return FileResponse(BytesIO(b"x" * (WHOLE_BYTES + 5)), as_attachment=True, filename="x.bin")
 
 
-urlpatterns = [path("filed", filed), path("told", told), path("when", told_when), path("streamed", streamed)]
+def computed(request: HttpRequest) -> HttpResponse:
+    """Compute until it is stopped."""
+    read = len(request.body)
+    try:
+        while True:
+            check_cpu()
+    except TooCostly:
+        return HttpResponse(f"stopped after {read} bytes", status=TooCostly.status)
+
+
+urlpatterns = [
+    path("computed", computed),
+    path("filed", filed),
+    path("told", told),
+    path("when", told_when),
+    path("streamed", streamed),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +68,9 @@ def handler() -> Iterator[ThreadedHandler]:
     seen.clear()
 
 
-def ask(handler: ThreadedHandler, where: str, *parts: dict[str, Any], headers: Any = ()) -> list[dict[str, Any]]:
+def ask(
+    handler: ThreadedHandler, where: str, *parts: dict[str, Any], headers: Any = (), **of_scope: Any
+) -> list[dict[str, Any]]:
     """What the handler sends for a request that arrives in these parts."""
     sent: list[dict[str, Any]] = []
     arriving = iter(parts or [{"type": "http.request", "body": b""}])
@@ -63,6 +82,7 @@ def ask(handler: ThreadedHandler, where: str, *parts: dict[str, Any], headers: A
         sent.append(message)
 
     scope = {"type": "http", "method": "POST", "path": where, "query_string": b"", "headers": list(headers)}
+    scope |= of_scope
     asyncio.run(handler(scope, receive, send))
     return sent
 
@@ -133,3 +153,31 @@ def test_what_cannot_be_read_is_refused(handler: ThreadedHandler) -> None:
     assert ask(handler, "/told", headers=[(b"content-type", b"text/html; charset=\xff")])[0]["status"] in {200, 400}
     with pytest.raises(ValueError, match="websocket"):
         asyncio.run(handler({"type": "websocket"}, None, None))
+
+
+@pytest.fixture
+def budgeted() -> Iterator[ThreadedHandler]:
+    with override_settings(MIDDLEWARE=["config.http.cpu_budget.CpuBudgetMiddleware"], REQUEST_CPU_MS=100):
+        yield ThreadedHandler(threads=2)
+
+
+def test_what_computes_too_long_here_is_stopped_and_sent_away_with_its_body(budgeted: ThreadedHandler) -> None:
+    told_of: list[str] = []
+    body = {"type": "http.request", "body": b"hello"}
+    length = [(b"content-length", b"5")]
+    with pytest.raises(HeavyAfterAll) as sent_away:
+        ask(budgeted, "/computed", body, headers=length, cpu_seconds=0.01, on_long=lambda: told_of.append("long"))
+    assert sent_away.value.body == b"hello"
+    assert told_of == ["long"]
+
+
+def test_what_cannot_be_sent_away_has_its_whole_budget(budgeted: ThreadedHandler) -> None:
+    start, body = ask(
+        budgeted, "/computed", {"type": "http.request", "body": b"hello"}, headers=[(b"content-length", b"5")]
+    )
+    assert (start["status"], body["body"]) == (422, b"stopped after 5 bytes")
+
+
+def test_what_ends_in_time_is_answered_here(budgeted: ThreadedHandler) -> None:
+    start, _ = ask(budgeted, "/told", cpu_seconds=0.05, on_long=list)
+    assert start["status"] == 200
