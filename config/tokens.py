@@ -67,11 +67,15 @@ _WORD_END = r"(?<=[^\W_])(?=[ \n.,:;!?)\"\u3001\u3002\u300d\uff01\uff0c\uff1a\uf
 _LINE_START = r"(?<=\n)(?=[^\s/])"
 
 _loading = threading.Lock()
-_check: Callable[[], None] = lambda: None  # noqa: E731 - until there is another one
+_check: Callable[[float], None] = lambda _: None  # noqa: E731 - until there is another one
+
+SLOWEST_SECONDS = 0.5e-6
+"""Of one character of a long text: words, numbers and spaces take a third of it."""
 
 
-def before_counting(check: Callable[[], None]) -> None:
-    """Have `check` called before each count: it raises where whoever counts has worked for too long.
+def before_counting(check: Callable[[float], None]) -> None:
+    """Have `check` called before each count, with the CPU seconds that a long one may take: it raises where whoever
+    counts has worked for too long, or would have.
 
     So the engine, which knows no clock, stops as well: nearly all that it does is to count.
     """
@@ -123,7 +127,7 @@ class Chars4:
 
     def count(self, text: str) -> int:
         """Tokens of the text: a quarter of its code points, rounded up."""
-        _check()
+        _check(0.0)
         return math.ceil(len(text) / 4)
 
     def knows(self, text: str) -> bool:
@@ -203,7 +207,7 @@ class Tiktoken:
 
     def count(self, text: str) -> int:
         """Tokens of the text."""
-        _check()
+        _check(0.0)
         return self.counts.of(text)
 
     def knows(self, text: str) -> bool:
@@ -220,7 +224,7 @@ class Tiktoken:
             return 0
         window = 4 * max_tokens + 64
         while True:
-            _check()
+            _check(0.0)
             tokens = self.encoding.encode_ordinary(text[:window])
             if len(tokens) > max_tokens:
                 kept = self.encoding.decode_bytes(tokens[:max_tokens])
@@ -261,6 +265,7 @@ def _tiktoken(name: str, encoding: tiktoken.Encoding) -> Tiktoken:
 def _count(encoding: tiktoken.Encoding, text: str) -> int:
     if len(text) < ARRAY_CHARACTERS:
         return len(encoding.encode_ordinary(text))
+    _check(len(text) * SLOWEST_SECONDS)
     try:
         return len(encoding.encode_to_numpy(text, disallowed_special=()))
     except UnicodeEncodeError:  # half a character; `encode_ordinary` knows what to do

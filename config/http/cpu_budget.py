@@ -58,9 +58,9 @@ class _Limits:
         """The limits of the work at hand, infinite where it has none."""
         return _THREAD.limits or cls.of(inf, inf)
 
-    def check(self) -> None:
-        """Raise TooCostly or TookTooLong where a limit is reached."""
-        now, left = monotonic(), self.cpu_end - thread_time()
+    def check(self, seconds: float) -> None:
+        """Raise TooCostly where fewer seconds of CPU time are left, TookTooLong where the time is over."""
+        now, left = monotonic(), self.cpu_end - thread_time() - seconds
         if left <= 0:
             raise TooCostly(
                 "It was stopped, and nothing was changed. Send shorter texts, fewer items, or a smaller part at a time."
@@ -69,7 +69,7 @@ class _Limits:
             raise TookTooLong(
                 "It was stopped, and nothing was changed. Try again in a moment, or ask for less at a time."
             )
-        self.next_look = min(self.wall_end, now + left)
+        self.next_look = min(self.wall_end, now + left + seconds)
 
 
 class _Thread(threading.local):
@@ -80,11 +80,14 @@ class _Thread(threading.local):
 _THREAD = _Thread()
 
 
-def check_cpu() -> None:
-    """Raise TooCostly where the request at hand has used up its CPU time, TookTooLong where its time is over."""
+def check_cpu(seconds: float = 0.0) -> None:
+    """Raise TooCostly where the request at hand has used up its CPU time, TookTooLong where its time is over.
+
+    `seconds` of CPU time are needed until the next check: where fewer are left, it is stopped now.
+    """
     limits = _THREAD.limits
-    if limits is not None and monotonic() >= limits.next_look:
-        limits.check()
+    if limits is not None and monotonic() + seconds >= limits.next_look:
+        limits.check(seconds)
 
 
 @contextmanager

@@ -48,6 +48,14 @@ def test_a_loop_is_stopped_when_its_cpu_time_is_spent() -> None:
     assert thread_time() - begun < 10
 
 
+def test_what_would_not_end_in_time_is_not_begun() -> None:
+    with cpu_budget(5):
+        check_cpu(4)
+        with pytest.raises(TooCostly):
+            check_cpu(6)
+        check_cpu()
+
+
 def test_waiting_costs_nothing() -> None:
     with cpu_budget(0.05):
         sleep(0.1)
