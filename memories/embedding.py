@@ -3,6 +3,7 @@
 Nothing is fetched: the model's weights and tokenizer lie in the package, and downloads are disabled.
 """
 
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -145,6 +146,8 @@ def _model() -> "WordLlamaInference":
 def _load() -> "WordLlamaInference":
     import wordllama  # noqa: PLC0415 - half a second that commands without embeddings need not spend
 
+    # In threads of its own the tokenizer takes as long, and whoever asked would not be charged for it.
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
     model = wordllama.WordLlama.load(
         config="l2_supercat", dim=DIMENSIONS, cache_dir=Path(wordllama.__file__).parent, disable_download=True
     )

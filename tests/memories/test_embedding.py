@@ -1,5 +1,6 @@
 """Embeddings: each text has its own, in whatever company it is embedded."""
 
+import time
 import tracemalloc
 
 import numpy as np
@@ -89,3 +90,13 @@ def test_long_texts_are_read_in_slices_of_whole_parts() -> None:
 def test_embedding_ends_with_the_cpu_budget() -> None:
     with pytest.raises(TooCostly), cpu_budget(0.05):
         embed(["Refunds take five days. " * 1_000] * 1_000)
+
+
+def test_whoever_asked_is_charged_for_all_of_the_work() -> None:
+    """A budget counts the CPU time of one thread: what others did for it would cost nothing."""
+    texts = [f"boat {number} " + "quay " * 200 for number in range(600)]
+    embed(texts[:1])
+    process, thread = time.process_time(), time.thread_time()
+    embed(texts)
+    thread, process = time.thread_time() - thread, time.process_time() - process
+    assert thread > 0.7 * process
