@@ -78,6 +78,9 @@ class ThreadedHandler(ASGIHandler):
         """Read the request, have it answered, send the answer. Raises ValueError for what is no request.
 
         `scope["caller"]` says in whose turn; `scope["facts"]` says afterwards who it was and what it cost.
+        Where there is `scope["on_long"]`, another process can answer the request: it is called when the request was
+        stopped after its `scope["cpu_seconds"]`. Raises HeavyAfterAll then, and where the request would wait behind a
+        long one of its caller.
         """
         if scope["type"] != "http":
             raise ValueError(f"Dossier has no pages for {scope['type']}.")
@@ -85,8 +88,10 @@ class ThreadedHandler(ASGIHandler):
             body = await self.read_body(receive)
         except RequestAborted:
             return
-        whole = body.read() if "cpu_seconds" in scope else b""  # Django closes the file when it has read it
-        body.seek(0)
+        whole = b""
+        if "cpu_seconds" in scope:  # it may be needed again, and Django closes the file that it has read
+            whole = body.read()
+            body.seek(0)
         arrived_now()
         answering = partial(contextvars.copy_context().run, self._answer, scope, body)
         async with self._turn(scope, body):
@@ -130,6 +135,7 @@ class ThreadedHandler(ASGIHandler):
             await loop.run_in_executor(self._threads, rest.response.close)
 
     def _answer(self, scope: Any, body: IO[bytes]) -> Answer | None:
+        """Return the answer, None where the request was stopped to be answered elsewhere."""
         begun = thread_time()
         scope["thread"] = pthread_getcpuclockid(get_ident()), begun
         try:
