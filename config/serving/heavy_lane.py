@@ -62,7 +62,8 @@ class HeavyLane:
                 await send(message)
             if not begun:
                 raise Busy("What answers costly requests was just restarted. Nothing is known of this one; try again.")
-            raise ConnectionError("the heavy process went away in the middle of an answer")
+            if not _is_gone(sending):
+                raise ConnectionError("the heavy process went away in the middle of an answer")
         finally:
             sending.cancel()
             writer.close()
@@ -90,6 +91,11 @@ async def _is_taken(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) 
         if not taken:
             writer.close()
     return taken
+
+
+def _is_gone(sending: "asyncio.Task[None]") -> bool:
+    """Whether the client's end was handed over: it went away, or has all of its answer, so that nothing is owed."""
+    return sending.done() and not sending.cancelled() and sending.exception() is None
 
 
 async def _hand_over(scope: Message, receive: Receive, writer: asyncio.StreamWriter) -> None:

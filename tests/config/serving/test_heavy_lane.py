@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import nullcontext
 from pathlib import Path
 from socket import SO_SNDBUF, SOL_SOCKET
 from typing import Any
@@ -149,6 +150,39 @@ def test_an_answer_has_left_the_process_before_it_counts_as_given(tmp_path: Path
 
     asyncio.run(asyncio.wait_for(story(), 20))
     assert unsent == [0]
+
+
+@pytest.mark.parametrize("goes", [True, False])
+def test_who_goes_in_the_middle_of_an_answer_is_no_fault_of_the_process(tmp_path: Path, goes: bool) -> None:
+    begun = asyncio.Event()
+
+    async def begin(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        if goes:
+            await asyncio.Event().wait()
+        raise ConnectionError
+
+    async def story() -> None:
+        arriving: list[dict[str, Any]] = [
+            {"type": "http.disconnect"},
+            {"type": "http.request", "body": b"", "more_body": False},
+        ]
+
+        async def receive() -> dict[str, Any]:
+            if len(arriving) == 1:
+                await begun.wait()
+                if not goes:
+                    await asyncio.Event().wait()
+            return arriving.pop()
+
+        async def send(message: dict[str, Any]) -> None:
+            begun.set()
+
+        await HeavyLane(str(socket))(scope_of("/api/v1/compress"), receive, send)
+
+    socket = tmp_path / "s"
+    with nullcontext() if goes else pytest.raises(ConnectionError, match="in the middle"):
+        with_other_process(socket, begin, story)
 
 
 def test_work_is_given_up_when_the_client_goes(tmp_path: Path) -> None:
