@@ -1,6 +1,7 @@
 """Any two contexts beside each other: each difference is explained by what changed between them, or was asked for."""
 
 import datetime
+from time import thread_time
 from typing import Any
 
 import pytest
@@ -11,11 +12,14 @@ from django.utils import timezone
 from agents.models import AgentTeam
 from agents.services import agent_create, agent_delete, daily_log_append
 from assembly.again.cause_words import cause_sentence
+from assembly.again.side import Side, side_recorded
 from assembly.again.two import Two, two
 from assembly.appending import append
 from assembly.models import Assembly
+from assembly.recorded import Recorded
 from assembly.rules.services import rule_create, rule_save
 from assembly.sources import Filters
+from config.http.cpu_budget import TooCostly, cpu_budget
 from memories.models import Entity, Event, Memory
 from memories.services import MemoryFacts, memory_create, memory_delete
 from teams.files import file_save
@@ -49,6 +53,24 @@ def test_a_file_is_told_in_the_versions_of_the_two_and_not_of_today(kept: Kept, 
         assert (cause.kind, cause.before, cause.after, cause.by) == ("file_changed", 2, 3, "Ruth")
         assert "Goals was changed: version 2 became version 3 by Ruth on" in sentences(found)
         assert "paper is dear" in sentences(found)
+
+
+def test_the_second_is_not_replayed_where_the_first_took_more_than_half_of_the_budget(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context, replayed = told(kept), []
+
+    def replay_for_long(recorded: Recorded) -> Side:
+        replayed.append(recorded)
+        until = thread_time() + 0.6
+        while thread_time() < until:
+            pass
+        return side_recorded(recorded)
+
+    monkeypatch.setattr("assembly.again.two.side_recorded", replay_for_long)
+    with cpu_budget(1.0), pytest.raises(TooCostly):
+        two(context, context)
+    assert len(replayed) == 1
 
 
 def test_whichever_is_looked_at_first_the_same_has_happened(kept: Kept, ruth: Principal) -> None:
