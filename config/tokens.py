@@ -70,7 +70,7 @@ _loading = threading.Lock()
 _check: Callable[[float], None] = lambda _: None  # noqa: E731 - until there is another one
 
 SLOWEST_SECONDS = 0.5e-6
-"""Of one character of a long text: words, numbers and spaces take a third of it."""
+"""CPU time that one character of a long text takes at most. Words, numbers and spaces take a third of it."""
 
 
 def before_counting(check: Callable[[float], None]) -> None:

@@ -60,8 +60,10 @@ class _Limits:
 
     def check(self, seconds: float) -> None:
         """Raise TooCostly where fewer seconds of CPU time are left, TookTooLong where the time is over."""
-        now, left = monotonic(), self.cpu_end - thread_time() - seconds
+        now, needed = monotonic(), thread_time() + seconds
+        left = self.cpu_end - needed
         if left <= 0:
+            _THREAD.was_stopped_here |= needed >= self.here_end
             raise TooCostly(
                 "It was stopped, and nothing was changed. Send shorter texts, fewer items, or a smaller part at a time."
             )
@@ -75,6 +77,8 @@ class _Limits:
 class _Thread(threading.local):
     # Of the thread, and not of its context, which other threads inherit: each thread has a clock of its own.
     limits: _Limits | None = None
+    was_stopped_here = False
+    """Whether the request at hand was stopped by a limit that another process does not have."""
 
 
 _THREAD = _Thread()
@@ -143,10 +147,9 @@ class CpuBudgetMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         scope = getattr(request, "scope", {})
-        here = scope.get("cpu_seconds", inf)
-        end = thread_time() + here
-        with cpu_budget(settings.REQUEST_CPU_MS / 1000), cpu_budget_here(here):
+        _THREAD.was_stopped_here = False
+        with cpu_budget(settings.REQUEST_CPU_MS / 1000), cpu_budget_here(scope.get("cpu_seconds", inf)):
             response = self.get_response(request)
-        if response.status_code == TooCostly.status and thread_time() >= end:
+        if response.status_code == TooCostly.status and _THREAD.was_stopped_here:
             scope["was_stopped"] = True
         return response

@@ -21,7 +21,7 @@ LIGHT_CPU_SECONDS = 0.2
 LONG_SECONDS = 0.6
 """Noted of a request that still computes: enough to make its route costly at once."""
 MIDDLING_SECONDS = 0.03
-"""So much of a costly caller's other requests, with which it would keep others waiting a little, again and again."""
+"""Processor time that makes another route of a costly caller costly too: it keeps others waiting, again and again."""
 REMEMBERED_SECONDS = 60.0
 NEWEST_SHARE = 0.3  # of the newest request in the mean: one that was slow by chance does not count as costly
 MOST_REMEMBERED = 2_000

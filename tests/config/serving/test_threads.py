@@ -52,8 +52,18 @@ def computed(request: HttpRequest) -> HttpResponse:
         return HttpResponse(f"stopped after {read} bytes", status=TooCostly.status)
 
 
+def needed(_: HttpRequest) -> HttpResponse:
+    """Ask for more CPU time than one process gives it, and for less than a request may have."""
+    try:
+        check_cpu(0.05)
+    except TooCostly:
+        return HttpResponse(status=TooCostly.status)
+    return HttpResponse("done")
+
+
 urlpatterns = [
     path("computed", computed),
+    path("needed", needed),
     path("filed", filed),
     path("told", told),
     path("when", told_when),
@@ -169,6 +179,12 @@ def test_what_computes_too_long_here_is_stopped_and_sent_away_with_its_body(budg
         ask(budgeted, "/computed", body, headers=length, cpu_seconds=0.01, on_long=lambda: told_of.append("long"))
     assert sent_away.value.body == b"hello"
     assert told_of == ["long"]
+
+
+def test_what_would_compute_too_long_here_is_sent_away_before_it_begins(budgeted: ThreadedHandler) -> None:
+    with pytest.raises(HeavyAfterAll):
+        ask(budgeted, "/needed", cpu_seconds=0.02, on_long=list)
+    assert ask(budgeted, "/needed")[0]["status"] == 200
 
 
 def test_what_cannot_be_sent_away_has_its_whole_budget(budgeted: ThreadedHandler) -> None:
