@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from django.db.models import Count, Q
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext, ngettext
 
 from agents.models import Agent
 from assembly.as_of.told import Told
@@ -64,12 +63,16 @@ def limits_of(agent: Agent, team: Team | None, moment: datetime.datetime, facts:
 def _missing(facts: Facts) -> Iterator[Limit]:
     late = ", ".join(label_of(report.name) for report in facts.told.reports if report.code)
     if late:
-        sentence = _("%(sources)s could not be read just now and is missing. Try again.") % {"sources": late}
+        sentence = gettext("%(sources)s could not be read just now and is missing. Try again.") % {"sources": late}
         yield Limit("source_missing", sentence)
     if any(section.source == EXTERNAL for section in facts.told.profile.sections):
-        yield Limit("external", _("External sources are not asked: what they would have said then, nobody knows."))
+        yield Limit(
+            "external", gettext("External sources are not asked: what they would have said then, nobody knows.")
+        )
     if facts.out_of_session:
-        yield Limit("session_unknown", _("The session was not begun yet, or was deleted since: it is told without."))
+        yield Limit(
+            "session_unknown", gettext("The session was not begun yet, or was deleted since: it is told without.")
+        )
 
 
 def _deleted(profile: Profile, moment: datetime.datetime, *, counts: bool) -> Iterator[Limit]:
@@ -77,14 +80,14 @@ def _deleted(profile: Profile, moment: datetime.datetime, *, counts: bool) -> It
     by_kind = dict(erased.values_list("kind").annotate(count=Count("id")).order_by("kind"))
     if by_kind and counts:
         parts = ", ".join(ngettext(*ERASED[kind], count) % {"count": count} for kind, count in by_kind.items())
-        said = _("Deleted since then, by anybody: %(what)s. What of it was told to this agent is missing here.")
+        said = gettext("Deleted since then, by anybody: %(what)s. What of it was told to this agent is missing here.")
         yield Limit("deleted", said % {"what": parts})
     elif by_kind:
         yield Limit(
-            "deleted", _("Something was deleted since then. What of it was told to this agent is missing here.")
+            "deleted", gettext("Something was deleted since then. What of it was told to this agent is missing here.")
         )
     if nouns := [noun.many for noun in nouns_of(profile)]:
-        said = _("What was deleted since then leaves no trace, if it was of these: %(nouns)s.")
+        said = gettext("What was deleted since then leaves no trace, if it was of these: %(nouns)s.")
         yield Limit("deleted_without_trace", said % {"nouns": ", ".join(map(str, nouns))})
 
 
@@ -108,22 +111,24 @@ def _of_meaning(meaningless: int, extracted: int) -> Iterator[Limit]:
         )
         yield Limit("meaning_unknown", said % {"count": f"{meaningless:,}"})
     if extracted:
-        yield Limit("extracts", _("Where a model would have been asked for a summary, an extract stands in for it."))
+        yield Limit(
+            "extracts", gettext("Where a model would have been asked for a summary, an extract stands in for it.")
+        )
 
 
 def _rules(agent: Agent, team: Team | None, moment: datetime.datetime) -> Iterator[Limit]:
     owned = Q(agent=None, team=None) | Q(agent=agent)
     rules = StoredRule.objects.filter(owned | Q(team=team) if team else owned, created__lte=moment)
     if rules.filter(versions__created__gt=moment).exists():
-        said = _("Whether a rule was on is not kept: a version of it that changed no word counts as a switch.")
+        said = gettext("Whether a rule was on is not kept: a version of it that changed no word counts as a switch.")
         yield Limit("rule_switches", said)
 
 
 def _of_today(agent: Agent, team: Team | None, profile: Profile, moment: datetime.datetime) -> Iterator[Limit]:
     if agent.version > 1 or team:
-        said = _("The name of %(agent)s, its time zone and its teams are those of today.")
+        said = gettext("The name of %(agent)s, its time zone and its teams are those of today.")
         yield Limit("agent_of_today", said % {"agent": agent.name})
     versions = StoredProfileVersion.objects.filter(file__name=profile.name, created__lte=moment)
     if profile.name in SHIPPED and not versions.exists():
-        said = _("The profile %(name)s is the one that Dossier comes with today.")
+        said = gettext("The profile %(name)s is the one that Dossier comes with today.")
         yield Limit("profile_of_today", said % {"name": profile.name})

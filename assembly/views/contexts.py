@@ -1,10 +1,10 @@
 """The list of contexts."""
 
 from collections.abc import Mapping, Sequence
-from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.http import urlencode
 
 from assembly.context_forms import THINGS, ContextFilterForm
 from assembly.finding import Found, Sight, TooBroad, after_of, found

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext
 
 from assembly.engine.profile import MAX_PERCENT, Profile, Section
 from assembly.sources import SOURCES
@@ -74,15 +74,17 @@ def _row(section: Section, budget: int) -> SectionRow:
 def _without_room(profile: Profile) -> list[str]:
     """What becomes of what has no room, step by step."""
     steps = {
-        "drop": _("The weakest hits go first."),
-        "compact": _("Long memories are told by a passage that bears on the topic, and older turns are made shorter."),
-        "summarise": _("Long results, and then the weakest items, are summarised."),
+        "drop": gettext("The weakest hits go first."),
+        "compact": gettext(
+            "Long memories are told by a passage that bears on the topic, and older turns are made shorter."
+        ),
+        "summarise": gettext("Long results, and then the weakest items, are summarised."),
     }
     cuts = {
-        "anywhere": _("What is still too long is cut where the room ends."),
-        "sentence": _("What is still too long is cut at the end of a sentence."),
-        "paragraph": _("What is still too long is cut at the end of a paragraph."),
-        "heading": _("What is still too long is cut before a heading."),
+        "anywhere": gettext("What is still too long is cut where the room ends."),
+        "sentence": gettext("What is still too long is cut at the end of a sentence."),
+        "paragraph": gettext("What is still too long is cut at the end of a paragraph."),
+        "heading": gettext("What is still too long is cut before a heading."),
     }
     return [*(steps[step] for step in profile.over_budget), cuts[profile.cut_at], _of_the_rest(profile)]
 
@@ -91,19 +93,19 @@ def _of_the_rest(profile: Profile) -> str:
     """What becomes of what no step made room for."""
     turns = any(section.shape == "turns" for section in profile.sections)
     if not profile.fill:
-        return _("All else is left out.")
+        return gettext("All else is left out.")
     if "summarise" in profile.over_budget or ("compact" in profile.over_budget and turns):
-        return _("All else is left out, and gets another chance, shorter, where a tenth of the room stays free.")
-    return _("All else is left out, and gets another chance where a tenth of the room stays free.")
+        return gettext("All else is left out, and gets another chance, shorter, where a tenth of the room stays free.")
+    return gettext("All else is left out, and gets another chance where a tenth of the room stays free.")
 
 
 def _weights(profile: Profile) -> list[WeightRow]:
     labels = {
-        "relevance": _("how near to the topic"),
-        "recency": _("how recent"),
-        "salience": _("how important"),
-        "credibility": _("how trustworthy"),
-        "coherence": _("how well it fits the rest"),
+        "relevance": gettext("how near to the topic"),
+        "recency": gettext("how recent"),
+        "salience": gettext("how important"),
+        "credibility": gettext("how trustworthy"),
+        "coherence": gettext("how well it fits the rest"),
     }
     weights = asdict(profile.weights)
     most = max(weights.values()) or 1

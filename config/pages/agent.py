@@ -7,7 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from agents.access import agent_for, may
+from agents.access import agent_for
+from agents.access import may as may_agent
 from agents.calendar import Day, days_of
 from agents.guidance import AGENT_FILES
 from agents.models import Agent
@@ -32,8 +33,8 @@ def agent_page(request: HttpRequest, slug: str) -> HttpResponse:
     contexts = Assembly.objects.visible_to(principal).filter(agent_id=agent.id)
     context = {
         "agent": agent,
-        "may_edit": may(principal, agent, Action.EDIT),
-        "may_manage": may(principal, agent, Action.MANAGE),
+        "may_edit": may_agent(principal, agent, Action.EDIT),
+        "may_manage": may_agent(principal, agent, Action.MANAGE),
         "cards": file_cards(principal, agent.files.all(), AGENT_FILES, "agent_file", agent.slug),
         "teams": Team.objects.visible_to(principal).filter(agent_links__agent=agent).order_by("name"),
         "days": _days(agent),

@@ -9,7 +9,8 @@ from assembly.models import Assembly
 from config.pages.cards import file_cards
 from memories.services import memories_of
 from memories.spaces import SLOTS
-from teams.access import Action, may, team_for
+from teams.access import Action, team_for
+from teams.access import may as may_team
 from teams.guidance import TEAM_FILES
 from teams.views.asking import asking
 
@@ -23,8 +24,8 @@ def team_page(request: HttpRequest, slug: str) -> HttpResponse:
     contexts = Assembly.objects.visible_to(principal).filter(team_id=team.id)
     context = {
         "team": team,
-        "may_edit": may(principal, team, Action.EDIT),
-        "may_manage": may(principal, team, Action.MANAGE),
+        "may_edit": may_team(principal, team, Action.EDIT),
+        "may_manage": may_team(principal, team, Action.MANAGE),
         "cards": file_cards(principal, team.files.all(), TEAM_FILES, "team_file", team.slug),
         "memberships": team.memberships.select_related("user").order_by("user__name", "user__username"),
         "agents": Agent.objects.filter(team_links__team=team).order_by("name"),
