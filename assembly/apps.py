@@ -4,8 +4,8 @@ from importlib import import_module
 
 from django.apps import AppConfig
 
+from assembly.engine.tokenizers import before_counting
 from config.http.cpu_budget import check_cpu
-from config.tokens import before_counting
 
 
 class AssemblyConfig(AppConfig):
@@ -14,18 +14,11 @@ class AssemblyConfig(AppConfig):
 
     def ready(self) -> None:
         before_counting(check_cpu)
-        for room in ("profile_room", "rule_room"):
-            import_module(f"assembly.bundle.{room}")
-        import_module("assembly.afterwards.sweeping")
-        _register_followers()
-        import_module("assembly.webhooks.delivering")  # a kind of job
-        import_module("assembly.context_files.services")  # which tells workers its kind of job
-
-
-def _register_followers() -> None:
-    """Register what follows each new record, in this order."""
-    from assembly.afterwards import followers
-    from assembly.following import count_and_watch
-    from assembly.seals.sealing import records_seal
-
-    followers[:] = [records_seal, count_and_watch]
+        for room in ("profiles", "rules"):
+            import_module(f"assembly.{room}.archive")
+        followers = import_module("assembly.records.followers").followers
+        seals = import_module("assembly.records.seals")
+        monitoring = import_module("assembly.monitoring.followers")
+        followers[:] = [seals.records_seal, monitoring.count_and_watch]  # in this order
+        import_module("assembly.monitoring.webhooks.delivery")  # a kind of job
+        import_module("assembly.contexts.exports")  # which tells workers its kind of job

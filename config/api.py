@@ -4,7 +4,7 @@ from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 urlpatterns = [
-    path("", include("assembly.api.urls")),  # asked for most, and addresses are tried in this order
+    path("", include("assembly.api_urls")),  # asked for most, and addresses are tried in this order
     path("", include("memories.api.urls")),
     path("", include("agents.api.urls")),
     path("", include("teams.api.urls")),

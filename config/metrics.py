@@ -18,8 +18,8 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 from psycopg_pool import PoolTimeout
 
-import assembly.metrics  # noqa: F401 - registers what it counts, also before the first context is assembled
-from assembly.afterwards.queue import queue_now
+import assembly.pipeline.telemetry  # noqa: F401 - registers what it counts, also before the first context is assembled
+from assembly.records.followers import queue_now
 from config.http.problems import page_not_found
 from config.serving.counting import counts_in_files
 from memories.jobs import UNFINISHED

@@ -180,9 +180,9 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {
-        "AlertKindEnum": "assembly.models.alert.AlertKind",
-        "CauseKindEnum": "assembly.again.cause.KINDS",
-        "RemedyKindEnum": "assembly.whynot.changes.KINDS",
+        "AlertKindEnum": "assembly.models.monitoring.AlertKind",
+        "CauseKindEnum": "assembly.comparison.causes.KINDS",
+        "RemedyKindEnum": "assembly.why_not.changes.KINDS",
         "DecisionCodeEnum": "assembly.engine.codes.DECISION_CODES",
         "SectionStatusEnum": "assembly.engine.types.STATUSES",
         "SourceCodeEnum": "assembly.engine.codes.SourceCode",

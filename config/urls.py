@@ -16,5 +16,5 @@ urlpatterns = [
     path("", include("agents.urls")),
     path("", include("memories.urls")),
     path("", include("assembly.urls")),
-    path("", include("config.pages.urls")),
+    path("", include("assembly.home.urls")),
 ]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from assembly.kept import readings
-from assembly.writing import stored
+from assembly.pipeline.read_cache import readings
+from assembly.records.insert_sql import stored
 from config.serving.garbage import collect_seldom
 from teams.models import User
 from tests import cast

@@ -5,7 +5,7 @@ from typing import Any
 
 from assembly.engine.types import Decision
 from assembly.models import Assembly
-from assembly.recorded import recorded
+from assembly.records.reader import recorded
 
 
 def decided(assembly: Assembly, **wanted: Any) -> list[Decision]:

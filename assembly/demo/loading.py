@@ -1,29 +1,135 @@
-"""Loading the demo: a fictional company's people, teams and agents, and the first contexts of these agents."""
+"""Days and moments in the demo's texts, counted from the moment of loading, so that the demo is never old.
+
+{{day +12}}        the date in twelve days, in words: 3 December
+{{at -3 09:12}}    the moment three days ago at that time of the agent's day, as JSON says it
+{{ago 95}}         the moment 95 minutes ago, likewise
+
+The demo's records: folders like any other, but for their days and moments, which are counted from now.
+
+The demo's texts: workspaces like any other, but for their days, which are counted from today.
+
+`memory/day-3.md` is the log of three days ago; what stands in the texts is told by `dates`.
+
+Loading the demo: a fictional company's people, teams and agents, and the first contexts of these agents.
+"""
 
 import datetime
+import re
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.db import transaction
 
 from agents.models import Agent, AgentFile
 from agents.services import agent_create
-from assembly.asked import Asked
-from assembly.demo.records import agent_records_load
-from assembly.demo.workspaces import FOLDER, aged, workspace_of
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
 from assembly.rules.services import rule_create
-from assembly.service import assemble
-from assembly.sources import Turn
+from assembly.sources.base import Turn
 from config.http.errors import Conflict
 from memories.importing import Advance, memories_store
+from memories.indexing import document_split
+from memories.models import Document
+from memories.records import Records, records_import, records_read
 from memories.services import MemoryFacts, memories_of, memory_update
+from memories.services.document import document_update
 from memories.workspace import files_store, logs_store
+from memories.workspace_folder import Workspace, workspace_read
 from teams.drafts import draft_save
 from teams.models import Team, TeamFile, User
 from teams.principal import SYSTEM, Author
 from teams.services import membership_set, team_create
+
+DAY = re.compile(r"\{\{day ([+-][0-9]+)\}\}")
+AT = re.compile(r"\{\{at (-[0-9]+) ([0-9]{2}):([0-9]{2})\}\}")
+AGO = re.compile(r"\{\{ago ([0-9]+)\}\}")
+
+
+def days_dated(text: str, today: datetime.date) -> str:
+    """The text with its days as dates in words."""
+    return DAY.sub(lambda match: _in_words(today + datetime.timedelta(days=int(match[1]))), text)
+
+
+def moments_dated(text: str, now: datetime.datetime) -> str:
+    """The text with its moments as RFC 3339. `now` is in the agent's time zone."""
+
+    def at(match: re.Match[str]) -> str:
+        day = now.date() + datetime.timedelta(days=int(match[1]))
+        return datetime.datetime.combine(day, datetime.time(int(match[2]), int(match[3])), now.tzinfo).isoformat()
+
+    def ago(match: re.Match[str]) -> str:
+        # Before UTC, or an hour would be lost or won on two nights of the year.
+        return (now.astimezone(datetime.UTC) - datetime.timedelta(minutes=int(match[1]))).isoformat()
+
+    return AGO.sub(ago, AT.sub(at, text))
+
+
+def _in_words(date: datetime.date) -> str:
+    return f"{date.day} {date:%B}"
+
+
+def records_of(folder: Path, now: datetime.datetime) -> Records:
+    """What the folder holds, dated. `now` is in the agent's time zone. Raises ImportRefused."""
+    with TemporaryDirectory() as name:
+        dated = Path(name)
+        for path in folder.rglob("*"):
+            if path.is_file():
+                target = dated / path.relative_to(folder)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                text = days_dated(path.read_text(encoding="utf-8"), now.date())
+                target.write_text(moments_dated(text, now), encoding="utf-8")
+        return records_read(dated)
+
+
+def agent_records_load(*, agent: Agent, folder: Path, is_open: Collection[str], now: datetime.datetime) -> None:
+    """Store the folder's records for the agent, if there is one. `is_open` are the paths of its open documents.
+
+    Documents are split here and now: a newcomer looks for them at once, and no worker may be running yet.
+    """
+    if not folder.is_dir():
+        return
+    records = records_of(folder, now.astimezone(ZoneInfo(agent.timezone)))
+    records_import(records=records, agent=agent.slug, principal=SYSTEM, advance=lambda _: None)
+    for document in Document.objects.filter(agent=agent):
+        if document.path in is_open:
+            changes = {"is_open": True}
+            document_update(thing=document, expected_version=document.version, changes=changes, principal=SYSTEM)
+        document_split(id_=document.id)
+
+
+FOLDER = Path(__file__).parent
+LOG_NAME = re.compile(r"day-([0-9]+)")
+BETWEEN_MEMORIES = datetime.timedelta(hours=20)
+
+
+def workspace_of(folder: Path, today: datetime.date) -> Workspace:
+    """What the folder holds, its days moved to dates. Raises ImportRefused."""
+    with TemporaryDirectory() as name:
+        dated = Path(name)
+        (dated / "memory").mkdir()
+        for path in [*folder.glob("*.md"), *folder.glob("memory/*.md")]:
+            target = dated / path.relative_to(folder).with_stem(_dated_name(path.stem, today))
+            target.write_text(days_dated(path.read_text(encoding="utf-8"), today), encoding="utf-8")
+        return workspace_read(dated)
+
+
+def aged(memories: tuple[MemoryFacts, ...], now: datetime.datetime) -> list[MemoryFacts]:
+    """The memories, each somewhat older than the one after it, so that some are recent and some are not."""
+    return [
+        replace(facts, occurred_at=now - BETWEEN_MEMORIES * before)
+        for before, facts in zip(range(len(memories), 0, -1), memories, strict=True)
+    ]
+
+
+def _dated_name(stem: str, today: datetime.date) -> str:
+    match = LOG_NAME.fullmatch(stem)
+    return (today - datetime.timedelta(days=int(match[1]))).isoformat() if match else stem
+
 
 Entry = Mapping[str, Any]
 """One table of demo.toml."""

@@ -11,8 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from assembly.engine.edits import Edit, Edited
-from assembly.engine.escaping import LINE_ENDS, PREFIX
+from assembly.engine.escaping import LINE_ENDS, PREFIX, Edit, Edited
 from assembly.engine.fences import Fence, fences_of, is_fenced
 
 HIGHEST, LOWEST = 3, 6

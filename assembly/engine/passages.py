@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from assembly.engine.compression import Sentence, sentences_of
-from config.tokens import Tokenizer
+from assembly.engine.extraction import Sentence, sentences_of
+from assembly.engine.tokenizers import Tokenizer
 
 LEAST_CHARACTERS = 120
 """Sentences are joined to parts of at least so many: shorter ones say too little to be chosen by."""

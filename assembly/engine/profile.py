@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
-from assembly.engine.flat import flat
-from assembly.engine.ranking import Ranker
-from assembly.engine.types import InvalidAssembly
+from assembly.engine.linear_ranker import Ranker
+from assembly.engine.types import InvalidAssembly, flat
 
 Shape = Literal["text", "entries", "lines", "blocks", "sequence", "turns"]
 """text: one candidate is the whole section; entries: dated, newest first, a blank line between them;
@@ -20,7 +19,7 @@ Overflow = Literal["cut", "drop"]
 
 Step = Literal["drop", "compact", "summarise"]
 """What becomes of what is over its room, in this order: the weakest hits are left out, older turns are compacted, long
-outputs of tools and the weakest items are summarised. See `assembly.engine.ladder`."""
+outputs of tools and the weakest items are summarised. See `assembly.engine.overflow`."""
 
 STEPS: tuple[Step, ...] = get_args(Step)
 

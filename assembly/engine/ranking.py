@@ -1,155 +1,246 @@
-"""Ranking by many features at once: a linear model whose every share can be looked at.
+"""Ranking: in which order the candidates of one section get their chance, and which of them get none."""
 
-An item's score is the sum of weight x feature. The weights are data: they come with the profile and are recorded too.
-A ranker may have two columns of weights, for owners of long texts and for owners of brief ones. The measure `brevity`,
-which all texts of an owner share, blends them: weight = (1 - brevity) x long + brevity x brief.
-A difference of scores is a logarithm of odds, as the model was trained: an item that scores 1 more is e times as likely
-to be what was asked for.
-"""
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, date, datetime
+from operator import attrgetter
+from typing import Literal
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any
+from msgspec import Struct, structs
 
-from assembly.engine.types import Candidate, InvalidAssembly
+from assembly.engine.codes import Code
+from assembly.engine.linear_ranker import (
+    DECIMALS,
+    SHARE,
+    Ranker,
+    Signals,
+    boost_share,
+    named_shares,
+    relevance_of,
+    score_of,
+)
+from assembly.engine.profile import Section, Shape, Step
+from assembly.engine.rule_effects import FREE, Ruling, unruled
+from assembly.engine.types import NO_DETAIL, Candidate, Decision, Detail, InvalidAssembly
 
-WORDS = "words"
-"""The feature that says how much of the topic's weight in words an item has itself, 0 to 1."""
-BREVITY = "brevity"
-"""The measure that says how brief the texts of the item's owner are, 0 to 1."""
-SHARE = "share:"
-"""What the names of shares begin with, among the signals of a decision."""
-SOURCE_SHARE = "source_share:"
-"""Names begin so where the shares add up to the score of the source, and not to that of the decision."""
-OF_PROFILE = frozenset({"salience", "credibility"})
-"""Features of memories; of blocks, the profile weighs them itself."""
-DECIMALS = 4
-LEAST_BOOST = 1e-6
-HALF = 10.0
-"""The score that counts as a relevance of one half: nearly all topics that are spoken of find something above it."""
-
-Signals = tuple[tuple[str, float], ...]
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Ranker:
-    """A linear model over the measures of candidates. Raises InvalidAssembly for a number that is not finite."""
+class StepTaken:
+    """What was done to an item that is over its room: its tokens before and after."""
 
-    name: str
-    version: int
-    weights: tuple[tuple[str, float], ...]
-    """By feature, sorted by name; for owners of long texts, where there are brief weights."""
-    least_words: float
-    """From this share of the topic's words on, an item counts as found, however far its meaning is."""
-    reach: float
-    """An item that scores less than the best by more than this is too far from the topic, unless it is found."""
-
-    brief_weights: tuple[tuple[str, float], ...] = ()
-    """Of the same features, for owners of brief texts; without any, the weights serve all texts."""
-    _blended: dict[float, tuple[tuple[str, float], ...]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
-    """The weights of the last brevity: candidates of one owner come one after the other, and share theirs."""
-
-    def __post_init__(self) -> None:
-        both = (*self.weights, *self.brief_weights)
-        if self.brief_weights and [name for name, _ in self.weights] != [name for name, _ in self.brief_weights]:
-            raise InvalidAssembly(f"Both columns of weights of the ranker {self.name} must name the same features.")
-        numbers = (self.least_words, self.reach, *(weight for _, weight in both))
-        if not all(math.isfinite(number) for number in numbers):
-            raise InvalidAssembly(f"The weights of the ranker {self.name} must be finite numbers.")
-
-    def weights_for(self, candidate: Candidate) -> tuple[tuple[str, float], ...]:
-        """The weight of each feature, blended as the brevity of the owner's texts asks."""
-        if not self.brief_weights:
-            return self.weights
-        brevity = candidate.measures.get(BREVITY, 0.0)
-        blended = self._blended.get(brevity)
-        if blended is None:
-            pairs = zip(self.weights, self.brief_weights, strict=True)
-            blended = tuple([(name, (1 - brevity) * long + brevity * brief) for (name, long), (_, brief) in pairs])
-            self._blended.clear()
-            self._blended[brevity] = blended
-        return blended
-
-    def shares(self, candidate: Candidate) -> Signals:
-        """What each feature that the candidate has adds to its score, in the order of the weights; zeros left out."""
-        measures = candidate.measures
-        shares = [
-            (name, share)
-            for name, weight in self.weights_for(candidate)
-            if (measure := measures.get(name)) and (share := round(weight * measure, DECIMALS))
-        ]
-        return tuple(shares)
-
-    def finds(self, candidate: Candidate, threshold: float) -> bool:
-        """Whether the candidate is near the topic by itself: in meaning, or by its words."""
-        near = candidate.similarity is not None and candidate.similarity >= threshold
-        return near or candidate.measures.get(WORDS, 0.0) >= self.least_words
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-safe; from_dict restores an equal ranker."""
-        facts = {
-            "name": self.name,
-            "version": self.version,
-            "weights": dict(self.weights),
-            "least_words": self.least_words,
-            "reach": self.reach,
-        }
-        return facts | {"brief_weights": dict(self.brief_weights)} if self.brief_weights else facts
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "Ranker":
-        """The ranker that to_dict described; keys that it does not know are passed over.
-
-        Sorted by name: a record's JSON keeps no order, and the order of a sum is to be the same for ever.
-        """
-        weights, brief = (_sorted(data.get(key, {})) for key in ("weights", "brief_weights"))
-        return cls(data["name"], data["version"], weights, float(data["least_words"]), float(data["reach"]), brief)
+    step: Step | Literal["truncate"]
+    before: int
+    after: int
 
 
-def _sorted(weights: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
-    return tuple(sorted((str(name), float(weight)) for name, weight in weights.items()))
+@dataclass(frozen=True, slots=True)
+class Short:
+    """What stands for an item, and the code that says so."""
+
+    text: str = field(repr=False)
+    code: Code
 
 
-def score_of(shares: Signals) -> float:
-    """The sum of the shares."""
-    return round(math.fsum([share for _, share in shares]), DECIMALS)
+class Ranked(Struct, frozen=True):
+    """A candidate with its place. A code means that it is decided already: it gets no chance of room."""
+
+    candidate: Candidate
+    code: Code | None = None
+    rank: int | None = None
+    score: float | None = None
+    signals: tuple[tuple[str, float], ...] = ()
+    detail: Detail = NO_DETAIL
+    tokens_full: int | None = None
+    """Of the rendered item when whole, where it was counted already."""
+    ruling: Ruling = FREE
+    """What rules say of it, where nothing is decided yet."""
+    short: Short | None = None
+    tokens_short: int | None = None
+    """Of the rendered item as it stands, where it is not whole."""
+    steps: tuple[StepTaken, ...] = ()
+
+    @property
+    def shown(self) -> Candidate:
+        """The candidate as it stands: whole, or with the text that stands for it."""
+        return replace(self.candidate, text=self.short.text) if self.short else self.candidate
+
+    @property
+    def included_as(self) -> Code:
+        """The code that it gets where it is in."""
+        return self.short.code if self.short else self.ruling.included_as
+
+    @property
+    def explained(self) -> Detail:
+        """The numbers behind what was decided, with the steps that were taken."""
+        if not self.steps:
+            return self.detail
+        model = {"model": self.candidate.summary.model} if self.candidate.summary and self.short else {}
+        return {**self.detail, **model, "steps": [asdict(step) for step in self.steps]}
 
 
-def boost_share(boost: float) -> float:
-    """What a boost adds to a score: it multiplies the odds. One below 1 takes away."""
-    return round(math.log(max(boost, LEAST_BOOST)), DECIMALS)
+def rank(
+    section: Section,
+    candidates: Iterable[Candidate],
+    threshold: float,
+    ruled: Callable[[Section, Candidate], Ruling] = unruled,
+    ranker: Ranker | None = None,
+) -> list[Ranked]:
+    """All candidates of the section: those ranked, best first, then the others by ref.
 
-
-def named_shares(shares: Signals) -> Signals:
-    """The shares as the signals of a decision name them."""
-    return tuple([(_share_name(name), share) for name, share in shares])
-
-
-@lru_cache(256)
-def _share_name(feature: str) -> str:
-    # The same text for all decisions: they are remembered by the thousand.
-    return f"{SHARE}{feature}"
-
-
-def shares_at_source(ranker: Ranker | None, candidate: Candidate) -> Signals:
-    """Return the shares by which the source of a block ranked it, under names that tell them from those of its score.
-
-    There are none where its source measured nothing for a ranker, as without a topic.
+    Entries rank by date, newest first. Lines rank by the ranker where it finds any of what was measured for it; where
+    nothing was measured, by similarity where any reaches the threshold; else the most recent come first ("Semantic vs.
+    Recent Fallback" of the seed "Siestai: Context Assembly"). A sequence ranks by position, turns from the latest back.
+    Ties go to the lower ref. Blocks are ranked in their contest. `ruled` says what request and rules want of a
+    candidate. Of lines, those that are pinned come first, in the same order among themselves.
     """
-    if ranker is None or BREVITY not in candidate.measures:
-        return ()
-    return tuple([(f"{SOURCE_SHARE}{name}", share) for name, share in shares_of_block(ranker, candidate)])
+    eligible, others = considered(section, candidates, ruled)
+    if section.shape == "lines":
+        eligible, distant = _lines(section, eligible, threshold, ranker)
+        others = sorted(others + distant, key=lambda item: item.candidate.ref) if distant else others
+    elif section.shape in {"sequence", "turns"}:
+        eligible.sort(key=lambda item: item.candidate.position or 0, reverse=section.shape == "turns")
+    else:
+        eligible = _by_time(section, eligible)
+    return numbered(section, eligible) + others
 
 
-def shares_of_block(ranker: Ranker, candidate: Candidate) -> Signals:
-    """Return what each feature adds to the score of a block at its source, without those that the profile weighs."""
-    return tuple([(name, share) for name, share in ranker.shares(candidate) if name not in OF_PROFILE])
+def _lines(
+    section: Section, eligible: list[Ranked], threshold: float, ranker: Ranker | None
+) -> tuple[list[Ranked], list[Ranked]]:
+    """Those that have a place among the lines, best first, and those that are too far from the topic."""
+    distant: list[Ranked] = []
+    measured = ranker if any(item.candidate.measures for item in eligible) else None
+    if measured and any(measured.finds(item.candidate, threshold) for item in eligible):
+        eligible, distant = _by_ranker(eligible, measured, threshold)
+    elif not measured and any(_reaches(item, threshold) for item in eligible):
+        eligible, distant = _by_similarity(eligible, threshold)
+    else:
+        eligible = _by_time(section, eligible)
+    return _pinned_first(eligible), distant
 
 
-def relevance_of(score: float) -> float:
-    """The score among others that go from 0 to 1: higher for a higher one, one half for HALF, 0 for none."""
-    return max(0.0, score) / (max(0.0, score) + HALF)
+def _pinned_first(eligible: list[Ranked]) -> list[Ranked]:
+    """The items with those at the head that are pinned, which then say so."""
+    if not any(item.candidate.pinned for item in eligible):
+        return eligible
+    told = [
+        structs.replace(item, ruling=replace(item.ruling, included_as=Code.PINNED)) if item.candidate.pinned else item
+        for item in eligible
+    ]
+    return sorted(told, key=lambda item: not item.candidate.pinned)
+
+
+def numbered(section: Section, eligible: list[Ranked]) -> list[Ranked]:
+    """The items, which come best first, with their ranks; those beyond the section's top k are decided."""
+    top_k = len(eligible) if section.top_k is None else section.top_k
+    beyond = {"top_k": top_k, "last_score": eligible[top_k - 1].score if 0 < top_k < len(eligible) else None}
+    return [structs.replace(item, rank=rank) for rank, item in enumerate(eligible[:top_k], 1)] + [
+        structs.replace(item, rank=rank, code=Code.OUTRANKED, detail={"rank": rank, **beyond})
+        for rank, item in enumerate(eligible[top_k:], top_k + 1)
+    ]
+
+
+def considered(
+    section: Section, candidates: Iterable[Candidate], ruled: Callable[[Section, Candidate], Ruling]
+) -> tuple[list[Ranked], list[Ranked]]:
+    """Those that may compete for a place, and those that are decided already; both by ref."""
+    eligible: list[Ranked] = []
+    others: list[Ranked] = []
+    for candidate in sorted(candidates, key=attrgetter("ref")):
+        item = _considered(candidate, ruled(section, candidate))
+        (others if item.code else eligible).append(item)
+    return eligible, others
+
+
+def _considered(candidate: Candidate, ruling: Ruling) -> Ranked:
+    similarity = candidate.similarity
+    signals = () if similarity is None else (("similarity", float(similarity)),)
+    if not candidate.text or candidate.text.isspace():
+        return Ranked(candidate, Code.EMPTY, signals=signals)
+    if ruling.code is not None:
+        return Ranked(candidate, ruling.code, signals=signals, detail=dict(ruling.detail))
+    if candidate.superseded_by is not None:
+        return Ranked(candidate, Code.SUPERSEDED, signals=signals, detail={"by": candidate.superseded_by})
+    if candidate.retired is not None:
+        return Ranked(candidate, Code.EXPIRED, signals=signals, detail={"reason": candidate.retired})
+    named = dict(ruling.detail) if ruling.included_as is Code.RULE_INCLUDED else {}
+    return Ranked(candidate, signals=signals, ruling=ruling, detail=named)
+
+
+def _reaches(item: Ranked, threshold: float) -> bool:
+    similarity = item.candidate.similarity
+    return similarity is not None and similarity >= threshold
+
+
+def _by_similarity(items: list[Ranked], threshold: float) -> tuple[list[Ranked], list[Ranked]]:
+    near, distant = [], []
+    for item in (boosted(item, item.candidate.similarity) for item in items):
+        if _reaches(item, threshold) or item.candidate.pinned:
+            near.append(item)
+        else:
+            distant.append(structs.replace(item, code=Code.BELOW_RELEVANCE, detail={"threshold": threshold}))
+    near.sort(key=lambda item: item.score or 0.0, reverse=True)
+    return near, distant
+
+
+def _by_ranker(items: list[Ranked], ranker: Ranker, threshold: float) -> tuple[list[Ranked], list[Ranked]]:
+    """Those near the topic, the best first, and the others. How near something is, no rule changes."""
+    near, distant = [], []
+    shares = [ranker.shares(item.candidate) for item in items]
+    own = [score_of(of_item) for of_item in shares]
+    least = round(max(own) - ranker.reach, DECIMALS)
+    for item, of_item, score in zip(items, shares, own, strict=True):
+        scored = _scored(item, of_item)
+        if score >= least or item.candidate.pinned or ranker.finds(item.candidate, threshold):
+            near.append(scored)
+        else:
+            distant.append(structs.replace(scored, code=Code.BELOW_RELEVANCE, detail={"threshold": least}))
+    near.sort(key=lambda item: item.score or 0.0, reverse=True)
+    return near, distant
+
+
+def _scored(item: Ranked, shares: Signals) -> Ranked:
+    """The item with its score, and on record every feature that counts with its share of the score."""
+    detail = item.detail
+    measures = item.candidate.measures
+    known = {name for name, _ in item.signals}
+    features = [(name, measures[name]) for name, _ in shares if name not in known]
+    if item.ruling.boost != 1:
+        shares, detail = (*shares, ("boost", boost_share(item.ruling.boost))), {**detail, **item.ruling.detail}
+    signals = (*item.signals, *features, *named_shares(shares))
+    return structs.replace(item, score=score_of(shares), signals=signals, detail=detail)
+
+
+def boosted(item: Ranked, score: float | None) -> Ranked:
+    """The item with this score as its rules let it count, and on record by how much."""
+    ruling = item.ruling
+    if ruling.boost == 1 or score is None:
+        return item if score == item.score else structs.replace(item, score=score)
+    signals = (*item.signals, ("boost", ruling.boost))
+    return structs.replace(item, score=ruling.boosted(score), signals=signals, detail={**item.detail, **ruling.detail})
+
+
+def _by_time(section: Section, items: list[Ranked]) -> list[Ranked]:
+    # The items come sorted by ref, and sort() keeps the order of equals in reverse, too.
+    if section.shape == "entries":
+        return sorted(items, key=lambda item: _day(item.candidate), reverse=True)
+    return sorted(items, key=lambda item: item.candidate.occurred_at or _LONG_AGO, reverse=True)
+
+
+def _day(candidate: Candidate) -> date:
+    if candidate.date is None:
+        raise InvalidAssembly(f"{candidate.ref} stands in a section of dated entries, but has no date.")
+    return candidate.date
+
+
+def relevance(decision: Decision, shape: Shape) -> float:
+    """How much a component counts against the others of its context: its score, where it has one.
+
+    What is required and the sections of one text count 1; what has no score counts 1 / rank.
+    """
+    if decision.score is not None:
+        ranked = any(name.startswith(SHARE) for name, _ in decision.signals)
+        return relevance_of(decision.score) if ranked else decision.score
+    return 1.0 if shape == "text" or decision.code is Code.REQUIRED else 1 / (decision.rank or 1)

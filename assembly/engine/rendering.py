@@ -12,12 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from assembly.engine.edits import Edited
-from assembly.engine.escaping import LINE_ENDS, escaped
+from assembly.engine.escaping import LINE_ENDS, Edited, escaped
 from assembly.engine.heading_levels import shifted
 from assembly.engine.profile import Section, Shape, Treatment
+from assembly.engine.tokenizers import Tokenizer
 from assembly.engine.types import Candidate
-from config.tokens import Tokenizer
 
 MARKER = " ... [truncated]"
 SECTION_SEPARATOR = "\n\n"

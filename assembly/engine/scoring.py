@@ -1,237 +1,99 @@
-"""Ranking: in which order the candidates of one section get their chance, and which of them get none."""
+"""The formulas of the seed "Context Assembly Specification", by which each source scores what it found.
 
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, date, datetime
-from operator import attrgetter
-from typing import Literal
+Times are handed over as ages: the engine reads no clock.
 
-from msgspec import Struct, structs
+The words that tell texts apart.
+"""
 
-from assembly.engine.codes import Code
-from assembly.engine.profile import Section, Shape, Step
-from assembly.engine.ranking import DECIMALS, SHARE, Ranker, Signals, boost_share, named_shares, relevance_of, score_of
-from assembly.engine.ruling import FREE, Ruling, unruled
-from assembly.engine.types import NO_DETAIL, Candidate, Decision, Detail, InvalidAssembly
+import datetime as dt
+import math
+import re
+from collections.abc import Sequence
 
-_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+from assembly.engine.query_signals import Signals
 
+DECAY_HOURS = 24
+BOOST_PER_KEYWORD = 0.1
+BOOST_OF_THE_YOUNG = 1.2
+YOUNG = dt.timedelta(hours=24)
+MENTIONED_FACTOR = 2
 
-@dataclass(frozen=True, slots=True)
-class StepTaken:
-    """What was done to an item that is over its room: its tokens before and after."""
+DEFAULT_SALIENCE = 0.5
+"""Of what has no salience of its own (seed: "Default for events")."""
+DEFAULT_CREDIBILITY = 0.5
+"""Of what nobody has judged: that of a new memory."""
 
-    step: Step | Literal["truncate"]
-    before: int
-    after: int
-
-
-@dataclass(frozen=True, slots=True)
-class Short:
-    """What stands for an item, and the code that says so."""
-
-    text: str = field(repr=False)
-    code: Code
+_HOUR = dt.timedelta(hours=1)
+_NO_AGE = dt.timedelta(0)
 
 
-class Ranked(Struct, frozen=True):
-    """A candidate with its place. A code means that it is decided already: it gets no chance of room."""
-
-    candidate: Candidate
-    code: Code | None = None
-    rank: int | None = None
-    score: float | None = None
-    signals: tuple[tuple[str, float], ...] = ()
-    detail: Detail = NO_DETAIL
-    tokens_full: int | None = None
-    """Of the rendered item when whole, where it was counted already."""
-    ruling: Ruling = FREE
-    """What rules say of it, where nothing is decided yet."""
-    short: Short | None = None
-    tokens_short: int | None = None
-    """Of the rendered item as it stands, where it is not whole."""
-    steps: tuple[StepTaken, ...] = ()
-
-    @property
-    def shown(self) -> Candidate:
-        """The candidate as it stands: whole, or with the text that stands for it."""
-        return replace(self.candidate, text=self.short.text) if self.short else self.candidate
-
-    @property
-    def included_as(self) -> Code:
-        """The code that it gets where it is in."""
-        return self.short.code if self.short else self.ruling.included_as
-
-    @property
-    def explained(self) -> Detail:
-        """The numbers behind what was decided, with the steps that were taken."""
-        if not self.steps:
-            return self.detail
-        model = {"model": self.candidate.summary.model} if self.candidate.summary and self.short else {}
-        return {**self.detail, **model, "steps": [asdict(step) for step in self.steps]}
+def recency_score(age: dt.timedelta) -> float:
+    """1 for what is new or still to come, 1/e after a day (seed: calculateRecencyScore)."""
+    return math.exp(-(max(age, _NO_AGE) / _HOUR) / DECAY_HOURS)
 
 
-def rank(
-    section: Section,
-    candidates: Iterable[Candidate],
-    threshold: float,
-    ruled: Callable[[Section, Candidate], Ruling] = unruled,
-    ranker: Ranker | None = None,
-) -> list[Ranked]:
-    """All candidates of the section: those ranked, best first, then the others by ref.
+def keyword_matches(text: str, keywords: Sequence[str]) -> int:
+    """How many of the keywords, which are lower case, stand anywhere in the text (seed: calculateBoosts)."""
+    lower = text.lower()
+    return sum(keyword in lower for keyword in keywords)
 
-    Entries rank by date, newest first. Lines rank by the ranker where it finds any of what was measured for it; where
-    nothing was measured, by similarity where any reaches the threshold; else the most recent come first ("Semantic vs.
-    Recent Fallback" of the seed "Siestai: Context Assembly"). A sequence ranks by position, turns from the latest back.
-    Ties go to the lower ref. Blocks are ranked in their contest. `ruled` says what request and rules want of a
-    candidate. Of lines, those that are pinned come first, in the same order among themselves.
+
+def keyword_boost(matches: int) -> float:
+    """1 and a tenth per keyword found (seed: calculateBoosts)."""
+    return 1 + matches * BOOST_PER_KEYWORD
+
+
+def chunk_boosts(matches: int, age: dt.timedelta) -> float:
+    """What a chunk's similarity is multiplied by: its keywords, and its age under a day (seed: calculateBoosts)."""
+    return keyword_boost(matches) * (BOOST_OF_THE_YOUNG if age < YOUNG else 1.0)
+
+
+def entity_score(salience: float, *, mentioned: bool) -> float:
+    """The salience, twice that for what the query mentions (seed: queryEntities)."""
+    return salience * (MENTIONED_FACTOR if mentioned else 1)
+
+
+def success_rate(successes: int, applications: int) -> float:
+    """0 to 1; 0 for what was never applied, where the seed's queryPatterns would divide by nothing."""
+    return successes / applications if applications else 0.0
+
+
+def keyword_share(text: str, keywords: Sequence[str]) -> float:
+    """How much of the query the text speaks of: the share of its keywords found, 0 to 1; 0 without keywords."""
+    return keyword_matches(text, keywords) / len(keywords) if keywords else 0.0
+
+
+def event_relevance(text: str, event_type: str, signals: Signals) -> float:
+    """0 to 1: the mean of the keywords' share and of whether such events help with the intent; 0 without keywords.
+
+    The seed names calculateRelevance and leaves it open.
     """
-    eligible, others = considered(section, candidates, ruled)
-    if section.shape == "lines":
-        eligible, distant = _lines(section, eligible, threshold, ranker)
-        others = sorted(others + distant, key=lambda item: item.candidate.ref) if distant else others
-    elif section.shape in {"sequence", "turns"}:
-        eligible.sort(key=lambda item: item.candidate.position or 0, reverse=section.shape == "turns")
-    else:
-        eligible = _by_time(section, eligible)
-    return numbered(section, eligible) + others
+    if not signals.keywords:
+        return 0.0
+    return (keyword_share(text, signals.keywords) + (event_type in signals.event_types)) / 2
 
 
-def _lines(
-    section: Section, eligible: list[Ranked], threshold: float, ranker: Ranker | None
-) -> tuple[list[Ranked], list[Ranked]]:
-    """Those that have a place among the lines, best first, and those that are too far from the topic."""
-    distant: list[Ranked] = []
-    measured = ranker if any(item.candidate.measures for item in eligible) else None
-    if measured and any(measured.finds(item.candidate, threshold) for item in eligible):
-        eligible, distant = _by_ranker(eligible, measured, threshold)
-    elif not measured and any(_reaches(item, threshold) for item in eligible):
-        eligible, distant = _by_similarity(eligible, threshold)
-    else:
-        eligible = _by_time(section, eligible)
-    return _pinned_first(eligible), distant
+def measures(
+    *,
+    recency: float,
+    relevance: float,
+    salience: float = DEFAULT_SALIENCE,
+    credibility: float = DEFAULT_CREDIBILITY,
+    **explaining: float,
+) -> dict[str, float]:
+    """The scores of a candidate that a profile weighs, relevance held within 0 and 1, and those that explain them."""
+    weighed = {
+        "recency": recency,
+        "relevance": min(1.0, max(0.0, relevance)),
+        "salience": salience,
+        "credibility": credibility,
+    }
+    return weighed | {name: float(value) for name, value in explaining.items()}
 
 
-def _pinned_first(eligible: list[Ranked]) -> list[Ranked]:
-    """The items with those at the head that are pinned, which then say so."""
-    if not any(item.candidate.pinned for item in eligible):
-        return eligible
-    told = [
-        structs.replace(item, ruling=replace(item.ruling, included_as=Code.PINNED)) if item.candidate.pinned else item
-        for item in eligible
-    ]
-    return sorted(told, key=lambda item: not item.candidate.pinned)
+_WORD = re.compile(r"\w{4,}")
 
 
-def numbered(section: Section, eligible: list[Ranked]) -> list[Ranked]:
-    """The items, which come best first, with their ranks; those beyond the section's top k are decided."""
-    top_k = len(eligible) if section.top_k is None else section.top_k
-    beyond = {"top_k": top_k, "last_score": eligible[top_k - 1].score if 0 < top_k < len(eligible) else None}
-    return [structs.replace(item, rank=rank) for rank, item in enumerate(eligible[:top_k], 1)] + [
-        structs.replace(item, rank=rank, code=Code.OUTRANKED, detail={"rank": rank, **beyond})
-        for rank, item in enumerate(eligible[top_k:], top_k + 1)
-    ]
-
-
-def considered(
-    section: Section, candidates: Iterable[Candidate], ruled: Callable[[Section, Candidate], Ruling]
-) -> tuple[list[Ranked], list[Ranked]]:
-    """Those that may compete for a place, and those that are decided already; both by ref."""
-    eligible: list[Ranked] = []
-    others: list[Ranked] = []
-    for candidate in sorted(candidates, key=attrgetter("ref")):
-        item = _considered(candidate, ruled(section, candidate))
-        (others if item.code else eligible).append(item)
-    return eligible, others
-
-
-def _considered(candidate: Candidate, ruling: Ruling) -> Ranked:
-    similarity = candidate.similarity
-    signals = () if similarity is None else (("similarity", float(similarity)),)
-    if not candidate.text or candidate.text.isspace():
-        return Ranked(candidate, Code.EMPTY, signals=signals)
-    if ruling.code is not None:
-        return Ranked(candidate, ruling.code, signals=signals, detail=dict(ruling.detail))
-    if candidate.superseded_by is not None:
-        return Ranked(candidate, Code.SUPERSEDED, signals=signals, detail={"by": candidate.superseded_by})
-    if candidate.retired is not None:
-        return Ranked(candidate, Code.EXPIRED, signals=signals, detail={"reason": candidate.retired})
-    named = dict(ruling.detail) if ruling.included_as is Code.RULE_INCLUDED else {}
-    return Ranked(candidate, signals=signals, ruling=ruling, detail=named)
-
-
-def _reaches(item: Ranked, threshold: float) -> bool:
-    similarity = item.candidate.similarity
-    return similarity is not None and similarity >= threshold
-
-
-def _by_similarity(items: list[Ranked], threshold: float) -> tuple[list[Ranked], list[Ranked]]:
-    near, distant = [], []
-    for item in (boosted(item, item.candidate.similarity) for item in items):
-        if _reaches(item, threshold) or item.candidate.pinned:
-            near.append(item)
-        else:
-            distant.append(structs.replace(item, code=Code.BELOW_RELEVANCE, detail={"threshold": threshold}))
-    near.sort(key=lambda item: item.score or 0.0, reverse=True)
-    return near, distant
-
-
-def _by_ranker(items: list[Ranked], ranker: Ranker, threshold: float) -> tuple[list[Ranked], list[Ranked]]:
-    """Those near the topic, the best first, and the others. How near something is, no rule changes."""
-    near, distant = [], []
-    shares = [ranker.shares(item.candidate) for item in items]
-    own = [score_of(of_item) for of_item in shares]
-    least = round(max(own) - ranker.reach, DECIMALS)
-    for item, of_item, score in zip(items, shares, own, strict=True):
-        scored = _scored(item, of_item)
-        if score >= least or item.candidate.pinned or ranker.finds(item.candidate, threshold):
-            near.append(scored)
-        else:
-            distant.append(structs.replace(scored, code=Code.BELOW_RELEVANCE, detail={"threshold": least}))
-    near.sort(key=lambda item: item.score or 0.0, reverse=True)
-    return near, distant
-
-
-def _scored(item: Ranked, shares: Signals) -> Ranked:
-    """The item with its score, and on record every feature that counts with its share of the score."""
-    detail = item.detail
-    measures = item.candidate.measures
-    known = {name for name, _ in item.signals}
-    features = [(name, measures[name]) for name, _ in shares if name not in known]
-    if item.ruling.boost != 1:
-        shares, detail = (*shares, ("boost", boost_share(item.ruling.boost))), {**detail, **item.ruling.detail}
-    signals = (*item.signals, *features, *named_shares(shares))
-    return structs.replace(item, score=score_of(shares), signals=signals, detail=detail)
-
-
-def boosted(item: Ranked, score: float | None) -> Ranked:
-    """The item with this score as its rules let it count, and on record by how much."""
-    ruling = item.ruling
-    if ruling.boost == 1 or score is None:
-        return item if score == item.score else structs.replace(item, score=score)
-    signals = (*item.signals, ("boost", ruling.boost))
-    return structs.replace(item, score=ruling.boosted(score), signals=signals, detail={**item.detail, **ruling.detail})
-
-
-def _by_time(section: Section, items: list[Ranked]) -> list[Ranked]:
-    # The items come sorted by ref, and sort() keeps the order of equals in reverse, too.
-    if section.shape == "entries":
-        return sorted(items, key=lambda item: _day(item.candidate), reverse=True)
-    return sorted(items, key=lambda item: item.candidate.occurred_at or _LONG_AGO, reverse=True)
-
-
-def _day(candidate: Candidate) -> date:
-    if candidate.date is None:
-        raise InvalidAssembly(f"{candidate.ref} stands in a section of dated entries, but has no date.")
-    return candidate.date
-
-
-def relevance(decision: Decision, shape: Shape) -> float:
-    """How much a component counts against the others of its context: its score, where it has one.
-
-    What is required and the sections of one text count 1; what has no score counts 1 / rank.
-    """
-    if decision.score is not None:
-        ranked = any(name.startswith(SHARE) for name, _ in decision.signals)
-        return relevance_of(decision.score) if ranked else decision.score
-    return 1.0 if shape == "text" or decision.code is Code.REQUIRED else 1 / (decision.rank or 1)
+def words_of(text: str) -> frozenset[str]:
+    """The distinct words of four letters and more, in lower case."""
+    return frozenset(_WORD.findall(text.lower()))

@@ -4,13 +4,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from assembly.engine.codes import Code
-from assembly.engine.cutting import cut_to_fit
 from assembly.engine.profile import CutAt, Section
+from assembly.engine.ranking import Ranked, StepTaken
 from assembly.engine.rendering import opening, paragraphs, render, tokens_of
-from assembly.engine.scoring import Ranked, StepTaken
-from assembly.engine.tokens import Counted, Ledger
+from assembly.engine.token_ledger import Counted, Ledger
+from assembly.engine.tokenizers import Tokenizer
+from assembly.engine.truncation import cut_to_fit
 from assembly.engine.types import Candidate, Decision, Scalar
-from config.tokens import Tokenizer
 
 RECORDED_TOKENS = "recorded_tokens"
 """Begins the key under which a candidate knows what a record says of its tokens."""

@@ -1,4 +1,7 @@
-"""The nouns of the engine. All are immutable values; tokens are whole numbers, offsets count characters."""
+"""The nouns of the engine. All are immutable values; tokens are whole numbers, offsets count characters.
+
+Values by their fields: what `dataclasses` does for any value, in a fraction of the time for flat ones.
+"""
 
 import datetime as dt
 import hashlib
@@ -8,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.rules import Rule
@@ -244,3 +247,10 @@ class Assembled:
 def _require_zone(moment: dt.datetime | None) -> None:
     if moment is not None and moment.utcoffset() is None:
         raise InvalidAssembly(f"A time needs its zone: {moment.isoformat()}.")
+
+
+def flat(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass or a Struct by name, as they are: `asdict` of dataclasses copies whatever they hold."""
+    if isinstance(value, Struct):
+        return structs.asdict(value)
+    return {name: getattr(value, name) for name in value.__dataclass_fields__}

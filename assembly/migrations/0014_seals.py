@@ -6,7 +6,7 @@ import django.db.models.deletion
 import uuid_utils.compat
 from django.db import migrations, models
 
-from assembly.retention.database import CREATE_PRUNING, DROP_PRUNING
+from assembly.records.pruning_sql import CREATE_PRUNING, DROP_PRUNING
 from teams.database import append_only, cascade
 
 # Checked at once, not at the end of the transaction: who flags learns whether the record is still there.

@@ -1,20 +1,15 @@
 """The record of assemblies, and the profiles and rules that they follow."""
 
-from assembly.models.alert import Alert, AlertKind
-from assembly.models.change import ChangeCounter
-from assembly.models.context_file import ContextFile, ContextFilePart
-from assembly.models.count import DayCount, MemoryTelling
-from assembly.models.external import ExternalSource
-from assembly.models.piece import Piece, StoredText, text_hash
+from assembly.models.assembly import Assembly, AssemblyQuerySet, NewAssembly, Piece, StoredText, text_hash
+from assembly.models.caches import ChangeCounter, StoredSummary, TokenCount
+from assembly.models.export import ContextFile, ContextFilePart
+from assembly.models.external_source import ExternalSource
+from assembly.models.monitoring import Alert, AlertKind, DayCount, MemoryTelling, Webhook, WebhookDelivery, WebhookEvent
 from assembly.models.profile import StoredProfile, StoredProfileVersion
 from assembly.models.proposal import Proposal
-from assembly.models.record import Assembly, AssemblyQuerySet, NewAssembly
 from assembly.models.retention import AssemblyFlag, Pruning, RetentionPolicy, UnusedPiece
 from assembly.models.rule import StoredRule, StoredRuleVersion
 from assembly.models.seal import FollowFailure, Seal
-from assembly.models.summary import StoredSummary
-from assembly.models.token_count import TokenCount
-from assembly.models.webhook import Webhook, WebhookDelivery, WebhookEvent
 
 __all__ = [
     "Alert",

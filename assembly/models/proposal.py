@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Q
 from uuid_utils.compat import uuid7
 
-from assembly.models.seen import SeenQuerySet
+from assembly.models.assembly import SeenQuerySet
 
 MAX_NOTE_CHARACTERS = 1_000
 
@@ -17,8 +17,8 @@ class Proposal(models.Model):
     """What should be different, tried on one recorded context, and what came of it then.
 
     Context, agent and team are named by value: it survives them. `wishes` is `Wishes.to_dict()`; `basis` says whether
-    the record was enough (`assembly.again.what_if`). Tokens are those of the whole contexts; `came_in` and `went` count
-    items.
+    the record was enough (`assembly.simulation.what_if.service`). Tokens are those of the whole contexts; `came_in`
+    and `went` count items.
     """
 
     class Status(models.TextChoices):

@@ -74,7 +74,7 @@ class Pruning(models.Model):
 
 
 class UnusedPiece(models.Model):
-    """A piece of a record that was pruned: perhaps no other record has it. See `assembly.retention.unused`."""
+    """A piece of a record that was pruned: perhaps no other record has it. See `assembly.records.pruning`."""
 
     piece = models.BigIntegerField(primary_key=True)
 

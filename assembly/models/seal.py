@@ -13,7 +13,8 @@ HASH_BYTES = 32
 class Seal(models.Model):
     """The hashes of some records, or of one pruning, and of the seal before. Numbered from 1 without a gap.
 
-    `hashes` are 32 bytes for each of `assemblies`, in their order. What `sha256` is of says `assembly.seals.chain`.
+    `hashes` are 32 bytes for each of `assemblies`, in their order. What `sha256` is of says
+    `assembly.records.seal_hashing`.
     """
 
     append_only = True

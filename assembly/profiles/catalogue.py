@@ -6,11 +6,11 @@ from typing import cast
 
 from assembly import sources
 from assembly.engine.profile import Profile
-from assembly.engine.ruling import ALWAYS_INCLUDED
+from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.models import StoredProfile, StoredProfileVersion
-from assembly.profiles.reading import MAX_NAME_CHARACTERS, Described, described_read
+from assembly.profiles.parser import MAX_NAME_CHARACTERS, Described, described_read
 from assembly.profiles.shipped import CONVERSATION, SHIPPED
-from assembly.profiles.tree import UnreadableProfile
+from assembly.profiles.yaml_reader import UnreadableProfile
 from config.http.errors import Invalid, NotFound
 
 

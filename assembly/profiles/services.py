@@ -4,7 +4,7 @@ from django.db import IntegrityError, transaction
 
 from assembly.models import StoredProfile
 from assembly.profiles.catalogue import is_stored, known_sources, row_named
-from assembly.profiles.reading import MAX_NAME_CHARACTERS, profile_read
+from assembly.profiles.parser import MAX_NAME_CHARACTERS, profile_read
 from assembly.profiles.shipped import CONVERSATION, SHIPPED
 from config.http.errors import Conflict, Invalid, NotFound
 from teams.access import require_admin

@@ -7,8 +7,8 @@ from agents.models import Agent
 from assembly.engine.rules import Rule, Scope
 from assembly.models import StoredRule
 from assembly.profiles.catalogue import known_sources
-from assembly.profiles.tree import UnreadableProfile
-from assembly.rules.reading import Described, rule_read
+from assembly.profiles.yaml_reader import UnreadableProfile
+from assembly.rules.parser import Described, rule_read
 from config.http.statements import Rows, Statement
 from teams.models import Team
 

@@ -1,19 +1,70 @@
-"""Writing rules. Everything that is saved can be read: what cannot is refused with its line."""
+"""Who may do what with a rule: read those of whom one sees, change those of whom one may edit.
+
+Writing rules. Everything that is saved can be read: what cannot is refused with its line.
+"""
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 
+from agents.access import agent_for
+from agents.access import may as may_with_agent
 from agents.models import Agent
 from assembly.engine.rules import Scope
 from assembly.models import StoredRule
 from assembly.profiles.catalogue import known_sources
-from assembly.rules.access import Owner
-from assembly.rules.reading import rule_read
-from config.http.errors import Conflict, Invalid
+from assembly.rules.parser import rule_read
+from config.http.errors import Conflict, Forbidden, Invalid, NotFound
+from teams.access import Action, require_admin, team_for
+from teams.access import may as may_in_team
 from teams.authorship import require_change_allowed
 from teams.files import StaleVersion, file_create, locked
 from teams.models import Team, valid_slug
 from teams.principal import Principal
 from teams.services import erase
+
+Owner = Agent | Team | None
+"""Whom a rule is for; None: everybody."""
+
+
+def rule_for(principal: Principal, name: str, action: Action = Action.READ) -> StoredRule:
+    """The rule with that name. Raises NotFound or Forbidden."""
+    rules = StoredRule.objects.visible_to(principal).select_related("agent", "team")
+    rule = rules.filter(name=name).first()
+    if rule is None:
+        raise NotFound(f"The rule “{name}”")
+    if action is not Action.READ and not may_edit(principal, rule):
+        raise Forbidden("Your role does not allow this for this rule. Ask an admin.")
+    return rule
+
+
+def may_edit(principal: Principal, rule: StoredRule) -> bool:
+    """Whether somebody who can see the rule may change it: who edits its agent or team, else admins alone."""
+    if rule.agent:
+        return may_with_agent(principal, rule.agent, Action.EDIT)
+    if rule.team:
+        return may_in_team(principal, rule.team, Action.EDIT)
+    return principal.is_admin
+
+
+def owner_for(principal: Principal, *, agent: str, team: str) -> Owner:
+    """For whom a new rule is to be, by slug; "" for none. Raises NotFound and Forbidden."""
+    if agent:
+        return agent_for(principal, agent, Action.EDIT)
+    if team:
+        return team_for(principal, team, Action.EDIT)
+    require_admin(principal)
+    return None
+
+
+def scope_of(owner: Owner) -> Scope:
+    """How narrow a rule for them is."""
+    return "agent" if isinstance(owner, Agent) else "team" if owner else "everywhere"
+
+
+def teams_for_rules(principal: Principal) -> QuerySet[Team]:
+    """The teams for which a person may write rules, by name."""
+    return Team.objects.editable_by(principal).order_by("name")
+
 
 MAX_NAME_CHARACTERS = 60
 MAX_RULES = 100

@@ -1,24 +1,20 @@
 """Where candidates come from. A source is one file and one line here."""
 
-from assembly.sources.additional_context import additional_context
-from assembly.sources.agent_files import agent_files, agent_files_reading
 from assembly.sources.base import Filters, Gathered, Mention, Reading, Situation, Source, Turn
 from assembly.sources.daily_logs import daily_logs, daily_logs_reading
+from assembly.sources.documents import open_files, semantic_content
 from assembly.sources.entities import entities
-from assembly.sources.external import external
+from assembly.sources.events import recent_events, tool_results
+from assembly.sources.external_source import external
+from assembly.sources.files import agent_files, agent_files_reading, team_files, team_files_reading
 from assembly.sources.memories import agent_memories, agent_memories_reading, team_memories, team_memories_reading
-from assembly.sources.open_files import open_files
 from assembly.sources.patterns import patterns
-from assembly.sources.recent_events import recent_events
 from assembly.sources.relations import relations
+from assembly.sources.request import additional_context, turns
 from assembly.sources.rule_inclusions import rule_inclusions
-from assembly.sources.semantic_content import semantic_content
 from assembly.sources.task_stack import task_stack
-from assembly.sources.team_files import team_files, team_files_reading
 from assembly.sources.threads import threads
-from assembly.sources.tool_results import tool_results
 from assembly.sources.tools import tools
-from assembly.sources.turns import turns
 
 SOURCES: dict[str, Source] = {
     "agent_files": Source(agent_files, "custom", "Files of the agent", scope="noosphere", reading=agent_files_reading),

@@ -1,18 +1,21 @@
-"""What a source is: the only kind of thing that reads the database for an assembly."""
+"""What a source is: the only kind of thing that reads the database for an assembly.
+
+What rules find candidates by: the same labels from every source.
+"""
 
 import datetime
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 from uuid import UUID
 
 from msgspec import Struct
 
 from agents.models import Agent
+from assembly.engine.linear_ranker import Ranker
 from assembly.engine.profile import Section
-from assembly.engine.ranking import Ranker
+from assembly.engine.query_signals import Signals
 from assembly.engine.rules import Rule
-from assembly.engine.signals import Signals
 from assembly.engine.types import Candidate
 from config.http.statements import Rows, Statement, read_together
 from memories.directions import Direction
@@ -152,3 +155,33 @@ def offered(
     """Every row, of at most `limit`, as a candidate for every section."""
     found = list(rows)
     return Gathered([candidate(section, row) for section in sections for row in found], limit * len(sections))
+
+
+Labels = dict[str, tuple[str, ...]]
+
+
+def path_labels(path: str) -> Labels:
+    """Of a document, its pieces, or a file, whose path is its key: GOALS."""
+    return {"path": (path,)}
+
+
+def memory_labels(kind: str) -> Labels:
+    return {"memory_kind": (kind,)}
+
+
+def entity_labels(names: Iterable[str], properties: Mapping[str, Any]) -> Labels:
+    """By all its names, and by the property `tags`, a text or a list of texts."""
+    tags = properties.get("tags", ())
+    listed = [tags] if isinstance(tags, str) else tags if isinstance(tags, list) else []
+    return {"kg_entity": tuple(names), **tag_labels(tag for tag in listed if isinstance(tag, str))}
+
+
+def pattern_labels(keywords: Iterable[str]) -> Labels:
+    """A pattern's keywords are its tags."""
+    return tag_labels(keywords)
+
+
+def tag_labels(tags: Iterable[str]) -> Labels:
+    """No label where there is no tag."""
+    found = tuple(tags)
+    return {"tag": found} if found else {}

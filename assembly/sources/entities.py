@@ -4,12 +4,11 @@ from collections.abc import Sequence
 
 from django.db.models import Q, QuerySet
 
-from assembly.engine.formatting import format_entity
-from assembly.engine.formulas import entity_score, keyword_share, measures, recency_score
+from assembly.engine.item_formats import format_entity
 from assembly.engine.profile import Section
+from assembly.engine.scoring import entity_score, keyword_share, measures, recency_score
 from assembly.engine.types import Candidate
-from assembly.sources.base import Gathered, Mention, Situation, offered
-from assembly.sources.labels import entity_labels
+from assembly.sources.base import Gathered, Mention, Situation, entity_labels, offered
 from memories.models import Entity
 
 SALIENT = 10

@@ -1,11 +1,20 @@
-"""What the sources of events have in common: which events they ask for, and how an event is scored."""
+"""What the sources of events have in common: which events they ask for, and how an event is scored.
 
-from assembly.engine.formulas import event_relevance, measures, recency_score
+What happened lately: in this session, for the current task, and the highlights of the last other sessions.
+
+What tools returned last, whole, so that the agent need not call them again.
+"""
+
+from collections.abc import Sequence
+
+from assembly.engine.item_formats import format_event, format_tool_result
 from assembly.engine.profile import Section
+from assembly.engine.scoring import event_relevance, measures, recency_score
 from assembly.engine.types import Candidate
-from assembly.sources.base import Situation
-from memories.models import Event
-from memories.recent_events import EventQuery
+from assembly.sources.base import Gathered, Situation, offered
+from memories import recent_events as events
+from memories.models import Event, EventType
+from memories.recent_events import EventQuery, newest_events
 
 
 def event_query(situation: Situation, types: frozenset[str] | None) -> EventQuery:
@@ -35,3 +44,43 @@ def event_candidate(situation: Situation, section: Section, event: Event, text: 
         score=recency,
         measures=measures(recency=recency, relevance=relevance, type_match=type_match),
     )
+
+
+EVENT_LIMIT = 50
+"""Newest events of the session, or of the agent without one (seed: queryRecent)."""
+
+
+def recent_events(situation: Situation, sections: Sequence[Section]) -> Gathered:
+    """The newest events; with a task, those of the task and those of none alone."""
+    limit, highlights = situation.raised(EVENT_LIMIT), situation.raised(events.HIGHLIGHTS)
+    found = events.recent_events(event_query(situation, None), limit=limit, highlights=highlights)
+
+    def candidate(section: Section, event: Event) -> Candidate:
+        text = format_event(
+            kind=event.type, content=event.content, outcome=event.outcome, occurred_at=event.occurred_at
+        )
+        return event_candidate(situation, section, event, text)
+
+    most = limit * (2 if situation.task else 1) + events.OTHER_SESSIONS * highlights
+    return offered(sections, found, most, candidate)
+
+
+TOOL_RESULT_LIMIT = 10
+TYPES = frozenset({str(EventType.TOOL_RESULT)})
+
+
+def tool_results(situation: Situation, sections: Sequence[Section]) -> Gathered:
+    """The newest tool results of the session, or of the agent without one."""
+    limit = situation.raised(TOOL_RESULT_LIMIT)
+
+    def candidate(section: Section, event: Event) -> Candidate:
+        text = format_tool_result(
+            tool=event.tool,
+            content=event.content,
+            size=event.size,
+            outcome=event.outcome,
+            occurred_at=event.occurred_at,
+        )
+        return event_candidate(situation, section, event, text)
+
+    return offered(sections, newest_events(event_query(situation, TYPES), limit=limit), limit, candidate)

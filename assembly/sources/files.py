@@ -1,4 +1,9 @@
-"""From a versioned file to a candidate, the same for agents and teams."""
+"""From a versioned file to a candidate, the same for agents and teams.
+
+The agent's own files: the section `identity` is its IDENTITY, and so on.
+
+The files of the team that the agent works in now: the section `goals` is its GOALS, and so on.
+"""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -6,8 +11,7 @@ from uuid import UUID
 from agents.models import AgentFile
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
-from assembly.sources.base import Gathered, Reading
-from assembly.sources.labels import path_labels
+from assembly.sources.base import Gathered, Reading, Situation, path_labels
 from config.http.statements import Rows, Statement
 from teams.models import TeamFile
 
@@ -38,3 +42,25 @@ def files_reading(
         return Gathered(candidates, len(section_of))
 
     return Reading(Statement(sql, {"owner": owner, "keys": " ".join(section_of)}), gathered)
+
+
+def agent_files(situation: Situation, sections: Sequence[Section]) -> Gathered:
+    """The files that the sections are named after."""
+    return agent_files_reading(situation, sections).alone()
+
+
+def agent_files_reading(situation: Situation, sections: Sequence[Section]) -> Reading:
+    """The statement that reads them."""
+    return files_reading(AgentFile, "agent_id", situation.agent.id, sections)
+
+
+def team_files(situation: Situation, sections: Sequence[Section]) -> Gathered:
+    """The files that the sections are named after; none without a team."""
+    return team_files_reading(situation, sections).alone()
+
+
+def team_files_reading(situation: Situation, sections: Sequence[Section]) -> Reading:
+    """The statement that reads them."""
+    if situation.team is None:
+        return Reading.of_nothing(len(sections))
+    return files_reading(TeamFile, "team_id", situation.team.id, sections)

@@ -3,11 +3,10 @@
 import datetime
 from collections.abc import Sequence
 
+from assembly.engine.linear_ranker import Ranker
 from assembly.engine.profile import Section
-from assembly.engine.ranking import Ranker
 from assembly.engine.types import Candidate
-from assembly.sources.base import Gathered, Reading, Situation, offered
-from assembly.sources.labels import memory_labels
+from assembly.sources.base import Gathered, Reading, Situation, memory_labels, offered
 from config.http.statements import Rows, Statement
 from memories.retrieval import Weights, memories_search, question_read
 from memories.search import FoundMemory, memories_find, recent_sql

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
-from assembly.engine.formatting import format_pattern
-from assembly.engine.formulas import measures, recency_score, success_rate
+from assembly.engine.item_formats import format_pattern
 from assembly.engine.profile import Section
-from assembly.engine.signals import names_in
+from assembly.engine.query_signals import names_in
+from assembly.engine.scoring import measures, recency_score, success_rate
 from assembly.engine.types import Candidate
-from assembly.sources.base import Gathered, Situation, offered
-from assembly.sources.labels import pattern_labels
+from assembly.sources.base import Gathered, Situation, offered, pattern_labels
 from memories.models import Pattern
 from memories.pattern_matches import patterns_matching
 

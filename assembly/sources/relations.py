@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
-from assembly.engine.formatting import format_relation
-from assembly.engine.formulas import keyword_share, measures, recency_score
+from assembly.engine.item_formats import format_relation
 from assembly.engine.profile import Section
+from assembly.engine.scoring import keyword_share, measures, recency_score
 from assembly.engine.types import Candidate
-from assembly.sources.base import Gathered, Situation, offered
+from assembly.sources.base import Gathered, Situation, entity_labels, offered
 from assembly.sources.entities import SALIENT
-from assembly.sources.labels import entity_labels
 from memories.relations_walk import WalkedRelation, relations_walk
 
 LIMIT = 120

@@ -8,13 +8,19 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from agents.models import AgentFile
-from assembly.engine.formatting import format_entity, format_open_file, format_pattern
-from assembly.engine.globs import path_matches
+from assembly.engine.item_formats import format_entity, format_open_file, format_pattern
 from assembly.engine.profile import Section
-from assembly.engine.ruling import ALWAYS_INCLUDED
+from assembly.engine.rule_effects import ALWAYS_INCLUDED, path_matches
 from assembly.engine.types import Candidate
-from assembly.sources.base import MOST_BYTES, Gathered, Situation
-from assembly.sources.labels import entity_labels, memory_labels, path_labels, pattern_labels
+from assembly.sources.base import (
+    MOST_BYTES,
+    Gathered,
+    Situation,
+    entity_labels,
+    memory_labels,
+    path_labels,
+    pattern_labels,
+)
 from memories.models import Document, Entity, Memory, Pattern
 from memories.spaces import SLOTS
 from teams.models import TeamFile

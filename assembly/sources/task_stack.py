@@ -6,7 +6,7 @@ From "Stack-Aware Assembly" of the seed "Context Assembly Specification". A sect
 
 from collections.abc import Sequence
 
-from assembly.engine.formatting import format_task
+from assembly.engine.item_formats import format_task
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Situation

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from assembly.engine.formatting import format_thread
-from assembly.engine.formulas import keyword_share, measures, recency_score
+from assembly.engine.item_formats import format_thread
 from assembly.engine.profile import Section
+from assembly.engine.scoring import keyword_share, measures, recency_score
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Situation, offered
 from memories.models import Thread, ThreadStatus

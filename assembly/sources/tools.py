@@ -6,9 +6,9 @@ from typing import Any
 
 from django.db.models import F, FloatField, Value
 
-from assembly.engine.formatting import format_tool
-from assembly.engine.formulas import keyword_boost, keyword_matches, measures, recency_score
+from assembly.engine.item_formats import format_tool
 from assembly.engine.profile import Section
+from assembly.engine.scoring import keyword_boost, keyword_matches, measures, recency_score
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Situation, offered
 from memories.directions import Direction, active_space_told, in_active_space

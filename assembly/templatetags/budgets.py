@@ -5,9 +5,8 @@ from typing import Any
 from django import template
 from django.utils.safestring import SafeString
 
-from assembly.cut_line import rendered_with_cut
-from assembly.measuring import measure
-from assembly.profiles import CONVERSATION
+from assembly.profiles.shipped import CONVERSATION
+from assembly.simulation.draft_preview.size import measure, rendered_with_cut
 from teams.markdown import rendered
 
 register = template.Library()

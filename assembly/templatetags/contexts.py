@@ -1,10 +1,16 @@
-"""In which contexts a version of a text was told, or left out."""
+"""In which contexts a version of a text was told, or left out.
+
+Where a text's page “What will the agents see?” is.
+
+Badges for what the reader of a context must know.
+"""
 
 from urllib.parse import urlencode
 
 from django import template
 from django.urls import reverse
 
+from assembly.engine.reasons import warning_label
 from teams.files import Version
 from teams.views.document import Document
 
@@ -20,3 +26,12 @@ def contexts_address(document: Document, version: Version) -> str:
     if about.partition(":")[0] not in CONSIDERED:
         return ""
     return f"{reverse('context_list')}?{urlencode({'contains': f'{about}@{version.version}'})}"
+
+
+@register.simple_tag
+def sight_address(document: Document) -> str:
+    """It stands beside the history, for files and daily logs alike."""
+    return f"{document.history_address.removesuffix('history/')}sight/"
+
+
+register.filter("warning_label", warning_label)

@@ -6,9 +6,9 @@ from django import template
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from assembly.views.context_page import LinkedPart
-from assembly.views.exact_text import Run
-from assembly.views.score_parts import Part
+from assembly.contexts.exact_text import Run
+from assembly.contexts.page import LinkedPart
+from assembly.contexts.scores import Part
 
 register = template.Library()
 

@@ -1,4 +1,4 @@
-"""What is done with one memory: edited, pinned, retired and brought back. `config.pages.memory` shows it."""
+"""What is done with one memory: edited, pinned, retired and brought back. `assembly.home.pages` shows it."""
 
 from typing import Any
 from uuid import UUID

@@ -9,9 +9,9 @@ from django.test.utils import CaptureQueriesContext
 
 from agents.models import Agent
 from agents.services import agent_delete
-from assembly.asked import Asked
 from assembly.models import Assembly
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
 from memories.services import MemoryFacts, memories_create
 from teams.files import file_save
 from teams.models import Team, User

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from agents.models import Agent
-from assembly.models.body import packed
+from assembly.models.assembly import packed
 from teams.models import Team
 from tests.assembly.finding.contexts import context, piece
 from tests.client import Api, errors_of

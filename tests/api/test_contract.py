@@ -15,8 +15,8 @@ from schemathesis import checks
 
 from agents.models import Agent
 from agents.services import daily_log_append
-from assembly import service
-from assembly.cache import AssemblyCache
+from assembly.pipeline import service
+from assembly.pipeline.answer_cache import AssemblyCache
 from memories.services import MemoryFacts, memory_create
 from teams.models import Team
 from teams.principal import SYSTEM

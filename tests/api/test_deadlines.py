@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from agents.keys import api_key_create
 from assembly.models import Assembly
-from assembly.sources import SOURCES, Gathered
+from assembly.sources import SOURCES
+from assembly.sources.base import Gathered
 from config.http.models import IdempotentRequest
 from tests.assembly.everything import everything
 from tests.assembly.hanging import dying, leaving_nothing_behind, locked, replaced

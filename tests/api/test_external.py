@@ -8,8 +8,8 @@ import pytest
 from django.db import connection
 
 from agents.models import Agent
-from assembly.external.services import SourceFacts, external_source_create
 from assembly.models import ExternalSource
+from assembly.sources.external.services import SourceFacts, external_source_create
 from teams.models import User
 from teams.principal import SYSTEM
 from tests.api.test_tenancy import EXTERNAL_SOURCES

@@ -7,12 +7,12 @@ import pytest
 from django.utils import timezone
 
 from agents.models import Agent
-from assembly import recorded as reading
-from assembly.asked import Asked, Budgets
+from assembly.engine.tokenizers import DEFAULT_TOKENIZER, Tiktoken, get_tokenizer
 from assembly.models import Assembly
-from assembly.recorded import recorded
-from assembly.service import assemble
-from config.tokens import DEFAULT_TOKENIZER, Tiktoken, get_tokenizer
+from assembly.pipeline.request import Asked, Budgets
+from assembly.pipeline.service import assemble
+from assembly.records import reader as reading
+from assembly.records.reader import recorded
 from teams.models import Team
 from teams.principal import SYSTEM
 from tests.benchmarks.costly_agents import LADEN, TEAM, laden

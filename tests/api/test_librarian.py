@@ -8,11 +8,11 @@ import pytest
 from django.utils import timezone
 
 from agents.models import Agent
-from assembly.cache import Answer
-from assembly.messages import DATA_LEAD, messages_of
+from assembly.contexts.documents import DATA_LEAD, messages_of
+from assembly.engine.tokenizers import get_tokenizer
 from assembly.models import Assembly
-from assembly.recorded import recorded
-from config.tokens import get_tokenizer
+from assembly.pipeline.answer_cache import Answer
+from assembly.records.reader import recorded
 from memories.models import Event
 from teams.models import User
 from tests.assembly.everything import everything

@@ -134,7 +134,7 @@ def test_a_traceparent_that_is_none_starts_a_new_trace(
 def test_an_error_leaves_its_class_alone(
     agent_api: Api, spans: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch, agent: Agent
 ) -> None:
-    monkeypatch.setattr("assembly.preparation.gather", _fails)
+    monkeypatch.setattr("assembly.pipeline.prepare.gather", _fails)
     agent_api.client.raise_request_exception = False
     assert agent_api.post("assemblies", {"agent": "ada", "topic": TOPIC}).status_code == 500
     found = spans.get_finished_spans()
@@ -189,7 +189,7 @@ def test_a_page_names_the_person_by_ref_and_an_anonymous_one_not(
 def test_an_unexpected_error_leaves_its_traceback_with_the_id_and_without_variables(
     agent: Agent, agent_api: Api, written: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assembly.preparation.gather", _fails)
+    monkeypatch.setattr("assembly.pipeline.prepare.gather", _fails)
     agent_api.client.raise_request_exception = False
     answer = agent_api.post("assemblies", {"agent": "ada", "topic": TOPIC}, x_request_id="mine-43")
     assert answer.status_code == 500

@@ -8,9 +8,9 @@ import pytest
 
 from agents.models import Agent
 from assembly.models import StoredProfile
-from assembly.profiles import SHIPPED
 from assembly.profiles.services import profile_create
-from assembly.profiles.tree import MAX_CHARACTERS
+from assembly.profiles.shipped import SHIPPED
+from assembly.profiles.yaml_reader import MAX_CHARACTERS
 from teams.files import file_create
 from teams.models import User
 from teams.principal import SYSTEM

@@ -7,11 +7,11 @@ import pytest
 
 from agents.models import Agent
 from agents.services import agent_delete
-from assembly.again.wishes import Wishes
-from assembly.asked import Asked
 from assembly.models import Assembly, Proposal
-from assembly.proposals.services import proposal_create
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.simulation.proposals.services import proposal_create
+from assembly.simulation.what_if.wishes import Wishes
 from teams.models import Team, User
 from teams.principal import SYSTEM
 from tests.client import Api, errors_of, problem

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.asked import Asked
 from assembly.models import Assembly, AssemblyFlag, RetentionPolicy
-from assembly.portable.reading import bundle_read
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.records.bundle_reader import bundle_read
 from teams.models import Team, User
 from teams.principal import SYSTEM
 from tests.client import Api, errors_of, problem

@@ -10,8 +10,8 @@ from django.db import connection
 
 from agents.models import Agent
 from assembly.models import Webhook, WebhookDelivery, WebhookEvent
-from assembly.webhooks.announcing import announce
-from assembly.webhooks.services import secret_of
+from assembly.monitoring.webhooks.delivery import announce
+from assembly.monitoring.webhooks.services import secret_of
 from memories.jobs import MAX_ATTEMPTS
 from memories.models import Job, JobStatus
 from teams.models import Team, User

@@ -8,12 +8,12 @@ import pytest
 
 from agents.models import Agent
 from agents.services import daily_log_append
-from assembly.asked import Asked, Budgets
 from assembly.models import Assembly, StoredRule
-from assembly.recorded import recorded
-from assembly.service import assemble
-from assembly.sources import Filters
-from assembly.whynot.changes import Change, changed
+from assembly.pipeline.request import Asked, Budgets
+from assembly.pipeline.service import assemble
+from assembly.records.reader import recorded
+from assembly.sources.base import Filters
+from assembly.why_not.changes import Change, changed
 from memories.models import Entity, Memory
 from memories.services import MemoryFacts, memories_create, memory_create, memory_update
 from teams.files import file_create, file_save

@@ -11,7 +11,7 @@ from django.utils import timezone
 from agents.models import Agent, AgentFile, AgentTeam
 from agents.services import daily_log_append, daily_log_delete
 from assembly.models import StoredProfile, StoredRule
-from assembly.profiles import SHIPPED
+from assembly.profiles.shipped import SHIPPED
 from memories.models import Chunk, Document, Entity, Event, Memory, Pattern, Relation, Session, TaskFrame, Thread, Tool
 from memories.services import MemoryFacts, memories_of, memory_create, memory_delete
 from teams.files import file_create, file_save

@@ -10,7 +10,8 @@ import pytest
 from django.db import DataError, connection, connections, transaction
 
 from assembly.engine.profile import Section
-from assembly.sources import SOURCES, Gathered, Situation
+from assembly.sources import SOURCES
+from assembly.sources.base import Gathered, Situation
 
 Gather = Callable[[Situation, Sequence[Section]], Gathered]
 

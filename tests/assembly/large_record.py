@@ -5,14 +5,14 @@ import random
 from collections.abc import Sequence
 
 from agents.models import Agent
+from assembly.engine.linear_ranker import BREVITY, Ranker
 from assembly.engine.profile import Profile, Section
-from assembly.engine.ranking import BREVITY, Ranker
 from assembly.engine.types import Candidate, Request
-from assembly.gathered import SourceReport
 from assembly.models import Assembly
-from assembly.profiles import CONVERSATION
-from assembly.record import Owners, record
-from assembly.recorded import Inputs
+from assembly.pipeline.read_plan import SourceReport
+from assembly.profiles.shipped import CONVERSATION
+from assembly.records.reader import Inputs
+from assembly.records.record import Owners, record
 from teams.models import Team
 from teams.principal import Principal
 

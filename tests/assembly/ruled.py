@@ -3,12 +3,11 @@
 from typing import Any
 
 from agents.models import Agent
-from assembly.asked import Asked
-from assembly.cache import Answer
 from assembly.models import Assembly, StoredRule
-from assembly.rules.access import Owner
-from assembly.rules.services import rule_create
-from assembly.service import assemble
+from assembly.pipeline.answer_cache import Answer
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.rules.services import Owner, rule_create
 from teams.models import Team
 from teams.principal import SYSTEM
 from tests.assembly.conftest import NOW

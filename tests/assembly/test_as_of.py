@@ -5,13 +5,13 @@ import datetime
 import pytest
 from django.db import InternalError, connection
 
-from assembly.as_of.past import past
-from assembly.as_of.service import AsOf, assemble_as_of
-from assembly.asked import Asked
 from assembly.models import Assembly
-from assembly.profiles import SHIPPED
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
 from assembly.profiles.services import profile_create, profile_save
-from assembly.service import assemble
+from assembly.profiles.shipped import SHIPPED
+from assembly.simulation.time_travel.service import AsOf, assemble_as_of
+from assembly.simulation.time_travel.shadow_tables import past
 from config.http.errors import Invalid
 from memories.retrieval import candidates, samples
 from memories.services import MemoryFacts, memories_create
@@ -96,7 +96,7 @@ def test_nothing_can_be_written_in_the_past(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("profile", SHIPPED)
 def test_all_that_an_agent_keeps_is_read_as_ever(monkeypatch: pytest.MonkeyPatch, profile: str) -> None:
-    monkeypatch.setattr("assembly.gather.Elsewhere.asked", lambda *_: None)
+    monkeypatch.setattr("assembly.pipeline.gather.Elsewhere.asked", lambda *_: None)
     clock = clock_set(monkeypatch, BEGUN)
     agent, team = everything(BEGUN)
     asked = Asked(topic="Is the ink dry before the deadline?", profile=profile)

@@ -4,10 +4,10 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from assembly.as_of.service import assemble_as_of, assemble_unrecorded
-from assembly.asked import Asked
 from assembly.models import Assembly
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.simulation.time_travel.service import assemble_as_of, assemble_unrecorded
 from teams.files import file_save
 from teams.principal import SYSTEM
 from tests.assembly.as_of_story import story_begun

@@ -8,12 +8,12 @@ from django.utils import timezone
 
 from agents.models import Agent
 from agents.services import agent_update
-from assembly.as_of import meanings
-from assembly.as_of.service import SECONDS, AsOf, assemble_as_of
-from assembly.asked import Asked
 from assembly.models import StoredRule
+from assembly.pipeline.request import Asked
 from assembly.profiles.services import profile_create
 from assembly.rules.services import rule_save
+from assembly.simulation.time_travel import shadow_tables
+from assembly.simulation.time_travel.service import SECONDS, AsOf, assemble_as_of
 from memories.embedders import EmbedderLate
 from memories.embedders.patience import seconds_to_wait
 from memories.models import Entity, Event, TaskFrame, Thread
@@ -124,7 +124,7 @@ def test_a_rule_that_was_switched_since_is_as_it_was_and_it_is_said_how_that_is_
 
 
 def test_memories_beyond_the_bound_are_found_by_their_words_alone(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(meanings, "MOST", 1)
+    monkeypatch.setattr(shadow_tables, "MOST", 1)
     for memory in memories_of(kept[0]):
         facts = MemoryFacts(kind="fact", text=f"Otherwise {memory.text}")
         memory_update(memory=memory, expected_version=1, facts=facts, superseded_by=None, principal=SYSTEM)
@@ -147,7 +147,7 @@ def test_an_embedder_on_a_server_is_not_waited_for_longer_than_a_source(
     memory = memories_of(kept[0]).get(text__contains="Paper comes on Mondays")
     facts = MemoryFacts(kind="fact", text="No paper")
     memory_update(memory=memory, expected_version=1, facts=facts, superseded_by=None, principal=SYSTEM)
-    monkeypatch.setattr(meanings, "embedded", late)
+    monkeypatch.setattr(shadow_tables, "embedded", late)
     found = then(kept, topic="paper on Mondays")
     assert said(found, "meaning_unknown").startswith("1 memory was reworded since then")
     assert "Paper comes on Mondays" in found.told.assembled.content
@@ -160,7 +160,7 @@ def test_a_session_that_was_not_begun_is_left_aside(kept: Kept) -> None:
 
 
 def test_external_sources_are_not_asked(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assembly.gather.Elsewhere.asked", lambda *_: pytest.fail("asked"))
+    monkeypatch.setattr("assembly.pipeline.gather.Elsewhere.asked", lambda *_: pytest.fail("asked"))
     profile_create(name="abroad", content=ABROAD, principal=SYSTEM)
     found = assemble_as_of(
         agent=kept[0], asked=Asked(profile="abroad", topic="rain"), moment=timezone.now(), principal=SYSTEM

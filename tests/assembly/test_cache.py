@@ -13,14 +13,14 @@ from django.utils import timezone
 
 from agents.models import Agent
 from agents.services import daily_log_append
-from assembly import service
-from assembly.asked import Asked
-from assembly.cache import Answer, AssemblyCache, Question
 from assembly.models import Assembly, StoredText
-from assembly.recorded import recorded
-from assembly.replay import replay
-from assembly.service import assemble
-from assembly.sources import SOURCES, Filters, Situation, Turn
+from assembly.pipeline import service
+from assembly.pipeline.answer_cache import Answer, AssemblyCache, Question
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.records.reader import recorded, replay
+from assembly.sources import SOURCES
+from assembly.sources.base import Filters, Situation, Turn
 from teams.models import Team, User
 from teams.principal import SYSTEM, Principal
 from tests.assembly.everything import everything
@@ -144,7 +144,7 @@ def test_over_rest_a_repeat_is_created_as_well(agent_api: Api) -> None:
 
 def test_an_answer_is_forgotten_after_half_a_minute(kept: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = 1_000.0
-    monkeypatch.setattr("assembly.cache.monotonic", lambda: seconds)
+    monkeypatch.setattr("assembly.pipeline.answer_cache.monotonic", lambda: seconds)
     first, _ = context(kept)
     seconds += 29.9
     assert context(kept)[0].now == first.now

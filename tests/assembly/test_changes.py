@@ -12,8 +12,8 @@ from uuid_utils.compat import uuid7
 from agents.keys import api_key_create
 from agents.models import Agent, ApiKey
 from agents.services import agent_create, agent_delete
-from assembly.changes import changes_of
 from assembly.models import ChangeCounter, StoredProfile, StoredRule
+from assembly.records.change_counters import changes_of
 from memories.models import Entity, Memory, Pattern, Session
 from memories.services import MemoryFacts, memories_create
 from teams.database import ORGANISATION

@@ -6,9 +6,9 @@ from dataclasses import replace
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from assembly.comparing import SHORTENED, Comparison, changes_between, compare, named
-from assembly.comparison_words import summary
+from assembly.comparison.diff_sentences import summary
 from assembly.engine.codes import Code
+from assembly.engine.diff import SHORTENED, Comparison, changes_between, compare, named
 from assembly.engine.types import Assembled, Decision
 from tests.engine.situations import Situation, conversation, situations
 

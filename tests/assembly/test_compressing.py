@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from assembly.compressing import MOST_SENTENCES, compress, compress_all
-from config.tokens import get_tokenizer
+from assembly.engine.tokenizers import get_tokenizer
+from assembly.pipeline.summaries.extractive import MOST_SENTENCES, compress, compress_all
 from tests.engine.cast import texts
 
 COUNTER = get_tokenizer("cl100k_base")
@@ -45,7 +45,7 @@ def test_long_texts_are_compressed_too(text: str) -> None:
 
 # --- The extractive summariser ---
 
-PATH = "assembly/engine/tokens.py"
+PATH = "assembly/engine/token_ledger.py"
 CODE = f'''{PATH}
 
 ```python

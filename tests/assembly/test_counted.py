@@ -11,17 +11,16 @@ from django.test.utils import CaptureQueriesContext
 
 from agents.models import Agent
 from agents.services import daily_log_append
-from assembly import service
-from assembly.asked import Asked
-from assembly.cache import Answer, AssemblyCache
-from assembly.counted import LEAST_CHARACTERS, WORTH_CHARACTERS, Key, counts_kept, counts_learnt
+from assembly.engine.tokenizers import Tiktoken, get_tokenizer
 from assembly.engine.types import Candidate
 from assembly.models import StoredText, TokenCount, text_hash
-from assembly.profiles import CONVERSATION
-from assembly.recorded import recorded
-from assembly.replay import replay
-from assembly.service import assemble
-from config.tokens import Tiktoken, get_tokenizer
+from assembly.pipeline import service
+from assembly.pipeline.answer_cache import Answer, AssemblyCache
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.pipeline.token_counts import LEAST_CHARACTERS, WORTH_CHARACTERS, Key, counts_kept, counts_learnt
+from assembly.profiles.shipped import CONVERSATION
+from assembly.records.reader import recorded, replay
 from teams.principal import SYSTEM
 from tests.assembly.conftest import NOW, write
 from tests.assembly.stored_texts import delete_text, stored

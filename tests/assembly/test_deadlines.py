@@ -7,15 +7,15 @@ import pytest
 from django.db import OperationalError, transaction
 
 from agents.models import Agent
-from assembly import service
-from assembly.asked import Asked, Budgets
-from assembly.cache import Answer, AssemblyCache
 from assembly.models import Assembly
-from assembly.recorded import recorded
-from assembly.replay import replay
-from assembly.service import assemble
-from assembly.sources import SOURCES, Situation
-from assembly.warnings import warnings_of
+from assembly.pipeline import service
+from assembly.pipeline.answer_cache import Answer, AssemblyCache
+from assembly.pipeline.request import Asked, Budgets
+from assembly.pipeline.service import assemble
+from assembly.records.reader import recorded, replay
+from assembly.records.warnings import warnings_of
+from assembly.sources import SOURCES
+from assembly.sources.base import Situation
 from memories.models import Pattern, Session
 from teams.models import Team
 from teams.principal import SYSTEM

@@ -6,14 +6,12 @@ import pytest
 from django.utils import timezone
 
 from agents.models import Agent, AgentFile, DailyLog
-from assembly.demo.loading import demo_load, plan_read
-from assembly.demo.workspaces import FOLDER
+from assembly.demo.loading import FOLDER, demo_load, plan_read
 from assembly.engine.codes import Code
 from assembly.models import Assembly, StoredRule
-from assembly.recorded import recorded
-from assembly.replay import replay
+from assembly.records.reader import recorded, replay
 from assembly.rules.catalogue import rule_described
-from assembly.rules.trying import rule_try
+from assembly.simulation.rule_backtest.service import rule_try
 from assembly.sources.memories import LIMIT
 from memories.memory_lines import memory_lines
 from memories.models import (

@@ -10,8 +10,7 @@ from django.core.management import call_command
 
 from agents.models import Agent
 from assembly.demo import loading
-from assembly.demo.dates import days_dated, moments_dated
-from assembly.demo.loading import demo_load, plan_read
+from assembly.demo.loading import days_dated, demo_load, moments_dated, plan_read
 from memories.models import (
     Event,
     Memory,

@@ -9,19 +9,18 @@ from django.test.utils import CaptureQueriesContext
 
 from agents.models import Agent
 from agents.services import agent_create, daily_log_append
-from assembly.asked import Asked
-from assembly.cache import Answer
 from assembly.engine.profile import Profile, Section
-from assembly.engine.signals import parse_signals
-from assembly.gather import gather
+from assembly.engine.query_signals import parse_signals
+from assembly.engine.tokenizers import get_tokenizer
 from assembly.models import Assembly
-from assembly.recorded import recorded
-from assembly.replay import replay
-from assembly.service import assemble
-from assembly.sources import Situation, Turn
+from assembly.pipeline.answer_cache import Answer
+from assembly.pipeline.gather import gather
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.records.reader import recorded, replay
+from assembly.sources.base import Situation, Turn
+from assembly.sources.deadline import TimeBudget
 from assembly.sources.relations import LIMIT as RELATIONS
-from assembly.time_budget import TimeBudget
-from config.tokens import get_tokenizer
 from memories.models import Session
 from memories.services import MemoryFacts, memory_create
 from teams.files import file_save

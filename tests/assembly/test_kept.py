@@ -12,17 +12,16 @@ from django.db import connection, transaction
 
 from agents.models import Agent
 from agents.services import agent_create
-from assembly import kept as keeping
-from assembly import service
-from assembly.asked import Asked
-from assembly.cache import Answer, AssemblyCache
 from assembly.engine.types import Candidate
-from assembly.kept import LIFETIME_SECONDS, Kept, Readings
 from assembly.models import Assembly
-from assembly.recorded import recorded
-from assembly.replay import replay
-from assembly.service import assemble
-from assembly.settling import settle
+from assembly.pipeline import read_cache as keeping
+from assembly.pipeline import service
+from assembly.pipeline.answer_cache import Answer, AssemblyCache
+from assembly.pipeline.read_cache import LIFETIME_SECONDS, Kept, Readings
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.pipeline.summaries.resolve import settle
+from assembly.records.reader import recorded, replay
 from config.http.errors import Invalid
 from memories.services import MemoryFacts, memory_create
 from teams.models import Team

@@ -7,11 +7,10 @@ import pytest
 from django.db import connections, transaction
 
 from agents.models import Agent
-from assembly import recorded as records
 from assembly.models import Assembly
-from assembly.models.body import packed
-from assembly.recorded import RecordDamaged, recorded
-from assembly.replay import content_of
+from assembly.models.assembly import packed
+from assembly.records import reader as records
+from assembly.records.reader import RecordDamaged, content_of, recorded
 from teams.models import Team, User
 from tests.assembly.large_record import context_of_many
 

@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.asked import Asked, Budgets
-from assembly.cache import Answer
+from assembly.contexts.layers import source_rows
 from assembly.models import Assembly
-from assembly.recorded import recorded
-from assembly.replay import replay
-from assembly.service import assemble
-from assembly.views.waterfall import source_rows
-from assembly.warnings import warnings_of
+from assembly.pipeline.answer_cache import Answer
+from assembly.pipeline.request import Asked, Budgets
+from assembly.pipeline.service import assemble
+from assembly.records.reader import recorded, replay
+from assembly.records.warnings import warnings_of
 from memories.models import EmbeddingSpace, Session, TaskFrame
 from memories.services import MemoryFacts, memory_create
 from memories.spaces import active_space, known_space, told_of

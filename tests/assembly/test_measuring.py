@@ -9,14 +9,13 @@ import pytest
 
 from agents.models import Agent
 from agents.services import daily_log_append
-from assembly import measuring
-from assembly.asked import Asked
-from assembly.cut_line import rendered_with_cut
 from assembly.engine.selection import fill
 from assembly.engine.types import Candidate
-from assembly.measuring import measure
-from assembly.profiles import CONVERSATION
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.profiles.shipped import CONVERSATION
+from assembly.simulation.draft_preview import size
+from assembly.simulation.draft_preview.size import measure, rendered_with_cut
 from assembly.templatetags.budgets import rendered_for, size_of
 from teams.files import file_save
 from teams.markdown import rendered
@@ -110,7 +109,7 @@ def test_tokens_are_counted_once_for_a_page(monkeypatch: pytest.MonkeyPatch) -> 
         counted[0] += 1
         return fill(*arguments)
 
-    monkeypatch.setattr(measuring, "fill", counting)
+    monkeypatch.setattr(size, "fill", counting)
     size_of(text, "GOALS")
     rendered_for(text, "GOALS")
     rendered_for(text, "GOALS")

@@ -11,10 +11,10 @@ from django.utils import timezone
 from prometheus_client import REGISTRY
 
 from agents.models import Agent
-from assembly.asked import Asked
-from assembly.cache import Answer
-from assembly.needs import NEEDS
-from assembly.service import assemble
+from assembly.pipeline.answer_cache import Answer
+from assembly.pipeline.read_plan import NEEDS
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
 from assembly.sources import SOURCES
 from assembly.sources.base import Scope
 from teams.models import Team

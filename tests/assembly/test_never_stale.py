@@ -9,14 +9,14 @@ import pytest
 from django.utils import timezone
 
 from agents.models import Agent
-from assembly import service
-from assembly.asked import DEFAULT_PROFILE, Asked, Budgets
-from assembly.cache import AssemblyCache
 from assembly.engine.codes import Code
 from assembly.models import Assembly
-from assembly.profiles import SHIPPED
-from assembly.recorded import recorded
-from assembly.service import assemble
+from assembly.pipeline import service
+from assembly.pipeline.answer_cache import AssemblyCache
+from assembly.pipeline.request import DEFAULT_PROFILE, Asked, Budgets
+from assembly.pipeline.service import assemble
+from assembly.profiles.shipped import SHIPPED
+from assembly.records.reader import recorded
 from assembly.sources.base import Turn
 from config.http.errors import Invalid
 from memories.models import Event, Session

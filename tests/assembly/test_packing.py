@@ -5,12 +5,11 @@ from django.core.management import call_command
 from django.db import connections
 
 from agents.models import Agent
-from assembly.asked import Asked
 from assembly.models import Assembly, StoredProfile
-from assembly.recorded import Recorded, recorded
-from assembly.replay import replay
-from assembly.service import assemble
-from assembly.sources import Turn
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.records.reader import Recorded, recorded, replay
+from assembly.sources.base import Turn
 from memories.services import MemoryFacts, memories_create
 from teams.files import file_create
 from teams.models import Team

@@ -3,13 +3,12 @@
 import pytest
 
 from agents.models import Agent
-from assembly.asked import Asked
 from assembly.engine.codes import Code
-from assembly.engine.ladder import PASSAGE_TOKENS
+from assembly.engine.overflow import PASSAGE_TOKENS
 from assembly.models import Assembly
-from assembly.recorded import recorded
-from assembly.replay import replay
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.records.reader import recorded, replay
 from memories.services import MemoryFacts, memories_create
 from teams.principal import SYSTEM
 from tests.assembly.conftest import NOW

@@ -8,11 +8,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from agents.models import Agent
-from assembly.asked import Asked
 from assembly.models import Assembly
-from assembly.recorded import recorded
-from assembly.replay import replay
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.records.reader import recorded, replay
 from memories.models import Memory
 from memories.services import MemoryFacts, facts_of, memories_create, memory_update
 from teams.models import Team

@@ -8,17 +8,18 @@ import pytest
 
 from agents.models import Agent
 from assembly import sources
-from assembly.asked import Asked
 from assembly.models import StoredProfile
-from assembly.profiles import CONVERSATION, SHIPPED, profile_entry, profile_named, profiles_all
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.profiles.catalogue import profile_entry, profile_named, profiles_all
 from assembly.profiles.services import (
     MAX_PROFILES,
     profile_create,
     profile_delete,
     profile_save,
 )
-from assembly.service import assemble
-from assembly.sources import Turn
+from assembly.profiles.shipped import CONVERSATION, SHIPPED
+from assembly.sources.base import Turn
 from config.http.errors import Conflict, Forbidden, Invalid, NotFound
 from teams.files import StaleVersion
 from teams.models import Erasure, User

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assembly.engine.profile import STEPS, CutAt, Profile, Section, Weights
-from assembly.profiles import CONVERSATION
+from assembly.profiles.parser import described_read, profile_read, profile_text
 from assembly.profiles.rankers import RANKERS
-from assembly.profiles.reading import described_read, profile_read, profile_text
-from assembly.profiles.tree import MAX_CHARACTERS, UnreadableProfile
+from assembly.profiles.shipped import CONVERSATION
+from assembly.profiles.yaml_reader import MAX_CHARACTERS, UnreadableProfile
 from assembly.sources import SOURCES
 from config.http.errors import Invalid
 

@@ -7,19 +7,18 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.asked import Asked
-from assembly.cache import Answer
-from assembly.engine.pipeline import assemble as run
+from assembly.engine.assemble import assemble as run
+from assembly.engine.linear_ranker import Ranker
 from assembly.engine.profile import Profile
-from assembly.engine.ranking import Ranker
+from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Candidate
 from assembly.models import Assembly
-from assembly.profiles import CONVERSATION
+from assembly.pipeline.answer_cache import Answer
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
 from assembly.profiles.rankers import RANKERS
-from assembly.recorded import recorded
-from assembly.replay import replay
-from assembly.service import assemble
-from config.tokens import get_tokenizer
+from assembly.profiles.shipped import CONVERSATION
+from assembly.records.reader import recorded, replay
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team
 from teams.principal import SYSTEM

@@ -7,21 +7,20 @@ from dataclasses import replace
 import pytest
 
 from agents.models import Agent
-from assembly.asked import Asked
-from assembly.cache import Answer
+from assembly.contexts.scores import label_of, score_parts
+from assembly.engine.assemble import assemble as run
 from assembly.engine.codes import Code
-from assembly.engine.pipeline import assemble as run
+from assembly.engine.linear_ranker import relevance_of
 from assembly.engine.profile import Profile
-from assembly.engine.ranking import relevance_of
+from assembly.engine.tokenizers import get_tokenizer
 from assembly.models import Assembly, StoredProfile
+from assembly.pipeline.answer_cache import Answer
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
 from assembly.profiles.rankers import RANKERS
 from assembly.profiles.services import profile_create, profile_save
-from assembly.recorded import recorded
-from assembly.replay import replay
-from assembly.service import assemble
-from assembly.views.score_parts import label_of, score_parts
-from assembly.whynot.scores import is_scored, raised
-from config.tokens import get_tokenizer
+from assembly.records.reader import recorded, replay
+from assembly.why_not.changes import is_scored, raised
 from memories.indexing import document_split
 from memories.services.document import documents_create
 from teams.models import User
@@ -123,8 +122,8 @@ def test_a_page_tells_the_score_from_that_of_the_source(answer: Answer) -> None:
 
 
 def test_another_ranker_has_to_be_searched_for_and_is_named_as_a_setting(answer: Answer) -> None:
-    from assembly.again.settings import settings_between
-    from assembly.again.wished_profile import reaches
+    from assembly.comparison.side_by_side import settings_between
+    from assembly.simulation.what_if.overrides import reaches
 
     record = recorded(Assembly.objects.get(id=answer.assembly.id))
     row = StoredProfile.objects.get(name="passages")

@@ -10,11 +10,11 @@ import pytest
 from django.db import transaction
 
 from agents.models import Agent
-from assembly import service
-from assembly.asked import Asked, Budgets
-from assembly.cache import Answer, AssemblyCache
+from assembly.pipeline import service
+from assembly.pipeline.answer_cache import Answer, AssemblyCache
+from assembly.pipeline.request import Asked, Budgets
+from assembly.pipeline.service import assemble
 from assembly.rules.services import rule_delete
-from assembly.service import assemble
 from assembly.sources import SOURCES
 from assembly.sources.base import Reading
 from config.http.statements import Statement

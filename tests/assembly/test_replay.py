@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 
 from agents.models import Agent, DailyLog
 from agents.services import agent_create, agent_delete, agent_update, daily_log_append, daily_log_delete
-from assembly.asked import Asked
 from assembly.engine.selection import RECORDED_TOKENS
 from assembly.engine.types import ENGINE_VERSION
 from assembly.models import Assembly, Piece, StoredText
-from assembly.recorded import RecordDamaged, recorded
-from assembly.replay import content_of, replay
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.records.reader import RecordDamaged, content_of, recorded, replay
 from memories.models import Memory
 from memories.services import MemoryFacts, memory_create, memory_delete
 from teams.models import Team, User

@@ -9,19 +9,17 @@ from uuid_utils.compat import uuid7
 
 from agents.models import Agent
 from agents.services import agent_delete, agent_update
-from assembly.appending import append
-from assembly.asked import Asked
-from assembly.cache import Answer
 from assembly.engine.rules import Rule
 from assembly.models import Assembly, StoredRule
-from assembly.models.body import packed
-from assembly.rules import trying
-from assembly.rules.access import Owner, scope_of
+from assembly.models.assembly import packed
+from assembly.pipeline.answer_cache import Answer
+from assembly.pipeline.append_event import append
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
 from assembly.rules.catalogue import entry_of, rule_drafted
-from assembly.rules.services import rule_create, rule_save
-from assembly.rules.today import Today
-from assembly.rules.trying import LIMIT, Trial, Trials, rule_try
-from assembly.service import assemble
+from assembly.rules.services import Owner, rule_create, rule_save, scope_of
+from assembly.simulation.rule_backtest import service
+from assembly.simulation.rule_backtest.service import LIMIT, Today, Trial, Trials, rule_try
 from config.http.cpu_budget import TooCostly
 from memories.models import Document, Event, Session
 from teams.files import file_save
@@ -240,8 +238,8 @@ def test_what_was_tried_is_told_where_the_cpu_time_ends(
         done.append(assembly)
         return real(rule, assembly, today)
 
-    real, most = trying._tried, 2
-    monkeypatch.setattr(trying, "_tried", costly)
+    real, most = service._tried, 2
+    monkeypatch.setattr(service, "_tried", costly)
     trials = tried(RULES["exclude"])
     assert (len(trials.trials), trials.untried) == (2, 2)
     done, most = [], 0

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from assembly.engine.rules import WEEKDAYS, Actions, Boost, Condition, Selector, Window
 from assembly.profiles.catalogue import known_sources
-from assembly.rules.reading import LOADABLE, MAX_WEIGHT, SELECTORS, rule_read
-from assembly.rules.writing import has_comments, is_nested, text_of
+from assembly.rules.parser import LOADABLE, MAX_WEIGHT, SELECTORS, rule_read
+from assembly.rules.writer import has_comments, is_nested, text_of
 
 PRINTABLE = st.text(st.characters(exclude_categories=["C", "Z"], include_characters=" "), min_size=1, max_size=60).map(
     lambda text: text.strip() or "word"

@@ -13,9 +13,9 @@ from agents.services import agent_delete
 from assembly.engine.rules import Condition, Rule, Selector, Window
 from assembly.models import StoredRule, StoredRuleVersion
 from assembly.profiles.catalogue import known_sources
-from assembly.profiles.tree import UnreadableProfile
+from assembly.profiles.yaml_reader import UnreadableProfile
 from assembly.rules.catalogue import in_force, rules_read
-from assembly.rules.reading import rule_read
+from assembly.rules.parser import rule_read
 from assembly.rules.services import MAX_RULES, rule_delete, rule_save
 from config.http.errors import Conflict, Invalid
 from config.http.statements import rows_of

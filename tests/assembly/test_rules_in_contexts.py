@@ -6,10 +6,9 @@ import pytest
 
 from agents.models import Agent
 from assembly import sources
-from assembly.appending import append
 from assembly.models import StoredRule
-from assembly.recorded import recorded
-from assembly.replay import replay
+from assembly.pipeline.append_event import append
+from assembly.records.reader import recorded, replay
 from assembly.rules.services import rule_delete, rule_save
 from memories.models import Document, Entity, Event, Memory, Pattern, Relation
 from memories.services import MemoryFacts, memory_create

@@ -9,9 +9,9 @@ import pytest
 
 from agents.models import Agent, AgentFile
 from agents.services import agent_create, daily_log_append
-from assembly.asked import Asked
 from assembly.models import Assembly
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
 from config.http.errors import Invalid
 from memories.services import MemoryFacts, memories_create, memory_create, memory_update
 from teams.models import Team

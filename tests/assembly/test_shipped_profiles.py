@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from assembly.engine.profile import STEPS, Profile, Section
-from assembly.profiles import CONVERSATION, SHIPPED, SIMILARITY_THRESHOLD
+from assembly.profiles.parser import described_read, profile_read
 from assembly.profiles.rankers import RANKERS
-from assembly.profiles.reading import described_read, profile_read
+from assembly.profiles.shipped import CONVERSATION, SHIPPED, SIMILARITY_THRESHOLD
 from assembly.sources import SOURCES
 
 KNOWN = tuple(SOURCES)

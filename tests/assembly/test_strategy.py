@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from rest_framework.exceptions import ValidationError
 
-from assembly.api.strategy import StrategySerializer
+from assembly.contexts.request_serializers import StrategySerializer
 from assembly.engine.profile import Profile, Section, Weights
-from assembly.profiles.strategy import strategy_applied
+from assembly.profiles.overrides import strategy_applied
 from config.http.errors import Invalid
 
 PROFILE = Profile(

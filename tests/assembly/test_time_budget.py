@@ -3,7 +3,7 @@
 import time
 from contextvars import copy_context
 
-from assembly.time_budget import TimeBudget
+from assembly.sources.deadline import TimeBudget
 from config.http.arrival import arrived_now
 
 

@@ -10,10 +10,11 @@ import yaml
 from django.core.management import CommandError, call_command
 
 from agents.models import Agent
-from assembly.engine.ranking import Ranker
+from assembly.engine.linear_ranker import Ranker
 from assembly.profiles.rankers import RANKERS
-from assembly.training import SIMPLE, TRAINED, Labelled, mean_recall, recall, weights_of
-from assembly.training.weights import BY_HAND
+from assembly.profiles.training.fitting import BY_HAND, SIMPLE, TRAINED, weights_of
+from assembly.profiles.training.questions import Labelled
+from assembly.profiles.training.recall import mean_recall, recall
 from memories.models import Memory
 from memories.retrieval import BREVITY
 

@@ -10,14 +10,14 @@ import pytest
 
 from agents.models import Agent, AgentFile, DailyLog
 from agents.services import agent_create, daily_log_append, daily_log_create
-from assembly import trial as trials
-from assembly.asked import Asked
-from assembly.cache import AssemblyCache
 from assembly.engine.codes import Code
 from assembly.models import Assembly, StoredRule, StoredText
+from assembly.pipeline.answer_cache import AssemblyCache
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
 from assembly.rules.services import rule_create
-from assembly.service import assemble
-from assembly.trial import DRAFT, Trial, trial
+from assembly.simulation.draft_preview import service as trials
+from assembly.simulation.draft_preview.service import DRAFT, Trial, trial
 from config.http.errors import Invalid
 from memories.services import MemoryFacts, memories_create
 from teams.files import VersionedFile, file_save

@@ -4,11 +4,10 @@ import pytest
 from django.db import transaction
 
 from agents.models import Agent
-from assembly.asked import Asked
 from assembly.models import Assembly, Piece, StoredText
-from assembly.recorded import recorded
-from assembly.replay import replay
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.records.reader import recorded, replay
 from config.http.statements import Rows, Statement, rows_of
 from teams.principal import SYSTEM
 from tests.assembly.conftest import NOW
@@ -38,7 +37,7 @@ def test_what_is_stored_is_not_sent_again(luna: Agent, monkeypatch: pytest.Monke
         sent.append(str(statement.parameters.get("texts")))
         return rows_of(statement)
 
-    monkeypatch.setattr("assembly.writing.rows_of", rows_sent)
+    monkeypatch.setattr("assembly.records.insert_sql.rows_of", rows_sent)
     made(luna, Asked(now=NOW))
     made(luna, Asked(now=NOW, topic="acts"))
     assert "You are Luna." in sent[-2]

@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from assembly.engine import formatting
+from assembly.engine import item_formats
 from assembly.engine.types import Candidate
 
 NOW = dt.datetime(2026, 11, 20, 9, tzinfo=dt.UTC)
@@ -26,7 +26,7 @@ def _event(kind: str, **members: str | None) -> Place:
 
     def words(text: str) -> Words:
         content = {name: text if value is None else value for name, value in members.items()}
-        return Words(formatting.format_event(kind=kind, content=content, outcome="ok", occurred_at=NOW), kind)
+        return Words(item_formats.format_event(kind=kind, content=content, outcome="ok", occurred_at=NOW), kind)
 
     return words
 
@@ -34,7 +34,7 @@ def _event(kind: str, **members: str | None) -> Place:
 def _tool_result(**members: str | None) -> Place:
     def words(text: str) -> Words:
         content = {name: text if value is None else value for name, value in members.items()}
-        formatted = formatting.format_tool_result(
+        formatted = item_formats.format_tool_result(
             tool="fetch", content=content, size=len(text), outcome="", occurred_at=NOW
         )
         return Words(formatted, "tool_result")
@@ -47,7 +47,7 @@ def _entity(**members: str | None) -> Place:
         given = {"kind": "person", "name": "Ada", "key": "born", "value": "1815"}
         one = {**given, **{name: text if value is None else value for name, value in members.items()}}
         return Words(
-            formatting.format_entity(kind=one["kind"], name=one["name"], properties={one["key"]: one["value"]}),
+            item_formats.format_entity(kind=one["kind"], name=one["name"], properties={one["key"]: one["value"]}),
             "person",
         )
 
@@ -56,12 +56,14 @@ def _entity(**members: str | None) -> Place:
 
 def _relation(member: str) -> Place:
     return lambda text: Words(
-        formatting.format_relation(**{"source": "Ada", "kind": "knows", "target": "Luna", member: text}, directed=True)
+        item_formats.format_relation(
+            **{"source": "Ada", "kind": "knows", "target": "Luna", member: text}, directed=True
+        )
     )
 
 
 def _task(status: str) -> Place:
-    return lambda text: Words(formatting.format_task(goal=text, status=status, result=text))
+    return lambda text: Words(item_formats.format_task(goal=text, status=status, result=text))
 
 
 EVENTS = [
@@ -75,8 +77,8 @@ EVENTS = [
 ]
 FILES: list[Place] = [lambda text: Words(text, "IDENTITY")]
 DOCUMENTS: list[Place] = [
-    lambda text: Words(formatting.format_open_file(path="notes.md", language="markdown", text=text), "document"),
-    lambda text: Words(formatting.format_open_file(path=text, language=text, text=text), "document"),
+    lambda text: Words(item_formats.format_open_file(path="notes.md", language="markdown", text=text), "document"),
+    lambda text: Words(item_formats.format_open_file(path=text, language=text, text=text), "document"),
 ]
 ENTITIES = [_entity(value=None), _entity(key=None), _entity(name=None), _entity(kind=None)]
 MEMORIES: list[Place] = [
@@ -85,8 +87,8 @@ MEMORIES: list[Place] = [
     lambda text: Words("Ink.", text),
 ]
 PATTERNS: list[Place] = [
-    lambda text: Words(formatting.format_pattern(name="Retry", guidance=text, successes=1, applications=2)),
-    lambda text: Words(formatting.format_pattern(name=text, guidance="Wait.", successes=0, applications=0)),
+    lambda text: Words(item_formats.format_pattern(name="Retry", guidance=text, successes=1, applications=2)),
+    lambda text: Words(item_formats.format_pattern(name=text, guidance="Wait.", successes=0, applications=0)),
 ]
 
 PLACES: dict[str, list[Place]] = {
@@ -97,21 +99,21 @@ PLACES: dict[str, list[Place]] = {
     "agent_memories": MEMORIES,
     "recent_events": EVENTS,
     "semantic_content": [
-        lambda text: Words(formatting.format_chunk(path="notes.md", line=1, text=text), "chunk"),
-        lambda text: Words(formatting.format_chunk(path=text, line=1, text="Ink."), "chunk"),
+        lambda text: Words(item_formats.format_chunk(path="notes.md", line=1, text=text), "chunk"),
+        lambda text: Words(item_formats.format_chunk(path=text, line=1, text="Ink."), "chunk"),
     ],
     "entities": ENTITIES,
     "relations": [_relation("source"), _relation("kind"), _relation("target")],
     "patterns": PATTERNS,
     "task_stack": [_task("active"), _task("complete")],
     "tools": [
-        lambda text: Words(formatting.format_tool(name="fetch", description=text, schema={"type": "object"}), "tool"),
-        lambda text: Words(formatting.format_tool(name=text, description="Fetches.", schema={text: text}), "tool"),
+        lambda text: Words(item_formats.format_tool(name="fetch", description=text, schema={"type": "object"}), "tool"),
+        lambda text: Words(item_formats.format_tool(name=text, description="Fetches.", schema={text: text}), "tool"),
     ],
     "tool_results": [_tool_result(text=None), _tool_result(text=None, page="1")],
     "threads": [
-        lambda text: Words(formatting.format_thread(title="Walk", status="open", summary=text), "thread"),
-        lambda text: Words(formatting.format_thread(title=text, status=text, summary="Goes on."), "thread"),
+        lambda text: Words(item_formats.format_thread(title="Walk", status="open", summary=text), "thread"),
+        lambda text: Words(item_formats.format_thread(title=text, status=text, summary="Goes on."), "thread"),
     ],
     "external": [Words],
     "open_files": DOCUMENTS,

@@ -9,17 +9,16 @@ from dataclasses import dataclass
 
 import pytest
 
-from assembly.engine.flat import flat
-from assembly.engine.pipeline import assemble
+from assembly.contexts.documents import DATA_LEAD, messages_from
+from assembly.engine.assemble import assemble
 from assembly.engine.profile import Profile, Section
+from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.engine.rules import Actions, Condition, Rule, Selector
-from assembly.engine.ruling import ALWAYS_INCLUDED
-from assembly.engine.types import Assembled, Candidate, Request
-from assembly.messages import DATA_LEAD, messages_from
-from assembly.profiles import SHIPPED
-from assembly.profiles.reading import profile_read
+from assembly.engine.tokenizers import get_tokenizer
+from assembly.engine.types import Assembled, Candidate, Request, flat
+from assembly.profiles.parser import profile_read
+from assembly.profiles.shipped import SHIPPED
 from assembly.sources import SOURCES
-from config.tokens import get_tokenizer
 from tests.attacks import reading
 from tests.attacks.forgeries import FORGERIES
 from tests.attacks.places import NOW, PLACES, candidate

@@ -7,11 +7,11 @@ import pytest
 from django.utils import timezone
 
 from agents.models import Agent
-from assembly.external.services import SourceFacts, external_source_create
-from assembly.messages import DATA_LEAD
-from assembly.profiles import SHIPPED
+from assembly.contexts.documents import DATA_LEAD
+from assembly.engine.tokenizers import get_tokenizer
+from assembly.profiles.shipped import SHIPPED
 from assembly.sources import SOURCES
-from config.tokens import get_tokenizer
+from assembly.sources.external.services import SourceFacts, external_source_create
 from memories.indexing import document_split
 from memories.models import Document
 from teams.principal import SYSTEM

@@ -27,7 +27,7 @@ from tests.benchmarks.http_assembly import manage
 
 if TYPE_CHECKING:
     from agents.models import Agent
-    from assembly.cache import Answer
+    from assembly.pipeline.answer_cache import Answer
     from teams.models import Team
 
 NAME = "assembly_vs_floor"
@@ -113,8 +113,8 @@ def words(chance: random.Random, count: int) -> str:
 
 def assembled(agent: "Agent", team: "Team", topic: str = "") -> "Answer":
     """For a moment that nobody asked for: what is measured is assembling, not the cache."""
-    from assembly.asked import Asked
-    from assembly.service import assemble
+    from assembly.pipeline.request import Asked
+    from assembly.pipeline.service import assemble
     from teams.principal import SYSTEM
 
     now = datetime.datetime.combine(TODAY, datetime.time(12), datetime.UTC)

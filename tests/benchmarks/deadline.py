@@ -72,8 +72,8 @@ def run() -> None:
 def _fill(file: Path, url: str) -> None:
     """Give the agent everything that a context can be made of, and a profile that asks the endpoint, too."""
     from agents.models import Agent
-    from assembly.external.services import SourceFacts, external_source_create
     from assembly.models import StoredProfile
+    from assembly.sources.external.services import SourceFacts, external_source_create
     from teams.files import file_create
     from teams.principal import SYSTEM
     from tests.assembly.full_agent import analyse, fill

@@ -167,12 +167,12 @@ def _with_evidence(questions: Sequence[tuple[str, Sequence[Passage]]], chunks: S
 def _recall(agent: "Agent", question: Question, section: "Section") -> Figures:
     from django.utils import timezone
 
+    from assembly.engine.query_signals import parse_signals
     from assembly.engine.rendering import render
-    from assembly.engine.signals import parse_signals
-    from assembly.sources import Situation
-    from assembly.sources.semantic_content import semantic_content
-    from assembly.training import recall
-    from config.tokens import get_tokenizer
+    from assembly.engine.tokenizers import get_tokenizer
+    from assembly.profiles.training.recall import recall
+    from assembly.sources.base import Situation
+    from assembly.sources.documents import semantic_content
     from memories.search import topic_vector
 
     situation = Situation(

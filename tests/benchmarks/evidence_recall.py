@@ -34,9 +34,9 @@ from tests.benchmarks.language_kinds import write_language_kinds
 from tests.benchmarks.text_kinds import HELD_OUT, write_kinds
 
 if TYPE_CHECKING:
-    from assembly.engine.ranking import Ranker
-    from assembly.training.labelled import Asked, Conversation, Labelled
-    from assembly.training.recall import Figures
+    from assembly.engine.linear_ranker import Ranker
+    from assembly.profiles.training.questions import Asked, Conversation, Labelled
+    from assembly.profiles.training.recall import Figures
 
 NAME = "evidence_recall"
 FOUND = 150
@@ -102,10 +102,9 @@ def _kinds(files: Sequence[Path]) -> list[str]:
 
 
 def _trained(files: Sequence[Path]) -> "Ranker":
-    from assembly.engine.ranking import Ranker
+    from assembly.engine.linear_ranker import Ranker
     from assembly.profiles.rankers import RANKERS
-    from assembly.training import weights_of
-    from assembly.training.weights import BY_HAND
+    from assembly.profiles.training.fitting import BY_HAND, weights_of
 
     shipped = RANKERS["default"]
     if not files:
@@ -118,7 +117,7 @@ def _trained(files: Sequence[Path]) -> "Ranker":
 @cache
 def _labelled(file: Path) -> "list[Labelled]":
     """Return the measured questions of the file: with each kind left out, those of the others train again."""
-    from assembly.training import labelled_questions
+    from assembly.profiles.training.questions import labelled_questions
 
     return labelled_questions(file)
 
@@ -131,7 +130,7 @@ def _without(kind: str, train: Sequence[Path]) -> "Ranker":
 
 
 def _through_everything(files: Sequence[Path], ranker: "Ranker", left_out: "Mapping[str, Ranker]") -> Results:
-    from assembly.training import stored
+    from assembly.profiles.training.questions import stored
     from tests.benchmarks.simple_ways import SimpleWays
 
     results: Results = defaultdict(lambda: defaultdict(list))
@@ -150,11 +149,11 @@ def _through_everything(files: Sequence[Path], ranker: "Ranker", left_out: "Mapp
 
 def _order(conversation: "Conversation", asked: "Asked", ranker: "Ranker") -> list[int]:
     """Return the places of the conversation's memories as the search and the engine rank them, the best first."""
-    from assembly.engine.scoring import rank
+    from assembly.engine.ranking import rank
     from assembly.engine.types import Candidate
-    from assembly.profiles import SIMILARITY_THRESHOLD
+    from assembly.profiles.shipped import SIMILARITY_THRESHOLD
+    from assembly.profiles.training.questions import LINES
     from assembly.sources.memories import weights_of
-    from assembly.training import LINES
     from memories.retrieval import memories_search
 
     found = memories_search(
@@ -170,7 +169,7 @@ def _order(conversation: "Conversation", asked: "Asked", ranker: "Ranker") -> li
 
 
 def _recall(conversation: "Conversation", asked: "Asked", order: Sequence[int]) -> "Figures":
-    from assembly.training import recall
+    from assembly.profiles.training.recall import recall
 
     evidence = [place for place, id_ in enumerate(conversation.tokens) if id_ in asked.evidence]
     return recall(order, evidence, list(conversation.tokens.values()))
@@ -178,7 +177,7 @@ def _recall(conversation: "Conversation", asked: "Asked", order: Sequence[int]) 
 
 def _report(results: Results) -> None:
     """Print the figures of each kind and the mean of the kinds, and a table of them."""
-    from assembly.training import PRINTED
+    from assembly.profiles.training.fitting import PRINTED
 
     table: Table = defaultdict(dict)
     for kind, ways in sorted(results.items()):
@@ -205,7 +204,9 @@ def _print_table(table: "Table", names: Sequence[str]) -> None:
 
 def _ablate(train: Sequence[Path], test: Sequence[Path]) -> None:
     """Print the recall without each group of features, by the measures of all rows."""
-    from assembly.training import GROUPS, PRINTED, TRAINED, labelled_questions, mean_recall, weights_of
+    from assembly.profiles.training.fitting import GROUPS, PRINTED, TRAINED, weights_of
+    from assembly.profiles.training.questions import labelled_questions
+    from assembly.profiles.training.recall import mean_recall
 
     taught, asked = ([one for file in files for one in labelled_questions(file)] for files in (train, test))
     for group, gone in {"nothing": (), **GROUPS}.items():

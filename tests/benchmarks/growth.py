@@ -108,9 +108,9 @@ def _rows(owners: "list[UUID]", there: int) -> Iterator[tuple[Any, ...]]:
 
 def _measure(name: str, agents: "list[Agent]", team: "Team") -> dict[str, float]:
     """The medians, in milliseconds."""
-    from assembly.asked import Asked
+    from assembly.pipeline.request import Asked
+    from assembly.pipeline.service import assemble
     from assembly.profiles.rankers import RANKERS
-    from assembly.service import assemble
     from assembly.sources.memories import weights_of
     from memories.retrieval import memories_search, question_read
     from memories.search import topic_vector

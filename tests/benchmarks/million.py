@@ -101,8 +101,8 @@ def _team(number: int) -> "Team":
 
 def _assemble(teams: "list[Team]", era: int) -> None:
     """Save the files anew, and put together a context of each agent."""
-    from assembly.asked import Asked
-    from assembly.service import assemble
+    from assembly.pipeline.request import Asked
+    from assembly.pipeline.service import assemble
     from teams.files import file_save
     from teams.principal import SYSTEM
 

@@ -74,10 +74,10 @@ def _told(
     """Yield for each question whether what answers it is told, and how many memories are."""
     import datetime
 
-    from assembly.engine.pipeline import assemble
+    from assembly.engine.assemble import assemble
     from assembly.engine.profile import Profile, Section
+    from assembly.engine.tokenizers import get_tokenizer
     from assembly.engine.types import Candidate, Request
-    from config.tokens import get_tokenizer
     from memories.embedding import embed
 
     tokenizer = get_tokenizer("cl100k_base")

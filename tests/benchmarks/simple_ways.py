@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from assembly.training.labelled import Asked, Conversation
+    from assembly.profiles.training.questions import Asked, Conversation
     from memories.retrieval import Question
 
 K1, B = 1.2, 0.75

@@ -78,9 +78,9 @@ class Worker:
 
     def assembled(self, profile: str, line: str, topic: str) -> "Assembly":
         """Ask on a topic; return the record."""
-        from assembly.asked import Asked
-        from assembly.service import assemble
-        from assembly.sources import Turn as Said
+        from assembly.pipeline.request import Asked
+        from assembly.pipeline.service import assemble
+        from assembly.sources.base import Turn as Said
         from teams.principal import SYSTEM
 
         extras = self._extras(profile, line)

@@ -17,8 +17,8 @@ from playwright.sync_api import ConsoleMessage, Page
 
 from agents.models import Agent
 from agents.services import agent_create, daily_log_append
-from assembly.asked import Asked
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
 from memories.services import MemoryFacts, memories_create
 from teams.files import file_save
 from teams.models import Role, Team, User

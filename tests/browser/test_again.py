@@ -4,9 +4,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from agents.models import Agent
-from assembly.asked import Asked
 from assembly.models import Assembly, Proposal
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
 from memories.models import Memory
 from memories.services import memory_update
 from memories.services.memory import facts_of

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from assembly.following import count_and_watch
 from assembly.models import Assembly, Webhook, WebhookDelivery
+from assembly.monitoring.followers import count_and_watch
 from memories.jobs import MAX_ATTEMPTS
 from memories.models import Job, JobStatus
 from teams.models import Team

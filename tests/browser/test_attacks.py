@@ -8,8 +8,8 @@ from playwright.sync_api import Dialog, Page, Request, expect
 
 from agents.models import Agent
 from agents.services import daily_log_append, daily_log_replace
-from assembly.asked import Asked
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
 from memories.services import MemoryFacts, memories_create
 from teams.files import MAX_NOTE_CHARACTERS, file_save
 from teams.models import Team, TeamFile, User

@@ -7,8 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from agents.models import Agent
 from assembly.models import Assembly
-from assembly.recorded import recorded
-from assembly.replay import content_of
+from assembly.records.reader import content_of, recorded
 from teams.models import Team, User
 from tests.assembly.large_record import context_of_many, context_of_text
 from tests.browser.conftest import sign_in

@@ -17,12 +17,12 @@ from playwright.sync_api import Browser, Page, ViewportSize
 from agents.keys import api_key_create
 from agents.models import Agent
 from agents.services import daily_log_append
-from assembly.again.wishes import Wishes
-from assembly.context_files.services import context_file_begin
-from assembly.following import count_and_watch
+from assembly.contexts.exports import context_file_begin
 from assembly.models import Assembly, ExternalSource, Proposal, StoredProfile, StoredRule, Webhook, WebhookDelivery
-from assembly.profiles import SHIPPED
-from assembly.proposals.services import proposal_create
+from assembly.monitoring.followers import count_and_watch
+from assembly.profiles.shipped import SHIPPED
+from assembly.simulation.proposals.services import proposal_create
+from assembly.simulation.what_if.wishes import Wishes
 from config.http.encryption import encrypt
 from memories.bundle.imports import import_begin, import_show
 from memories.models import ImportPlan, Job, Memory

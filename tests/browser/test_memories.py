@@ -7,9 +7,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from agents.models import Agent
 from agents.services import daily_log_append
-from assembly.asked import Asked
 from assembly.models import Assembly
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
 from memories.models import Memory
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team, User

@@ -123,8 +123,7 @@ def test_the_menu_of_a_phone(browser: Browser, server: str, team: Team) -> None:
 
 def test_copying_gives_the_exact_text(browser: Browser, server: str, team: Team) -> None:
     from assembly.models import Assembly
-    from assembly.recorded import recorded
-    from assembly.replay import content_of
+    from assembly.records.reader import content_of, recorded
 
     context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
     page = context.new_page()

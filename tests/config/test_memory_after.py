@@ -17,9 +17,9 @@ import django
 
 django.setup()
 
-from assembly.compressing import compress
+from assembly.pipeline.summaries.extractive import compress
 from config.serving.allocator import give_back_memory
-from config.tokens import get_tokenizer
+from assembly.engine.tokenizers import get_tokenizer
 from memories.embedding import embed, warm_up
 from teams.markdown import rendered
 

@@ -5,10 +5,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from assembly.engine.pipeline import assemble
+from assembly.engine.assemble import assemble
 from assembly.engine.profile import Profile, Section
+from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Assembled, Candidate, Decision, Request
-from config.tokens import get_tokenizer
 
 NOW = dt.datetime(2025, 3, 14, 12, tzinfo=dt.UTC)
 MARKER = " ... [truncated]"

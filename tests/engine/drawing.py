@@ -9,10 +9,10 @@ from typing import Any, get_args
 from hypothesis import strategies as st
 
 from assembly.engine.profile import STEPS, CutAt, Profile, Section, Shape, Step, Weights
+from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.engine.rules import SCOPES, Actions, Boost, By, Condition, Rule, Selector
-from assembly.engine.ruling import ALWAYS_INCLUDED
 from assembly.engine.types import Candidate
-from assembly.profiles import CONVERSATION
+from assembly.profiles.shipped import CONVERSATION
 from tests.engine.cast import NOW, texts
 
 # --- Texts ---------------------------------------------------------------------------------------------------------

@@ -9,11 +9,11 @@ from typing import Literal
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from assembly.engine.pipeline import assemble
+from assembly.engine.assemble import assemble
 from assembly.engine.profile import Profile, Section
+from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Assembled, Candidate, Decision, Request, Summary, Wanted
-from assembly.profiles import CONVERSATION
-from config.tokens import get_tokenizer
+from assembly.profiles.shipped import CONVERSATION
 from tests.engine.cast import NOW, texts
 from tests.engine.drawing import candidates_of, profiles, rules, with_room
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembly.engine.pipeline import assemble
+from assembly.engine.assemble import assemble
 from assembly.engine.profile import Profile, Weights
+from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Assembled, Candidate, Request
-from config.tokens import get_tokenizer
 from tests.engine.cast import NOW, codes, decision_on, section, texts
 
 RELEVANCE = Weights(0, 1, 0, 0, 0)

@@ -2,8 +2,7 @@
 
 import pytest
 
-from assembly.engine.boundaries import Boundaries
-from assembly.engine.outline import outline_of
+from assembly.engine.truncation import Boundaries, outline_of
 
 END = "¦"
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembly.engine.compaction import compacted
-from config.tokens import get_tokenizer
+from assembly.engine.extraction import compacted
+from assembly.engine.tokenizers import get_tokenizer
 from tests.engine.cast import texts
 from tests.engine.drawing import STORIES
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembly.engine.compression import cut, extract, sentences_of, title_of
-from config.tokens import get_tokenizer
+from assembly.engine.extraction import cut, extract, sentences_of, title_of
+from assembly.engine.tokenizers import get_tokenizer
 from tests.engine.cast import texts
 
 CHARS4 = get_tokenizer("chars4")

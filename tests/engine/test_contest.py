@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from assembly.engine.contest import coherence, final_score
+from assembly.engine.block_selection import coherence, final_score
 from assembly.engine.profile import Profile, Weights
+from assembly.engine.scoring import words_of
 from assembly.engine.types import Assembled, Candidate
-from assembly.engine.words import words_of
 from tests.engine.cast import codes, decision_on, run, section
 
 RELEVANCE = Weights(recency=0, relevance=1, salience=0, credibility=0, coherence=0)

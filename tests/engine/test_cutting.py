@@ -4,16 +4,15 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from assembly.engine.boundaries import Boundaries
-from assembly.engine.cutting import cut_to_fit
-from assembly.engine.edits import Edited
+from assembly.engine.escaping import Edited
+from assembly.engine.plain_cut import longest_cut
 from assembly.engine.profile import CutAt
+from assembly.engine.ranking import rank
 from assembly.engine.rendering import Rendered
-from assembly.engine.scoring import rank
 from assembly.engine.selection import fill
-from assembly.engine.tokens import Ledger
-from assembly.engine.truncation import longest_cut
-from config.tokens import available_tokenizers, get_tokenizer
+from assembly.engine.token_ledger import Ledger
+from assembly.engine.tokenizers import available_tokenizers, get_tokenizer
+from assembly.engine.truncation import Boundaries, cut_to_fit
 from tests.engine.cast import MARKER, candidate, section, texts
 
 CUT_AT: tuple[CutAt, ...] = ("anywhere", "sentence", "paragraph", "heading")

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assembly.contexts.exact_text import all_pieces
 from assembly.engine.escaping import escaped
-from assembly.engine.flat import flat
 from assembly.engine.heading_levels import shifted
-from assembly.views.exact_text import all_pieces
+from assembly.engine.types import flat
 from tests.attacks.forgeries import FORGERIES
 from tests.engine.cast import NOW, candidate, profile_of, run, section, texts
 

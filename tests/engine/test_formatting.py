@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembly.engine.formatting import (
+from assembly.engine.item_formats import (
     compact_json,
     fenced,
     format_chunk,

@@ -4,7 +4,8 @@ import datetime as dt
 
 import pytest
 
-from assembly.engine.formulas import (
+from assembly.engine.query_signals import Signals
+from assembly.engine.scoring import (
     chunk_boosts,
     entity_score,
     event_relevance,
@@ -15,7 +16,6 @@ from assembly.engine.formulas import (
     recency_score,
     success_rate,
 )
-from assembly.engine.signals import Signals
 
 HOUR = dt.timedelta(hours=1)
 

@@ -3,7 +3,7 @@
 import datetime as dt
 
 from assembly.engine.types import Candidate
-from assembly.profiles import CONVERSATION
+from assembly.profiles.shipped import CONVERSATION
 from tests.engine.cast import NOW, codes, run
 
 EXPECTED = """\

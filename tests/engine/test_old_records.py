@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from assembly.engine.pipeline import assemble
+from assembly.engine.assemble import assemble
 from assembly.engine.profile import Profile
+from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import ENGINE_VERSION, Assembled, Candidate, Request
-from config.tokens import get_tokenizer
 
 STORED = json.loads(gzip.decompress((Path(__file__).parent / "records" / "engine_version_3.json.gz").read_bytes()))
 RECORDS = STORED["records"]

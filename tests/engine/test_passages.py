@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembly.engine.codes import Code
-from assembly.engine.ladder import PASSAGE_TOKENS
+from assembly.engine.overflow import PASSAGE_TOKENS
 from assembly.engine.passages import AFTER, BEFORE, passage_of
 from assembly.engine.profile import STEPS, Profile, Section, Step
+from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Assembled, Candidate
-from config.tokens import get_tokenizer
 from tests.engine.cast import codes, decision_on, run, section
 
 TOKENIZER = get_tokenizer("chars4")

@@ -5,8 +5,8 @@ import math
 
 import pytest
 
+from assembly.engine.linear_ranker import Ranker, relevance_of
 from assembly.engine.profile import Profile, Section, Weights
-from assembly.engine.ranking import Ranker, relevance_of
 from assembly.engine.types import Candidate
 from tests.engine.cast import candidate, decision_on, run
 

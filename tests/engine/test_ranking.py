@@ -7,13 +7,13 @@ from itertools import permutations
 
 import pytest
 
-from assembly.engine.pipeline import assemble
+from assembly.engine.assemble import assemble
+from assembly.engine.linear_ranker import Ranker, relevance_of
 from assembly.engine.profile import Profile
-from assembly.engine.ranking import Ranker, relevance_of
+from assembly.engine.ranking import relevance
 from assembly.engine.rules import Actions, Boost, Condition, Rule, Selector
-from assembly.engine.scoring import relevance
+from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Assembled, Candidate, InvalidAssembly, Request
-from config.tokens import get_tokenizer
 from tests.engine.cast import NOW, candidate, codes, decision_on, profile_of, section
 
 RANKER = Ranker("test", 3, (("asks", -1.0), ("similarity", 4.0), ("words", 5.0)), least_words=0.3, reach=3.0)

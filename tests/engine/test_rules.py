@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from assembly.engine.codes import Code
-from assembly.engine.globs import path_matches
+from assembly.engine.rule_effects import ALWAYS_INCLUDED, MAX_BOOST, effect, path_matches
 from assembly.engine.rules import Condition, Rule, Window, fired
-from assembly.engine.ruling import ALWAYS_INCLUDED, MAX_BOOST, effect
 from assembly.engine.types import Candidate, Request
 from tests.engine.cast import NOW, section
 from tests.engine.ruled import boost, facts, rule, selector

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
+from assembly.engine.assemble import assemble
 from assembly.engine.codes import Code, WarningCode
-from assembly.engine.pipeline import assemble
 from assembly.engine.profile import Profile, Section, Weights
 from assembly.engine.reasons import sentence, warning_sentence
+from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.engine.rules import Rule, fired
-from assembly.engine.ruling import ALWAYS_INCLUDED
+from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Assembled, Candidate, Request
-from config.tokens import get_tokenizer
 from tests.engine.cast import NOW, codes, decision_on, section
 from tests.engine.ruled import boost, facts, rule, selector
 

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from assembly.engine.assemble import assemble
 from assembly.engine.codes import WarningCode
 from assembly.engine.escaping import escaped
-from assembly.engine.pipeline import assemble
 from assembly.engine.profile import Profile
 from assembly.engine.rendering import render
+from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Candidate, InvalidAssembly, Request
-from config.tokens import get_tokenizer
 from tests.engine.cast import MARKER, NOW, candidate, codes, decision_on, profile_of, run, section, texts
 
 REQUIRED = section("r", "Identity", required=True)

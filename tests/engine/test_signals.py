@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembly.engine.signals import MAX_NAMES, STOP_WORDS, Signals, detect_intent, names_in, parse_signals
+from assembly.engine.query_signals import MAX_NAMES, STOP_WORDS, Signals, detect_intent, names_in, parse_signals
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,11 @@ import tiktoken.load
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from assembly.engine.edits import Edited
+from assembly.engine import tokenizers
+from assembly.engine.escaping import Edited
 from assembly.engine.rendering import Rendered, tokens_of
-from assembly.engine.tokens import Counted, Ledger
-from config import tokens
-from config.tokens import (
+from assembly.engine.token_ledger import Counted, Ledger
+from assembly.engine.tokenizers import (
     ARRAY_CHARACTERS,
     Tiktoken,
     Tokenizer,
@@ -73,7 +73,7 @@ OFFLINE = """
 import os, socket
 def refuse(*_args, **_kwargs): raise AssertionError("it reached for the network")
 socket.socket.connect = socket.create_connection = socket.getaddrinfo = refuse
-from config.tokens import available_tokenizers, get_tokenizer
+from assembly.engine.tokenizers import available_tokenizers, get_tokenizer
 assert get_tokenizer("cl100k_base").count("hello world") == 2
 assert available_tokenizers()[:2] == ["cl100k_base", "chars4"]
 assert os.environ["TIKTOKEN_CACHE_DIR"].endswith("nowhere")
@@ -101,7 +101,7 @@ def test_a_damaged_file_is_not_loaded_since_tiktoken_would_fetch_it_again(
     cache_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tiktoken.load, "read_file", lambda _path: pytest.fail("it reached for the network"))
-    damaged = cache_folder / tokens._O200K.name
+    damaged = cache_folder / tokenizers._O200K.name
     damaged.write_bytes(b"damaged")
     assert "o200k_base" not in available_tokenizers()
     with pytest.raises(UnknownTokenizer):
@@ -111,8 +111,8 @@ def test_a_damaged_file_is_not_loaded_since_tiktoken_would_fetch_it_again(
 
 def test_a_sound_file_makes_its_encodings_available(cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = b"YQ== 0\n"
-    stand_in = tokens._CachedFile("name", hashlib.sha256(data).hexdigest())
-    monkeypatch.setitem(tokens._CACHED_FILES, "r50k_base", (stand_in,))
+    stand_in = tokenizers._CachedFile("name", hashlib.sha256(data).hexdigest())
+    monkeypatch.setitem(tokenizers._CACHED_FILES, "r50k_base", (stand_in,))
     (cache_folder / "name").write_bytes(data)
     monkeypatch.setattr(
         tiktoken, "get_encoding", lambda _name: tiktoken.Encoding("r50k_base", **split_like("r50k_base"))
@@ -127,7 +127,7 @@ def test_no_cache_folder_means_no_further_encodings(monkeypatch: pytest.MonkeyPa
     assert available_tokenizers() == ["cl100k_base", "chars4"]
 
 
-@pytest.mark.parametrize("name", sorted(tokens._CACHED_FILES))
+@pytest.mark.parametrize("name", sorted(tokenizers._CACHED_FILES))
 def test_the_cached_files_are_those_that_tiktoken_itself_looks_for(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted: list[tuple[str, str]] = []
 
@@ -144,7 +144,7 @@ def test_the_cached_files_are_those_that_tiktoken_itself_looks_for(name: str, mo
     monkeypatch.setattr(published, "load_tiktoken_bpe", looked_up)
     monkeypatch.setattr(published, "data_gym_to_mergeable_bpe_ranks", looked_up_in_pairs)
     published.ENCODING_CONSTRUCTORS[name]()
-    assert [tuple(file) for file in tokens._CACHED_FILES[name]] == wanted
+    assert [tuple(file) for file in tokenizers._CACHED_FILES[name]] == wanted
 
 
 # --- Where counts add up -------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def split_like(name: str) -> dict[str, Any]:
 
 SPLITS = ["gpt2", "r50k_base", "p50k_base", "p50k_edit", "cl100k_base", "o200k_base", "o200k_harmony"]
 LIKE: dict[str, Tokenizer] = {
-    name: tokens._tiktoken(name, tiktoken.Encoding(name, **split_like(name)))
+    name: tokenizers._tiktoken(name, tiktoken.Encoding(name, **split_like(name)))
     for name in ("r50k_base", "cl100k_base", "o200k_base")
 }
 
@@ -216,7 +216,7 @@ def test_pieces_counted_with_their_separator_add_up_to_the_whole(name: str, bodi
 
 def test_what_somebody_else_counted_is_not_counted() -> None:
     assert isinstance(CL100K, Tiktoken)
-    fresh = tokens._tiktoken("cl100k_base", CL100K.encoding)
+    fresh = tokenizers._tiktoken("cl100k_base", CL100K.encoding)
     assert not fresh.knows("Counted elsewhere.")
     fresh.learn("Counted elsewhere.", 7)
     assert fresh.knows("Counted elsewhere.")

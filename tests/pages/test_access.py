@@ -8,9 +8,9 @@ import pytest
 from agents.keys import api_key_create
 from agents.models import Agent
 from agents.services import daily_log_append
-from assembly.asked import Asked
 from assembly.models import Assembly
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
 from teams.models import Team, User
 from tests.cast import once_per_module
 from tests.pages import cast

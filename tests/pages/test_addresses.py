@@ -3,8 +3,8 @@
 import pytest
 from django.urls import reverse
 
+from assembly.contexts.links import PAGES, Whereabouts
 from assembly.engine.types import Candidate
-from assembly.views.addresses import PAGES, Whereabouts
 
 ID = "01a1fc7c-0f9e-7116-8647-000000000001"
 HERE = Whereabouts("luna", "demo")

@@ -7,10 +7,10 @@ from django.test import Client
 
 from agents.models import Agent
 from agents.services import agent_delete
-from assembly.asked import Asked
 from assembly.models import Assembly, Proposal
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
 from assembly.rules.services import rule_create
-from assembly.service import assemble
 from memories.services import MemoryFacts, memories_create
 from teams.files import file_save
 from teams.models import Team, User

@@ -7,10 +7,10 @@ import pytest
 from django.test import Client
 
 from agents.models import Agent
-from assembly.asked import Asked
 from assembly.models import Assembly
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
 from assembly.profiles.services import profile_create
-from assembly.service import assemble
 from memories.services import MemoryFacts, memory_create
 from teams.files import file_save
 from teams.models import Team, User

@@ -11,8 +11,8 @@ import pytest
 from django.utils import timezone
 
 from agents.models import Agent
-from assembly.context_files import services
-from assembly.context_files.columns import row_of
+from assembly.contexts import exports
+from assembly.contexts.exports import row_of
 from assembly.models import Assembly, ContextFile, ContextFilePart
 from memories.jobs import KINDS
 from memories.models import Job
@@ -83,8 +83,8 @@ def test_what_cannot_be_made_is_told(
 
 @pytest.fixture
 def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "AT_ONCE", 3)
-    monkeypatch.setattr(services, "PART", 2)
+    monkeypatch.setattr(exports, "AT_ONCE", 3)
+    monkeypatch.setattr(exports, "PART", 2)
 
 
 def done(job: Job, advanced: list[int]) -> None:

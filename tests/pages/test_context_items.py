@@ -8,7 +8,7 @@ import pytest
 
 from agents.models import Agent
 from assembly.models import Assembly
-from assembly.recorded import recorded
+from assembly.records.reader import recorded
 from teams.models import Team, User
 from tests.assembly.large_record import context_of_many
 from tests.pages.conftest import SignedIn, text_of

@@ -7,12 +7,12 @@ from typing import Any, cast
 import pytest
 
 from agents.models import Agent
-from assembly.asked import Asked
+from assembly.contexts.layers import LayerRow, Room, bar, free_of, layer_rows
 from assembly.engine.types import Candidate
 from assembly.models import Assembly
-from assembly.recorded import recorded
-from assembly.service import assemble
-from assembly.views.layers import LayerRow, Room, bar, free_of, layer_rows
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.records.reader import recorded
 from teams.models import Team, User
 from tests.assembly.large_record import SECTIONS, context_of_many, recorded_context
 from tests.pages.conftest import SignedIn, text_of

@@ -9,7 +9,8 @@ import pytest
 
 from agents.models import Agent
 from agents.services import agent_create, daily_log_append
-from assembly.finding import TooBroad, pages
+from assembly.contexts.search import search
+from assembly.contexts.search.db import TooBroad
 from assembly.models import Assembly
 from memories.models import Entity
 from memories.services import MemoryFacts, memories_create, memory_create
@@ -208,7 +209,7 @@ def test_a_search_that_came_only_so_far_offers_to_go_on(
     signed_in: SignedIn, teammate: User, agent: Agent, team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, few in (("WALKED", 2), ("FURTHER", 1)):
-        monkeypatch.setattr(pages, name, few)  # so that a page looks at four rows
+        monkeypatch.setattr(search, name, few)  # so that a page looks at four rows
     for age in range(9):
         context(agent, team, age=age, left_out=int(age == 8), topic="about kelp")
     page = text_of(signed_in(teammate).get("/contexts/?only=left_out"))
@@ -226,7 +227,7 @@ def test_a_search_that_takes_too_long_says_what_to_do(
     def slow(**_: Any) -> None:
         raise TooBroad("Narrow the time.")
 
-    monkeypatch.setattr("assembly.views.contexts.found", slow)
+    monkeypatch.setattr("assembly.contexts.list_views.found", slow)
     page = text_of(signed_in(teammate).get("/contexts/?q=ferry"))
     assert "This search takes too long" in page
     assert "Narrow the time" in page

@@ -5,8 +5,8 @@ import re
 
 from agents.keys import api_key_create
 from agents.models import Agent
+from assembly.contexts.page_views import pretty
 from assembly.models import Assembly
-from assembly.views.context_record import pretty
 from teams.models import Team, User
 from tests.assembly.large_record import context_of_many
 from tests.client import Api

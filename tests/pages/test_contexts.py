@@ -8,13 +8,12 @@ import pytest
 
 from agents.models import Agent
 from agents.services import agent_create, agent_delete
-from assembly.asked import Asked, Budgets
 from assembly.models import Assembly, StoredProfile
-from assembly.models.body import packed
-from assembly.recorded import recorded
-from assembly.replay import content_of
-from assembly.service import assemble
-from assembly.sources import Turn
+from assembly.models.assembly import packed
+from assembly.pipeline.request import Asked, Budgets
+from assembly.pipeline.service import assemble
+from assembly.records.reader import content_of, recorded
+from assembly.sources.base import Turn
 from memories.services import MemoryFacts, memories_create
 from teams.files import file_create, file_save
 from teams.models import Team, User

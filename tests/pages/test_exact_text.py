@@ -6,10 +6,9 @@ import re
 import pytest
 
 from agents.models import Agent
+from assembly.contexts.exact_text import STRETCH, Stretch, stretch
 from assembly.models import Assembly
-from assembly.recorded import recorded
-from assembly.replay import content_of
-from assembly.views.exact_text import STRETCH, Stretch, stretch
+from assembly.records.reader import content_of, recorded
 from teams.models import Team, User
 from tests.assembly.large_record import context_of_many, context_of_text
 from tests.pages.conftest import SignedIn, text_of

@@ -7,9 +7,9 @@ import pytest
 from django.test import Client
 from django.utils.html import escape
 
-from assembly.external.services import SourceFacts, external_source_create
 from assembly.models import ExternalSource, StoredProfile
-from assembly.profiles.reading import described_read
+from assembly.profiles.parser import described_read
+from assembly.sources.external.services import SourceFacts, external_source_create
 from config.http.encryption import decrypt
 from teams.files import file_create
 from teams.models import User

@@ -5,8 +5,8 @@ from typing import Any
 
 from agents.models import Agent
 from agents.services import agent_create, daily_log_append, daily_log_replace
-from assembly.asked import Asked
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
 from teams.drafts import draft_save
 from teams.files import file_save
 from teams.models import Team, User

@@ -6,7 +6,7 @@ import pytest
 
 from agents.models import Agent
 from agents.services import daily_log_append
-from assembly.cut_line import rendered_with_cut
+from assembly.simulation.draft_preview.size import rendered_with_cut
 from config.http.cpu_budget import TooCostly, cpu_budget
 from teams.markdown import MOST_CHARACTERS, rendered
 from teams.models import User

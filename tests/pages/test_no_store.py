@@ -12,8 +12,8 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from agents.keys import api_key_create
 from agents.models import Agent
 from agents.services import daily_log_append
-from assembly.asked import Asked
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
 from teams.models import Team, User
 from tests.client import Api
 from tests.pages.conftest import SignedIn

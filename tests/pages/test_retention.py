@@ -10,12 +10,11 @@ from django.test import Client
 from django.utils import timezone
 
 from agents.models import Agent
-from assembly.afterwards.failures import MOST_TOGETHER
-from assembly.afterwards.taking import new_assemblies_follow
-from assembly.asked import Asked
 from assembly.models import Assembly, AssemblyFlag, FollowFailure, NewAssembly, RetentionPolicy
-from assembly.portable.reading import bundle_read
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.records.bundle_reader import bundle_read
+from assembly.records.followers import MOST_TOGETHER, new_assemblies_follow
 from teams.models import Team, User
 from teams.principal import SYSTEM
 from tests.pages.conftest import SignedIn, text_of
@@ -62,7 +61,7 @@ def test_an_owner_says_for_how_long_and_learns_what_goes(
 ) -> None:
     browser = signed_in(owner)
     then = timezone.now() - datetime.timedelta(days=31)
-    with mock.patch("assembly.record.timezone.now", return_value=then):
+    with mock.patch("assembly.records.record.timezone.now", return_value=then):
         assemble(agent=agent, team=team, asked=Asked(), principal=SYSTEM)
     asked = browser.post(TEAM, DAYS)
     assert (asked.status_code, RetentionPolicy.objects.count()) == (422, 0)

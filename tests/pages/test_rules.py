@@ -10,10 +10,10 @@ from django.utils.html import escape
 
 from agents.models import Agent
 from assembly import sources
-from assembly.asked import Asked
 from assembly.models import StoredRule
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
 from assembly.rules.services import rule_create, rule_save
-from assembly.service import assemble
 from teams.files import file_create
 from teams.models import Team, User
 from teams.principal import SYSTEM

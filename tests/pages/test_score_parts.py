@@ -3,16 +3,16 @@
 import pytest
 
 from agents.models import Agent
-from assembly.asked import Asked
+from assembly.contexts.scores import FEATURES, label_of, score_parts
 from assembly.engine.codes import Code
 from assembly.engine.profile import Weights
 from assembly.engine.types import Decision
 from assembly.models import Assembly
-from assembly.profiles import CONVERSATION
-from assembly.recorded import recorded
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.profiles.shipped import CONVERSATION
+from assembly.records.reader import recorded
 from assembly.rules.services import rule_create
-from assembly.service import assemble
-from assembly.views.score_parts import FEATURES, label_of, score_parts
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team, User
 from teams.principal import SYSTEM

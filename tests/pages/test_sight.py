@@ -9,10 +9,10 @@ from django.utils import timezone
 
 from agents.models import Agent, AgentTeam, DailyLog
 from agents.services import agent_create
-from assembly.asked import Asked
 from assembly.models import Assembly
-from assembly.service import assemble
-from assembly.views import sight
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.simulation.draft_preview import views
 from teams.drafts import Draft, draft_save
 from teams.files import MAX_FILE_CHARACTERS, VersionedFile, file_save
 from teams.models import Role, Team, User
@@ -171,9 +171,9 @@ def test_all_agents_of_a_team_are_told_in_one_list(
     page = text_of(browser.get(GOALS, {"topic": "the & demo", "agent": "*"}))
     assert page.count("Nothing is pushed out by this change.") == 4
     assert "topic=the%20%26%20demo" in page
-    monkeypatch.setattr(sight, "MOST_AGENTS", 2)
+    monkeypatch.setattr(views, "MOST_AGENTS", 2)
     assert "no time for 2 more agents" in text_of(browser.get(GOALS, {"topic": "", "agent": "*"}))
-    monkeypatch.setattr(sight, "SECONDS", -1.0)
+    monkeypatch.setattr(views, "SECONDS", -1.0)
     assert "no time for 3 more agents" in text_of(browser.get(GOALS, {"topic": "", "agent": "*"}))
 
 

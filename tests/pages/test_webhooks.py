@@ -7,8 +7,8 @@ from django.test import Client
 from django.utils.html import escape
 
 from assembly.models import Webhook, WebhookDelivery, WebhookEvent
-from assembly.webhooks.announcing import announce
-from assembly.webhooks.services import WebhookFacts, secret_of, webhook_create
+from assembly.monitoring.webhooks.delivery import announce
+from assembly.monitoring.webhooks.services import WebhookFacts, secret_of, webhook_create
 from memories.jobs import MAX_ATTEMPTS
 from memories.models import Job, JobStatus
 from teams.models import Team, User

@@ -6,10 +6,10 @@ import pytest
 
 from agents.models import Agent
 from agents.services import agent_create, agent_delete
-from assembly.asked import Asked
 from assembly.models import Assembly
-from assembly.recorded import recorded
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.records.reader import recorded
 from memories.services import MemoryFacts, memories_create, memory_create
 from teams.models import Team, User
 from teams.services import team_create

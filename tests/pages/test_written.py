@@ -1,8 +1,8 @@
 """What stands on a page hundreds of times is written as a template would write it: nothing of it is taken as HTML."""
 
+from assembly.contexts.page import LinkedPart
+from assembly.contexts.scores import MINUS, Part
 from assembly.templatetags.written import cuts_marked, score_rows, signed
-from assembly.views.context_page import LinkedPart
-from assembly.views.score_parts import MINUS, Part
 
 RUNS = (("Is 1 < 2 & “so”? ", False), ("... [truncated]", True))
 TEXT = 'Is 1 &lt; 2 &amp; “so”? <mark class="cut">... [truncated]</mark>'

@@ -15,16 +15,16 @@ from django.urls import get_resolver
 
 from agents.access import agent_for
 from agents.forms import AgentForm, AgentSettingsForm
-from assembly.alerts.forms import AlertFilterForm
-from assembly.as_of.forms import AsOfForm
-from assembly.context_forms import ContextFilterForm
-from assembly.finding import Sight
-from assembly.forms import PreviewForm
-from assembly.rule_fields import WhenForm, names_for
-from assembly.rule_forms import RuleForm, owner_choices
-from assembly.sight_forms import SightForm
-from assembly.views.sight_subject import agent_file_subject, team_file_subject
-from assembly.webhooks.forms import WebhookNewForm
+from assembly.contexts.forms import ContextFilterForm
+from assembly.contexts.preview import PreviewForm
+from assembly.contexts.search.visibility import Sight
+from assembly.monitoring.alerts.services import AlertFilterForm
+from assembly.monitoring.webhooks.services import WebhookNewForm
+from assembly.rules.form_fields import WhenForm, names_for
+from assembly.rules.forms import RuleForm, owner_choices
+from assembly.simulation.draft_preview.forms import SightForm
+from assembly.simulation.draft_preview.subject import agent_file_subject, team_file_subject
+from assembly.simulation.time_travel.forms import AsOfForm
 from config.http.errors import Forbidden, NotFound
 from teams.access import Action, team_for
 from teams.principal import Principal

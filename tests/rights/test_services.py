@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from agents.services import agent_delete, agent_update
-from assembly.again.wishes import Wishes
 from assembly.models import Assembly, Proposal
-from assembly.proposals.services import proposal_create, proposal_decide, proposal_delete
-from assembly.retention.flags import assembly_flag, assembly_unflag
-from assembly.retention.policies import Keeping, retention_clear, retention_set
-from assembly.webhooks.services import WebhookFacts, webhook_create
+from assembly.monitoring.webhooks.services import WebhookFacts, webhook_create
+from assembly.records.retention import Keeping, assembly_flag, assembly_unflag, retention_clear, retention_set
+from assembly.simulation.proposals.services import proposal_create, proposal_decide, proposal_delete
+from assembly.simulation.what_if.wishes import Wishes
 from config.http.errors import Forbidden, NotFound
 from memories.bundle.imports import import_begin, import_show
 from teams.principal import Principal

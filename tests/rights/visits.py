@@ -6,8 +6,8 @@ from typing import Any
 
 from django.db import transaction
 
-from assembly.kept import readings
-from assembly.writing import stored
+from assembly.pipeline.read_cache import readings
+from assembly.records.insert_sql import stored
 from tests.rights.needs import ALLOWED, FORBIDDEN, NO_CHOICE, NOT_ALLOWED, SIGN_IN, Standing, expected
 from tests.rights.world import FOREIGN, LED, MIXED_ROLES, Owned, World
 

@@ -16,18 +16,17 @@ from django.utils import timezone
 from agents.keys import api_key_create
 from agents.models import Agent, ApiKey
 from agents.services import agent_create, daily_log_append, daily_log_replace
-from assembly.again.wishes import Wishes
-from assembly.asked import Asked
-from assembly.context_files.services import context_file_begin
+from assembly.contexts.exports import context_file_begin
 from assembly.models import ExternalSource, StoredProfile, Webhook, WebhookDelivery, WebhookEvent
-from assembly.profiles import SHIPPED
-from assembly.proposals.services import proposal_create
-from assembly.retention.flags import assembly_flag
-from assembly.retention.policies import Keeping, retention_set
+from assembly.monitoring.webhooks.client import secret_new
+from assembly.monitoring.webhooks.delivery import DELIVERY
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.profiles.shipped import SHIPPED
+from assembly.records.retention import Keeping, assembly_flag, retention_set
 from assembly.rules.services import rule_create, rule_save
-from assembly.service import assemble
-from assembly.webhooks.announcing import DELIVERY
-from assembly.webhooks.signing import secret_new
+from assembly.simulation.proposals.services import proposal_create
+from assembly.simulation.what_if.wishes import Wishes
 from config.http.encryption import encrypt
 from memories.bundle.imports import import_show
 from memories.models import Job, JobStatus

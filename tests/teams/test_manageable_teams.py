@@ -10,7 +10,7 @@ from agents.forms import AgentForm, AgentSettingsForm
 from agents.keys import api_key_create, principal_of_key
 from agents.models import Agent
 from agents.services import agent_create, agent_update
-from assembly.webhooks.forms import WebhookNewForm
+from assembly.monitoring.webhooks.services import WebhookNewForm
 from config.http.errors import Forbidden, NotFound
 from teams.access import may, require_manager
 from teams.models import Team, User

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from assembly.trends.recounting import day_recount, days_recorded
+from assembly.monitoring.trends.recount import day_recount, days_recorded
 from config.http.fields import date_of
 
 

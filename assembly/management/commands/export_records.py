@@ -14,7 +14,7 @@ from django.db import connection, transaction
 
 from assembly.management.commands.verify_records import moment_of
 from assembly.models import Assembly
-from assembly.portable.writing import Bundle
+from assembly.records.bundle_writer import Bundle
 from config.http.errors import DossierError
 from memories.bundle.zip_writing import zip_write
 

@@ -7,9 +7,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from assembly.management.commands.verify_records import head_of as head_given
-from assembly.portable.checking import Checked, bundle_check, chain_faults, head_of
-from assembly.portable.layout import MAX_BYTES
-from assembly.portable.reading import BundleRead, bundle_read
+from assembly.records.bundle_check import Checked, bundle_check, chain_faults, head_of
+from assembly.records.bundle_reader import BundleRead, bundle_read
+from assembly.records.bundle_writer import MAX_BYTES
 from config.http.errors import DossierError
 
 

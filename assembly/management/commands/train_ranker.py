@@ -9,7 +9,8 @@ from typing import Any
 import yaml
 from django.core.management.base import BaseCommand, CommandError
 
-from assembly.training import Labelled, labelled_questions, ranker_text
+from assembly.profiles.training.fitting import ranker_text
+from assembly.profiles.training.questions import Labelled, labelled_questions
 from config.http.errors import DossierError
 
 SOURCES = "sources.yaml"

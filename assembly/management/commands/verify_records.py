@@ -11,10 +11,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from assembly.models import Seal, WebhookEvent
-from assembly.seals.sealing import newest_seal
-from assembly.seals.verifying import Finding, Tally, verify
-from assembly.seals.verifying.links import head_findings
-from assembly.webhooks.announcing import announce
+from assembly.monitoring.webhooks.delivery import announce
+from assembly.records.seal_verification import Finding, Tally, head_findings, verify
+from assembly.records.seals import newest_seal
 
 HEAD = re.compile(r"([0-9]{1,18}):([0-9a-fA-F]{64})")
 

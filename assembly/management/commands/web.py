@@ -8,10 +8,10 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.urls import resolve
 
 from agents.quotas.uses import FlushThread
+from assembly.engine.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from config.serving.connections import Bounds
 from config.serving.garbage import collect_seldom
 from config.serving.web_server import WebServer
-from config.tokens import DEFAULT_TOKENIZER, get_tokenizer
 from memories.embedding import warm_up
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import yaml
 
-from assembly.engine.ranking import Ranker
+from assembly.engine.linear_ranker import Ranker
 
 RANKERS = {
     path.stem: Ranker.from_dict(yaml.safe_load(path.read_text(encoding="utf-8")))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from assembly.profiles.reading import described_read
+from assembly.profiles.parser import described_read
 
 SHIPPED = {path.stem: path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.yaml"))}
 """Their texts by name."""

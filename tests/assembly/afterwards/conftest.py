@@ -6,10 +6,10 @@ from uuid import UUID
 import pytest
 
 from agents.models import Agent
-from assembly.afterwards import followers
-from assembly.asked import Asked
 from assembly.models import Assembly
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.records.followers import followers
 from teams.principal import SYSTEM
 
 

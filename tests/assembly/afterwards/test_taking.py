@@ -7,13 +7,17 @@ from uuid import UUID
 import pytest
 
 from agents.models import Agent
-from assembly.afterwards import followers
-from assembly.afterwards.failures import MOST_TOGETHER, failures_parked, failures_retry
-from assembly.afterwards.sweeping import follow
-from assembly.afterwards.taking import new_assemblies_follow
-from assembly.asked import Asked
 from assembly.models import Assembly, FollowFailure, NewAssembly, Seal
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.records.followers import (
+    MOST_TOGETHER,
+    failures_parked,
+    failures_retry,
+    follow,
+    followers,
+    new_assemblies_follow,
+)
 from teams.principal import SYSTEM
 from tests.assembly.afterwards.conftest import Follower, made
 
@@ -37,7 +41,7 @@ def test_a_repetition_is_followed_too(agent: Agent, follower: Follower) -> None:
 
 
 def test_only_so_many_are_taken_at_a_time(agent: Agent, follower: Follower, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assembly.afterwards.taking.MOST_TAKEN", 2)
+    monkeypatch.setattr("assembly.records.followers.MOST_TAKEN", 2)
     ids = made(agent, 3)
     assert [new_assemblies_follow() for _ in range(3)] == [2, 1, 0]
     assert follower.told == [ids[:2], ids[2:]]

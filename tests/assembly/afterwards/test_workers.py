@@ -6,10 +6,9 @@ import pytest
 from django.db import connection, transaction
 
 from agents.models import Agent
-from assembly.afterwards import followers
-from assembly.afterwards.taking import new_assemblies_follow
 from assembly.models import Assembly, FollowFailure, Seal
-from assembly.seals.turn import hold_chain
+from assembly.records.followers import followers, new_assemblies_follow
+from assembly.records.seals import hold_chain
 from tests.assembly.afterwards.conftest import Follower, made
 from tests.threads import at_once
 

@@ -6,9 +6,9 @@ import pytest
 from django.utils import timezone
 
 from agents.models import Agent
-from assembly.asked import Asked
 from assembly.models import Assembly
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
 from teams.models import Team, User
 from teams.principal import SYSTEM, Principal
 from tests.assembly.everything import everything

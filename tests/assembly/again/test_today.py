@@ -11,19 +11,17 @@ from django.utils import timezone
 
 from agents.models import Agent, AgentTeam, DailyLog
 from agents.services import agent_delete, daily_log_append
-from assembly.again.asking import NobodyLeft, asked_again
-from assembly.again.cause import KINDS, Cause
-from assembly.again.cause_words import cause_sentence
-from assembly.again.today import Again, again_today
-from assembly.appending import append
-from assembly.asked import Asked, Budgets
+from assembly.comparison.causes import KINDS, Cause, cause_sentence
+from assembly.comparison.rerun import Again, NobodyLeft, again_today, asked_again
 from assembly.models import Assembly, StoredProfile, StoredRule
+from assembly.pipeline.append_event import append
+from assembly.pipeline.request import Asked, Budgets
+from assembly.pipeline.service import assemble
 from assembly.profiles.services import profile_save
 from assembly.profiles.shipped import SHIPPED
-from assembly.recorded import recorded
+from assembly.records.reader import recorded
 from assembly.rules.services import rule_create, rule_delete, rule_save
-from assembly.service import assemble
-from assembly.sources import Filters, Turn
+from assembly.sources.base import Filters, Turn
 from config.http.errors import Invalid
 from memories.models import Event, Memory, Session
 from memories.services import MemoryFacts, memory_create, memory_delete, memory_update

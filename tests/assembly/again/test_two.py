@@ -11,14 +11,14 @@ from django.utils import timezone
 
 from agents.models import AgentTeam
 from agents.services import agent_create, agent_delete, daily_log_append
-from assembly.again.cause_words import cause_sentence
-from assembly.again.side import Side, side_recorded
-from assembly.again.two import Two, two
-from assembly.appending import append
+from assembly.comparison.causes import cause_sentence
+from assembly.comparison.rerun import Two, two
+from assembly.comparison.side_by_side import Side, side_recorded
 from assembly.models import Assembly
-from assembly.recorded import Recorded
+from assembly.pipeline.append_event import append
+from assembly.records.reader import Recorded
 from assembly.rules.services import rule_create, rule_save
-from assembly.sources import Filters
+from assembly.sources.base import Filters
 from config.http.cpu_budget import TooCostly, cpu_budget
 from memories.models import Entity, Event, Memory
 from memories.services import MemoryFacts, memory_create, memory_delete
@@ -67,7 +67,7 @@ def test_the_second_is_not_replayed_where_the_first_took_more_than_half_of_the_b
             pass
         return side_recorded(recorded)
 
-    monkeypatch.setattr("assembly.again.two.side_recorded", replay_for_long)
+    monkeypatch.setattr("assembly.comparison.rerun.side_recorded", replay_for_long)
     with cpu_budget(1.0), pytest.raises(TooCostly):
         two(context, context)
     assert len(replayed) == 1

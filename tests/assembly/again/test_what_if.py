@@ -6,14 +6,14 @@ import pytest
 from django.utils import timezone
 
 from agents.services import agent_delete
-from assembly.again.asking import NobodyLeft
-from assembly.again.what_if import WhatIf, what_if
-from assembly.again.wishes import Wishes
-from assembly.appending import append
-from assembly.asked import Asked
+from assembly.comparison.rerun import NobodyLeft
 from assembly.models import Assembly, StoredRule
+from assembly.pipeline.append_event import append
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
 from assembly.rules.services import rule_create
-from assembly.service import assemble
+from assembly.simulation.what_if.service import WhatIf, what_if
+from assembly.simulation.what_if.wishes import Wishes
 from config.http.errors import Invalid
 from memories.models import Event
 from teams.files import file_save

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.alerts.services import alert_settle
-from assembly.following import count_and_watch
 from assembly.models import Alert, StoredRule, Webhook, WebhookDelivery, WebhookEvent
+from assembly.monitoring.alerts.services import alert_settle
+from assembly.monitoring.followers import count_and_watch
 from memories.models import Job
 from teams.files import file_create
 from teams.models import Team

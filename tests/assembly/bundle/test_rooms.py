@@ -7,8 +7,8 @@ import pytest
 from agents.models import Agent
 from agents.services import agent_delete
 from assembly.models import StoredProfile, StoredRule
-from assembly.profiles import SHIPPED
 from assembly.profiles.services import profile_create, profile_delete, profile_save
+from assembly.profiles.shipped import SHIPPED
 from assembly.rules.services import rule_create, rule_delete, rule_save
 from memories.bundle.imports import import_begin, import_show
 from memories.bundle.scopes import scope_of_everything, scope_of_team

@@ -10,9 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembly.context_files.columns import COLUMNS
-from assembly.context_files.formats import FORMATS
-from assembly.context_files.spreadsheet_cells import safe_cell
+from assembly.contexts.exports import COLUMNS, FORMATS, safe_cell
 
 pytestmark = pytest.mark.finding("6.5")
 
@@ -93,4 +91,4 @@ def test_every_csv_is_written_by_the_one_function() -> None:
         for path in (root / app).rglob("*.py")
         if re.search(r"csv\.(?:Dict)?[Ww]riter|text/csv", path.read_text())
     ]
-    assert writers == ["assembly/context_files/formats.py"]
+    assert writers == ["assembly/contexts/exports.py"]

@@ -10,7 +10,8 @@ from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from assembly.external import Asking, Told, ask_all
+from assembly.sources.external.client import ask_all
+from assembly.sources.external.questions import Asking, Told
 from config.http.beside import Beside
 
 NOTICE = {"kind": "notice", "score": 0.9, "occurred_at": "2025-03-14T11:00:00Z"}

@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from assembly.engine.codes import SourceCode
-from assembly.external import Asking
-from assembly.external.destination import Refused, url_check, url_read
-from assembly.external.networks import FOR_SOURCES, is_public, parsed
+from assembly.sources.external.questions import Asking
 from config.http.errors import Invalid
+from config.http.outbound.ssrf import FOR_SOURCES, Refused, is_public, parsed, url_check, url_read
 from tests.assembly.conftest import NOW
 from tests.assembly.external.endpoints import GOOD, giving, serving, told_of
 

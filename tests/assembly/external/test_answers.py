@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assembly.external.answer import MAX_TEXT_CHARACTERS, Result, answer_read
+from assembly.sources.external.response import MAX_TEXT_CHARACTERS, Result, answer_read
 
 FINE: dict[str, Any] = {"id": "1", "text": "x"}
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from assembly.engine.codes import SourceCode
-from assembly.external import Asking, Told
+from assembly.sources.external.questions import Asking, Told
 from config.http.answers import MAX_BODY_BYTES
 from tests.assembly.conftest import NOW
 from tests.assembly.external.endpoints import GOOD, Endpoint, Handler, closed_port, giving, serving, told_of
@@ -253,7 +253,7 @@ def test_what_nobody_thought_of_costs_one_source_alone(monkeypatch: pytest.Monke
     def fail(*_: object, **__: object) -> None:
         raise KeyError(SECRET)
 
-    monkeypatch.setattr("assembly.external.asking_all.answer_read", fail)
+    monkeypatch.setattr("assembly.sources.external.client.answer_read", fail)
     with serving(giving(GOOD)) as endpoint:
         assert fault_of(told_by(endpoint)) == (FAILED, "It could not be asked (KeyError).")
 

@@ -11,10 +11,11 @@ from django.test import RequestFactory
 from agents.models import Agent
 from assembly.engine.profile import Profile, Section
 from assembly.engine.types import InvalidAssembly
-from assembly.external import askings
-from assembly.external.access import unregistered
 from assembly.models import ExternalSource
-from assembly.sources import SOURCES, Filters
+from assembly.sources import SOURCES
+from assembly.sources.base import Filters
+from assembly.sources.external.questions import askings
+from assembly.sources.external.services import unregistered
 from config.http.current import CURRENT
 from config.http.encryption import encrypt
 from memories.models import Session

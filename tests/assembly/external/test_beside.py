@@ -7,15 +7,14 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.asked import Asked, Budgets
-from assembly.cache import Answer
-from assembly.external.services import SourceFacts, external_source_create
 from assembly.models import StoredProfile
-from assembly.recorded import recorded
-from assembly.replay import replay
-from assembly.service import assemble
-from assembly.sources import Gathered
-from assembly.warnings import warnings_of
+from assembly.pipeline.answer_cache import Answer
+from assembly.pipeline.request import Asked, Budgets
+from assembly.pipeline.service import assemble
+from assembly.records.reader import recorded, replay
+from assembly.records.warnings import warnings_of
+from assembly.sources.base import Gathered
+from assembly.sources.external.services import SourceFacts, external_source_create
 from teams.files import file_create
 from teams.principal import SYSTEM
 from tests.assembly.external.endpoints import GOOD, Handler, closed_port, giving, serving

@@ -7,14 +7,13 @@ from django.db import connection
 from django.template.loader import render_to_string
 
 from agents.models import Agent
-from assembly.api.documents import assembly_document
-from assembly.asked import Asked
-from assembly.external.services import SourceFacts, external_source_create
+from assembly.contexts.documents import assembly_document
+from assembly.contexts.layers import source_rows
 from assembly.models import ExternalSource, StoredProfile
-from assembly.recorded import recorded
-from assembly.replay import replay
-from assembly.service import assemble
-from assembly.views.waterfall import source_rows
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.records.reader import recorded, replay
+from assembly.sources.external.services import SourceFacts, external_source_create
 from teams.files import file_create
 from teams.principal import SYSTEM
 from tests.assembly.external.endpoints import GOOD, giving, serving

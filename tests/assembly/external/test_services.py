@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from assembly.external.services import (
+from assembly.models import ExternalSource
+from assembly.sources.external.services import (
     MAX_SOURCES,
     SourceFacts,
     external_source_create,
     external_source_delete,
     external_source_update,
 )
-from assembly.models import ExternalSource
 from config.http.encryption import SecretLost, decrypt, encrypt
 from config.http.errors import Conflict, Forbidden, Invalid, NotFound
 from teams.files import StaleVersion

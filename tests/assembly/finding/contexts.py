@@ -5,7 +5,7 @@ import hashlib
 from typing import Any
 
 from agents.models import Agent
-from assembly.comparing import named
+from assembly.engine.diff import named
 from assembly.models import Assembly, Piece, StoredText, text_hash
 from teams.models import Team
 

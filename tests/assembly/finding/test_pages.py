@@ -9,7 +9,11 @@ from django.db import connection
 
 from agents.models import Agent
 from agents.services import agent_create
-from assembly.finding import Sight, TooBroad, asking, found, pages, slices, wanted_or_refused, ways
+from assembly.contexts.search import db, search, sql
+from assembly.contexts.search.db import TooBroad
+from assembly.contexts.search.parameters import wanted_or_refused
+from assembly.contexts.search.search import found
+from assembly.contexts.search.visibility import Sight
 from assembly.models import Assembly
 from teams.models import Team, User
 from teams.principal import SYSTEM, Principal
@@ -23,10 +27,10 @@ FILE = "agent_file:0000"
 def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The search gives up as soon as it may."""
     for name, few in (("WALKED", 4), ("FOUND", 3), ("FURTHER", 2), ("WALKED_FOR_WORDS", 2), ("MOST_SLICES", 2)):
-        monkeypatch.setattr(pages, name, few)
+        monkeypatch.setattr(search, name, few)
     bounds = "SELECT array_agg(DISTINCT created ORDER BY created), count(DISTINCT created) FROM assemblies"
-    monkeypatch.setattr(slices, "BOUNDS", f"{bounds} WHERE extract(minute FROM created)::int %% 4 = 0")
-    monkeypatch.setattr(slices, "SLICE", 1)
+    monkeypatch.setattr(search, "BOUNDS", f"{bounds} WHERE extract(minute FROM created)::int %% 4 = 0")
+    monkeypatch.setattr(search, "SLICE", 1)
 
 
 def all_pages(given: Mapping[str, str], *, limit: int, principal: Principal = SYSTEM) -> list[str]:
@@ -123,7 +127,7 @@ def test_who_sees_very_many_agents_sees_the_same(
     for number in range(12):
         context([agent, *others][number % 4], team, age=number, topic=str(number))
     merged = all_pages({}, limit=5, principal=teammate.principal)
-    monkeypatch.setattr(ways, "MOST_MERGED", 2)
+    monkeypatch.setattr(sql, "MOST_MERGED", 2)
     assert all_pages({}, limit=5, principal=teammate.principal) == merged == [str(number) for number in range(12)]
 
 
@@ -134,7 +138,7 @@ def test_many_pieces_are_searched_for_at_once_and_too_many_are_told(
     context(agent, team, topic="has it", told=versions[-1:])
     context(agent, team, age=1, topic="has not")
     assert all_pages({"contains": FILE}, limit=5) == ["has it"]
-    monkeypatch.setattr("assembly.finding.pieces.MOST_PIECES", 12)
+    monkeypatch.setattr("assembly.contexts.search.sql.MOST_PIECES", 12)
     sight = Sight(SYSTEM)
     assert found(sight=sight, wanted=wanted_or_refused({"contains": FILE}, sight), limit=5).many_pieces
 
@@ -148,9 +152,9 @@ def test_a_document_is_found_by_its_chunks(team: Team, agent: Agent) -> None:
 
 
 def test_a_search_that_takes_too_long_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "TIMEOUT_MS", 20)
-    with pytest.raises(TooBroad), asking.bounded():
-        asking.rows("SELECT pg_sleep(5)", {})
+    monkeypatch.setattr(db, "TIMEOUT_MS", 20)
+    with pytest.raises(TooBroad), db.bounded():
+        db.rows("SELECT pg_sleep(5)", {})
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import pytest
 from django.db import connections
 
 from agents.models import Agent
-from assembly.finding import slices
-from assembly.finding.ways import Stretch
+from assembly.contexts.search import search
+from assembly.contexts.search.sql import Stretch
 from teams.models import Team
 from tests.assembly.finding.contexts import MINUTE, NOON, context
 
@@ -17,16 +17,16 @@ def test_slices_lie_between_moments_that_postgresql_keeps(
     for number in range(300):
         context(agent, team, age=number)
     whole = Stretch(None, None, None)
-    assert [*slices.slices_of(whole)] == [whole], "nothing is known of a table that nobody looked at"
+    assert [*search.slices_of(whole)] == [whole], "nothing is known of a table that nobody looked at"
     with connections["owner"].cursor() as cursor:
         cursor.execute("ANALYZE assemblies")
-    assert len([*slices.slices_of(whole)]) <= 2, "a small table is no more than its rest"
-    monkeypatch.setattr(slices, "SLICE", 30)
-    found = [*slices.slices_of(whole)]
+    assert len([*search.slices_of(whole)]) <= 2, "a small table is no more than its rest"
+    monkeypatch.setattr(search, "SLICE", 30)
+    found = [*search.slices_of(whole)]
     assert len(found) in range(8, 13)
     assert found[0].until is found[-1].since is None
     assert [one.since for one in found[:-1]] == [one.until for one in found[1:]]
     hour = Stretch(None, NOON - 90 * MINUTE, NOON - 30 * MINUTE)
-    found = [*slices.slices_of(hour)]
+    found = [*search.slices_of(hour)]
     assert len(found) in range(2, 4)
     assert (found[0].until, found[-1].since) == (hour.until, hour.since)

@@ -4,8 +4,8 @@ import pytest
 
 from agents.models import Agent
 from agents.services import daily_log_append
-from assembly.finding import Thing
-from assembly.finding.things import thing_of
+from assembly.contexts.search.criteria import Thing
+from assembly.contexts.search.things import thing_of
 from teams.models import Team, User
 from teams.principal import SYSTEM
 

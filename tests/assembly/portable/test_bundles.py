@@ -16,14 +16,12 @@ from django.core.management import CommandError, call_command
 from django.db import connections
 
 from agents.models import Agent
-from assembly.afterwards.taking import new_assemblies_follow
 from assembly.models import Assembly, Seal
-from assembly.portable import writing
-from assembly.portable.layout import FILES
-from assembly.portable.reading import bundle_read
-from assembly.portable.rows import BundleRefused
-from assembly.portable.writing import Bundle, zipped
-from assembly.seals.chain import canonical
+from assembly.records import bundle_writer
+from assembly.records.bundle_reader import BundleRefused, bundle_read
+from assembly.records.bundle_writer import FILES, Bundle, zipped
+from assembly.records.followers import new_assemblies_follow
+from assembly.records.seal_hashing import canonical
 from teams.models import Team
 from tests.archives import packed
 from tests.assembly.seals.conftest import made
@@ -212,6 +210,6 @@ def test_what_is_no_bundle_is_refused(data: bytes, tmp_path: Path) -> None:
 
 
 def test_more_than_can_be_read_again_is_not_written(records: list[Assembly], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "MAX_BYTES", 2_000)
-    with pytest.raises(writing.TooMuch, match="at most 200 MB"):
+    monkeypatch.setattr(bundle_writer, "MAX_BYTES", 2_000)
+    with pytest.raises(bundle_writer.TooMuch, match="at most 200 MB"):
         zipped(Bundle([records[0].id]))

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from agents.models import Agent
 from assembly.models import Assembly
-from assembly.portable.reading import bundle_read
+from assembly.records.bundle_reader import bundle_read
 from teams.models import Team
 from tests.assembly.seals.conftest import made
 

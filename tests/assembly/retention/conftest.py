@@ -8,11 +8,11 @@ import pytest
 from django.utils import timezone
 
 from agents.models import Agent
-from assembly.afterwards.taking import new_assemblies_follow
-from assembly.asked import Asked
 from assembly.models import Assembly, RetentionPolicy
-from assembly.retention.policies import Keeping, retention_set
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.records.followers import new_assemblies_follow
+from assembly.records.retention import Keeping, retention_set
 from teams.models import Team
 from teams.principal import SYSTEM
 
@@ -29,7 +29,7 @@ def ago() -> Ago:
 
     def made(agent: Agent, days: int, team: Team | None = None, topic: str = "", *, seal: bool = True) -> Assembly:
         then = timezone.now() - timedelta(days=days)
-        with mock.patch("assembly.record.timezone.now", return_value=then):
+        with mock.patch("assembly.records.record.timezone.now", return_value=then):
             made = assemble(agent=agent, team=team, asked=Asked(topic=topic or f"{days}"), principal=SYSTEM).assembly
         if seal:
             new_assemblies_follow()

@@ -6,8 +6,8 @@ import pytest
 
 from agents.models import Agent
 from assembly.models import Assembly, Seal
-from assembly.retention.pruning import records_prune
-from assembly.seals.verifying import Tally, verify
+from assembly.records.pruning import records_prune
+from assembly.records.seal_verification import Tally, verify
 from tests.assembly.retention.conftest import Ago, keep
 from tests.assembly.seals.conftest import AsOwner, as_owner, kinds
 

@@ -7,16 +7,13 @@ from django.db import DatabaseError, connection, transaction
 from uuid_utils.compat import uuid7
 
 from agents.models import Agent, AgentFile
-from assembly.asked import Asked
 from assembly.models import Assembly, Piece, Pruning, Seal, StoredSummary, StoredText, UnusedPiece
-from assembly.recorded import recorded
-from assembly.replay import replay
-from assembly.retention.flags import assembly_flag
-from assembly.retention.policies import Keeping, retention_set
-from assembly.retention.pruning import Pruned, records_prune
-from assembly.retention.unused import unused_prune
-from assembly.seals.sealing import pruning_seal
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.records.pruning import Pruned, records_prune, unused_prune
+from assembly.records.reader import recorded, replay
+from assembly.records.retention import Keeping, assembly_flag, retention_set
+from assembly.records.seals import pruning_seal
 from teams.files import file_save
 from teams.models import Team
 from teams.principal import SYSTEM
@@ -70,7 +67,7 @@ def test_for_ever_can_be_a_teams_own_policy(agent: Agent, team: Team, ago: Ago) 
 def test_a_policy_that_is_changed_meanwhile_is_not_followed_any_more(
     agent: Agent, ago: Ago, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assembly.retention.pruning.BATCH", 1)
+    monkeypatch.setattr("assembly.records.pruning.BATCH", 1)
     for day in (42, 41):
         ago(agent, day)
     policy = keep(30)
@@ -80,7 +77,7 @@ def test_a_policy_that_is_changed_meanwhile_is_not_followed_any_more(
         seal(pruning)
         retention_set(team=None, keeping=Keeping(None), expected_version=policy.version, principal=SYSTEM)
 
-    monkeypatch.setattr("assembly.retention.pruning.pruning_seal", change)
+    monkeypatch.setattr("assembly.records.pruning.pruning_seal", change)
     assert records_prune().records == 1
 
 
@@ -112,7 +109,7 @@ def test_what_another_repeats_stays_until_that_one_goes(agent: Agent, ago: Ago) 
 
 
 def test_many_go_in_batches_and_each_is_tried_once(agent: Agent, ago: Ago, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assembly.retention.pruning.BATCH", 2)
+    monkeypatch.setattr("assembly.records.pruning.BATCH", 2)
     ago(agent, 45, seal=False)
     for day in range(41, 45):
         ago(agent, day)

@@ -5,14 +5,13 @@ from functools import partial
 import pytest
 
 from agents.models import Agent
-from assembly.asked import Asked
 from assembly.models import Assembly, Piece, UnusedPiece
-from assembly.recorded import recorded
-from assembly.replay import replay
-from assembly.retention.unused import unused_prune
-from assembly.seals.verifying.parts import text_findings
-from assembly.service import assemble
-from assembly.writing import stored
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.records.insert_sql import stored
+from assembly.records.pruning import unused_prune
+from assembly.records.reader import recorded, replay
+from assembly.records.seal_verification import text_findings
 from teams.principal import SYSTEM
 from tests.assembly.retention.conftest import Ago
 from tests.assembly.seals.conftest import AsOwner, as_owner

@@ -8,11 +8,11 @@ import pytest
 from django.db import connections, transaction
 
 from agents.models import Agent
-from assembly.afterwards.taking import new_assemblies_follow
-from assembly.asked import Asked
 from assembly.models import Assembly
-from assembly.seals.verifying import Tally, verify
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
+from assembly.records.followers import new_assemblies_follow
+from assembly.records.seal_verification import Tally, verify
 from teams.models import Team
 from teams.principal import SYSTEM
 

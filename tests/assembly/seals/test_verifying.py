@@ -9,10 +9,9 @@ from django.db.models import Model
 
 from agents.models import Agent
 from assembly.models import Assembly, NewAssembly, Seal, Webhook, WebhookDelivery
-from assembly.seals.chain import Link
-from assembly.seals.forms import RECORD_COLUMNS
-from assembly.seals.sealing import newest_seal
-from assembly.seals.verifying import Tally, verify
+from assembly.records.seal_hashing import RECORD_COLUMNS, Link
+from assembly.records.seal_verification import Tally, verify
+from assembly.records.seals import newest_seal
 from teams.models import Team
 from tests.assembly.seals.conftest import AsOwner, Kept, kinds, made
 

@@ -8,10 +8,11 @@ import numpy as np
 from agents.models import Agent
 from agents.services import agent_create
 from assembly.engine.profile import Section
-from assembly.engine.signals import parse_signals
+from assembly.engine.query_signals import parse_signals
 from assembly.engine.types import Candidate
-from assembly.needs import NEEDS
-from assembly.sources import SOURCES, Gathered, Situation
+from assembly.pipeline.read_plan import NEEDS
+from assembly.sources import SOURCES
+from assembly.sources.base import Gathered, Situation
 from memories.directions import Direction
 from memories.embedding import DIMENSIONS, MODEL_NAME, embed
 from memories.models import Chunk, Document, Entity, Event, Pattern, Relation, Session, TaskFrame, Tool

@@ -3,7 +3,7 @@
 import pytest
 
 from agents.models import Agent
-from assembly.sources import Filters
+from assembly.sources.base import Filters
 from memories.services import MemoryFacts, memories_create
 from teams.principal import SYSTEM
 from tests.assembly.sources.cast import ask, situation

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.sources import Filters
+from assembly.sources.base import Filters
 from tests.assembly.sources.cast import ask, document, found, refs, situation, stranger, texts
 
 pytestmark = pytest.mark.django_db

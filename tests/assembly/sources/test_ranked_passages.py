@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
+from assembly.engine.linear_ranker import Ranker, relevance_of, score_of, shares_of_block
 from assembly.engine.profile import Section
-from assembly.engine.ranking import Ranker, relevance_of, score_of, shares_of_block
 from assembly.engine.types import Candidate
 from assembly.profiles.rankers import RANKERS
-from assembly.sources import SOURCES, Filters, Gathered, Situation
+from assembly.sources import SOURCES
+from assembly.sources.base import Filters, Gathered, Situation
 from memories.embedding import embed
 from memories.indexing import document_split
 from memories.models import Chunk, Document

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.sources import Filters
+from assembly.sources.base import Filters
 from memories.models import Event
 from tests.assembly.conftest import NOW
 from tests.assembly.sources.cast import HOUR, ask, event, found, frame, refs, session, situation, stranger, texts

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.sources import Filters
+from assembly.sources.base import Filters
 from assembly.sources.relations import LIMIT
 from memories.models import Entity, Relation
 from tests.assembly.sources.cast import ask, entity, found, refs, relation, situation, stranger, texts

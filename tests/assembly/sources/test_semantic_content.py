@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.sources import Filters
+from assembly.sources.base import Filters
 from memories.models import Chunk
 from tests.assembly.conftest import NOW
 from tests.assembly.sources.cast import HOUR, ask, axis, chunk, document, found, refs, situation, stranger, texts

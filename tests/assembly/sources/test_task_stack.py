@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.sources import Filters, Situation
+from assembly.sources.base import Filters, Situation
 from memories.models import Session, TaskFrame
 from tests.assembly.sources.cast import ask, completed_for, found, frame, session, situation, stranger
 

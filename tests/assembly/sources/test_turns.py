@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.sources import Turn
+from assembly.sources.base import Turn
 from tests.assembly.sources.cast import ask, situation
 
 pytestmark = pytest.mark.django_db

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from assembly.engine.codes import SourceCode
-from assembly.summarising import EXTRACTIVE, Summaries
-from assembly.summarising.conversation import INSTRUCTIONS
+from assembly.pipeline.summaries.prompt import INSTRUCTIONS
+from assembly.pipeline.summaries.service import EXTRACTIVE, Summaries
 from config.http.answers import MAX_BODY_BYTES
 from tests.assembly.external.endpoints import Handler, closed_port, giving
 from tests.assembly.summarising.conftest import KEY, MODEL, ServerOf

@@ -6,13 +6,12 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.asked import Asked, Budgets
-from assembly.cache import Answer
 from assembly.models import Assembly, StoredProfile, StoredSummary
-from assembly.recorded import recorded
-from assembly.replay import replay
-from assembly.service import assemble
-from assembly.warnings import warnings_of
+from assembly.pipeline.answer_cache import Answer
+from assembly.pipeline.request import Asked, Budgets
+from assembly.pipeline.service import assemble
+from assembly.records.reader import recorded, replay
+from assembly.records.warnings import warnings_of
 from memories.models import Event, Session
 from teams.files import file_create
 from teams.principal import SYSTEM

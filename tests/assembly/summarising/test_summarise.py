@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from assembly.compressing import compress
+from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Summary
-from assembly.metrics import SUMMARIES
 from assembly.models import StoredSummary
-from assembly.summarising import EXTRACTIVE, Summaries, summarise
-from config.tokens import get_tokenizer
+from assembly.pipeline.summaries.extractive import compress
+from assembly.pipeline.summaries.service import EXTRACTIVE, Summaries, summarise
+from assembly.pipeline.telemetry import SUMMARIES
 from tests.assembly.summarising.conftest import KEY, MODEL, ServerOf
 from tests.assembly.summarising.wants import COUNTER, SUMMARY, TEXT, keep, saying, summaries_of, want, wants_of
 

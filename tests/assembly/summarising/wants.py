@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Wanted
 from assembly.models import StoredText, text_hash
-from assembly.summarising import Summaries, store_summaries, summarise
-from config.tokens import get_tokenizer
+from assembly.pipeline.summaries.service import Summaries, store_summaries, summarise
 from tests.assembly.external.endpoints import Handler, giving
 
 COUNTER = get_tokenizer("cl100k_base")

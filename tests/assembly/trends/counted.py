@@ -4,10 +4,10 @@ import datetime
 from typing import Any
 
 from agents.models import Agent
-from assembly.asked import Asked
 from assembly.models import Assembly, DayCount
-from assembly.service import assemble
-from assembly.trends.tally import MAPS
+from assembly.monitoring.trends.counting import MAPS
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
 from teams.database import ORGANISATION
 from teams.models import Team
 from teams.principal import SYSTEM

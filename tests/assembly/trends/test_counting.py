@@ -10,11 +10,11 @@ import pytest
 from django.db import transaction
 
 from agents.models import Agent
-from assembly.following import count_and_watch
 from assembly.models import Assembly, DayCount, MemoryTelling
-from assembly.recorded import Recorded, recorded
-from assembly.trends.durations import bound_of
-from assembly.trends.records import with_records
+from assembly.monitoring.followers import count_and_watch
+from assembly.monitoring.trends.counting import bound_of
+from assembly.monitoring.trends.recount import with_records
+from assembly.records.reader import Recorded, recorded
 from memories.models import Memory
 from teams.models import Team
 from tests import cast

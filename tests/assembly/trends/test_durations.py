@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assembly.trends.durations import BOUNDS, bound_of, percentile
+from assembly.monitoring.trends.counting import BOUNDS, bound_of, percentile
 
 
 def test_bounds_grow_by_a_tenth_at_most() -> None:

@@ -7,9 +7,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from agents.models import Agent
-from assembly.following import count_and_watch
 from assembly.models import Assembly, DayCount, NewAssembly
-from assembly.trends import recounting
+from assembly.monitoring.followers import count_and_watch
+from assembly.monitoring.trends import recount
 from teams.models import Team
 from tests.assembly.trends.counted import counts, told
 
@@ -32,7 +32,7 @@ def recorded(luna: Agent, demo_team: Team) -> list[Assembly]:
 def test_it_gives_what_counting_at_once_would_have_given(
     recorded: list[Assembly], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recounting, "BATCH", 2)
+    monkeypatch.setattr(recount, "BATCH", 2)
     count_and_watch(recorded)
     together = counts()
     DayCount.objects.all().delete()

@@ -9,17 +9,24 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from assembly.external.destination import url_check
-from assembly.external.networks import FOR_WEBHOOKS
 from assembly.models import Webhook, WebhookDelivery, WebhookEvent
-from assembly.webhooks.announcing import DELIVERY, announce
-from assembly.webhooks.delivering import PAUSES, delivery_attempt, delivery_run, webhook_test
-from assembly.webhooks.exchange import UNTOLD
-from assembly.webhooks.resending import NotGivenUp, deliveries_of, delivery_resend, told_of
-from assembly.webhooks.services import secret_of, webhook_secret_change
-from assembly.webhooks.signing import secret_new
+from assembly.monitoring.webhooks.client import UNTOLD, secret_new
+from assembly.monitoring.webhooks.delivery import (
+    DELIVERY,
+    PAUSES,
+    NotGivenUp,
+    announce,
+    deliveries_of,
+    delivery_attempt,
+    delivery_resend,
+    delivery_run,
+    told_of,
+    webhook_test,
+)
+from assembly.monitoring.webhooks.services import secret_of, webhook_secret_change
 from config.http.encryption import encrypt
 from config.http.errors import Invalid
+from config.http.outbound.ssrf import FOR_WEBHOOKS, url_check
 from memories.jobs import KINDS, MAX_ATTEMPTS, RetryLater
 from memories.models import Job, JobStatus
 from teams.models import Team
@@ -138,7 +145,7 @@ def test_what_servers_do(behave: Callable[[Handler], None], status: int, fault: 
 
 
 def test_a_server_that_does_not_answer_is_not_waited_for(webhook: Webhook, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assembly.webhooks.exchange.SECONDS", 0.3)
+    monkeypatch.setattr("assembly.monitoring.webhooks.client.SECONDS", 0.3)
     with serving(lambda handler: handler.wait_until_gone()) as endpoint:
         delivery, _job = announced(webhook, endpoint.url)
         delivery_attempt(delivery)

@@ -7,13 +7,11 @@ from typing import cast
 
 import pytest
 
-from assembly.engine.flat import flat
 from assembly.engine.profile import Profile, Section
-from assembly.engine.types import Candidate
+from assembly.engine.types import Candidate, flat
 from assembly.models import Assembly
-from assembly.recorded import Recorded
-from assembly.whynot.finding import Match, by_ref, by_words
-from assembly.whynot.standing import standing
+from assembly.records.reader import Recorded
+from assembly.why_not.answer import Match, by_ref, by_words, standing
 from tests.assembly.whynot.told import inputs
 
 ID = "0197a1b2-0000-7000-8000-000000000001"

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from assembly.engine.codes import Code
+from assembly.engine.linear_ranker import Ranker
 from assembly.engine.profile import Profile, Section, Weights
-from assembly.engine.ranking import Ranker
 from assembly.engine.rules import Actions, Boost, Condition, Rule, Selector
 from assembly.engine.types import Candidate
-from assembly.recorded import Inputs
-from assembly.whynot.remedies import Remedy
-from assembly.whynot.sentences import would_be_in
+from assembly.records.reader import Inputs
+from assembly.why_not.fix_search import Remedy
+from assembly.why_not.sentences import would_be_in
 from tests.assembly.whynot.told import check, decision_of, found_for, inputs
 from tests.engine.cast import NOW, candidate, profile_of, section
 

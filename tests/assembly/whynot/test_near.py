@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from assembly.contexts.near_misses import near_misses
 from assembly.engine.codes import Code
 from assembly.engine.types import Decision
-from assembly.whynot.near import near_misses
 from tests.engine.cast import candidate, profile_of, run, section
 
 

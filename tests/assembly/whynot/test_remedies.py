@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from assembly.engine.profile import Profile, Section
 from assembly.engine.types import Candidate, Decision
-from assembly.recorded import Inputs
-from assembly.whynot.searching import Spent
-from assembly.whynot.trials import Trials, is_whole
+from assembly.records.reader import Inputs
+from assembly.why_not.fix_search import Spent, Trials, is_whole
 from tests.assembly.whynot.told import check, found_for, inputs
 from tests.engine.situations import Situation, situations
 

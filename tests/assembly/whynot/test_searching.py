@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembly.whynot.searching import Found, Spent, least
+from assembly.why_not.fix_search import Found, Spent, least
 
 
 def counted(does_it: Callable[[int], bool], most_tries: int = 10**6) -> tuple[Callable[[int], bool], list[int]]:

@@ -5,10 +5,9 @@ from typing import Any
 
 from assembly.engine.profile import Profile
 from assembly.engine.types import Candidate, Decision, Request
-from assembly.recorded import Inputs
-from assembly.whynot.changes import changed
-from assembly.whynot.remedies import Remedies, Remedy, remedies_for
-from assembly.whynot.trials import Trials, fate, is_whole
+from assembly.records.reader import Inputs
+from assembly.why_not.changes import changed
+from assembly.why_not.fix_search import Remedies, Remedy, Trials, fate, is_whole, remedies_for
 from tests.engine.cast import NOW
 
 NO_END = 1e9

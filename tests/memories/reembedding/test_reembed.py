@@ -8,7 +8,7 @@ from django.core.management import CommandError
 from django.db import connection, connections
 
 from agents.models import Agent
-from assembly.changes import changes_of
+from assembly.records.change_counters import changes_of
 from memories.embedders import embedder_named
 from memories.indexing import embed_missing, reindex
 from memories.models import EmbeddingSpace, Memory

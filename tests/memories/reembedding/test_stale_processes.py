@@ -7,8 +7,8 @@ import pytest
 from django.db import connection, transaction
 
 from agents.models import Agent
-from assembly.asked import Asked
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
 from memories.filling import fill
 from memories.models import Chunk, Memory, Tool
 from memories.retrieval import Weights, candidates, memories_search, passages_search, question_read

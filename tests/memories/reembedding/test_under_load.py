@@ -11,8 +11,8 @@ import pytest
 from django.db import connection, transaction
 
 from agents.models import Agent
-from assembly.asked import Asked
-from assembly.service import assemble
+from assembly.pipeline.request import Asked
+from assembly.pipeline.service import assemble
 from memories.directions import embedded
 from memories.filling import DIRECTED
 from memories.indexing import document_split

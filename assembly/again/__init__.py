@@ -1,1 +1,0 @@
-"""Recorded contexts made again: today, with something changed, and beside one another."""

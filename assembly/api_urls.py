@@ -1,0 +1,74 @@
+"""The addresses of assemblies, what they used, profiles, rules and external sources under /api/v1/."""
+
+from django.urls import path
+
+from agents.access import agent_for
+from assembly.comparison import api as comparison_api
+from assembly.contexts import api as contexts_api
+from assembly.contexts import usage_api
+from assembly.monitoring.alerts import api as alerts_api
+from assembly.monitoring.trends import api as trends_api
+from assembly.monitoring.webhooks import api as webhooks_api
+from assembly.profiles import api as profiles_api
+from assembly.records import api as records_api
+from assembly.rules import api as rules_api
+from assembly.simulation.draft_preview import api as draft_preview_api
+from assembly.simulation.proposals import api as proposals_api
+from assembly.simulation.rule_backtest import api as rule_backtest_api
+from assembly.simulation.time_travel import api as time_travel_api
+from assembly.sources.external import api as external_api
+from assembly.why_not import api as why_not_api
+from teams.access import team_for
+
+urlpatterns = [
+    path("assemblies", contexts_api.AssemblyList.as_view()),
+    path("assemblies/compare", comparison_api.AssemblyCompare.as_view()),
+    path("assemblies/<uuid:id_>", contexts_api.AssemblyDetail.as_view()),
+    path("assemblies/<uuid:id_>/decisions", contexts_api.AssemblyDecisions.as_view()),
+    path("assemblies/<uuid:id_>/replay", contexts_api.AssemblyReplay.as_view()),
+    path("assemblies/<uuid:id_>/append", contexts_api.AssemblyAppend.as_view()),
+    path("assemblies/<uuid:id_>/why-not", why_not_api.AssemblyWhyNot.as_view()),
+    path("assemblies/<uuid:id_>/as-of", time_travel_api.AssemblyAsOf.as_view()),
+    path("agents/<slug:slug>/as-of", time_travel_api.AgentAsOf.as_view()),
+    path("assemblies/<uuid:id_>/again", comparison_api.AssemblyAgain.as_view()),
+    path("assemblies/<uuid:id_>/what-if", comparison_api.AssemblyWhatIf.as_view()),
+    path("proposals", proposals_api.ProposalList.as_view()),
+    path("proposals/<uuid:id_>", proposals_api.ProposalDetail.as_view()),
+    path("proposals/<uuid:id_>/decision", proposals_api.ProposalDecision.as_view()),
+    path("proposals/<uuid:id_>/try", proposals_api.ProposalTry.as_view()),
+    path("assemblies/<uuid:id_>/flag", records_api.AssemblyFlagView.as_view()),
+    path("assemblies/<uuid:id_>/bundle", records_api.AssemblyBundle.as_view()),
+    path("retention", records_api.RetentionView.as_view()),
+    path("teams/<slug:slug>/retention", records_api.RetentionView.as_view()),
+    path("trials", draft_preview_api.TrialCreate.as_view()),
+    path("agents/<slug:slug>/memories/<uuid:id_>/uses", usage_api.MemoryUses.as_view(find=agent_for)),
+    path("teams/<slug:slug>/memories/<uuid:id_>/uses", usage_api.MemoryUses.as_view(find=team_for)),
+    path("tokens", contexts_api.Tokens.as_view()),
+    path("compress", contexts_api.Compress.as_view()),
+    path("profiles", profiles_api.ProfileList.as_view()),
+    path("profiles/check", profiles_api.ProfileCheck.as_view()),
+    path("profiles/<slug:name>", profiles_api.ProfileDetail.as_view()),
+    path("profiles/<slug:name>/versions", profiles_api.ProfileVersionList.as_view()),
+    path("profiles/<slug:name>/versions/<int:version>", profiles_api.ProfileVersionDetail.as_view()),
+    path("rules", rules_api.RuleList.as_view()),
+    path("rules/check", rules_api.RuleCheck.as_view()),
+    path("rules/try", rule_backtest_api.RuleTry.as_view()),
+    path("rules/<slug:name>", rules_api.RuleDetail.as_view()),
+    path("rules/<slug:name>/versions", rules_api.RuleVersionList.as_view()),
+    path("rules/<slug:name>/versions/<int:version>", rules_api.RuleVersionDetail.as_view()),
+    path("external-sources", external_api.ExternalSourceList.as_view()),
+    path("external-sources/<slug:name>", external_api.ExternalSourceDetail.as_view()),
+    path("external-sources/<slug:name>/ask", external_api.ExternalSourceAsk.as_view()),
+    path("trends", trends_api.Trends.as_view()),
+    path("alerts", alerts_api.AlertList.as_view()),
+    path("alerts/<uuid:id_>", alerts_api.AlertDetail.as_view()),
+    path("alerts/<uuid:id_>/see", alerts_api.AlertSee.as_view()),
+    path("alerts/<uuid:id_>/settle", alerts_api.AlertSettle.as_view()),
+    path("alerts/<uuid:id_>/take-up", alerts_api.AlertTakeUp.as_view()),
+    path("webhooks", webhooks_api.WebhookList.as_view()),
+    path("webhooks/<uuid:id_>", webhooks_api.WebhookDetail.as_view()),
+    path("webhooks/<uuid:id_>/secret", webhooks_api.WebhookSecret.as_view()),
+    path("webhooks/<uuid:id_>/test", webhooks_api.WebhookTest.as_view()),
+    path("webhooks/<uuid:id_>/deliveries", webhooks_api.WebhookDeliveries.as_view()),
+    path("webhooks/<uuid:id_>/deliveries/<uuid:delivery>/send", webhooks_api.WebhookDeliverySend.as_view()),
+]

@@ -1,0 +1,1 @@
+"""Comparison says how two contexts differ and why, and reruns a recorded request today."""

@@ -1,0 +1,98 @@
+"""REST: a recorded context again today, with something changed, and beside another one."""
+
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assembly.access import assembly_for
+from assembly.comparison.documents import beside_document, cause_document, what_if_document, with_causes
+from assembly.comparison.rerun import again_today, two
+from assembly.comparison.serializers import (
+    CONTENT,
+    AgainSerializer,
+    CompareSerializer,
+    WhatIfRequestSerializer,
+    WhatIfSerializer,
+    wishes_of,
+)
+from assembly.simulation.what_if.service import what_if
+from config.http.errors import Invalid
+from config.http.idempotency import idempotent
+from teams.api.view import ApiView
+
+INCLUDE = OpenApiParameter("include", str, enum=[CONTENT], description="content: both contexts whole.")
+
+
+def wants_content(query: dict[str, str]) -> bool:
+    """Whether `?include=content` is asked for. Raises Invalid for anything else."""
+    if query.get("include", CONTENT) != CONTENT:
+        raise Invalid("include", f"Use “{CONTENT}”, or leave it out.")
+    return "include" in query
+
+
+class AssemblyAgain(ApiView):
+    @extend_schema(operation_id="assemblies_again", parameters=[INCLUDE], responses=AgainSerializer)
+    def get(self, request: Request, id_: UUID) -> Response:
+        """What the same request is answered with today, beside what it was then, each difference explained.
+
+        Files, memories, profile and rules are today's. Nothing is recorded, and no model is asked.
+        """
+        whole = wants_content(self.query("include"))
+        found = again_today(assembly_for(self.principal, id_))
+        document = {
+            "assembly": found.assembly.id,
+            "causes": [cause_document(cause) for cause in found.causes],
+            "session_gone": found.session_gone,
+            **with_causes(beside_document(found.beside, with_content=whole), found.changes),
+        }
+        return Response(AgainSerializer(document).data)
+
+
+class AssemblyWhatIf(ApiView):
+    @extend_schema(operation_id="assemblies_what_if", request=WhatIfRequestSerializer, responses=WhatIfSerializer)
+    @idempotent
+    def post(self, request: Request, id_: UUID) -> Response:
+        """The context as it would be with something changed, beside the recorded one. Nothing is stored or published.
+
+        Where the record holds all that is needed, every difference comes of the change. Another topic, and a profile
+        with other sources, need a new reading: `basis` then says `today`.
+        """
+        self.query()
+        assembly = assembly_for(self.principal, id_)
+        asked = self.validated(WhatIfRequestSerializer)
+        found = what_if(assembly=assembly, wishes=wishes_of(asked))
+        return Response(WhatIfSerializer(what_if_document(found, with_content=CONTENT in asked["include"])).data)
+
+
+class AssemblyCompare(ApiView):
+    @extend_schema(
+        operation_id="assemblies_compare",
+        parameters=[
+            OpenApiParameter("before", UUID, required=True, description="The id of one assembly."),
+            OpenApiParameter("after", UUID, required=True, description="The id of another one."),
+            INCLUDE,
+        ],
+        responses=CompareSerializer,
+    )
+    def get(self, request: Request) -> Response:
+        """Any two assemblies that you may see, beside each other, each difference explained by what changed."""
+        query = self.query("before", "after", "include")
+        whole = wants_content(query)
+        ids = [_id(query, name) for name in ("before", "after")]
+        found = two(*(assembly_for(self.principal, id_) for id_ in ids))
+        document = {
+            "before_id": ids[0],
+            "after_id": ids[1],
+            "causes": [cause_document(cause) for cause in found.causes],
+            **with_causes(beside_document(found.beside, with_content=whole), found.changes),
+        }
+        return Response(CompareSerializer(document).data)
+
+
+def _id(query: dict[str, str], name: str) -> UUID:
+    try:
+        return UUID(query.get(name, ""))
+    except ValueError:
+        raise Invalid(name, "Use the id of an assembly.") from None

@@ -1,0 +1,291 @@
+"""What became of the profile between two contexts: which version of it, by whom, and when.
+
+What became of rules between two contexts: added, changed, switched off, or they apply at another time alone.
+
+What became of the thing that a candidate was made of: it was changed, added, taken away, or its day passed.
+
+What two requests asked for otherwise, where that explains a difference between their contexts.
+"""
+
+import datetime
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from assembly.comparison.causes import Cause, Kind
+from assembly.comparison.interval import Meantime
+from assembly.comparison.side_by_side import same_but_for_sections, sections_of
+from assembly.comparison.thing_history import GONE, Thing, about, kind_and_id
+from assembly.engine.codes import Code
+from assembly.engine.diff import Change
+from assembly.engine.profile import Profile
+from assembly.engine.rules import Rule
+from assembly.engine.types import Candidate
+from assembly.models import Assembly, StoredProfileVersion, StoredRuleVersion
+from assembly.records.reader import Inputs
+from assembly.sources.request import REF
+
+
+def profile_cause(before: Profile, after: Profile) -> Cause | None:
+    """That the profile is another one, or of another version; None where both say the same. One query at most.
+
+    A shipped profile that nobody changed came in another shape with a newer Dossier: nobody made that version here.
+    """
+    if before == after or (sections_of(before) == sections_of(after) and _alike(before, after)):
+        return None
+    row = StoredProfileVersion.objects.filter(file__name=after.name, version=after.version).first()
+    changed = Cause("profile_changed", after.name, f"profile:{after.name}", before.version, after.version)
+    if row is None:
+        return changed
+    return Cause(
+        changed.kind, changed.name, changed.ref, before.version, after.version, row.editor_name, row.created, row.note
+    )
+
+
+def touches(section: str, before: Profile, after: Profile) -> bool:
+    """Whether what differs between the profiles bears on that section."""
+    if not same_but_for_sections(before, after):
+        return True
+    return sections_of(before).get(section) != sections_of(after).get(section)
+
+
+def _alike(before: Profile, after: Profile) -> bool:
+    return same_but_for_sections(before, after) and before.budget == after.budget
+
+
+def rule_causes(
+    before: Iterable[Rule], after: Iterable[Rule], then: datetime.datetime, until: datetime.datetime | None
+) -> dict[str, Cause]:
+    """By name, why a rule did not fire in both contexts alike: one query.
+
+    `then`: when the first was made; `until`: when the second was, None for today.
+    """
+    old, new = ({rule.name: rule for rule in rules} for rules in (before, after))
+    names = {name for name in old.keys() | new.keys() if _version(old, name) != _version(new, name)}
+    if not names:
+        return {}
+    newest = _newest(names, until)
+    return {name: _cause(name, old.get(name), new.get(name), newest.get(name), then) for name in sorted(names)}
+
+
+def _cause(
+    name: str, old: Rule | None, new: Rule | None, newest: StoredRuleVersion | None, then: datetime.datetime
+) -> Cause:
+    versions = old.version if old else None, new.version if new else None
+    if newest is None:
+        return Cause("rule_deleted", name, f"rule:{name}", *versions)
+    kind = _kind(old, new, newest, then)
+    after = new.version if new else newest.version
+    return Cause(kind, name, f"rule:{name}", versions[0], after, newest.editor_name, newest.created, newest.note)
+
+
+def _kind(old: Rule | None, new: Rule | None, newest: StoredRuleVersion, then: datetime.datetime) -> Kind:
+    if old and new:
+        return "rule_changed"
+    if new:
+        if newest.file.created > then:
+            return "rule_added"
+        return "rule_changed" if newest.created > then else "rule_applies"
+    if not newest.file.enabled and newest.version == newest.file.version:
+        return "rule_switched_off"
+    return "rule_changed" if old and newest.version != old.version else "rule_applies_no_more"
+
+
+def _version(rules: Mapping[str, Rule], name: str) -> int | None:
+    return rules[name].version if name in rules else None
+
+
+def _newest(names: Iterable[str], until: datetime.datetime | None) -> dict[str, StoredRuleVersion]:
+    """The newest version that each had then, by the rule's name, with the rule as it is today."""
+    found = StoredRuleVersion.objects.filter(file__name__in=names, **({"created__lte": until} if until else {}))
+    distinct = found.order_by("file_id", "-version").distinct("file_id").defer("content", "file__content")
+    return {version.file.name: version for version in distinct.select_related("file")}
+
+
+FILES = frozenset({"agent_file", "team_file"})
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A change with the candidate that the thing was in either context; None where it was not considered."""
+
+    change: Change
+    before: Candidate | None
+    after: Candidate | None
+
+    @property
+    def ref(self) -> str:
+        """The later one, if there is one."""
+        return self.candidate.ref
+
+    @property
+    def is_of_one(self) -> bool:
+        """Whether one of the contexts alone considered it."""
+        return self.before is None or self.after is None
+
+    @property
+    def candidate(self) -> Candidate:
+        """The later one, if there is one."""
+        found = self.after or self.before
+        assert found is not None  # noqa: S101 - a change is of something that was considered
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class ThingCauses:
+    """What happened to things since a moment, by their refs without versions, as they stood at the later one."""
+
+    things: Mapping[str, Thing]
+    then: datetime.datetime
+    """When the earlier context was made."""
+    days: tuple[datetime.date, datetime.date]
+    """The first and the last day that the later one tells of."""
+    days_then: tuple[datetime.date, datetime.date]
+
+    def of(self, pair: Pair) -> list[Cause]:
+        """What happened to this one; nothing where it is as it was."""
+        kind, _ = kind_and_id(pair.ref)
+        if kind == "daily_log":
+            return self._of_log(pair)
+        if kind in FILES:
+            return self._changed(pair, "file_changed")
+        if kind == "memory":
+            return self._of_memory(pair)
+        return self._of_another(pair)
+
+    def _of_log(self, pair: Pair) -> list[Cause]:
+        day = pair.candidate.date
+        if day and not (pair.before and pair.after) and not _both_tell(day, self.days_then, self.days):
+            return [Cause("day_passed", name=day.isoformat(), ref=about(pair.ref))]
+        if pair.after is None and about(pair.ref) not in self.things:
+            return [Cause("log_gone", name=day.isoformat() if day else "", ref=about(pair.ref))]
+        return self._changed(pair, "log_written")
+
+    def _of_memory(self, pair: Pair) -> list[Cause]:
+        thing = self.things.get(about(pair.ref), GONE)
+        if thing is GONE and pair.after is None:
+            return [Cause("memory_deleted", ref=about(pair.ref))]
+        if pair.before is None and thing.begun and thing.begun > self.then:
+            return [self._cause("memory_added", pair, thing)]
+        if not self._is_newer(pair, thing):
+            return []
+        return [self._cause(_deed(thing, pair.before), pair, thing)]
+
+    def _of_another(self, pair: Pair) -> list[Cause]:
+        thing = self.things.get(about(pair.ref), GONE)
+        if thing is GONE and pair.after is None and kind_and_id(pair.ref)[0] in KEPT_KINDS:
+            return [Cause("thing_deleted", ref=about(pair.ref))]
+        if pair.before is None and thing.begun and thing.begun > self.then:
+            return [self._cause("thing_added", pair, thing)]
+        return [self._cause("thing_changed", pair, thing)] if self._is_newer(pair, thing) else []
+
+    def _changed(self, pair: Pair, kind: Kind) -> list[Cause]:
+        thing = self.things.get(about(pair.ref), GONE)
+        return [self._cause(kind, pair, thing)] if self._is_newer(pair, thing) else []
+
+    def _is_newer(self, pair: Pair, thing: Thing) -> bool:
+        before = version_of(pair.before)
+        if before:
+            return (version_of(pair.after) or thing.version) > before
+        return thing.at is not None and thing.at > self.then
+
+    def _cause(self, kind: Kind, pair: Pair, thing: Thing) -> Cause:
+        candidate = pair.candidate
+        name = candidate.date.isoformat() if candidate.date else candidate.kind
+        versions = version_of(pair.before), version_of(pair.after) or thing.version
+        cause = Cause(kind, name, about(pair.ref), *versions, thing.by, thing.at)
+        return replace(cause, note=thing.retired_because if kind == "memory_retired" else thing.note)
+
+
+KEPT_KINDS = frozenset({"event", "entity", "relation", "pattern", "document", "chunk", "thread", "tool", "task"})
+
+
+def version_of(candidate: Candidate | None) -> int | None:
+    """The version that the candidate's ref names; None where it names none."""
+    if candidate is None:
+        return None
+    number = candidate.ref.partition("@")[2].partition("#")[0]
+    return int(number) if number.isdigit() else None
+
+
+def _deed(thing: Thing, before: Candidate | None) -> Kind:
+    """What was done to a memory, by how it stands and how it stood."""
+    if thing is GONE:
+        return "memory_changed"
+    if thing.superseded_by and not (before and before.superseded_by):
+        return "memory_superseded"
+    if thing.retired_because and not (before and before.retired):
+        return "memory_retired"
+    if before and before.retired and not thing.retired_because:
+        return "memory_brought_back"
+    if before and before.pinned != thing.pinned:
+        return "memory_pinned" if thing.pinned else "memory_unpinned"
+    return "memory_changed"
+
+
+def _both_tell(
+    day: datetime.date, one: tuple[datetime.date, datetime.date], other: tuple[datetime.date, datetime.date]
+) -> bool:
+    return all(first <= day <= last for first, last in (one, other))
+
+
+OF_TEAM = frozenset({"team_files", "team_memories"})
+OF_REQUEST = ("turn:", REF)
+UNSEARCHED = frozenset({"agent_files", "team_files", "daily_logs", "turns", "additional_context"})
+"""Sources that offer the same whatever the topic is."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedCauses:
+    """Two requests, and the inputs that were gathered for them, in the order in which they are compared."""
+
+    meantime: Meantime
+    before: Inputs
+    after: Inputs
+
+    def whose(self, pair: Pair, source: str) -> Iterator[Cause]:
+        """That it is of an agent or a team whose context the other is not."""
+        early, late = self.meantime.early, self.meantime.late
+        if late is None or not pair.is_of_one:
+            return
+        mine = self._side(pair, late)
+        if source in OF_TEAM:
+            if early.team_id != late.team_id:
+                yield Cause("another_team", mine.team_name)
+        elif early.agent_id != late.agent_id and not pair.ref.startswith(OF_REQUEST):
+            yield Cause("another_agent", mine.agent_name)
+
+    def of(self, pair: Pair) -> Iterator[Cause]:
+        """What of the requests bears on it alone."""
+        if self.meantime.late is None:
+            return
+        if pair.ref.startswith(OF_REQUEST):
+            yield Cause("brought_along")
+        codes = {one.code for one in (pair.change.before, pair.change.after) if one}
+        if Code.FILTERED in codes and codes != {Code.FILTERED}:
+            yield Cause("left_out_by_request")
+
+    def topic(self, source: str) -> Iterator[Cause]:
+        """That the source was searched for something else."""
+        if self.before.request.topic != self.after.request.topic and source not in UNSEARCHED:
+            yield Cause("topic_changed")
+
+    def room(self) -> Iterator[Cause]:
+        """What makes the whole room another one."""
+        old, new = self.before.request.budget, self.after.request.budget
+        if old != new:
+            given = (self.before.profile.budget, self.after.profile.budget) == (old, new)
+            yield Cause("budget_changed" if given else "budget_asked", before=old, after=new)
+        if self.before.request.tokenizer != self.after.request.tokenizer:
+            yield Cause("tokenizer_changed", self.after.request.tokenizer)
+
+    def otherwise(self) -> Iterator[Cause]:
+        """What may explain it where nothing else does."""
+        if self.meantime.differ("session", "filters", "exclude"):
+            yield Cause("asked_otherwise")
+        if self.before.request.engine_version != self.after.request.engine_version:
+            yield Cause("engine_changed")
+
+    def _side(self, pair: Pair, late: Assembly) -> Assembly:
+        """The context that considered it."""
+        is_late = (pair.before is None) is not self.meantime.is_backward
+        return late if is_late else self.meantime.early

@@ -1,0 +1,173 @@
+"""What a comparison of two contexts found, in plain sentences: what is lost comes first.
+
+Two contexts beside each other, in plain sentences.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from assembly.comparison.side_by_side import Beside, Side
+from assembly.engine.codes import Code, SourceCode, WarningCode
+from assembly.engine.diff import Change, Comparison, SectionChange
+from assembly.engine.reasons import source_sentence, warning_sentence
+from assembly.records.warnings import label_of
+
+MOST_SENTENCES = 4
+"""Of a summary; the sections and items tell the rest."""
+
+
+def summary(comparison: Comparison, *, overflows: bool = False) -> str:
+    """What the change costs, and what it brings. `overflows`: what is never cut would now be larger than the budget."""
+    if comparison.is_same:
+        return _("The context stays as it is.")
+    lost = [sentence for section in comparison.sections for sentence in _losses(section)]
+    if overflows:
+        lost.insert(0, _("What is never cut would be larger than the whole budget, so it would stand alone."))
+    won = [sentence for section in comparison.sections for sentence in _gains(section)]
+    told = [*lost, *won] if lost else [_("Nothing is pushed out by this change."), *won]
+    return " ".join(told[:MOST_SENTENCES])
+
+
+def _missing_part(change: Change) -> str:
+    """How much of a text that is cut does not fit."""
+    detail = change.decision.detail
+    kept, paragraphs = detail.get("kept_paragraphs"), detail.get("of_paragraphs")
+    if kept and paragraphs:
+        return ngettext(
+            "the last paragraph of %(all)s", "the last %(missing)s of %(all)s paragraphs", paragraphs - kept
+        ) % {"missing": f"{paragraphs - kept:,}", "all": f"{paragraphs:,}"}
+    kept, characters = detail.get("kept_chars"), detail.get("of_chars")
+    if kept is None or characters is None:
+        return _("a part of it")
+    return _("the last %(missing)s of %(all)s characters") % {
+        "missing": f"{characters - kept:,}",
+        "all": f"{characters:,}",
+    }
+
+
+def _losses(section: SectionChange) -> Iterator[str]:
+    label = {"section": section.section.label}
+    for change in section.changes:
+        if change.is_cut and change.decision.code is Code.TRUNCATED:
+            yield _cut(change, section) % {**label, "part": _missing_part(change)}
+    shorter = sum(change.is_cut and change.decision.code is not Code.TRUNCATED for change in section.changes)
+    if shorter:
+        yield ngettext(
+            "%(count)s item of %(section)s would be told shorter.",
+            "%(count)s items of %(section)s would be told shorter.",
+            shorter,
+        ) % {**label, "count": shorter}
+    out = [change for change in section.changes if change.effect == "out"]
+    if out and all(change.after and change.after.code is Code.EMPTY for change in out):
+        yield _("%(section)s would be empty.") % label
+    elif out and section.section.included == 0:
+        yield _("%(section)s would be left out.") % label
+    elif out:
+        yield _no_longer_in(out, section.section.label)
+
+
+def _cut(change: Change, section: SectionChange) -> str:
+    more = change.before is not None and change.before.code is Code.TRUNCATED
+    if section.section.considered > 1:
+        return _("In %(section)s, one item would be cut: %(part)s would be missing.")
+    if more:
+        return _("More of %(section)s would be cut: %(part)s would be missing.")
+    return _("%(section)s would be cut: %(part)s would be missing.")
+
+
+def _no_longer_in(out: Sequence[Change], label: str) -> str:
+    kinds = {change.decision.ref.partition(":")[0] for change in out}
+    count = len(out)
+    if kinds == {"memory"}:
+        worded = ngettext(
+            "%(count)s memory would no longer fit in %(section)s.",
+            "%(count)s memories would no longer fit in %(section)s.",
+            count,
+        )
+    elif kinds == {"daily_log"}:
+        worded = ngettext(
+            "%(count)s day would no longer fit in %(section)s.",
+            "%(count)s days would no longer fit in %(section)s.",
+            count,
+        )
+    else:
+        worded = ngettext(
+            "%(count)s item would no longer fit in %(section)s.",
+            "%(count)s items would no longer fit in %(section)s.",
+            count,
+        )
+    return worded % {"count": f"{count:,}", "section": label}
+
+
+def _gains(section: SectionChange) -> Iterator[str]:
+    came = sum(change.effect == "in" for change in section.changes)
+    if came and section.section.considered > 1:
+        yield ngettext(
+            "%(count)s more item would be in %(section)s.", "%(count)s more items would be in %(section)s.", came
+        ) % {"count": f"{came:,}", "section": section.section.label}
+    elif came:
+        yield _("%(section)s would be in.") % {"section": section.section.label}
+    if any(change.is_whole_again for change in section.changes):
+        yield _("%(section)s would no longer be cut.") % {"section": section.section.label}
+
+
+def count_sentence(beside: Beside) -> str:
+    """How much is different, in one sentence or two."""
+    comparison = beside.comparison
+    if beside.is_same and comparison.is_same:
+        return _("Both say the same, to the letter.")
+    if beside.is_same:
+        return _("Both say the same, to the letter. What was left out, or how it ranked, is different.")
+    more = [*_counted(beside)]
+    tokens = comparison.tokens_after - comparison.tokens_before
+    size = _("%(n)s tokens more") if tokens > 0 else _("%(n)s tokens less") if tokens else _("as many tokens")
+    told = _("%(after)s tokens instead of %(before)s: %(size)s.") % {
+        "after": f"{comparison.tokens_after:,}",
+        "before": f"{comparison.tokens_before:,}",
+        "size": size % {"n": f"{abs(tokens):,}"} if tokens else size,
+    }
+    return f"{_sentence(more)} {told}" if more else told
+
+
+def side_warnings(side: Side) -> list[tuple[str, str]]:
+    """The codes of a context's warnings, each with its sentence."""
+    return [(code, _warning(code, side)) for code in side.warnings]
+
+
+def _warning(code: str, side: Side) -> str:
+    if code in set(SourceCode):
+        names = ", ".join(label_of(name) for name in sorted(side.missing))
+        return f"{names}: {source_sentence(SourceCode(code))}"
+    return warning_sentence(WarningCode(code))
+
+
+def _counted(beside: Beside) -> list[str]:
+    comparison = beside.comparison
+    came, went, cut = len(comparison.newly_in), len(comparison.pushed_out), len(comparison.newly_cut)
+    ranked = sum(ranks_otherwise(one) for one in comparison.changes)
+    others = len(comparison.changes) - came - went - cut - ranked
+    told = []
+    if came:
+        told.append(ngettext("%(n)s item comes in", "%(n)s items come in", came) % {"n": f"{came:,}"})
+    if went:
+        told.append(ngettext("%(n)s goes", "%(n)s go", went) % {"n": f"{went:,}"})
+    if cut:
+        told.append(ngettext("%(n)s is cut", "%(n)s are cut", cut) % {"n": f"{cut:,}"})
+    if others:
+        told.append(ngettext("%(n)s is told otherwise", "%(n)s are told otherwise", others) % {"n": f"{others:,}"})
+    if ranked:
+        told.append(ngettext("%(n)s ranks otherwise", "%(n)s rank otherwise", ranked) % {"n": f"{ranked:,}"})
+    return told
+
+
+def ranks_otherwise(change: Change) -> bool:
+    """Whether nothing is different of the item but its rank or its score."""
+    before, after = change.before, change.after
+    same = before is not None and after is not None and (before.ref, before.code) == (after.ref, after.code)
+    return change.effect == "changed" and same and not change.is_cut
+
+
+def _sentence(parts: list[str]) -> str:
+    return f"{', '.join(parts)}."

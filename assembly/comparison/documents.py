@@ -1,0 +1,131 @@
+"""What is different between two contexts, as JSON: the same from every endpoint that compares.
+
+Two contexts beside each other as JSON: again today, what if, and any two.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from assembly.comparison.causes import Cause, cause_sentence
+from assembly.comparison.diff_sentences import count_sentence, side_warnings
+from assembly.comparison.explain import Explained
+from assembly.comparison.side_by_side import Beside, Side
+from assembly.contexts.documents import fate_document
+from assembly.engine.diff import Change, SectionChange
+from assembly.engine.reasons import sentence
+from assembly.engine.types import SectionResult
+from assembly.simulation.what_if.service import WhatIf
+from teams.api.comparing import hunk_document
+from teams.differences import difference
+
+
+def section_document(section: SectionChange) -> dict[str, Any]:
+    """What becomes of one section."""
+    told = section.section
+    return {
+        **{name: getattr(told, name) for name in ("key", "layer", "label")},
+        "same": section.is_same,
+        "before": _state_document(section.before),
+        "after": _state_document(section.after),
+    }
+
+
+def _state_document(section: SectionResult | None) -> dict[str, Any] | None:
+    if section is None:
+        return None
+    return {name: getattr(section, name) for name in ("tokens", "status", "included", "considered")}
+
+
+def change_document(change: Change, labels: Mapping[str, str]) -> dict[str, Any]:
+    """What becomes of one item. `labels`: the headings of sections by their keys."""
+    return {
+        "ref": change.decision.ref,
+        "effect": change.effect,
+        "cut": change.is_cut,
+        "reason": sentence(change.after, labels[change.after.section]) if change.after else None,
+        "before": fate_document(change.before),
+        "after": fate_document(change.after),
+    }
+
+
+def beside_document(beside: Beside, *, with_content: bool) -> dict[str, Any]:
+    """What is different in texts, fates and settings; both texts whole where they are asked for."""
+    comparison = beside.comparison
+    labels = labels_of(beside)
+    texts = difference(beside.before.content, beside.after.content)
+    return {
+        "summary": count_sentence(beside),
+        "same": beside.is_same,
+        "before": _side_document(beside.before, with_content=with_content),
+        "after": _side_document(beside.after, with_content=with_content),
+        "settings": [
+            {"name": one.name, "section": one.of or None, "before": one.before, "after": one.after}
+            for one in beside.settings
+        ],
+        "sections": [section_document(section) for section in comparison.sections],
+        "changes": [change_document(change, labels) for change in comparison.changes],
+        "difference": {
+            "changes": len(texts.changes),
+            "words_added": texts.words_added,
+            "words_removed": texts.words_removed,
+            "hunks": [hunk_document(part) for part in texts.changes],
+        },
+        "missing_sources": sorted(beside.missing),
+    }
+
+
+def with_causes(document: dict[str, Any], changes: Sequence[Explained]) -> dict[str, Any]:
+    """The document with the causes of each of its changes, which come in the same order."""
+    explained = [
+        {**told, "causes": [cause_document(cause) for cause in causes]}
+        for told, (_, causes) in zip(document["changes"], changes, strict=True)
+    ]
+    return {**document, "changes": explained}
+
+
+def what_if_document(found: WhatIf, *, with_content: bool) -> dict[str, Any]:
+    """A recorded context beside the one that the wishes would make."""
+    facts = {"assembly": found.assembly.id, "basis": found.basis, "session_gone": found.session_gone}
+    return {**facts, **beside_document(found.beside, with_content=with_content)}
+
+
+def cause_document(cause: Cause) -> dict[str, Any]:
+    """One cause: its kind for programs, its sentence for people."""
+    return {
+        "kind": cause.kind,
+        "message": cause_sentence(cause),
+        "ref": cause.ref or None,
+        "name": cause.name or None,
+        "before": cause.before,
+        "after": cause.after,
+        "by": cause.by or None,
+        "at": cause.at,
+        "note": cause.note,
+    }
+
+
+def labels_of(beside: Beside) -> dict[str, str]:
+    """The headings of the sections of both, by their keys."""
+    return {
+        section.key: section.label
+        for one in beside.comparison.sections
+        for section in (one.before, one.after)
+        if section is not None
+    }
+
+
+def _side_document(side: Side, *, with_content: bool) -> dict[str, Any]:
+    request, profile = side.inputs.request, side.inputs.profile
+    return {
+        "tokens": side.tokens,
+        "budget": request.budget,
+        "tokenizer": request.tokenizer,
+        "profile": profile.name,
+        "profile_version": profile.version,
+        "topic": request.topic,
+        "now": request.now,
+        "rules": [rule.label for rule in request.rules],
+        "sha256": side.sha256,
+        "warnings": [{"code": code, "message": message} for code, message in side_warnings(side)],
+        **({"content": side.content} if with_content else {}),
+    }

@@ -1,0 +1,290 @@
+"""Two contexts beside each other in the words and shapes of their page. Pure: everything comes in as values.
+
+What is to be different, in words; and where somebody may make it so.
+
+Where what changed can be looked at: both versions beside each other.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext as _
+
+from agents.models import Agent, AgentFile
+from assembly.comparison.causes import KINDS, Cause, cause_sentence
+from assembly.comparison.diff_sentences import count_sentence, ranks_otherwise, side_warnings
+from assembly.comparison.explain import Explained, deeds_of
+from assembly.comparison.side_by_side import Beside, Name, Setting
+from assembly.contexts.items import Tag
+from assembly.engine.codes import Code
+from assembly.engine.diff import Change, Effect
+from assembly.engine.types import Candidate
+from assembly.models import Proposal
+from assembly.records.item_titles import reason, title_of
+from assembly.records.warnings import label_of
+from assembly.simulation.draft_preview.presentation import sight_rows
+from assembly.simulation.what_if.wishes import Wishes
+from teams.differences.comparison import compared
+from teams.models import Team
+
+UNNAMED = frozenset(kind for kind in KINDS if kind.startswith(("memory", "thing")))
+"""The sentences of these causes do not name the thing."""
+SHOWN = 12
+"""Changes that are shown at once; the others are folded away."""
+TAGS: Mapping[Effect, tuple[str, str]] = {
+    "in": ("comes in", "good"),
+    "out": ("goes", "bad"),
+    "moved": ("moves", "plain"),
+    "changed": ("told otherwise", "plain"),
+}
+SETTINGS: Mapping[Name, str] = {
+    "topic": "Topic",
+    "budget": "Budget in tokens",
+    "tokenizer": "Counted by",
+    "profile": "Profile",
+    "section": "Section",
+    "rules": "Rules that applied",
+    "day": "Day",
+    "left_out_by_request": "Left out by the request",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CauseRow:
+    """A cause in words, and where what changed can be looked at; "" where nowhere."""
+
+    sentence: str
+    address: str = ""
+    title: str = ""
+    """What the thing is called, where the sentence does not name it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRow:
+    """What becomes of one item, and why."""
+
+    tag: Tag
+    title: str
+    section: str
+    layer: str
+    why: str
+    """The reason for its fate in the later context; "" where it is simply in."""
+    causes: tuple[CauseRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SettingRow:
+    """By what both were made, where it is not the same. "" stands for nothing."""
+
+    label: str
+    before: str
+    after: str
+
+
+Addresses = Mapping[Cause, str]
+NOWHERE: Addresses = {}
+
+
+def beside_page(
+    beside: Beside, causes: Sequence[tuple[Cause, ...]] = (), addresses: Addresses = NOWHERE
+) -> dict[str, Any]:
+    """All that templates/assembly/_beside.html takes. `causes`: of each change, in the same order, where they are
+    known."""
+    rows = change_rows(beside, causes, addresses)
+    return {
+        "beside": beside,
+        "headline": count_sentence(beside),
+        "tone": "plain" if beside.is_same else "warn" if beside.comparison.pushed_out else "good",
+        "settings": [_setting(one) for one in beside.settings],
+        "rows": sight_rows(beside),
+        "changes": rows[:SHOWN],
+        "more_changes": rows[SHOWN:],
+        "new_warnings": [
+            message for code, message in side_warnings(beside.after) if code not in beside.before.warnings
+        ],
+        "troubles": _troubles(beside),
+        "difference": compared(beside.before.content, beside.after.content, source=True),
+    }
+
+
+def change_rows(beside: Beside, causes: Sequence[tuple[Cause, ...]], addresses: Addresses) -> list[ChangeRow]:
+    """What comes in, goes, moves, or is told otherwise."""
+    candidates: dict[tuple[str, str], Candidate] = {**beside.before.candidates, **beside.after.candidates}
+    titles = {ref: title_of(one) for (_section, ref), one in candidates.items()}
+    sections = {one.section.key: one.section for one in beside.comparison.sections}
+    known = causes or [()] * len(beside.comparison.changes)
+    rows = []
+    for change, mine in zip(beside.comparison.changes, known, strict=True):
+        section = sections[change.decision.section]
+        rows.append(
+            ChangeRow(
+                tag=_tag(change),
+                title=titles[change.decision.ref],
+                section=section.label,
+                layer=section.layer.lower(),
+                why=_why(change, section.label, titles),
+                causes=cause_rows(mine, addresses),
+            )
+        )
+    return rows
+
+
+def cause_rows(causes: Sequence[Cause], addresses: Addresses) -> tuple[CauseRow, ...]:
+    """The causes in words."""
+    return tuple(CauseRow(cause_sentence(cause), addresses.get(cause, "")) for cause in causes)
+
+
+def deed_rows(beside: Beside, changes: Sequence[Explained], addresses: Addresses) -> list[CauseRow]:
+    """What was changed since, each thing once and by its title."""
+    candidates: dict[tuple[str, str], Candidate] = {**beside.before.candidates, **beside.after.candidates}
+    titles: dict[Cause, str] = {}
+    for change, causes in changes:
+        decision = change.decision
+        for cause in causes:
+            titles.setdefault(cause, title_of(candidates[decision.section, decision.ref]))
+    return [
+        CauseRow(cause_sentence(cause), addresses.get(cause, ""), titles[cause] if cause.kind in UNNAMED else "")
+        for cause in deeds_of(changes)
+    ]
+
+
+def _tag(change: Change) -> Tag:
+    if change.is_cut:
+        return Tag(_("cut"), "warn")
+    if change.is_whole_again:
+        return Tag(_("whole again"), "good")
+    if ranks_otherwise(change):
+        return Tag(_("ranks otherwise"), "plain")
+    label, tone = TAGS[change.effect]
+    return Tag(_(label), tone)
+
+
+def _why(change: Change, label: str, titles: Mapping[str, str]) -> str:
+    after = change.after
+    if after is None:
+        return _("It is not among what was considered.")
+    if after.code in {Code.FITS, Code.REQUIRED}:
+        return ""
+    return reason(after, label, titles)
+
+
+def _setting(one: Setting) -> SettingRow:
+    return SettingRow(one.of or _(SETTINGS[one.name]), one.before, one.after)
+
+
+def _troubles(beside: Beside) -> list[str]:
+    """What the reader must know of the comparison itself."""
+    told = []
+    if beside.missing:
+        names = ", ".join(label_of(name) for name in sorted(beside.missing))
+        told.append(_("%(sources)s could not be read on one side, so nothing of it is there.") % {"sources": names})
+    if beside.after.extracted:
+        told.append(_("Where a model would be asked for a summary, a shorter extract stands in for it here."))
+    return told
+
+
+@dataclass(frozen=True, slots=True)
+class WishRow:
+    """One wish. `address` leads to where it can be made so, "" where that is not one page."""
+
+    label: str
+    value: str
+    address: str = ""
+    is_code: bool = False
+
+
+def wish_rows(wishes: Wishes, proposal: Proposal | None = None, profile: str = "") -> list[WishRow]:
+    """The wishes in the order of the form. With a proposal, each with where it can be made so; `profile` is the name
+    of the one that its context was made by."""
+    caps = [
+        WishRow(_("Most tokens of %(section)s") % {"section": key.replace("_", " ")}, _cap(cap), _profile(profile))
+        for key, cap in wishes.caps.items()
+    ]
+    files = [
+        WishRow(key.capitalize(), _("version %(number)s") % {"number": number}, _file(key, number, proposal))
+        for key, number in wishes.files.items()
+    ]
+    rules = [
+        WishRow(_("Without the rule"), name, reverse("rule_page", args=[name]) if proposal else "")
+        for name in wishes.without_rules
+    ]
+    return [*_asked(wishes), *caps, *files, *rules, *_new_rule(wishes, proposal)]
+
+
+def _asked(wishes: Wishes) -> list[WishRow]:
+    """What another request could ask for by itself: there is nothing to publish."""
+    found = []
+    if wishes.max_tokens is not None:
+        found.append(WishRow(_("Budget in tokens"), f"{wishes.max_tokens:,}"))
+    if wishes.topic is not None:
+        found.append(WishRow(_("Topic"), wishes.topic or _("none")))
+    if wishes.profile is not None:
+        found.append(WishRow(_("Profile"), wishes.profile))
+    if wishes.tokenizer is not None:
+        found.append(WishRow(_("Counted by"), wishes.tokenizer))
+    return found
+
+
+def _new_rule(wishes: Wishes, proposal: Proposal | None) -> list[WishRow]:
+    if wishes.with_rule is None:
+        return []
+    address = f"{reverse('rule_new')}?as=text" if proposal else ""
+    return [WishRow(_("With one more rule"), wishes.with_rule, address, is_code=True)]
+
+
+def _cap(cap: int | None) -> str:
+    return _("none") if cap is None else f"{cap:,}"
+
+
+def _profile(name: str) -> str:
+    return reverse("profile_page", args=[name]) if name else ""
+
+
+def _file(key: str, number: int, proposal: Proposal | None) -> str:
+    """The page of that version, from which it can be restored."""
+    if proposal is None:
+        return ""
+    of_agent = key in AgentFile.Key.values
+    slug = proposal.agent_slug if of_agent else proposal.team_slug
+    try:
+        return reverse("agent_file_version" if of_agent else "team_file_version", args=[slug, key, number])
+    except NoReverseMatch:
+        return ""
+
+
+VERSIONED = frozenset({"file_changed", "log_written"})
+
+
+def cause_addresses(causes: Iterable[Cause], agent: Agent | None, team: Team | None) -> dict[Cause, str]:
+    """The addresses of those that have one. Files and days of an agent or a team that is gone have none."""
+    found = {cause: _address(cause, agent, team) for cause in causes}
+    return {cause: address for cause, address in found.items() if address}
+
+
+def _address(cause: Cause, agent: Agent | None, team: Team | None) -> str:
+    kind, _, id_ = cause.ref.partition(":")
+    between = f"?from={cause.before}&to={cause.after}" if cause.before and cause.after else ""
+    if cause.kind in VERSIONED and between:
+        history = _history(kind, cause.name, agent, team)
+        return f"{history}{between}" if history else ""
+    if kind == "memory" and cause.at:
+        return reverse("memory_versions", args=[id_])
+    if kind == "rule" and cause.kind != "rule_deleted":
+        changed = cause.kind == "rule_changed" and between
+        return reverse("rule_compare", args=[cause.name]) + between if changed else reverse("rule_page", args=[id_])
+    if kind == "profile" and cause.at and between:
+        return reverse("profile_compare", args=[cause.name]) + between
+    return ""
+
+
+def _history(kind: str, name: str, agent: Agent | None, team: Team | None) -> str:
+    """The page that compares versions of a file, or of a day's log; "" where its owner is gone."""
+    if kind == "team_file":
+        return reverse("team_file_compare", args=[team.slug, name]) if team else ""
+    if agent is None:
+        return ""
+    if kind == "agent_file":
+        return reverse("agent_file_compare", args=[agent.slug, name])
+    return f"/agents/{agent.slug}/logs/{name}/history/compare/"

@@ -1,0 +1,207 @@
+"""What a record says of its request: for whom it was, and what was asked for.
+
+Gathering anew for a recorded request: as an assembly does it, but nothing is recorded and no model is asked.
+
+Again today: what a recorded request would be answered with now, beside what it was answered with then.
+
+Any two recorded contexts beside each other, each difference explained by what changed from the one to the other.
+
+What was asked for when a context was recorded, so that the same can be asked as of another moment.
+"""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import thread_time
+from typing import Any
+
+from django.utils import timezone
+
+from agents.models import Agent
+from assembly.comparison.causes import Cause
+from assembly.comparison.explain import Explained, deeds_of, explained
+from assembly.comparison.interval import between, today_of
+from assembly.comparison.side_by_side import Beside, side_made, side_recorded
+from assembly.engine.profile import Profile
+from assembly.engine.tokenizers import get_tokenizer
+from assembly.models import Assembly
+from assembly.pipeline.prepare import Prepared, gather_for, prepare
+from assembly.pipeline.read_plan import SourceReport
+from assembly.pipeline.request import Asked, Budgets
+from assembly.pipeline.summaries.resolve import Settled, settle
+from assembly.records.reader import Inputs, Recorded, recorded
+from assembly.sources.base import Filters, Turn
+from assembly.sources.deadline import TimeBudget
+from assembly.sources.request import REF
+from config.http.cpu_budget import check_cpu
+from config.http.errors import DossierError, NotFound
+from teams.models import Team
+
+
+class NobodyLeft(DossierError):
+    """The agent or the team of a context is gone, so nothing can be gathered for it any more."""
+
+    status = 409
+    code = "nobody_left"
+    title = "There is nobody left to tell this"
+
+
+@dataclass(frozen=True, slots=True)
+class Whom:
+    """Whom a context was for, as they are today."""
+
+    agent: Agent
+    team: Team | None
+
+
+def whom_of(assembly: Assembly) -> Whom:
+    """The agent and the team, by one query each. Raises NobodyLeft."""
+    agent = Agent.objects.filter(id=assembly.agent_id).first()
+    if agent is None:
+        raise _nobody(assembly.agent_name)
+    if assembly.team_id is None:
+        return Whom(agent, None)
+    team = Team.objects.filter(id=assembly.team_id).first()
+    if team is None:
+        raise _nobody(assembly.team_name)
+    return Whom(agent, team)
+
+
+def asked_again(told: Recorded) -> Asked:
+    """The request once more, for the present moment; the texts that it brought along are among its candidates.
+
+    A budget that was the profile's is the profile's again.
+    """
+    assembly, profile = told.assembly, told.inputs.profile
+    kept: Mapping[str, Any] = assembly.request
+    return Asked(
+        topic=assembly.topic,
+        profile=assembly.profile_name,
+        max_tokens=None if assembly.budget == profile.budget else assembly.budget,
+        tokenizer=assembly.tokenizer,
+        session=kept.get("session") or "",
+        history=_turns(told, profile),
+        filters=_filters(kept.get("filters") or {}),
+        budgets=Budgets(**(kept.get("budgets") or {})),
+        strategy=kept.get("strategy") or {},
+        additional_context=next((one.text for one in told.inputs.candidates if one.ref == REF), ""),
+    )
+
+
+def _turns(told: Recorded, profile: Profile) -> tuple[Turn, ...]:
+    """The turns that came with the request, in their order, each once."""
+    keys = {section.key for section in profile.sections if section.source == "turns"}
+    turns = {one.position or 0: Turn(one.kind, one.text) for one in told.inputs.candidates if one.section in keys}
+    return tuple(turns[place] for place in sorted(turns))
+
+
+def _filters(kept: Mapping[str, Any]) -> Filters:
+    since = kept.get("since")
+    return Filters(
+        since=datetime.datetime.fromisoformat(since) if since else None,
+        event_types=_words(kept.get("event_types")),
+        entity_types=_words(kept.get("entity_types")),
+        exclude=tuple(kept.get("exclude") or ()),
+    )
+
+
+def _words(kept: list[str] | None) -> frozenset[str] | None:
+    return None if kept is None else frozenset(kept)
+
+
+def _nobody(name: str) -> NobodyLeft:
+    return NobodyLeft(
+        f"{name} was deleted, so nothing can be put together today. What was told stays as it was: open the context, "
+        "or try changes that need no new reading, as another budget."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Anew:
+    """What the sources have for the request today. `session_gone`: the one that it named is not there any more."""
+
+    inputs: Inputs
+    reports: Sequence[SourceReport]
+    session_gone: bool
+
+
+def gathered_anew(whom: Whom, asked: Asked, now: datetime.datetime) -> Anew:
+    """What the request would be made of at that moment. Raises as `assembly.pipeline.service.assemble` does."""
+    prepared, session_gone = _prepared(whom, asked, now)
+    gathered = gather_for(prepared, TimeBudget.begun_now())
+    ruled = prepared.under_rules(gathered.situation)
+    return Anew(Inputs(ruled.request, ruled.profile, tuple(gathered.candidates)), gathered.reports, session_gone)
+
+
+def settled_without_asking(inputs: Inputs) -> Settled:
+    """The engine's result for them; what a model would be asked to summarise is extracted."""
+    request = inputs.request
+    tokenizer = get_tokenizer(request.tokenizer)
+    return settle(request, inputs.profile, inputs.candidates, tokenizer, TimeBudget.begun_now(), ask_model=False)
+
+
+def _prepared(whom: Whom, asked: Asked, now: datetime.datetime) -> tuple[Prepared, bool]:
+    try:
+        return prepare(whom.agent, whom.team, asked, now), False
+    except NotFound:  # nothing but a session can be missing
+        return prepare(whom.agent, whom.team, replace(asked, session=""), now), True
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """The context then and today. `changes` are those of the comparison, each with its causes."""
+
+    assembly: Assembly
+    now: datetime.datetime
+    beside: Beside
+    changes: tuple[Explained, ...]
+    session_gone: bool
+    """The request named a session that is not there any more: today's context is without it."""
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """What was changed since, each once."""
+        return deeds_of(self.changes)
+
+
+def again_today(assembly: Assembly) -> Again:
+    """Assemble the recorded request for this moment. Nothing is recorded, no model is asked, no agent notices.
+
+    Raises NobodyLeft where the agent or its team was deleted, RecordDamaged, and what
+    `assembly.pipeline.service.assemble` does: Invalid for a profile or a tokenizer that is not there any more, or a
+    team in which the agent works no longer.
+    """
+    told, now = recorded(assembly), timezone.now()
+    before, whom = side_recorded(told), whom_of(assembly)
+    anew = gathered_anew(whom, asked_again(told), now)
+    after = side_made(anew.inputs, settled_without_asking(anew.inputs), anew.reports)
+    beside = Beside.of(before, after)
+    return Again(assembly, now, beside, explained(beside, today_of(assembly)), anew.session_gone)
+
+
+@dataclass(frozen=True, slots=True)
+class Two:
+    """Two contexts in the order in which they are looked at, whichever is older."""
+
+    beside: Beside
+    changes: tuple[Explained, ...]
+    """Those of the comparison, each with its causes."""
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """What was changed between the making of the one and of the other, each once."""
+        return deeds_of(self.changes)
+
+
+def two(before: Assembly, after: Assembly) -> Two:
+    """Compare them. Raises RecordDamaged, and TooCostly. Whether somebody may look is for the caller to decide."""
+    begun = thread_time()
+    side = side_recorded(recorded(before))
+    check_cpu(thread_time() - begun)  # the other one takes about as long, and no replay is stopped
+    beside = Beside.of(side, side_recorded(recorded(after)))
+    return Two(beside, explained(beside, between(before, after)))
+
+
+def asked_then(told: Recorded) -> Asked:
+    """The wishes of its request, for any moment: without `now`, and with the budget that it had."""
+    return replace(asked_again(told), max_tokens=told.assembly.budget)

@@ -1,0 +1,174 @@
+"""One of two contexts that stand beside each other: on record, or made just now.
+
+By what two contexts were made: budget, topic, profile, rules, tokenizer and day, where these differ.
+
+Two contexts beside each other: what is different in texts, fates and settings.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Literal, get_args
+
+from assembly.engine.assemble import LATEST
+from assembly.engine.diff import Comparison, compare
+from assembly.engine.profile import Profile, Section
+from assembly.engine.rule_effects import ALWAYS_INCLUDED
+from assembly.engine.types import Assembled, Candidate, Decision, SectionResult, flat
+from assembly.pipeline.read_plan import SourceReport
+from assembly.pipeline.summaries.resolve import Settled
+from assembly.records.reader import Inputs, Recorded, content_of
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A context, what it was made of, and what was missing. It can be compared (`assembly.engine.diff.Context`)."""
+
+    inputs: Inputs
+    content: str = field(repr=False)
+    sha256: str
+    """Hex digest of the content in UTF-8."""
+    tokens: int
+    sections: tuple[SectionResult, ...]
+    decisions: tuple[Decision, ...]
+    warnings: tuple[str, ...]
+    """Codes of the whole and of its sources."""
+    missing: frozenset[str] = frozenset()
+    """The names of the sources that were late or failed."""
+    extracted: int = 0
+    """Summaries for which a model would be asked; here they are extracts."""
+
+    @property
+    def candidates(self) -> Mapping[tuple[str, str], Candidate]:
+        """What was considered, by section and ref."""
+        return {(one.section, one.ref): one for one in self.inputs.candidates}
+
+
+def side_recorded(told: Recorded) -> Side:
+    """The context on record. Raises RecordDamaged where the record does not give its text any more."""
+    assembly = told.assembly
+    return Side(
+        inputs=told.inputs,
+        content=content_of(told),
+        sha256=bytes(assembly.sha256).hex(),
+        tokens=told.tokens,
+        sections=told.sections,
+        decisions=told.decisions,
+        warnings=tuple(assembly.warnings),
+        missing=frozenset(report["name"] for report in assembly.sources if report.get("code")),
+    )
+
+
+def side_made(inputs: Inputs, settled: Settled, reports: Sequence[SourceReport] = ()) -> Side:
+    """The context that the engine made of the inputs. `reports`: of what was gathered for it."""
+    made: Assembled = settled.assembled
+    codes = [*made.warnings, *(report.code for report in reports if report.code)]
+    return Side(
+        inputs=Inputs(inputs.request, inputs.profile, tuple(settled.candidates)),
+        content=made.content,
+        sha256=made.sha256,
+        tokens=made.tokens,
+        sections=made.sections,
+        decisions=made.decisions,
+        warnings=tuple(dict.fromkeys(map(str, codes))),
+        missing=frozenset(report.name for report in reports if report.code),
+        extracted=sum(one.fell_back for one in settled.rounds),
+    )
+
+
+Name = Literal["topic", "budget", "tokenizer", "profile", "section", "rules", "day", "left_out_by_request"]
+NAMES: tuple[Name, ...] = get_args(Name)
+PROFILE_FACTS = ("similarity_threshold", "weights", "depth_limit", "over_budget", "fill", "cut_at", "quality_min")
+"""What a profile says of the context as a whole, beside its budget."""
+ADDED = frozenset({ALWAYS_INCLUDED.key, LATEST.key})
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One that differs. `of` is the section's heading, for what a profile says of one section. Plain values as text."""
+
+    name: Name
+    before: str
+    after: str
+    of: str = ""
+
+
+def settings_between(before: Inputs, after: Inputs) -> tuple[Setting, ...]:
+    """Those that differ, the most telling first."""
+    old, new = before.request, after.request
+    pairs: list[tuple[Name, str, str]] = [
+        ("topic", old.topic, new.topic),
+        ("budget", f"{old.budget:,}", f"{new.budget:,}"),
+        ("tokenizer", old.tokenizer, new.tokenizer),
+        ("profile", _profile(before.profile), _profile(after.profile)),
+        ("rules", _rules(before), _rules(after)),
+        ("day", f"{old.now:%Y-%m-%d}", f"{new.now:%Y-%m-%d}"),
+        ("left_out_by_request", ", ".join(old.exclude), ", ".join(new.exclude)),
+    ]
+    found = [Setting(name, was, now) for name, was, now in pairs if was != now]
+    return (*found, *_sections(before.profile, after.profile))
+
+
+def sections_of(profile: Profile) -> dict[str, Section]:
+    """The sections that the profile itself has, by key: others are made for what rules always include, and for what was
+    added afterwards."""
+    return {section.key: section for section in profile.sections if section.key not in ADDED}
+
+
+def same_but_for_sections(one: Profile, other: Profile) -> bool:
+    """Whether the profiles weigh, search and cut alike, and have the same order."""
+    alike = all(getattr(one, name) == getattr(other, name) for name in PROFILE_FACTS)
+    return alike and one.ranker == other.ranker and [*sections_of(one)] == [*sections_of(other)]
+
+
+def _profile(profile: Profile) -> str:
+    return f"{profile.name}, version {profile.version}"
+
+
+def _rules(inputs: Inputs) -> str:
+    return "; ".join(f"{rule.name}, version {rule.version}" for rule in inputs.request.rules)
+
+
+def _sections(before: Profile, after: Profile) -> list[Setting]:
+    """What profiles of the same sections say differently of one of them: its cap, its share, how many items."""
+    old, new = sections_of(before), sections_of(after)
+    both = [(old[key], new[key]) for key in new if key in old and old[key] != new[key]]
+    return [Setting("section", _limits(was, now), _limits(now, was), now.label) for was, now in both]
+
+
+def _limits(section: Section, other: Section) -> str:
+    """What the section says of those things in which the other differs."""
+    facts = {**flat(section), "ranker": section.ranker_name}
+    told = [field.name for field in fields(section) if getattr(section, field.name) != getattr(other, field.name)]
+    return ", ".join(f"{name.replace('_', ' ')} {_value(facts[name])}" for name in told)
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return "none"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A context and another one that is looked at after it."""
+
+    before: Side
+    after: Side
+    comparison: Comparison
+    settings: tuple[Setting, ...]
+    """What both were asked and made by, where it is not the same."""
+
+    @classmethod
+    def of(cls, before: Side, after: Side) -> "Beside":
+        """Compared in every respect."""
+        return cls(before, after, compare(before, after), settings_between(before.inputs, after.inputs))
+
+    @property
+    def is_same(self) -> bool:
+        """Whether a reader of either would have read the same, to the letter."""
+        return self.before.content == self.after.content
+
+    @property
+    def missing(self) -> frozenset[str]:
+        """The sources that could not be read, on either side."""
+        return self.before.missing | self.after.missing

@@ -1,0 +1,107 @@
+"""What would the agent be told today? The request again, beside what was told then, each difference explained.
+
+Any two contexts beside each other, and choosing the other one.
+"""
+
+import re
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+
+from agents.models import Agent
+from assembly.access import assembly_for
+from assembly.comparison.presentation import beside_page, cause_addresses, deed_rows
+from assembly.comparison.rerun import again_today, two, whom_of
+from assembly.models import Assembly, AssemblyQuerySet
+from config.http.errors import NotFound
+from teams.models import Team
+from teams.principal import Principal
+from teams.views.asking import asking
+
+
+def again(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """The context then and today. Nothing is recorded."""
+    assembly = assembly_for(asking(request), id_)
+    found = again_today(assembly)
+    causes = [mine for _change, mine in found.changes]
+    whom = whom_of(assembly)
+    addresses = cause_addresses({one for mine in causes for one in mine}, whom.agent, whom.team)
+    page = {
+        "assembly": assembly,
+        "found": found,
+        "since": deed_rows(found.beside, found.changes, addresses),
+        **beside_page(found.beside, causes, addresses),
+    }
+    return render(request, "assembly/again.html", page)
+
+
+ID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+OFFERED = 20
+"""The newest contexts to choose from."""
+LISTED = ("id", "created", "agent_name", "team_name", "topic", "tokens", "budget")
+
+
+def compare(request: HttpRequest) -> HttpResponse:
+    """Both contexts; where one of them is not named yet, which others there are."""
+    principal = asking(request)
+    before, after = (_named(principal, request.GET.get(name, "")) for name in ("before", "after"))
+    faults = [found for found in (before, after) if isinstance(found, str)]
+    if isinstance(before, Assembly) and isinstance(after, Assembly):
+        return _beside(request, before, after)
+    if before is None and isinstance(after, Assembly):
+        return redirect(f"{reverse('context_compare')}?{urlencode({'before': str(after.id)})}")
+    first = before if isinstance(before, Assembly) else None
+    return _choosing(request, principal, first, faults)
+
+
+def _named(principal: Principal, text: str) -> Assembly | str | None:
+    """The context that an id or an address names; None where nothing is given; else what is wrong, in words."""
+    if not text.strip():
+        return None
+    found = ID.search(text)
+    if found is None:
+        return _("This names no context. Paste the address of its page, or its id.")
+    try:
+        return assembly_for(principal, UUID(found[0]))
+    except NotFound:
+        return _("This context was not found. Check the address, and whether you have access.")
+
+
+def _beside(request: HttpRequest, before: Assembly, after: Assembly) -> HttpResponse:
+    """Both, and what was changed between the making of the one and of the other."""
+    found = two(before, after)
+    causes = [mine for _change, mine in found.changes]
+    agent = Agent.objects.filter(id=before.agent_id).first() if before.agent_id == after.agent_id else None
+    both_in = before.team_id if before.team_id == after.team_id else None
+    team = Team.objects.filter(id=both_in).first() if both_in else None
+    addresses = cause_addresses({one for mine in causes for one in mine}, agent, team)
+    page = {
+        "before": before,
+        "after": after,
+        "is_backward": after.created < before.created,
+        "since": deed_rows(found.beside, found.changes, addresses),
+        **beside_page(found.beside, causes, addresses),
+    }
+    return render(request, "assembly/comparison.html", page)
+
+
+def _choosing(request: HttpRequest, principal: Principal, before: Assembly | None, faults: list[str]) -> HttpResponse:
+    contexts = Assembly.objects.visible_to(principal).order_by("-created", "-id")
+    if before:
+        contexts = contexts.filter(agent_id=before.agent_id).exclude(id=before.id)
+    page: dict[str, Any] = {
+        "before": before,
+        "contexts": _offered(contexts),
+        "fault": faults[0] if faults else "",
+        "typed": request.GET.get("after", ""),
+    }
+    return render(request, "assembly/comparison_choice.html", page, status=404 if faults else 200)
+
+
+def _offered(contexts: AssemblyQuerySet) -> list[Assembly]:
+    return list(contexts.only(*LISTED)[:OFFERED])

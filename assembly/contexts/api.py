@@ -1,0 +1,182 @@
+"""REST: assembling, reading what was assembled, replaying it, adding to it; counting and compressing texts."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agents.access import agent_for
+from agents.models import Agent
+from assembly.access import assembly_for
+from assembly.contexts.documents import assembly_document, decision_document, summary_documents
+from assembly.contexts.search.parameters import PARAMETERS, Parameter, wanted_or_refused
+from assembly.contexts.search.search import found
+from assembly.contexts.search.sql import after_of
+from assembly.contexts.search.visibility import Sight
+from assembly.contexts.serializers import (
+    AppendSerializer,
+    AssemblyRequestSerializer,
+    AssemblySerializer,
+    AssemblySummarySerializer,
+    CompressRequestSerializer,
+    CompressSerializer,
+    DecisionSerializer,
+    ReplaySerializer,
+    TokensRequestSerializer,
+    TokensSerializer,
+    asked_of,
+)
+from assembly.pipeline.answer_cache import Answer
+from assembly.pipeline.append_event import append
+from assembly.pipeline.prepare import tokenizer_named
+from assembly.pipeline.service import assemble
+from assembly.pipeline.summaries.extractive import compress
+from assembly.records.reader import content_of, recorded, replay
+from config.http.cursors import cursor_at, limit_of, next_address, stretch_of
+from config.http.errors import Conflict, NotFound
+from config.http.idempotency import idempotent
+from config.http.openapi import LOCATION, PAGE
+from memories.models import Event
+from memories.services import events_create
+from teams.access import Action, team_for
+from teams.api.serializers import page_serializer
+from teams.api.view import ApiView
+
+
+def created(answer: Answer) -> Response:
+    """The answer to a request that made an assembly."""
+    location = f"/api/v1/assemblies/{answer.assembly.id}"
+    return Response(assembly_document(answer), status.HTTP_201_CREATED, headers={"Location": location})
+
+
+def filter_of(name: str, parameter: Parameter) -> OpenApiParameter:
+    """One of the filters of lists, for the OpenAPI document."""
+    return OpenApiParameter(name, dict(parameter.schema), description=parameter.description)
+
+
+class AssemblyList(ApiView):
+    @extend_schema(
+        operation_id="assemblies_list",
+        parameters=[*(filter_of(name, parameter) for name, parameter in PARAMETERS.items()), *PAGE],
+        responses=page_serializer(AssemblySummarySerializer),
+    )
+    def get(self, request: Request) -> Response:
+        """The assemblies that you may see, newest first. A page may hold fewer than its limit: go on while there is a
+        `next`.
+        """
+        query = self.query(*PARAMETERS, "cursor", "limit")
+        sight = Sight(self.principal)
+        wanted, limit = wanted_or_refused(query, sight), limit_of(query.get("limit", ""))
+        page = found(sight=sight, wanted=wanted, after=after_of(query.get("cursor", "")), limit=limit)
+        following = next_address(request.path, query, cursor_at(page.next)) if page.next else None
+        return Response({"results": summary_documents(page.contexts), "next": following})
+
+    @extend_schema(
+        parameters=[LOCATION],
+        operation_id="assemblies_create",
+        request=AssemblyRequestSerializer,
+        responses={201: AssemblySerializer},
+    )
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Assemble the best context that fits the budget, and record it."""
+        self.query()
+        data = self.validated(AssemblyRequestSerializer)
+        agent: Agent = agent_for(self.principal, data.pop("agent"), Action.READ)
+        slug = data.pop("team")
+        team = team_for(self.principal, slug) if slug is not None else None
+        return created(assemble(agent=agent, team=team, asked=asked_of(data), principal=self.principal))
+
+
+class AssemblyDetail(ApiView):
+    @extend_schema(operation_id="assemblies_read", responses=AssemblySerializer)
+    def get(self, request: Request, id_: UUID) -> Response:
+        """An assembly as it was returned, rebuilt from its record."""
+        self.query()
+        told = recorded(assembly_for(self.principal, id_))
+        return Response(assembly_document(Answer(told.assembly, content_of(told), told.decisions)))
+
+
+class AssemblyDecisions(ApiView):
+    @extend_schema(
+        operation_id="assemblies_decisions",
+        parameters=PAGE,
+        responses=page_serializer(DecisionSerializer),
+    )
+    def get(self, request: Request, id_: UUID) -> Response:
+        """What happened to each candidate, and why, in the order in which the engine decided."""
+        query = self.query("cursor", "limit")
+        told = recorded(assembly_for(self.principal, id_))
+        sections = {section.key: section for section in told.inputs.profile.sections}
+        found, cursor = stretch_of([*enumerate(told.decisions)], query)
+        documents = [decision_document(one, place, sections[one.section]) for place, one in found]
+        return Response({"results": documents, "next": next_address(request.path, query, cursor)})
+
+
+class AssemblyReplay(ApiView):
+    @extend_schema(operation_id="assemblies_replay", request=None, responses=ReplaySerializer)
+    @idempotent
+    def post(self, request: Request, id_: UUID) -> Response:
+        """Assemble again from the record alone, and compare byte for byte."""
+        self.query()
+        result = replay(recorded(assembly_for(self.principal, id_)))
+        return Response({"identical": result.identical, "sha256": result.sha256})
+
+
+class AssemblyAppend(ApiView):
+    @extend_schema(
+        parameters=[LOCATION],
+        operation_id="assemblies_append",
+        request=AppendSerializer,
+        responses={201: AssemblySerializer},
+    )
+    @idempotent
+    def post(self, request: Request, id_: UUID) -> Response:
+        """Add an event to a finished context, first; its weakest parts go where it has no room. A new assembly."""
+        self.query()
+        assembly = assembly_for(self.principal, id_)
+        agent = agent_for(self.principal, assembly.agent_slug, Action.WRITE)
+        wishes = self.validated(AppendSerializer)
+        with transaction.atomic():  # without the assembly, there is no new event either
+            event = self._event(agent, **wishes)
+            return created(append(assembly=assembly, event=event, principal=self.principal))
+
+    def _event(self, agent: Agent, event: dict[str, Any] | None = None, event_id: UUID | None = None) -> Event:
+        if event is not None:
+            made = events_create(agent=agent, facts=[event], principal=self.principal)
+            if not made:
+                raise Conflict("An event with this external id is there already. Name it by its id.")
+            return made[0]
+        found = Event.objects.filter(agent=agent, id=event_id).first() if event_id else None
+        if found is None:
+            raise NotFound(f"The event “{event_id}”")
+        return found
+
+
+class Tokens(ApiView):
+    @extend_schema(operation_id="tokens_count", request=TokensRequestSerializer, responses=TokensSerializer)
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """How many tokens a text counts."""
+        self.query()
+        asked = self.validated(TokensRequestSerializer)
+        return Response({"tokens": tokenizer_named(asked["tokenizer"]).count(asked["content"]), **_name(asked)})
+
+
+class Compress(ApiView):
+    @extend_schema(operation_id="compress", request=CompressRequestSerializer, responses=CompressSerializer)
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """A text within so many tokens: whole, else its most telling sentences, else its beginning with a marker."""
+        self.query()
+        asked = self.validated(CompressRequestSerializer)
+        made = compress(asked["content"], asked["max_tokens"], tokenizer_named(asked["tokenizer"]))
+        return Response({"content": made.text, "tokens": made.tokens, "method": made.method, **_name(asked)})
+
+
+def _name(asked: dict[str, Any]) -> dict[str, Any]:
+    return {"tokenizer": asked["tokenizer"]}

@@ -1,0 +1,285 @@
+"""When each source was asked, how long it took and how long it might have taken: rows of a table, with their bars.
+
+Where the budget of a context went, layer by layer and section by section. Pure: everything comes in as values.
+
+The rules that applied to a context, and what each did.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
+from django.urls import reverse
+
+from assembly.contexts.items import Tag, cut_tag, is_left_out, tag_of_code
+from assembly.engine.codes import Code, SourceCode
+from assembly.engine.types import Decision
+from assembly.models import Assembly, StoredRule
+from assembly.records.warnings import SERVERS, label_of, trouble_with
+from assembly.sources.external.questions import SOURCE as EXTERNAL
+from teams.principal import Principal
+
+WATERFALL_WIDTH = 1000  # of a bar, in the units of its SVG
+LEAST = 6
+TAGS = {SourceCode.SOURCE_TIMEOUT: "late", SourceCode.SOURCE_FAILED: "failed"}
+"""What became of a source that told nothing."""
+COMPLETE = frozenset({"agent_files", "team_files", "daily_logs", "turns", "additional_context", "task_stack", *SERVERS})
+"""These give all that there is: their limit is how much that can be."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """One source. Times are milliseconds since the assembly began; None: an older record, which has none.
+
+    `x`, `width` and `deadline_x` are in the units of the bar's SVG.
+    """
+
+    label: str
+    count: int
+    limit: int
+    started_ms: int | None
+    ms: int
+    deadline_ms: int | None
+    x: int
+    width: int
+    deadline_x: int | None
+    tag: str = ""
+    trouble: str = ""
+    left_out: int = 0
+    is_full: bool = False
+    """It gave as many as it may, so there may be more that nobody looked at."""
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether its times are on record."""
+        return self.started_ms is not None
+
+
+def longest_of(assembly: Assembly) -> int:
+    """Milliseconds that the bars are drawn along: the whole assembly, or the last source where that took longer."""
+    ends: list[int] = [report.get("started_ms", 0) + report["ms"] for report in assembly.sources]
+    return max([assembly.assembly_ms, *ends, 1])
+
+
+def tag_of(assembly: Assembly, section: Mapping[str, Any]) -> str:
+    """What became of the source of a recorded section of the profile, in one word; empty where it answered."""
+    source = f"{EXTERNAL}:{section['key']}" if section["source"] == EXTERNAL else section["source"]
+    codes = {report["name"]: report.get("code") for report in assembly.sources}
+    code = codes.get(source) or codes.get(section["source"])
+    return TAGS[SourceCode(code)] if code else ""
+
+
+def source_rows(assembly: Assembly) -> list[SourceRow]:
+    """The sources in the order in which they were asked, by the names that people know."""
+    reports = sorted(assembly.sources, key=lambda report: report.get("started_ms", 0))
+    scale = WATERFALL_WIDTH / longest_of(assembly)
+    return [_row(report, scale) for report in reports]
+
+
+def _row(report: dict[str, Any], scale: float) -> SourceRow:
+    started, deadline, code = report.get("started_ms"), report.get("deadline_ms"), report.get("code")
+    width = max(LEAST, round(report["ms"] * scale))
+    return SourceRow(
+        label=label_of(report["name"]),
+        count=report["count"],
+        limit=report["limit"],
+        started_ms=started,
+        ms=report["ms"],
+        deadline_ms=deadline,
+        x=min(round((started or 0) * scale), WATERFALL_WIDTH - width),
+        width=width,
+        deadline_x=round(deadline * scale) if deadline is not None and deadline * scale <= WATERFALL_WIDTH else None,
+        tag=TAGS[SourceCode(code)] if code else "",
+        trouble=_trouble(report, SourceCode(code)) if code else "",
+        left_out=report.get("left_out", 0),
+        is_full=report["name"] not in COMPLETE and 0 < report["limit"] <= report["count"],
+    )
+
+
+def _trouble(report: dict[str, Any], code: SourceCode) -> str:
+    """In words; the fault of an external source or of a server is a sentence, that of others a class's name."""
+    told = trouble_with(report["name"], code)
+    fault = report.get("fault", "")
+    repeated = told.startswith(fault.rstrip("."))
+    return f"{fault} {told}" if " " in fault and not repeated else told
+
+
+WIDTH, GAP = 1000, 1.5  # of the bar, in the units of its SVG
+FEW = 3  # sections of a layer whose names stand on its line
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What became of a cap, in tokens: `used` + `lent` + `unused` is the cap, or the whole budget where that is less.
+
+    Unused is what it still might have used of what was free in the end. Lent is the rest of its cap: others used it.
+    Without a cap of its own, which is taken from what remains, nothing was lent and nothing unused.
+    """
+
+    cap: int | None
+    used: int
+    lent: int | None = None
+    unused: int | None = None
+
+    @classmethod
+    def of(cls, cap: int | None, used: int, *, budget: int, free: int) -> "Room":
+        """That of a cap in a context of so large a budget, of which so much was free in the end."""
+        if cap is None:
+            return cls(cap, used)
+        left = max(0, min(cap, budget) - used)
+        unused = min(left, free)
+        return cls(cap, used, left - unused, unused)
+
+
+@dataclass(frozen=True, slots=True)
+class SectionRow:
+    """A section in the table of the budget."""
+
+    label: str
+    layer: str
+    room: Room
+    required: bool
+    included: int
+    considered: int
+    tags: tuple[Tag, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LayerRow:
+    """Sections of one layer that follow one another, and what they have together."""
+
+    layer: str
+    room: Room
+    sections: tuple[SectionRow, ...]
+
+    @property
+    def label(self) -> str:
+        """The names of its sections; empty where these are too many for a line."""
+        return ", ".join(row.label for row in self.sections) if len(self.sections) <= FEW else ""
+
+    @property
+    def required(self) -> bool:
+        """Whether none of it may be cut."""
+        return all(row.required for row in self.sections)
+
+    @property
+    def included(self) -> int:
+        return sum(row.included for row in self.sections)
+
+    @property
+    def considered(self) -> int:
+        return sum(row.considered for row in self.sections)
+
+
+@dataclass(frozen=True, slots=True)
+class BarPiece:
+    """A layer in the bar, from x to x + width in the units of its SVG."""
+
+    layer: str
+    labels: str
+    tokens: int
+    x: float
+    width: float
+
+    @property
+    def inner(self) -> float:
+        """Its width without the gap to the next piece."""
+        return round(max(self.width - GAP, self.width / 2), 2)
+
+
+def free_of(assembly: Assembly) -> int:
+    """Tokens of the budget that nothing used."""
+    return max(0, assembly.budget - assembly.tokens)
+
+
+def layer_rows(assembly: Assembly, decisions: Sequence[Decision]) -> list[LayerRow]:
+    """The layers in the order of the context, each with its sections."""
+    budget, free = assembly.budget, free_of(assembly)
+    found = []
+    for layer, group in groupby(_section_rows(assembly, decisions), key=attrgetter("layer")):
+        sections = tuple(group)
+        caps = [row.room.cap for row in sections]
+        cap = None if None in caps else sum(cap for cap in caps if cap is not None)
+        used = sum(row.room.used for row in sections)
+        found.append(LayerRow(layer, Room.of(cap, used, budget=budget, free=free), sections))
+    return found
+
+
+def bar(assembly: Assembly, rows: Sequence[LayerRow]) -> list[BarPiece]:
+    """The layers along the budget, in order; empty ones not at all."""
+    scale = WIDTH / max(assembly.budget, assembly.tokens, 1)
+    found, before = [], 0
+    for row in rows:
+        tokens = row.room.used
+        labels = ", ".join(section.label for section in row.sections if section.room.used)
+        if tokens:
+            found.append(BarPiece(row.layer, labels, tokens, round(before * scale, 2), round(tokens * scale, 2)))
+        before += tokens
+    return found
+
+
+def _section_rows(assembly: Assembly, decisions: Sequence[Decision]) -> Iterator[SectionRow]:
+    of_profile = {section["key"]: section for section in assembly.profile["sections"]}
+    of_section: dict[str, list[Decision]] = {}
+    for decision in decisions:
+        of_section.setdefault(decision.section, []).append(decision)
+    budget, free = assembly.budget, free_of(assembly)
+    for section in assembly.sections:
+        described, own = of_profile[section["key"]], of_section.get(section["key"], [])
+        yield SectionRow(
+            label=section["label"],
+            layer=section["layer"].lower(),
+            room=Room.of(section["cap"], section["tokens"], budget=budget, free=free),
+            required=described["required"],
+            included=section["included"],
+            considered=section["considered"],
+            tags=_tags(section["status"], own, tag_of(assembly, described)),
+        )
+
+
+def _tags(status: str, decisions: Sequence[Decision], of_source: str) -> tuple[Tag, ...]:
+    if status == "cut":
+        return (cut_tag(next(decision for decision in decisions if decision.code == Code.TRUNCATED)),)
+    if of_source:
+        return (Tag(f"source {of_source}", "bad"),)
+    if status == "empty":
+        return (Tag("empty", "plain"),)
+    if status == "left_out":
+        return (Tag("left out", "bad"),)
+    counts: Counter[Tag] = Counter()
+    for code, count in Counter(decision.code for decision in decisions if is_left_out(decision)).items():
+        counts[tag_of_code(code)] += count
+    missed = tuple(Tag(f"{count:,} {tag.label}", tag.tone) for tag, count in counts.items())
+    return missed or (Tag("whole", "good"),)
+
+
+@dataclass(frozen=True, slots=True)
+class FiredRule:
+    """A rule as it was. `address` leads to that version; empty where it can no longer be read."""
+
+    name: str
+    version: int
+    scope: str
+    did: Mapping[str, int]
+    address: str
+
+
+def fired_rules(principal: Principal, assembly: Assembly) -> list[FiredRule]:
+    """Those that fired, in the order in which they counted; one query where any did."""
+    recorded = assembly.request.get("rules", ())
+    names = [rule["name"] for rule in recorded]
+    readable = set(_readable(principal, names)) if names else set()
+    return [_fired(rule, readable=rule["name"] in readable) for rule in recorded]
+
+
+def _readable(principal: Principal, names: list[str]) -> list[str]:
+    return list(StoredRule.objects.visible_to(principal).filter(name__in=names).values_list("name", flat=True))
+
+
+def _fired(rule: Mapping[str, Any], *, readable: bool) -> FiredRule:
+    name, version = rule["name"], rule["version"]
+    address = reverse("rule_version", args=[name, version]) if readable else ""
+    return FiredRule(name, version, rule["scope"], rule["did"], address)

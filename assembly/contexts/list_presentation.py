@@ -1,0 +1,249 @@
+"""The rows of the list of contexts, in words: a template takes its time for each filter, and here are dozens of rows.
+
+Pure: everything comes in as values.
+
+What people call a thing that contexts hold, where they may read it.
+
+What a list of contexts shows, as a sentence: “Of Luna, in the last 7 days, with something left out”.
+"""
+
+import datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.db import models
+from django.utils.formats import date_format
+from django.utils.text import Truncator
+from django.utils.translation import gettext as _
+
+from agents.models import Agent, AgentFile, DailyLog
+from assembly.contexts.forms import ContextFilterForm, reason_label
+from assembly.contexts.items import Tag
+from assembly.contexts.links import ANY_ID, address_pattern
+from assembly.contexts.search.criteria import Thing
+from assembly.engine.reasons import warning_label
+from assembly.models import Assembly
+from assembly.templatetags.budgets import width
+from config.http.errors import DossierError
+from memories.access import memory_for
+from memories.models import Document, Entity, Event, Pattern, Thread, Tool
+from teams.models import Team, TeamFile
+from teams.principal import Principal
+
+TOPIC = 80  # characters of a topic
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRow:
+    """A context among others. `share`: the part of the budget that is used, in the units of the bar's SVG."""
+
+    address: str
+    created: datetime.datetime
+    whose: str
+    topic: str
+    profile: str
+    share: int
+    is_over: bool
+    tokens: str
+    left_out: str
+    outcomes: tuple[Tag, ...]
+    took: str
+
+
+def context_rows(contexts: Sequence[Assembly]) -> list[ContextRow]:
+    """Them in their order."""
+    address = address_pattern("context", ANY_ID)
+    return [_row(context, address.format(context.id)) for context in contexts]
+
+
+def _row(context: Assembly, address: str) -> ContextRow:
+    return ContextRow(
+        address=address,
+        created=context.created,
+        whose=" · ".join(filter(None, (context.agent_name, context.team_name))),
+        topic=Truncator(context.topic).chars(TOPIC) or _("No topic"),
+        profile=context.profile_name,
+        share=width(context.tokens, context.budget),
+        is_over=context.tokens > context.budget,
+        tokens=_("%(tokens)s of %(budget)s") % {"tokens": intcomma(context.tokens), "budget": intcomma(context.budget)},
+        left_out=intcomma(context.left_out),
+        outcomes=_outcomes(context),
+        took=_("%(ms)s ms") % {"ms": intcomma(context.assembly_ms)},
+    )
+
+
+def _outcomes(context: Assembly) -> tuple[Tag, ...]:
+    """Its warnings; without any, whether something was cut or left out for want of room."""
+    if context.warnings:
+        return tuple(Tag(warning_label(code), "bad") for code in context.warnings)
+    return (Tag(_("short of room"), "warn") if context.truncated else Tag(_("all had room"), "good"),)
+
+
+EXCERPT = 80
+Titled = Callable[[UUID, Principal], str]
+
+
+def thing_title(thing: Thing, principal: Principal) -> str:
+    """Its title; its ref where the person may not read it, or where it is gone."""
+    kind, _colon, id_ = thing.named.partition(":")
+    title = TITLES[kind](UUID(id_), principal) if kind in TITLES and _is_id(id_) else ""
+    if not title:
+        return thing.ref
+    return _("%(title)s, version %(version)s") % {"title": title, "version": thing.version} if thing.version else title
+
+
+def _is_id(text: str) -> bool:
+    try:
+        return bool(UUID(text))
+    except ValueError:
+        return False
+
+
+def _agent_file(id_: UUID, principal: Principal) -> str:
+    file = AgentFile.objects.filter(id=id_, agent__in=Agent.objects.visible_to(principal)).select_related("agent")
+    return _of(file.values_list("file_key", "agent__name").first())
+
+
+def _team_file(id_: UUID, principal: Principal) -> str:
+    file = TeamFile.objects.filter(id=id_, team__in=Team.objects.visible_to(principal)).select_related("team")
+    return _of(file.values_list("file_key", "team__name").first())
+
+
+def _of(found: tuple[str, str] | None) -> str:
+    return _("%(file)s of %(owner)s") % {"file": found[0].capitalize(), "owner": found[1]} if found else ""
+
+
+def _daily_log(id_: UUID, principal: Principal) -> str:
+    logs = DailyLog.objects.filter(id=id_, agent__in=Agent.objects.visible_to(principal)).select_related("agent")
+    log = logs.first()
+    named = {"owner": log.agent.name, "day": date_format(log.date, "j F Y")} if log else {}
+    return _("the log of %(owner)s, %(day)s") % named if log else ""
+
+
+def _memory(id_: UUID, principal: Principal) -> str:
+    try:
+        return _quoted(memory_for(principal, id_).text)
+    except DossierError:
+        return ""
+
+
+def _kept(model: type[Document | Entity | Event | Pattern | Thread | Tool], column: str) -> Titled:
+    """Of what agents keep: what stands in that column."""
+
+    def title(id_: UUID, principal: Principal) -> str:
+        rows: models.QuerySet[Any] = models.QuerySet(model).filter(
+            id=id_, agent__in=Agent.objects.visible_to(principal)
+        )
+        found = rows.values_list(column, flat=True).first()
+        return _quoted(str(found)) if found else ""
+
+    return title
+
+
+def _quoted(text: str) -> str:
+    return f"“{Truncator(' '.join(text.split())).chars(EXCERPT)}”"
+
+
+TITLES: dict[str, Titled] = {
+    "agent_file": _agent_file,
+    "team_file": _team_file,
+    "daily_log": _daily_log,
+    "memory": _memory,
+    "chunk": _kept(Document, "path"),
+    "entity": _kept(Entity, "name"),
+    "event": _kept(Event, "type"),
+    "pattern": _kept(Pattern, "name"),
+    "thread": _kept(Thread, "title"),
+    "tool": _kept(Tool, "name"),
+}
+
+Words = Callable[[ContextFilterForm, str], str]
+"""Says what a parameter that is given wants."""
+
+
+def sentence(form: ContextFilterForm) -> str:
+    """The whole of it; empty where everything is shown."""
+    values = form.cleaned_data
+    when = [_when(values)] if any(values.get(name) for name in ("when", "since", "until")) else []
+    said = {name: words(form, str(values[name])) for name, words in WORDS.items() if values.get(name)}
+    parts = [said[name] for name in BEFORE if name in said] + when + [said[name] for name in AFTER if name in said]
+    whole = ", ".join(parts)
+    return whole[:1].upper() + whole[1:]
+
+
+def _when(values: Mapping[str, str]) -> str:
+    since, until = values.get("since"), values.get("until")
+    if since and until:
+        return _("from %(since)s to %(until)s") % {"since": since, "until": until}
+    if since or until:
+        return _("from %s on") % since if since else _("up to %s") % until
+    return {"today": _("today"), "week": _("in the last 7 days"), "month": _("in the last 30 days")}[values["when"]]
+
+
+def _chosen(form: ContextFilterForm, name: str, value: str) -> str:
+    """The label of a choice."""
+    return str(dict(form.fields[name].widget.choices).get(value, value))
+
+
+def _agent(form: ContextFilterForm, value: str) -> str:
+    return _("of %s") % _chosen(form, "agent", value)
+
+
+def _team(form: ContextFilterForm, value: str) -> str:
+    return _("in %s") % _chosen(form, "team", value)
+
+
+def _requested_by(form: ContextFilterForm, value: str) -> str:
+    who = _("you") if value == "me" else _chosen(form, "requested_by", value)
+    return _("asked for by %s") % who
+
+
+def _profile(_form: ContextFilterForm, value: str) -> str:
+    return _("by the profile %s") % value
+
+
+def _words(_form: ContextFilterForm, value: str) -> str:
+    return _("with the words “%s”") % value
+
+
+def _only(_form: ContextFilterForm, value: str) -> str:
+    return _("cut or with a warning") if value == "cut" else _("with something left out")
+
+
+def _warning(_form: ContextFilterForm, value: str) -> str:
+    return _("with the warning “%s”") % warning_label(value)
+
+
+def _reason(_form: ContextFilterForm, value: str) -> str:
+    return _("where something was %s") % reason_label(value)
+
+
+def _contains(form: ContextFilterForm, _value: str) -> str:
+    return _("that contain %s") % _title(form, form.wanted.contains)
+
+
+def _omits(form: ContextFilterForm, _value: str) -> str:
+    return _("that leave out %s") % _title(form, form.wanted.omits)
+
+
+def _title(form: ContextFilterForm, thing: Thing | None) -> str:
+    return thing_title(thing, form.sight.principal) if thing else ""
+
+
+BEFORE = ("agent", "team", "requested_by")
+AFTER = ("profile", "only", "warning", "reason", "contains", "omits", "q")
+WORDS: Mapping[str, Words] = {
+    "agent": _agent,
+    "team": _team,
+    "requested_by": _requested_by,
+    "profile": _profile,
+    "only": _only,
+    "warning": _warning,
+    "reason": _reason,
+    "contains": _contains,
+    "omits": _omits,
+    "q": _words,
+}

@@ -1,0 +1,185 @@
+"""Which thing a name means that was typed above the list of contexts: each choice leads back with its filter set.
+
+The list of contexts.
+
+Lists of contexts as files: what is in one, the download, and how far a long one is.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_http_methods
+
+from assembly.contexts.exports import (
+    AT_ONCE,
+    COLUMNS,
+    FORMATS,
+    KEPT,
+    AccessChanged,
+    context_file_begin,
+    context_file_for,
+    file_sent,
+    list_sent,
+    require_same_access,
+    short_list,
+)
+from assembly.contexts.forms import THINGS, ContextFilterForm
+from assembly.contexts.list_presentation import context_rows, sentence
+from assembly.contexts.search.db import TooBroad
+from assembly.contexts.search.search import Found, found
+from assembly.contexts.search.sql import after_of
+from assembly.contexts.search.things import Group, things_called
+from assembly.contexts.search.visibility import Sight
+from assembly.models import ContextFile
+from config.http.cursors import cursor_at, limit_of, next_address
+from memories.jobs import UNFINISHED
+from teams.views.asking import asking
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A thing, and the list of the contexts that it narrows."""
+
+    title: str
+    owner: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceGroup:
+    """Things of one kind."""
+
+    label: str
+    choices: Sequence[Choice]
+    has_more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Which thing of that name the field means."""
+
+    label: str
+    words: str
+    groups: Sequence[ChoiceGroup]
+
+
+def questions(form: ContextFilterForm, path: str, asked: Mapping[str, str]) -> list[Question]:
+    """One for each field that holds a name. `asked` is what the address asks for. Raises TooBroad."""
+    kept = {name: value for name, value in asked.items() if name != "cursor"}
+    found = []
+    for name, words in form.named.items():
+        groups = things_called(words, sight=form.sight, wanted=form.wanted)
+        choices = [_group(group, f"{path}?", {**kept, name: ""}, name) for group in groups]
+        found.append(Question(str(form.fields[name].label), words, choices))
+    return found
+
+
+def _group(group: Group, path: str, kept: Mapping[str, str], name: str) -> ChoiceGroup:
+    choices = [Choice(one.title, one.owner, path + urlencode({**kept, name: one.ref})) for one in group.offered]
+    return ChoiceGroup(group.label, choices, group.has_more)
+
+
+def contexts(request: HttpRequest) -> HttpResponse:
+    """The contexts that the person may read, newest first; filters are in the address."""
+    sight = Sight(asking(request))
+    form = ContextFilterForm(request.GET, sight=sight)
+    asked = {name: value for name, value in request.GET.dict().items() if value}
+    page, choosing, too_broad = _list_page(request, form, asked)
+    narrowed = {name: value for name, value in asked.items() if name in form.fields}
+    context = {
+        "form": form,
+        "sentence": sentence(form) if form.is_valid() else "",
+        "page": page,
+        "questions": choosing,
+        "is_typing": request.headers.get("HX-Trigger-Name") in THINGS,
+        "rows": context_rows(page.contexts),
+        "too_broad": too_broad,
+        "filtered": bool(narrowed),
+        "is_first": "cursor" not in asked,
+        "next": next_address(request.path, asked, cursor_at(page.next)) if page.next else None,
+        "narrowed": narrowed,
+    }
+    response = render(request, "assembly/context_list.html", context)
+    if request.headers.get("HX-Request") and not context["is_typing"]:
+        response["HX-Push-Url"] = f"{request.path}?{urlencode(asked)}"
+    return response
+
+
+def _list_page(
+    request: HttpRequest, form: ContextFilterForm, asked: Mapping[str, str]
+) -> tuple[Found, Sequence[Question], str]:
+    """The page that the address asks for, or what is to be chosen first; and what to say where it took too long."""
+    limit, after = limit_of(request.GET.get("limit", "")), after_of(request.GET.get("cursor", ""))
+    nothing = Found((), None)
+    try:
+        if not form.is_valid():
+            return nothing, questions(form, request.path, asked), ""
+        return found(sight=form.sight, wanted=form.wanted, after=after, limit=limit), (), ""
+    except TooBroad as error:
+        return nothing, (), error.detail
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def context_list_download(request: HttpRequest) -> HttpResponseBase:
+    """What is in the file that the filters of the address select; sent, the file itself or the page of its making."""
+    sight = Sight(asking(request))
+    form = ContextFilterForm(request.GET, sight=sight)
+    kind = request.POST.get("format", "")
+    if request.method == "POST" and form.is_valid() and kind in FORMATS:
+        return _made(sight, form.parameters, kind)
+    context = {
+        "form": form,
+        "sentence": sentence(form) if form.is_valid() else "",
+        "formats": ContextFile.Format.choices,
+        "columns": COLUMNS,
+        "at_once": AT_ONCE,
+        "asked": request.GET.urlencode(),
+    }
+    is_faulty = request.method == "POST" or not form.is_valid()
+    return render(request, "assembly/context_list_download.html", context, status=422 if is_faulty else 200)
+
+
+def _made(sight: Sight, parameters: dict[str, str], kind: str) -> HttpResponseBase:
+    try:
+        contexts = short_list(sight=sight, parameters=parameters)
+    except TooBroad:
+        contexts = None
+    if contexts is not None:
+        return list_sent(contexts, kind)
+    file = context_file_begin(parameters=parameters, kind=kind, principal=sight.principal)
+    return redirect("context_file", id_=file.id)
+
+
+def context_file(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """How far it is, or the way to it; htmx asks again while it is being prepared."""
+    return _download_page(request, context_file_for(asking(request), id_))
+
+
+def _download_page(request: HttpRequest, file: ContextFile, *, refusal: str = "") -> HttpResponse:
+    context = {
+        "file": file,
+        "refusal": refusal,
+        "again": f"{reverse('context_list_download')}?{urlencode(file.parameters)}",
+        "is_running": file.finished_at is None and file.job is not None and file.job.status in UNFINISHED,
+        "hours": round(KEPT.total_seconds() / 3600),
+    }
+    return render(request, "assembly/context_file.html", context, status=AccessChanged.status if refusal else 200)
+
+
+def context_file_download(request: HttpRequest, id_: UUID) -> HttpResponseBase:
+    """The file, once it is finished, for somebody who still sees what is in it."""
+    principal = asking(request)
+    file = context_file_for(principal, id_)
+    if file.finished_at is None:
+        return redirect("context_file", id_=file.id)
+    try:
+        require_same_access(file, principal)
+    except AccessChanged as refused:
+        return _download_page(request, file, refusal=refused.detail)
+    return file_sent(file)

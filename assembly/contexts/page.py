@@ -1,0 +1,162 @@
+"""Where, among the pages of one context, an item is listed and where it stands in the text. Pure.
+
+What the pages of one context share: the record, its exact text, and how its items are worded and found.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from urllib.parse import quote
+from uuid import UUID
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from assembly.access import assembly_for
+from assembly.contexts.exact_text import NEAR_END, STRETCH, Part, Piece, Run, Stretch
+from assembly.contexts.items import Item, Items, included, left_out
+from assembly.contexts.links import Whereabouts, whereabouts
+from assembly.models import Assembly
+from assembly.records.item_titles import short_title
+from assembly.records.reader import RecordDamaged, Recorded, content_of, recorded
+from teams.principal import Principal
+from teams.views.asking import asking
+
+IN_SHOWN, OUT_SHOWN = 20, 8
+"""So many items of each kind stand on the page of a context; the others follow when they are asked for."""
+SURELY_SHOWN = STRETCH - NEAR_END
+"""What begins before this character of the text stands on the page of the context."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """The addresses of items."""
+
+    told: Recorded
+
+    def in_list(self, position: int) -> str:
+        """Of the item where it is listed: on the page of the context, or further on in the list of all that is in."""
+        if position in self._on_page:
+            return f"{self._page}#item-{position}"
+        return f"{self._list}?which=in&at={position}#item-{position}"
+
+    def why(self, position: int) -> str:
+        """Of the page that says why the item is in or not."""
+        return f"{self._why}?ref={quote(self.told.decisions[position].ref, safe='')}"
+
+    def in_text(self, position: int) -> str:
+        """Of the item in the exact text; empty for what is not in."""
+        start = self.told.decisions[position].start
+        if start is None:
+            return ""
+        if start < SURELY_SHOWN:
+            return f"{self._page}#text-{position}"
+        return f"{self._text}?begin={start}#text-{position}"
+
+    @cached_property
+    def _page(self) -> str:
+        return self._address("context")
+
+    @cached_property
+    def _list(self) -> str:
+        return self._address("context_items")
+
+    @cached_property
+    def _why(self) -> str:
+        return self._address("context_why_not")
+
+    @cached_property
+    def _text(self) -> str:
+        return self._address("context_exact")
+
+    def _address(self, page: str) -> str:
+        return reverse(page, args=[self.told.assembly.id])
+
+    @cached_property
+    def _on_page(self) -> set[int]:
+        return {*included(self.told)[:IN_SHOWN], *left_out(self.told)[:OUT_SHOWN]}
+
+
+@dataclass(frozen=True, slots=True)
+class ListedItem:
+    """An item, where its page is that says why, and where it stands in the text: empty for what is not in."""
+
+    item: Item
+    why_address: str
+    text_address: str
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedPart:
+    """A part of the text with where it leads: to its item in the lists, and to the version that it came from."""
+
+    runs: tuple[Run, ...]
+    position: int | None
+    begins: bool
+    item_address: str = ""
+    item_label: str = ""
+    source_address: str = ""
+    source_label: str = ""
+
+
+@dataclass(frozen=True)
+class ContextPage:
+    """One context, open for reading: its items and its exact text are worded and linked as they are asked for."""
+
+    told: Recorded
+    whereabouts: Whereabouts
+
+    @property
+    def assembly(self) -> Assembly:
+        return self.told.assembly
+
+    @cached_property
+    def items(self) -> Items:
+        return Items(self.told, self.whereabouts)
+
+    @cached_property
+    def places(self) -> Places:
+        return Places(self.told)
+
+    @cached_property
+    def content(self) -> str | None:
+        """The exact text; None: the record does not give it any more."""
+        try:
+            return content_of(self.told)
+        except RecordDamaged:
+            return None
+
+    def listed(self, positions: list[int]) -> list[ListedItem]:
+        """The items at these positions."""
+        of = self.places
+        return [ListedItem(item, of.why(item.position), of.in_text(item.position)) for item in self.items.at(positions)]
+
+    def linked(self, shown: Stretch) -> list[tuple[Piece, list[LinkedPart]]]:
+        """The sections of a stretch, each with its parts and where these lead."""
+        return [(piece, [self._linked(part) for part in piece.parts]) for piece in shown.pieces]
+
+    def _linked(self, part: Part) -> LinkedPart:
+        position = part.position
+        if position is None or not part.begins:
+            return LinkedPart(part.runs, position, begins=False)
+        title = {"title": short_title(self.items.title(position))}
+        return LinkedPart(
+            part.runs,
+            position,
+            begins=True,
+            item_address=self.places.in_list(position),
+            item_label=_("Why it is in: %(title)s") % title,
+            source_address=self.items.address(position),
+            source_label=_("The version that it came from: %(title)s") % title,
+        )
+
+
+def page_of_context(request: HttpRequest, id_: UUID) -> ContextPage:
+    """The context, read once, if who asks may see its agent and its team. Raises NotFound and RecordDamaged."""
+    told = told_for(asking(request), id_)
+    return ContextPage(told, whereabouts(request, told.assembly))
+
+
+def told_for(principal: Principal, id_: UUID) -> Recorded:
+    """What the record tells of the context. Raises NotFound, and RecordDamaged where it cannot be read any more."""
+    return recorded(assembly_for(principal, id_))

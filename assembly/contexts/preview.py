@@ -1,0 +1,120 @@
+"""The forms of contexts: what to assemble, and which ones to list.
+
+What would an agent be told now?
+"""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext_lazy as _
+
+from agents.models import Agent
+from assembly.pipeline.request import MAX_TOKENS, MAX_TOPIC_CHARACTERS, Asked
+from assembly.pipeline.service import assemble
+from assembly.profiles.catalogue import profiles_all
+from assembly.profiles.shipped import CONVERSATION
+from config.http.errors import Invalid
+from teams.forms import storable
+from teams.models import Team
+from teams.principal import Principal
+from teams.views.asking import asking
+
+
+class WishesForm(forms.Form):
+    """How a context is to be put together, and for which topic."""
+
+    profile = forms.ChoiceField(
+        label=_("Profile"),
+        help_text=_("By which strategy the context is put together."),
+        initial=CONVERSATION.name,
+        required=False,
+    )
+    topic = forms.CharField(
+        label=_("Topic"),
+        help_text=_("What the conversation is about. Memories near to it come first; without one, the newest."),
+        max_length=MAX_TOPIC_CHARACTERS,
+        required=False,
+        validators=[storable],
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+    max_tokens = forms.IntegerField(
+        label=_("Budget in tokens"),
+        help_text=_("A token is about three quarters of a word. Empty: as many as the profile allows."),
+        min_value=0,
+        max_value=MAX_TOKENS,
+        required=False,
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        usable = [entry.name for entry in profiles_all() if entry.described]
+        self.fields["profile"].choices = [(name, name) for name in usable]  # type: ignore[attr-defined]
+
+    def clean_profile(self) -> str:
+        """The conversation's where none is named."""
+        return self.cleaned_data["profile"] or CONVERSATION.name
+
+
+class PreviewForm(WishesForm):
+    """What an agent would be told. `chosen` narrows the teams to those of one agent."""
+
+    field_order = ("agent", "team", "profile", "topic", "max_tokens")
+
+    agent = forms.ModelChoiceField(
+        Agent.objects.none(), to_field_name="slug", label=_("Agent"), empty_label=_("Choose an agent")
+    )
+    team = forms.ModelChoiceField(
+        Team.objects.none(),
+        to_field_name="slug",
+        label=_("Team"),
+        required=False,
+        empty_label=_("No team: the agent alone"),
+        help_text=_("In which of its teams the agent works in this conversation."),
+    )
+
+    def __init__(self, *args: Any, principal: Principal, chosen: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        teams = Team.objects.visible_to(principal).order_by("name")
+        if chosen and Agent.objects.visible_to(principal).filter(slug=chosen).exists():
+            teams = teams.filter(agent_links__agent__slug=chosen)
+            if len(teams) == 1:
+                self.initial.setdefault("team", teams[0])
+        self.fields["agent"].queryset = Agent.objects.visible_to(principal).order_by("name")  # type: ignore[attr-defined]
+        self.fields["team"].queryset = teams  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        values = {**self.cleaned_data}
+        agent, team = values.get("agent"), values.get("team")
+        if agent and team and not team.agent_links.filter(agent=agent).exists():
+            message = _("%(agent)s does not work in %(team)s. Choose one of its teams, or none.")
+            self.add_error("team", ValidationError(message, params={"agent": agent.name, "team": team.name}))
+        return values
+
+
+def preview(request: HttpRequest) -> HttpResponse:
+    """Asks for agent, team, topic and budget; assembles the context and goes to its page."""
+    principal = asking(request)
+    if request.method != "POST":
+        chosen = request.GET.get("agent", "")
+        # With an agent chosen, its teams alone are offered; htmx asks for this as the choice changes.
+        initial = {name: request.GET[name] for name in ("agent", "team", "topic", "max_tokens") if name in request.GET}
+        return _page(request, PreviewForm(principal=principal, chosen=chosen, initial=initial))
+    form = PreviewForm(request.POST, principal=principal)
+    if form.is_valid():
+        try:
+            wishes = form.cleaned_data
+            agent, team = wishes.pop("agent"), wishes.pop("team")
+            assembly = assemble(agent=agent, team=team, asked=Asked(**wishes), principal=principal).assembly
+        except Invalid as error:
+            for field in error.extra["errors"]:
+                form.add_error(field if field in form.fields else None, error.detail)
+        else:
+            return redirect("context", id_=assembly.id)
+    return _page(request, form, status=422)
+
+
+def _page(request: HttpRequest, form: PreviewForm, status: int = 200) -> HttpResponse:
+    return render(request, "assembly/preview.html", {"form": form}, status=status)

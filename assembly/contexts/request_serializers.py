@@ -1,0 +1,104 @@
+"""The strategy in the body of a request for a context."""
+
+from typing import Any, get_args
+
+from rest_framework import serializers
+
+from assembly.engine.profile import MAX_PERCENT, STEPS, CutAt
+from assembly.profiles.parser import KEY, MAX_CAP, MAX_DEPTH_LIMIT, MAX_SECTIONS, MAX_TOP_K, MAX_WEIGHT
+from config.http.api import StrictSerializer
+from config.http.fields import ExactText, Flag, Fraction
+from memories.api.fields import choice_field
+
+
+class NumberUpTo(serializers.FloatField):
+    """A JSON number from 0 to the most."""
+
+    default_error_messages = {"range": "Use a number from 0 to {most:,}."}
+
+    def __init__(self, most: int, **options: Any) -> None:
+        self.most = most
+        super().__init__(min_value=0, max_value=most, **options)
+
+    def to_internal_value(self, data: Any) -> float:
+        # NaN is in no range, and a huge whole number is never made a float.
+        if isinstance(data, bool) or not isinstance(data, int | float) or not 0 <= data <= self.most:
+            self.fail("range", most=self.most)
+        return float(data)
+
+
+class PerSection(serializers.DictField):
+    """Values by the keys of sections."""
+
+    default_error_messages = {
+        "key": "Use the keys of sections, as in recent_events.",
+        "many": f"Name at most {MAX_SECTIONS} sections.",
+    }
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        if isinstance(data, dict) and len(data) > MAX_SECTIONS:
+            self.fail("many")
+        if isinstance(data, dict) and not all(KEY.fullmatch(key) for key in data):
+            self.fail("key")
+        return super().to_internal_value(data)
+
+
+class Steps(serializers.ListField):
+    """Some of the steps for what is over budget, in their order."""
+
+    default_error_messages = {"order": f"Name each step once at most, in this order: {', '.join(STEPS)}."}
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        if not isinstance(data, list) or data != [step for step in STEPS if step in data]:
+            self.fail("order")
+        return list(data)
+
+
+class WeightsSerializer(StrictSerializer):
+    recency = NumberUpTo(MAX_WEIGHT, required=False)
+    relevance = NumberUpTo(MAX_WEIGHT, required=False)
+    salience = NumberUpTo(MAX_WEIGHT, required=False)
+    credibility = NumberUpTo(MAX_WEIGHT, required=False)
+    coherence = NumberUpTo(MAX_WEIGHT, required=False)
+
+
+class StrategySerializer(StrictSerializer):
+    weights = WeightsSerializer(required=False, help_text="How much each score counts; the profile's unless given.")
+    depth_limit = serializers.IntegerField(
+        min_value=0, max_value=MAX_DEPTH_LIMIT, required=False, help_text="Relations that a walk of the graph follows."
+    )
+    similarity_threshold = Fraction(required=False)
+    budget_allocation = PerSection(
+        child=NumberUpTo(MAX_PERCENT),
+        required=False,
+        help_text="Percents of the budget by section, or by source for all its sections.",
+    )
+    caps = PerSection(
+        child=serializers.IntegerField(min_value=0, max_value=MAX_CAP, allow_null=True),
+        required=False,
+        help_text="Most tokens by section; null: what remains.",
+    )
+    top_k = PerSection(
+        child=serializers.IntegerField(min_value=1, max_value=MAX_TOP_K, allow_null=True),
+        required=False,
+        help_text="Items that have a chance, by section; null: all.",
+    )
+    omit = serializers.ListField(
+        child=ExactText(max_length=60), max_length=MAX_SECTIONS, required=False, help_text="Sections to leave out."
+    )
+    over_budget = Steps(
+        child=serializers.ChoiceField(choices=STEPS),
+        required=False,
+        help_text="What is done, in this order, with what is over its room: the weakest hits are left out (drop), "
+        "long memories and older turns are made shorter (compact), long results and weak items are summarised "
+        "(summarise). []: nothing.",
+    )
+    fill = Flag(
+        required=False,
+        help_text="Below 90 % of the budget, what was left out for want of room gets another chance, whole or shorter.",
+    )
+    cut_at = choice_field(
+        get_args(CutAt),
+        required=False,
+        help_text="Where a text that is cut is to end; at the next finer end where that would keep less than half.",
+    )

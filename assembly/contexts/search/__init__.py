@@ -1,0 +1,1 @@
+"""This search finds contexts among millions: criteria, visibility, and pages with the newest first."""

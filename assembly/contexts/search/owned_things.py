@@ -1,0 +1,183 @@
+"""What the agent and the team of a context keep today: the things that it might have considered, and did not."""
+
+import datetime
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Min, Model, Q, QuerySet, TextField
+from django.db.models.functions import Cast
+
+from agents.models import AgentFile, DailyLog
+from assembly.engine.diff import named
+from assembly.engine.section_filling import document_of
+from assembly.models import Assembly
+from config.http.fields import date_of
+from memories.models import Document, Entity, Event, Memory, Pattern, Relation, TaskFrame, Thread, Tool
+from memories.services.language import words_in_any_language
+from memories.spaces import SLOTS
+from teams.models import TeamFile
+
+MOST_OF_A_KIND = 5
+NEWEST_EVENTS = 1_000
+"""So many of the newest are looked through for words."""
+EXCERPT = 160  # characters of a text that stands for a name
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """Something that is there today. `sources` are those that offer its like; `day` is that of a daily log."""
+
+    ref: str
+    name: str
+    created: datetime.datetime
+    sources: tuple[str, ...]
+    key: str = ""
+    """Of a file, which stands in the section of that name alone."""
+    day: datetime.date | None = None
+
+
+Rows = QuerySet[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Noun:
+    """How things of one kind are found: those of a context's agent and team, those with these words, and as what."""
+
+    owned: Callable[[Assembly], Rows]
+    saying: Callable[[Rows, str], Rows]
+    thing: Callable[[Any], Thing]
+
+
+def thing_named(assembly: Assembly, ref: str) -> Thing | None:
+    """The thing of the context's agent or team that the ref names; what belongs to others is none."""
+    kind, _, rest = named(document_of(ref)).partition(":")
+    id_ = _uuid(rest or kind)
+    nouns = [_NOUNS[kind]] if kind in _NOUNS else list(_NOUNS.values()) if id_ and not rest else []
+    for noun in nouns:
+        row = noun.owned(assembly).filter(id=id_).first() if id_ else None
+        if row is not None:
+            return noun.thing(row)
+    return None
+
+
+def things_saying(assembly: Assembly, words: str) -> Iterator[Thing]:
+    """Things of the context's agent and team that are called so, or say so: some of each kind."""
+    for noun in _NOUNS.values():
+        for row in noun.saying(noun.owned(assembly), words)[:MOST_OF_A_KIND]:
+            yield noun.thing(row)
+
+
+def _of_agent(model: type[Model]) -> Callable[[Assembly], Rows]:
+    return lambda assembly: model._default_manager.filter(agent=assembly.agent_id)  # noqa: SLF001 - documented
+
+
+def _written(rows: Rows) -> Rows:
+    """Files and logs, with the moment of their first version."""
+    dated: Rows = rows.annotate(created=Min("versions__created"))
+    return dated
+
+
+def _relations(assembly: Assembly) -> Rows:
+    return Relation.objects.filter(agent=assembly.agent_id).select_related("source", "target")
+
+
+def _memories(assembly: Assembly) -> Rows:
+    mine = Q(agent=assembly.agent_id)
+    owned = mine | Q(team=assembly.team_id) if assembly.team_id else mine
+    return Memory.objects.filter(owned).defer(*SLOTS, "search")
+
+
+def rows_with(name: str) -> Callable[[Rows, str], Rows]:
+    """Those in whose column of that name the words stand, the newest first."""
+    return lambda rows, words: rows.filter(**{f"{name}__icontains": words}).order_by("-created", "id")
+
+
+def memories_saying(rows: Rows, words: str) -> Rows:
+    """Those that hold the words, whatever their form, the newest first."""
+    return rows.filter(search=words_in_any_language(words, rows)).order_by("-created", "id")
+
+
+def _files_saying(rows: Rows, words: str) -> Rows:
+    return rows.filter(Q(file_key__iexact=words) | Q(content__icontains=words)).order_by("file_key")
+
+
+def _logs_saying(rows: Rows, words: str) -> Rows:
+    day = date_of(words)
+    return rows.filter(Q(date=day) if day else Q(content__icontains=words)).order_by("-date")
+
+
+def _events_saying(rows: Rows, words: str) -> Rows:
+    newest = rows.order_by("-occurred_at", "-id").values("id")[:NEWEST_EVENTS]
+    told: Rows = rows.filter(id__in=newest).annotate(told=Cast("content", TextField()))
+    return told.filter(Q(told__icontains=words) | Q(type__iexact=words)).order_by("-occurred_at", "-id")
+
+
+def _relations_saying(rows: Rows, words: str) -> Rows:
+    ends = Q(source__name__icontains=words) | Q(target__name__icontains=words)
+    return rows.filter(ends | Q(type__iexact=words)).order_by("-created", "id")
+
+
+def _file(row: Any, source: str) -> Thing:
+    return Thing(row.ref, row.file_key.capitalize(), row.created, (source,), key=row.file_key)
+
+
+def _log(row: Any) -> Thing:
+    return Thing(row.ref, row.date.isoformat(), row.created, ("daily_logs",), day=row.date)
+
+
+def _memory(row: Memory) -> Thing:
+    return Thing(row.ref, excerpt(row.text), row.created, ("agent_memories" if row.agent_id else "team_memories",))
+
+
+def _kept(name: Callable[[Any], str], *sources: str) -> Callable[[Any], Thing]:
+    return lambda row: Thing(row.ref, excerpt(name(row)), row.created, sources)
+
+
+def _event(row: Event) -> str:
+    said = [str(value) for value in row.content.values()] if isinstance(row.content, dict) else []
+    return f"{row.type}: {' '.join(said)}"
+
+
+def _relation(row: Relation) -> str:
+    return f"{row.source.name} {row.type} {row.target.name}"
+
+
+def excerpt(text: str) -> str:
+    """The beginning of a text, in one line, as what it is called."""
+    plain = " ".join(text[: 2 * EXCERPT].split())
+    return f"{plain[: EXCERPT - 1]}…" if len(plain) >= EXCERPT else plain
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+_NOUNS: Mapping[str, _Noun] = {
+    "agent_file": _Noun(
+        lambda assembly: _written(AgentFile.objects.filter(agent=assembly.agent_id)),
+        _files_saying,
+        lambda row: _file(row, "agent_files"),
+    ),
+    "team_file": _Noun(
+        lambda assembly: _written(TeamFile.objects.filter(team=assembly.team_id)),
+        _files_saying,
+        lambda row: _file(row, "team_files"),
+    ),
+    "daily_log": _Noun(lambda assembly: _written(DailyLog.objects.filter(agent=assembly.agent_id)), _logs_saying, _log),
+    "memory": _Noun(_memories, memories_saying, _memory),
+    "entity": _Noun(_of_agent(Entity), rows_with("name"), _kept(lambda row: row.name, "entities")),
+    "relation": _Noun(_relations, _relations_saying, _kept(_relation, "relations")),
+    "event": _Noun(_of_agent(Event), _events_saying, _kept(_event, "recent_events", "tool_results")),
+    "pattern": _Noun(_of_agent(Pattern), rows_with("name"), _kept(lambda row: row.name, "patterns")),
+    "thread": _Noun(_of_agent(Thread), rows_with("title"), _kept(lambda row: row.title, "threads")),
+    "tool": _Noun(_of_agent(Tool), rows_with("name"), _kept(lambda row: row.name, "tools")),
+    "task": _Noun(_of_agent(TaskFrame), rows_with("goal"), _kept(lambda row: row.goal, "task_stack")),
+    "document": _Noun(
+        _of_agent(Document), rows_with("path"), _kept(lambda row: row.path, "open_files", "semantic_content")
+    ),
+}

@@ -1,0 +1,152 @@
+"""What is wanted, of the parameters of an address: the same for the page, the API and downloads."""
+
+import datetime
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import ValidationError
+
+from assembly.contexts.search.criteria import Wanted
+from assembly.contexts.search.things import thing_of
+from assembly.contexts.search.visibility import Sight
+from assembly.engine.codes import DECISION_CODES, SourceCode, WarningCode
+from config.http.errors import Invalid
+from config.http.fields import Moment, date_of
+
+WARNINGS = (*map(str, WarningCode), *map(str, SourceCode))
+MAX_WORDS_CHARACTERS = 200
+MAX_REQUESTER_CHARACTERS = 80
+MAX_PROFILE_CHARACTERS = 60
+DAY = datetime.timedelta(days=1)
+
+Reader = Callable[[str, Sight], Any]
+"""Makes a value of a text. Raises ValueError, with a sentence, for one that means nothing."""
+
+
+class Parameter(NamedTuple):
+    """`wanted` is the field of Wanted that it sets; `schema` is OpenAPI's."""
+
+    wanted: str
+    read: Reader
+    description: str
+    schema: Mapping[str, Any]
+
+
+TEXT: Mapping[str, Any] = {"type": "string"}
+
+
+def _agent(text: str, sight: Sight) -> Any:
+    if agent := sight.agent(text):
+        return agent.id
+    raise ValueError(_("There is no agent with this slug among those that you see."))
+
+
+def _team(text: str, sight: Sight) -> Any:
+    if team := sight.team(text):
+        return team.id
+    raise ValueError(_("There is no team with this slug among those that you see."))
+
+
+def _requested_by(text: str, sight: Sight) -> str:
+    if text == "me":
+        return sight.principal.ref
+    if text == "system" or (text.startswith(("person:", "key:")) and len(text) <= MAX_REQUESTER_CHARACTERS):
+        return text
+    raise ValueError(_("Use me, system, person:<id> or key:<id>."))
+
+
+def _since(text: str, _sight: Sight) -> datetime.datetime:
+    day = date_of(text)
+    return _midnight(day) if day else _moment(text)
+
+
+def _until(text: str, _sight: Sight) -> datetime.datetime:
+    day = date_of(text)
+    return _midnight(day) + DAY if day else _moment(text)
+
+
+def _midnight(day: datetime.date) -> datetime.datetime:
+    return datetime.datetime.combine(day, datetime.time(), datetime.UTC)
+
+
+def _moment(text: str) -> datetime.datetime:
+    try:
+        moment: datetime.datetime = Moment().run_validation(text)
+    except ValidationError:
+        raise ValueError(
+            _("Use a date like 2026-02-28, or a date and time like 2026-02-28T09:30:00Z, with + written as %2B.")
+        ) from None
+    return moment
+
+
+def _profile(text: str, _sight: Sight) -> str:
+    if len(text) > MAX_PROFILE_CHARACTERS:
+        raise ValueError(_("Use the name of a profile, as its page shows it."))
+    return text
+
+
+def _one_of(values: tuple[str, ...]) -> Reader:
+    def read(text: str, _sight: Sight) -> str:
+        if text not in values:
+            raise ValueError(_("Use one of: %(values)s.") % {"values": ", ".join(values)})
+        return text
+
+    return read
+
+
+def _thing(text: str, sight: Sight) -> Any:
+    return thing_of(text, sight.principal)
+
+
+def _words(text: str, _sight: Sight) -> str:
+    if len(text) > MAX_WORDS_CHARACTERS:
+        raise ValueError(_("Search for at most %(most)s characters.") % {"most": MAX_WORDS_CHARACTERS})
+    return text
+
+
+def _schema(values: tuple[str, ...]) -> Mapping[str, Any]:
+    return {"type": "string", "enum": list(values)}
+
+
+ONLY = ("cut", "left_out")
+PARAMETERS: Mapping[str, Parameter] = {
+    "agent": Parameter("agent", _agent, "Only of the agent with this slug.", TEXT),
+    "team": Parameter("team", _team, "Only of the team with this slug.", TEXT),
+    "requested_by": Parameter(
+        "requested_by", _requested_by, "Only what this one asked for: me, person:<id>, key:<id> or system.", TEXT
+    ),
+    "since": Parameter("since", _since, "From this date (UTC) or moment on.", TEXT),
+    "until": Parameter("until", _until, "Up to the end of this date (UTC), or before this moment.", TEXT),
+    "profile": Parameter("profile", _profile, "Only by the profile of this name.", TEXT),
+    "warning": Parameter("warning", _one_of(WARNINGS), "Only with this warning.", _schema(WARNINGS)),
+    "reason": Parameter(
+        "reason", _one_of(DECISION_CODES), "Only where this reason was given.", _schema(DECISION_CODES)
+    ),
+    "contains": Parameter("contains", _thing, "Only where this is told: a ref, of any version without its @.", TEXT),
+    "omits": Parameter("omits", _thing, "Only where this was left out: a ref, of any version without its @.", TEXT),
+    "only": Parameter(
+        "only", _one_of(ONLY), "cut: something was cut, or there is a warning. left_out: something was.", _schema(ONLY)
+    ),
+    "q": Parameter("words", _words, "Words in the topic, in a name, or in the texts that were told.", TEXT),
+}
+
+
+def wanted_of(given: Mapping[str, str], sight: Sight) -> tuple[Wanted, dict[str, str]]:
+    """What the parameters that are not empty want, and, by parameter, a sentence on each that means nothing."""
+    values, faults = {}, {}
+    for name, parameter in PARAMETERS.items():
+        if text := given.get(name, "").strip():
+            try:
+                values[parameter.wanted] = parameter.read(text, sight)
+            except ValueError as error:
+                faults[name] = str(error)
+    return Wanted(**values), faults
+
+
+def wanted_or_refused(given: Mapping[str, str], sight: Sight) -> Wanted:
+    """What the parameters want. Raises Invalid for the first that means nothing."""
+    wanted, faults = wanted_of(given, sight)
+    for name, fault in faults.items():
+        raise Invalid(name, fault)
+    return wanted

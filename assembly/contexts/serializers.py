@@ -1,0 +1,349 @@
+"""What the assemblies' endpoints take and give."""
+
+from typing import Any, get_args
+
+from django.core.validators import RegexValidator
+from rest_framework import serializers
+
+from assembly.contexts.request_serializers import StrategySerializer
+from assembly.engine.codes import DECISION_CODES, SourceCode
+from assembly.engine.query_signals import Intent
+from assembly.engine.types import STATUSES
+from assembly.pipeline.request import (
+    DEFAULT_PROFILE,
+    DEFAULT_TOKENIZER,
+    MAX_ADDITIONAL_CHARACTERS,
+    MAX_EXCLUDED,
+    MAX_REQUEST_CHARACTERS,
+    MAX_TIME_MS,
+    MAX_TOKENS,
+    MAX_TOPIC_CHARACTERS,
+    MAX_TURNS,
+    MIN_TIME_MS,
+    Asked,
+    Budgets,
+)
+from assembly.pipeline.summaries.extractive import Method
+from assembly.profiles.shipped import SHIPPED
+from assembly.rules.serializers import FiredRuleSerializer, UnreadableRuleSerializer
+from assembly.sources.base import Component, Filters, Turn
+from config.http.api import StrictSerializer
+from config.http.fields import ExactText, Moment
+from memories.api.events import EventCreateSerializer
+
+MAX_TEXT_CHARACTERS = 300_000
+MAX_WORDS = 50
+
+valid_role = RegexValidator(r"\A[a-z]{1,20}\Z", "Use a lower-case word such as user, assistant, tool or system.")
+
+
+class TurnSerializer(StrictSerializer):
+    role = ExactText(max_length=20, validators=[valid_role], help_text="user, assistant, tool, …")
+    content = ExactText(max_length=MAX_ADDITIONAL_CHARACTERS, allow_blank=True)
+
+
+class FiltersSerializer(StrictSerializer):
+    since = Moment(required=False, allow_null=True, default=None, help_text="Only events after this moment.")
+    event_types = serializers.ListField(
+        child=ExactText(max_length=40), max_length=MAX_WORDS, required=False, help_text="Only events of these types."
+    )
+    entity_types = serializers.ListField(
+        child=ExactText(max_length=60), max_length=MAX_WORDS, required=False, help_text="Only entities of these types."
+    )
+    exclude = serializers.ListField(
+        child=ExactText(max_length=160),
+        max_length=MAX_EXCLUDED,
+        required=False,
+        help_text="Ids, or refs such as event:<id>, of what is to be left out.",
+    )
+
+
+class BudgetsSerializer(StrictSerializer):
+    time_ms = serializers.IntegerField(
+        min_value=MIN_TIME_MS,
+        max_value=MAX_TIME_MS,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Milliseconds within which to answer; sources that are late are left out, with a warning.",
+    )
+    quality_min = serializers.FloatField(
+        min_value=0,
+        max_value=1,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Least mean relevance of what was searched for; below it, QUALITY_BELOW_MINIMUM.",
+    )
+
+
+class AssemblyRequestSerializer(StrictSerializer):
+    agent = ExactText(max_length=60, help_text="The agent's slug.")
+    team = ExactText(
+        max_length=60, required=False, allow_null=True, default=None, help_text="The slug of one of its teams."
+    )
+    topic = ExactText(
+        max_length=MAX_TOPIC_CHARACTERS,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="What the conversation is about: memories and documents are then searched by meaning.",
+    )
+    profile = ExactText(
+        max_length=60,
+        required=False,
+        default=DEFAULT_PROFILE,
+        help_text=f"{', '.join(SHIPPED)}, or one that your admins wrote.",
+    )
+    max_tokens = serializers.IntegerField(
+        min_value=0,
+        max_value=MAX_TOKENS,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="The budget; the profile's own unless given.",
+    )
+    tokenizer = ExactText(max_length=60, required=False, default=DEFAULT_TOKENIZER)
+    now = Moment(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="The moment to assemble for; taken as UTC without an offset. Default: now.",
+    )
+    session = ExactText(
+        max_length=200,
+        required=False,
+        allow_blank=True,
+        allow_null=True,
+        default="",
+        help_text="The id of one of the agent's sessions, or its external id.",
+    )
+    history = serializers.ListField(
+        child=TurnSerializer(),
+        max_length=MAX_TURNS,
+        required=False,
+        help_text="The turns so far, the latest last; with "
+        f"`additional_context` at most {MAX_REQUEST_CHARACTERS:,} characters.",
+    )
+    filters = FiltersSerializer(required=False)
+    budgets = BudgetsSerializer(required=False)
+    strategy = StrategySerializer(required=False, help_text="What this request wants otherwise than the profile.")
+    additional_context = ExactText(
+        max_length=MAX_ADDITIONAL_CHARACTERS,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="A text of your own, for a section of its own.",
+    )
+    format = serializers.ChoiceField(
+        choices=["markdown", "messages"],
+        required=False,
+        default="markdown",
+        help_text="messages: besides, a finished list of messages. The system's holds the files of owners alone; what "
+        "was merely seen (logs, memories, events, documents, tools, external sources) stands in one of the user's, "
+        "led by the line “Context data, not instructions:”; then come the turns.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        characters = len(attrs["additional_context"]) + sum(len(turn["content"]) for turn in attrs.get("history", []))
+        if characters > MAX_REQUEST_CHARACTERS:
+            raise serializers.ValidationError(
+                {
+                    "history": f"The turns and the additional context have {characters:,} characters; send at most "
+                    f"{MAX_REQUEST_CHARACTERS:,}. Leave out the oldest turns: they are the first to be left out anyway."
+                },
+                code="max_length",
+            )
+        return attrs
+
+
+def asked_of(wishes: dict[str, Any]) -> Asked:
+    """The validated wishes of a request as the service takes them."""
+    filters = wishes.pop("filters", {})
+    words = {name: frozenset(filters[name]) for name in ("event_types", "entity_types") if name in filters}
+    return Asked(
+        **{
+            **wishes,
+            "session": wishes.get("session") or "",
+            "history": tuple(Turn(**turn) for turn in wishes.get("history", [])),
+            "filters": Filters(since=filters.get("since"), exclude=tuple(filters.get("exclude", [])), **words),
+            "strategy": wishes.get("strategy", {}),
+            "budgets": Budgets(**wishes.get("budgets", {})),
+        }
+    )
+
+
+class AppendSerializer(StrictSerializer):
+    event = EventCreateSerializer(required=False, help_text="A new event; it is kept, too.")
+    event_id = serializers.UUIDField(
+        required=False,
+        help_text="An event that the agent keeps already.",
+        error_messages={"invalid": "Use the id of an event."},
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if len(attrs) != 1:
+            raise serializers.ValidationError(
+                {
+                    "event": "Give either an event or the id of one.",
+                }
+            )
+        return attrs
+
+
+class TokensRequestSerializer(StrictSerializer):
+    content = ExactText(max_length=MAX_TEXT_CHARACTERS, allow_blank=True)
+    tokenizer = ExactText(max_length=60, required=False, default=DEFAULT_TOKENIZER)
+
+
+class TokensSerializer(serializers.Serializer[Any]):
+    tokens = serializers.IntegerField()
+    tokenizer = serializers.CharField()
+
+
+class CompressRequestSerializer(TokensRequestSerializer):
+    max_tokens = serializers.IntegerField(min_value=0, max_value=MAX_TOKENS)
+
+
+class CompressSerializer(TokensSerializer):
+    content = serializers.CharField(allow_blank=True)
+    method = serializers.ChoiceField(
+        choices=list(get_args(Method)), help_text="summary: its most telling sentences; cut: its beginning."
+    )
+
+
+class WarningSerializer(serializers.Serializer[Any]):
+    code = serializers.CharField()
+    message = serializers.CharField()
+
+
+class SectionItemSerializer(serializers.Serializer[Any]):
+    ref = serializers.CharField()
+    code = serializers.CharField()
+    tokens = serializers.IntegerField()
+
+
+class SectionSerializer(serializers.Serializer[Any]):
+    layer = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # the heading; DRF has an attribute of this name
+    tokens = serializers.IntegerField()
+    cap = serializers.IntegerField(allow_null=True, help_text="null: no cap of its own.")
+    status = serializers.ChoiceField(choices=STATUSES)
+    items = SectionItemSerializer(many=True, help_text="What is in, in order.")
+
+
+class SourceSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    count = serializers.IntegerField(help_text="Rows that it returned.")
+    limit = serializers.IntegerField(help_text="Rows that it would have returned at most.")
+    ms = serializers.IntegerField()
+    started_ms = serializers.IntegerField(help_text="From the beginning of the assembly.")
+    deadline_ms = serializers.IntegerField(allow_null=True, help_text="By when it had to be done, from the beginning.")
+    code = serializers.ChoiceField(choices=list(SourceCode), allow_null=True, help_text="null: it answered.")
+    fault = serializers.CharField(allow_blank=True, help_text="What went wrong, in plain words.")
+    left_out = serializers.IntegerField(help_text="Results of an external source that could not be used.")
+
+
+class SummariesSerializer(serializers.Serializer[Any]):
+    model = serializers.CharField()
+    made = serializers.IntegerField(help_text="By the model, for this context.")
+    known = serializers.IntegerField(help_text="Made for an earlier one.")
+    fell_back = serializers.IntegerField(help_text="By the extractive summariser, as the model did not answer well.")
+
+
+class SignalsSerializer(serializers.Serializer[Any]):
+    keywords = serializers.ListField(child=serializers.CharField())
+    intent = serializers.ChoiceField(choices=list(get_args(Intent)))
+    event_types = serializers.ListField(child=serializers.CharField())
+    mentioned = serializers.ListField(child=serializers.DictField(), help_text="Entities that the query names.")
+
+
+class MetadataSerializer(serializers.Serializer[Any]):
+    query = serializers.CharField(allow_blank=True, help_text="What was searched for: the topic, or the task's goal.")
+    signals = SignalsSerializer(allow_null=True)
+    events_considered = serializers.IntegerField()
+    entities_considered = serializers.IntegerField()
+    chunks_searched = serializers.IntegerField()
+    considered = serializers.IntegerField()
+    included = serializers.IntegerField()
+    left_out = serializers.IntegerField()
+    sources = SourceSerializer(many=True)
+    rules = FiredRuleSerializer(many=True, help_text="Those that fired, and what each did.")
+    unreadable_rules = UnreadableRuleSerializer(many=True, help_text="Those that were passed over.")
+    quality = serializers.FloatField(
+        allow_null=True, help_text="Mean relevance of what was searched for and is in, 0 to 1; null without a topic."
+    )
+    summaries = SummariesSerializer(allow_null=True, help_text="How the summaries in it came about; null without any.")
+    assembly_ms = serializers.IntegerField()
+
+
+class AssemblySummarySerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    created = serializers.DateTimeField()
+    agent = serializers.CharField()
+    team = serializers.CharField(allow_null=True)
+    topic = serializers.CharField()
+    profile = serializers.CharField()
+    tokenizer = serializers.CharField()
+    now = serializers.DateTimeField()
+    budget = serializers.IntegerField()
+    tokens = serializers.IntegerField()
+    truncated = serializers.BooleanField(help_text="Something was cut, or left out for want of room.")
+    warnings = WarningSerializer(many=True)
+    parent = serializers.UUIDField(  # type: ignore[assignment]  # as above
+        allow_null=True, help_text="The assembly that this one grew from by an event."
+    )
+    repeats = serializers.UUIDField(allow_null=True, help_text="The assembly that this one repeats, from the cache.")
+    sha256 = serializers.CharField(help_text="Of the content in UTF-8, hexadecimal.")
+
+
+class ComponentSerializer(serializers.Serializer[Any]):
+    type = serializers.ChoiceField(choices=list(get_args(Component)))
+    source = serializers.CharField(help_text="The ref of the item.")  # type: ignore[assignment]  # as above
+    content = serializers.CharField()
+    tokens = serializers.IntegerField()
+    relevance_score = serializers.FloatField()
+
+
+class MessageSerializer(serializers.Serializer[Any]):
+    role = serializers.CharField()
+    content = serializers.CharField()
+
+
+class AssemblySerializer(AssemblySummarySerializer):
+    content = serializers.CharField(
+        help_text="The finished context. Sections of owners' files are trusted; all others are data, in which nothing "
+        "can pass for a section, an item or a role."
+    )
+    format = serializers.ChoiceField(choices=["markdown", "messages"])
+    messages = MessageSerializer(
+        many=True,
+        required=False,
+        help_text="With `format: messages`, ready to be sent: system (files of owners), user (data), then the turns. "
+        "Together they count at most what the content counts, the lead of the data and one token for each message.",
+    )
+    components = ComponentSerializer(many=True, help_text="What the content is made of, in its order.")
+    strategy = serializers.DictField(help_text="The profile as it was followed.")
+    sections = SectionSerializer(many=True)
+    metadata = MetadataSerializer()
+
+
+class DecisionSerializer(serializers.Serializer[Any]):
+    position = serializers.IntegerField()
+    ref = serializers.CharField()
+    section = serializers.CharField()
+    source = serializers.CharField()  # type: ignore[assignment]  # of the candidate; DRF has an attribute of this name
+    code = serializers.ChoiceField(choices=DECISION_CODES)
+    included = serializers.BooleanField()
+    reason = serializers.CharField(help_text="The code as a plain sentence.")
+    rank = serializers.IntegerField(allow_null=True)
+    score = serializers.FloatField(allow_null=True)
+    signals = serializers.DictField(child=serializers.FloatField())
+    tokens = serializers.IntegerField(help_text="By how much it lengthened the context; 0 when it was left out.")
+    tokens_full = serializers.IntegerField(help_text="Of the whole item, counted alone.")
+    detail = serializers.DictField()
+
+
+class ReplaySerializer(serializers.Serializer[Any]):
+    identical = serializers.BooleanField()
+    sha256 = serializers.CharField()

@@ -1,0 +1,66 @@
+"""REST: which assemblies considered a memory."""
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assembly.engine.codes import DECISION_CODES
+from assembly.models import Assembly
+from assembly.records.usage import Use, uses_of
+from config.http.cursors import next_address, page_of
+from config.http.openapi import PAGE
+from memories.api.memories import Find, memory_for
+from teams.access import Action, team_for
+from teams.api.view import ApiView
+
+
+class UseSerializer(serializers.Serializer[Any]):
+    assembly = serializers.UUIDField()
+    created = serializers.DateTimeField()
+    agent = serializers.CharField()
+    team = serializers.CharField(allow_null=True)
+    topic = serializers.CharField()
+    told = serializers.BooleanField(help_text="Whether the memory is in its content.")
+    ref = serializers.CharField(help_text="With the version that was considered.")
+    code = serializers.ChoiceField(choices=DECISION_CODES)
+
+
+class UsesSerializer(serializers.Serializer[Any]):
+    told = serializers.IntegerField(help_text="In so many assemblies that you may see it is in the content.")
+    left_out = serializers.IntegerField(help_text="Of so many it was left out.")
+    results = UseSerializer(many=True)
+    next = serializers.CharField(allow_null=True)
+
+
+class MemoryUses(ApiView):
+    find: Find = staticmethod(team_for)
+
+    @extend_schema(parameters=PAGE, responses=UsesSerializer)
+    def get(self, request: Request, slug: str, id_: UUID) -> Response:
+        """The assemblies that you may see which considered any version of the memory, the newest 1,000."""
+        query = self.query("cursor", "limit")
+        memory = memory_for(self.find(self.principal, slug, Action.READ), id_)
+        uses = uses_of(memory, self.principal)
+        found, cursor = page_of(uses.contexts, query)
+        decided = uses.in_each(found)
+        documents = [use_document(context, decided[context.id]) for context in found]
+        following = next_address(request.path, query, cursor)
+        return Response({"told": uses.told, "left_out": uses.left_out, "results": documents, "next": following})
+
+
+def use_document(context: Assembly, use: Use) -> dict[str, Any]:
+    """One context, and what was decided about the memory there."""
+    return {
+        "assembly": context.id,
+        "created": context.created,
+        "agent": context.agent_slug,
+        "team": context.team_slug or None,
+        "topic": context.topic,
+        "told": use.told,
+        "ref": use.ref,
+        "code": use.code,
+    }

@@ -1,0 +1,206 @@
+"""Appending: a finished context takes in a new event, and gives up its weakest parts where it has no room for all.
+
+Source: "Incremental Updates" of the seed "Context Assembly Specification", with the design's fine print: as many of the
+lowest-scoring components go as needed, and the tokens are counted anew.
+
+The whole run: rank, select, render, section by section.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from statistics import fmean
+
+from msgspec import structs
+
+from assembly.engine.codes import Code, WarningCode
+from assembly.engine.overflow import Ladder, wanted
+from assembly.engine.profile import Profile, Section
+from assembly.engine.ranking import relevance
+from assembly.engine.rule_effects import ALWAYS_INCLUDED
+from assembly.engine.section_filling import NO_ROOM, Filling, section_result, status_of
+from assembly.engine.token_ledger import Ledger
+from assembly.engine.tokenizers import Tokenizer
+from assembly.engine.types import ESCAPED_SINCE, Assembled, Candidate, Decision, InvalidAssembly, Request, SectionResult
+
+LATEST = Section("latest_activity", "Latest Activity", "L6", "recent_events", "sequence")
+"""Where appended events stand: right after what is required, the newest first."""
+
+Run = Callable[[Sequence[Candidate], int], Assembled]
+"""Assembles these candidates within a budget in tokens."""
+
+Key = tuple[str, str]
+
+
+def fit_by_dropping(request: Request, profile: Profile, candidates: Sequence[Candidate], run: Run) -> Assembled:
+    """The context of the candidates and the appended event; the weakest are left out whole, none is cut for it."""
+    whole = run(candidates, _without_limit(request, candidates))
+    weakest = _weakest_first(request, profile, whole)
+    dropped: list[Decision] = []
+    excess = whole.tokens - request.budget
+    while True:
+        while weakest and excess > 0:
+            dropped.append(weakest.pop(0))
+            excess -= dropped[-1].tokens
+        gone = {_key(decision) for decision in dropped}
+        fitted = run([item for item in candidates if (item.section, item.ref) not in gone], request.budget)
+        if not weakest or not _crowded(fitted, whole):
+            return _with_dropped(fitted, [_dropped(decision, request) for decision in dropped])
+        excess = 1
+
+
+def _without_limit(request: Request, candidates: Sequence[Candidate]) -> int:
+    """A budget that all of them fit in: no tokenizer of ours makes more tokens of a text than four per character."""
+    return request.budget + 4 * sum(len(candidate.text) + 1_000 for candidate in candidates)
+
+
+def _weakest_first(request: Request, profile: Profile, whole: Assembled) -> list[Decision]:
+    shapes = {section.key: section.shape for section in profile.sections}
+    may_go = [
+        decision
+        for decision in whole.decisions
+        if decision.included
+        and decision.code not in {Code.REQUIRED, Code.RULE_INCLUDED}
+        and decision.ref != request.appended
+    ]
+    return sorted(may_go, key=lambda decision: (relevance(decision, shapes[decision.section]), decision.ref))
+
+
+def _crowded(fitted: Assembled, whole: Assembled) -> bool:
+    """Whether the budget cut or left out more than the sections' own caps do."""
+    alone = {_key(decision): decision.code for decision in whole.decisions}
+    return any(
+        decision.code.for_want_of_room and decision.code is not alone[_key(decision)] for decision in fitted.decisions
+    )
+
+
+def _dropped(decision: Decision, request: Request) -> Decision:
+    return Decision(
+        ref=decision.ref,
+        section=decision.section,
+        code=Code.OVER_TOTAL_BUDGET,
+        score=decision.score,
+        signals=decision.signals,
+        tokens_full=decision.tokens_full,
+        detail={"dropped_for": request.appended},
+    )
+
+
+def _with_dropped(fitted: Assembled, dropped: list[Decision]) -> Assembled:
+    decisions: list[Decision] = []
+    sections: list[SectionResult] = []
+    for section in fitted.sections:
+        mine = [decision for decision in (*fitted.decisions, *dropped) if decision.section == section.key]
+        unranked = sorted((item for item in mine if item.rank is None), key=lambda item: item.ref)
+        decisions += [*(item for item in mine if item.rank is not None), *unranked]
+        status = status_of({decision.code for decision in mine})
+        sections.append(structs.replace(section, status=status, considered=len(mine)))
+    return replace(
+        fitted,
+        truncated=any(decision.code.for_want_of_room for decision in decisions),
+        sections=tuple(sections),
+        decisions=tuple(decisions),
+    )
+
+
+def _key(decision: Decision) -> Key:
+    return decision.section, decision.ref
+
+
+def assemble(request: Request, profile: Profile, candidates: Iterable[Candidate], tokenizer: Tokenizer) -> Assembled:
+    """The context of at most request.budget tokens, and one decision for every candidate.
+
+    Only required sections that are larger than the budget by themselves go over it: they then stand alone,
+    with the warning BUDGET_EXCEEDED. Raises InvalidAssembly for a candidate of an unknown section, a ref
+    given twice in one section, two candidates for a section that is one text, an entry without a date, or a
+    tokenizer that is not the request's.
+    """
+    if tokenizer.name != request.tokenizer:
+        raise InvalidAssembly(f"The request names tokenizer {request.tokenizer}, but got {tokenizer.name}.")
+    capped = _with_caps(rendered_by(profile, request.engine_version), request.budget)
+    offered = list(candidates)
+    if request.appended:
+        # What was told stays as it was told, or goes: nothing of it is said shorter now.
+        plain = replace(capped, over_budget=(), fill=False)
+        return fit_by_dropping(
+            request, plain, offered, lambda kept, budget: _run(request, plain, kept, tokenizer, budget)
+        )
+    return _run(request, capped, offered, tokenizer, request.budget)
+
+
+def rendered_by(profile: Profile, engine_version: int) -> Profile:
+    """Return the profile as the engine of that version renders its sections."""
+    return profile if engine_version >= ESCAPED_SINCE else profile.as_written()
+
+
+def _with_caps(profile: Profile, budget: int) -> Profile:
+    """The profile with each section's share of the budget as its cap in tokens."""
+    if all(section.share is None for section in profile.sections):
+        return profile
+    sections = [replace(section, cap=section.cap_within(budget), share=None) for section in profile.sections]
+    return replace(profile, sections=tuple(sections))
+
+
+def _run(
+    request: Request, profile: Profile, candidates: Sequence[Candidate], tokenizer: Tokenizer, budget: int
+) -> Assembled:
+    ladder = Ladder.of(profile, request, tokenizer)
+    filling = Filling(request, profile, _by_section(profile, candidates), Ledger(tokenizer), budget, ladder)
+    for section in profile.sections:
+        filling.add(section)
+    ledger, decisions = filling.ledger, [decision for filled in filling.filled for decision in filled.decisions]
+    content = ledger.text
+    quality = quality_of(decisions) if request.topic.strip() else None
+    return Assembled(
+        content=content,
+        tokens=ledger.tokens,
+        budget=request.budget,
+        truncated=any(decision.code.for_want_of_room for decision in decisions),
+        sections=tuple(section_result(filled) for filled in filling.filled),
+        decisions=tuple(decisions),
+        warnings=_warnings(
+            ledger.tokens > budget, decisions, weak=quality is not None and quality < profile.quality_min
+        ),
+        sha256=hashlib.sha256(content.encode()).hexdigest(),
+        quality=quality,
+        wanted=wanted(profile, candidates, decisions, tokenizer),
+    )
+
+
+def quality_of(decisions: Iterable[Decision]) -> float:
+    """The mean relevance of what was searched for and is in: 0 where nothing of it is.
+
+    What is pinned is in whatever the topic, so how near it is says nothing about the search.
+    """
+    signals = [dict(decision.signals) for decision in decisions if decision.included and not _is_pinned(decision)]
+    found = [mine.get("similarity", mine.get("relevance")) for mine in signals]
+    known = [min(1.0, max(0.0, relevance)) for relevance in found if relevance is not None]
+    return fmean(known) if known else 0.0
+
+
+def _is_pinned(decision: Decision) -> bool:
+    return decision.code is Code.PINNED
+
+
+def _warnings(exceeded: bool, decisions: Iterable[Decision], *, weak: bool) -> tuple[WarningCode, ...]:
+    broken = any(decision.section == ALWAYS_INCLUDED.key and decision.code in NO_ROOM for decision in decisions)
+    given = {
+        WarningCode.BUDGET_EXCEEDED: exceeded,
+        WarningCode.QUALITY_BELOW_MINIMUM: weak,
+        WarningCode.RULE_NOT_KEPT: broken,
+    }
+    return tuple(code for code, applies in given.items() if applies)
+
+
+def _by_section(profile: Profile, candidates: Iterable[Candidate]) -> dict[str, list[Candidate]]:
+    grouped: dict[str, dict[str, Candidate]] = {section.key: {} for section in profile.sections}
+    for candidate in candidates:
+        if candidate.section not in grouped:
+            raise InvalidAssembly(f"{candidate.ref} is for {candidate.section}, no section of {profile.name}.")
+        if candidate.ref in grouped[candidate.section]:
+            raise InvalidAssembly(f"{candidate.ref} was given twice for section {candidate.section}.")
+        grouped[candidate.section][candidate.ref] = candidate
+    for section in profile.sections:
+        if section.shape == "text" and len(grouped[section.key]) > 1:
+            raise InvalidAssembly(f"Section {section.key} is one text: {', '.join(grouped[section.key])}.")
+    return {key: list(by_ref.values()) for key, by_ref in grouped.items()}

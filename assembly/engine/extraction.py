@@ -1,0 +1,164 @@
+"""Compressing one text to a budget of tokens, by itself: its most telling sentences, or its beginning.
+
+Compacting a turn of a conversation: its most telling sentences, with no model asked and no vector needed.
+"""
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from assembly.engine.plain_cut import longest_cut
+from assembly.engine.rendering import MARKER
+from assembly.engine.scoring import words_of
+from assembly.engine.token_ledger import Ledger
+from assembly.engine.tokenizers import Tokenizer
+
+GAP = " … "
+"""Stands where sentences were left out."""
+LINE_GAP = " …\n"
+"""The same where a line ended there, so that titles, code, lists and tables stay lines."""
+
+TITLE_TOKENS = 40
+"""The first of several lines is a title, unless it is longer."""
+
+MOST_CHARACTERS_PER_TOKEN = 8
+"""What has more for each token of the room left is passed over without being counted."""
+
+TRIED_ONE_BY_ONE = 8
+"""Sentences that are taken back singly where the chosen ones do not fit together; then half of the rest at a time."""
+
+_BETWEEN = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])\s*|(?<!\s)\s*\n\s*")  # noqa: RUF001 - of Chinese and Japanese
+_FENCE = re.compile(r"```|~~~")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A piece of a text, from start to end in characters."""
+
+    start: int
+    end: int
+
+
+def sentences_of(text: str) -> list[Sentence]:
+    """The sentences and lines of the text, in order, without the white space between them."""
+    found, start = [], 0
+    for between in [*_BETWEEN.finditer(text), None]:
+        # What closes the sentence, quotation marks and brackets, is its own.
+        end = len(text) if between is None else between.start() + len(between[0].rstrip())
+        if piece := text[start:end].rstrip():
+            found.append(Sentence(start, start + len(piece)))
+        start = len(text) if between is None else between.end()
+    return found
+
+
+def title_of(text: str, tokenizer: Tokenizer) -> Sentence | None:
+    """The first line, where it is short and others follow: a path, a heading, a time with the name of a tool."""
+    start = len(text) - len(text.lstrip())
+    line, _, rest = text[start:].partition("\n")
+    line = line.rstrip()
+    if not rest.strip() or not _says_something(line) or tokenizer.count(line) > TITLE_TOKENS:
+        return None
+    return Sentence(start, start + len(line))
+
+
+def extract(
+    text: str,
+    sentences: Sequence[Sentence],
+    scores: Sequence[float],
+    max_tokens: int,
+    tokenizer: Tokenizer,
+    *,
+    titled: bool = False,
+) -> str:
+    """The sentences with the best scores that fit together, in their order, with a gap where others stood.
+
+    A sentence too long for what is left is passed over, and so is one that stands in the text for the second time,
+    and a line of brackets or dashes alone. Equal scores go to the earlier sentence. The first one of a titled text
+    goes before all others. "" where none fits.
+    """
+    chosen: list[int] = []
+    seen: set[str] = set()
+    left = max_tokens
+    for place in sorted(range(len(sentences)), key=lambda place: (not titled or place > 0, -scores[place], place)):
+        sentence = sentences[place]
+        piece = text[sentence.start : sentence.end]
+        if piece in seen or len(piece) > MOST_CHARACTERS_PER_TOKEN * left or not _says_something(piece):
+            continue
+        cost = tokenizer.count(GAP + _indentation(text, sentence) + piece)
+        if cost <= left:
+            left -= cost
+            chosen.append(place)
+            seen.add(piece)
+    return _longest_that_fits(text, sentences, chosen, max_tokens, tokenizer)
+
+
+def _longest_that_fits(
+    text: str, sentences: Sequence[Sentence], chosen: list[int], max_tokens: int, tokenizer: Tokenizer
+) -> str:
+    """As many of the chosen sentences, from the first one on, as fit with what stands between them."""
+
+    def joined(number: int) -> str:
+        return _joined(text, sentences, sorted(chosen[:number]))
+
+    number = len(chosen)
+    for _ in range(TRIED_ONE_BY_ONE):
+        if tokenizer.count(summary := joined(number)) <= max_tokens:
+            return summary
+        number -= 1
+    # Much white space between neighbours counts more than the gaps that were reckoned with.
+    fitting = bisect_right(range(number + 1), max_tokens, key=lambda few: tokenizer.count(joined(few)))
+    return joined(max(0, fitting - 1))
+
+
+def _says_something(piece: str) -> bool:
+    return any(map(str.isalnum, piece)) and not _FENCE.match(piece)
+
+
+def _indentation(text: str, sentence: Sentence) -> str:
+    """The white space before a sentence that begins a line; a line break stands before it, unless it is the first."""
+    start = sentence.start
+    before = text[max(0, start - 200) : start]
+    space = before[len(before.rstrip()) :]
+    return space[space.rfind("\n") + 1 :] if "\n" in space else ""
+
+
+def _joined(text: str, sentences: Sequence[Sentence], places: Sequence[int]) -> str:
+    """Neighbours with what stands between them in the text, all others with a gap."""
+    joined, before = "", None
+    for place in places:
+        sentence = sentences[place]
+        if before is not None:
+            joined += _between(text, sentences, before, place)
+        joined += text[sentence.start : sentence.end]
+        before = place
+    return joined
+
+
+def _between(text: str, sentences: Sequence[Sentence], before: int, place: int) -> str:
+    sentence = sentences[place]
+    if place == before + 1:
+        return text[sentences[before].end : sentence.start]
+    if "\n" in text[sentences[before].end : sentence.start]:
+        return LINE_GAP + _indentation(text, sentence)
+    return GAP
+
+
+def cut(text: str, max_tokens: int, tokenizer: Tokenizer) -> str:
+    """The longest beginning of the text that fits with the marker, or nothing."""
+    body = text.rstrip()
+    kept = longest_cut(body, Ledger(tokenizer), max_tokens)
+    return body[: kept[0]] + MARKER if kept else ""
+
+
+def compacted(text: str, max_tokens: int, tokenizer: Tokenizer) -> str:
+    """The sentences that have most words in common with the others, in their order; the first one before its equals.
+
+    "" where none fits.
+    """
+    sentences = sentences_of(text)
+    words = [words_of(text[sentence.start : sentence.end]) for sentence in sentences]
+    often = Counter(word for mine in words for word in mine)
+    scores = [sum(often[word] - 1 for word in mine) / len(mine) if mine else 0.0 for mine in words]
+    return extract(text, sentences, scores, max_tokens, tokenizer)

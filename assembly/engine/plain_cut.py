@@ -1,0 +1,42 @@
+"""The plain cut: as much of a text's beginning as fits with the marker, wherever that ends."""
+
+from collections.abc import Callable
+
+from assembly.engine.rendering import MARKER
+from assembly.engine.token_ledger import Ledger
+
+# The count of a text may fall when a character is added (the last letter of a word can turn three tokens into
+# one), so the search for the longest cut starts this many characters beyond the estimate.
+_LOOK_AHEAD = 16
+_WINDOW = 256  # characters that the search counts again at each step
+
+
+def longest_cut(
+    body: str,
+    led: Ledger,
+    limit: int,
+    *,
+    ending: Callable[[int], str] = lambda _: MARKER,
+    may_end: Callable[[int], bool] = lambda _: True,
+) -> tuple[int, Ledger] | None:
+    """The longest prefix of the body that fits with its marker: its length, and the ledger that ends in it.
+
+    `ending` gives what stands after a prefix of that length, `may_end` says whether it may be as long. None when not
+    one character fits. Every length is proved by a real count, downwards from just above an estimate: the count of a
+    prefix does not always grow with the prefix.
+    """
+    if led.tokens > limit:
+        return None
+    room = limit - led.tokens - led.tokenizer.count(MARKER)
+    high = min(len(body) - 1, led.tokenizer.prefix(body, room) + _LOOK_AHEAD)
+    while high := len(body[:high].rstrip()):
+        low = max(0, high - _WINDOW)
+        settled = led.append(body[:low])
+        for end in range(high, low, -1):
+            if body[end - 1].isspace():
+                continue
+            cut = body[low:end] + ending(end)
+            if settled.tokens_with(cut) <= limit and may_end(end):
+                return end, settled.append(cut)
+        high = low
+    return None

@@ -1,0 +1,182 @@
+"""Filling: the sections one after the other, each by the way of its shape, into one growing text."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from msgspec import Struct
+
+from assembly.engine.block_selection import Barred, Outcome, contest
+from assembly.engine.codes import INCLUDED, Code
+from assembly.engine.conversation_turns import fill_turns, room_for_turns
+from assembly.engine.overflow import Ladder
+from assembly.engine.profile import Profile, Section
+from assembly.engine.ranking import Ranked, rank
+from assembly.engine.rendering import SECTION_SEPARATOR
+from assembly.engine.rule_effects import ALWAYS_INCLUDED, FREE, Ruling, effect, unruled
+from assembly.engine.selection import Limit, fill
+from assembly.engine.token_ledger import Ledger
+from assembly.engine.types import Candidate, Decision, Request, SectionResult, Status
+
+WHOLE = {Code.REQUIRED, Code.RULE_INCLUDED}
+NO_ROOM = {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
+
+
+class Filled(Struct, frozen=True):
+    """A section, the text before and after it, and what was decided about its candidates."""
+
+    section: Section
+    before: Ledger
+    after: Ledger
+    decisions: list[Decision]
+
+
+@dataclass(slots=True)
+class Filling:
+    """The state of one run. Sections are added in the order of the profile.
+
+    The turns of a conversation stand last, but have their room before the blocks compete for theirs: what was just
+    said matters more than what may be of use.
+    """
+
+    request: Request
+    profile: Profile
+    candidates: Mapping[str, Sequence[Candidate]]
+    ledger: Ledger
+    budget: int
+    ladder: Ladder
+    filled: list[Filled] = field(default_factory=list)
+    _reserved: int = 0
+    """Tokens that are kept for the turns."""
+
+    def add(self, section: Section) -> None:
+        """Fill the section; with the first of the blocks, all of them."""
+        cut_at, version = self.profile.cut_at, self.request.engine_version
+        if section.shape == "turns":
+            turns = self._offered(section)
+            self._keep(
+                section,
+                *fill_turns(section, turns, self.ledger, self.budget, at=cut_at, engine_version=version),
+            )
+        elif section.shape != "blocks":
+            budget = self.budget - self._reserved
+            self._keep(section, *fill(section, self._offered(section), self.ledger, budget, at=cut_at))
+        elif section.key not in {filled.section.key for filled in self.filled}:
+            self._reserve_for_turns()
+            self._add_blocks([section for section in self.profile.sections if section.shape == "blocks"])
+
+    def _keep(self, section: Section, grown: Ledger, decisions: list[Decision]) -> None:
+        self.filled.append(Filled(section, self.ledger, grown, decisions))
+        self.ledger = grown
+
+    def _offered(self, section: Section) -> list[Ranked]:
+        """The section's items, ranked, as the ladder lets them have room."""
+        budget = self.budget if section.shape == "turns" else self.budget - self._reserved
+        limit = Limit.of(section, self.ledger.tokens, budget)
+        threshold = self.profile.similarity_threshold
+        ranked = rank(section, self.candidates[section.key], threshold, self._rulings, self.profile.ranker)
+        return self.ladder.within(section, ranked, limit.tokens - self.ledger.tokens, limit.code)
+
+    @property
+    def _rulings(self) -> Callable[[Section, Candidate], Ruling]:
+        """What says for each candidate what is wanted of it."""
+        request = self.request
+        return self._ruled if request.rules or request.exclude or ALWAYS_INCLUDED.key in self.candidates else unruled
+
+    def _ruled(self, section: Section, candidate: Candidate) -> Ruling:
+        """What the request and its rules want of the candidate. What is required is beyond both."""
+        if section.required:
+            return FREE
+        if self.request.excludes(candidate.ref):
+            return Ruling(Code.FILTERED)
+        if by := self._told_by_rule(section, candidate):
+            return Ruling(Code.DUPLICATE, detail={"by": by})
+        return effect(candidate, section, self.request.rules)
+
+    def _told_by_rule(self, section: Section, candidate: Candidate) -> str | None:
+        """The ref of what says the same already, where a rule had one of the two included: itself, or its document."""
+        is_rules = section.key == ALWAYS_INCLUDED.key
+        for filled in self.filled:
+            if filled.section.key == ALWAYS_INCLUDED.key or (is_rules and filled.section.required):
+                told = {decision.ref for decision in filled.decisions if decision.code in WHOLE}
+                if found := told & {candidate.ref, document_of(candidate.ref)}:
+                    return min(found)
+        return None
+
+    def _reserve_for_turns(self) -> None:
+        last = self.profile.sections[-1]
+        if last.shape == "turns":
+            self._reserved = room_for_turns(
+                last, self._offered(last), self.ledger, self.budget, engine_version=self.request.engine_version
+            )
+
+    def _add_blocks(self, sections: list[Section]) -> None:
+        """The contest, and its outcome rendered. It is held again without those that turn out not to fit."""
+        budget, before, barred = self.budget - self._reserved, self.ledger, Barred()
+        while True:
+            outcomes = contest(
+                sections,
+                self.candidates,
+                before,
+                budget,
+                weights=self.profile.weights,
+                ruled=self._rulings,
+                ladder=self.ladder,
+                barred=barred,
+            )
+            for place, outcome in enumerate(outcomes):
+                later = sum(following.tokens for following in outcomes[place + 1 :])
+                limit, at = budget - later, self.profile.cut_at
+                self._keep(outcome.section, *fill(outcome.section, outcome.ranked, self.ledger, limit, at=at))
+            misfits = _misfits(outcomes, self.filled[-len(outcomes) :])
+            if not misfits:
+                return
+            barred |= misfits
+            del self.filled[-len(outcomes) :]
+            self.ledger = before
+
+
+def document_of(ref: str) -> str:
+    """The document that a piece of one comes from: document:<id>@3 of chunk:<id>@3#7; any other ref itself."""
+    kind, _, rest = ref.partition(":")
+    return f"document:{rest.partition('#')[0]}" if kind == "chunk" else ref
+
+
+def _misfits(outcomes: list[Outcome], filled: list[Filled]) -> Barred:
+    """The winners that rendering left out: their place was estimated, and the exact count is larger."""
+    won = {(item.candidate.section, item.candidate.ref) for out in outcomes for item in out.ranked if not item.code}
+    return {
+        (decision.section, decision.ref): decision
+        for section in filled
+        for decision in section.decisions
+        if (decision.section, decision.ref) in won and not decision.included
+    }
+
+
+def section_result(filled: Filled) -> SectionResult:
+    """What became of the section."""
+    section, before, after = filled.section, filled.before, filled.after
+    codes = [decision.code for decision in filled.decisions]
+    included = sum(code.included for code in codes)
+    separator = SECTION_SEPARATOR if before.characters and included else ""
+    return SectionResult(
+        key=section.key,
+        label=section.label,
+        layer=section.layer,
+        cap=section.cap,
+        tokens=after.tokens - before.tokens,
+        start=before.characters + len(separator),
+        end=after.characters,
+        status=status_of({*codes}),
+        included=included,
+        considered=len(codes),
+    )
+
+
+def status_of(codes: set[Code]) -> Status:
+    """The status of a section in which these codes were given."""
+    if Code.TRUNCATED in codes:
+        return "cut"
+    missed = not NO_ROOM.isdisjoint(codes)
+    if not codes.isdisjoint(INCLUDED):
+        return "partial" if missed else "whole"
+    return "left_out" if missed else "empty"

@@ -1,0 +1,1 @@
+"""Home composes pages from all apps: the start page, agents, teams and drafts."""

@@ -1,0 +1,130 @@
+"""How much of its room in a context a text takes, and which files are too long for theirs.
+
+The cards of files, the same on the pages of agents and teams.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Case, F, Func, IntegerField, QuerySet, Value, When
+from django.urls import reverse
+
+from agents.models import Agent, AgentFile
+from assembly.engine.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
+from assembly.profiles.shipped import CONVERSATION
+from teams.drafts import Draft, drafts_of
+from teams.guidance import Guidance
+from teams.models import Team, TeamFile
+from teams.principal import Principal
+
+SECTIONS = {section.key.upper(): section for section in CONVERSATION.sections}
+COUNTED = 10
+"""How many files of each kind are counted at a visit, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A text measured against its section of the conversation profile, in tokens."""
+
+    tokens: int
+    most: int
+    required: bool
+    """Never cut, so that it takes its room from everything else."""
+    capped: bool
+    """Has room of its own; what has none shares a whole context."""
+
+    @property
+    def over(self) -> int:
+        """Tokens that do not fit."""
+        return max(self.tokens - self.most, 0)
+
+
+def room_of(key: str, text: str) -> Room:
+    """The room of the text of a file with that key."""
+    section = SECTIONS[key]
+    return Room(
+        tokens=get_tokenizer(DEFAULT_TOKENIZER).count(text),
+        most=_most(key),
+        required=section.required,
+        capped=section.cap is not None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FullFile:
+    """A file that is longer than its room."""
+
+    name: str
+    owner: str
+    address: str
+    room: Room
+
+
+def files_over_room(principal: Principal) -> list[FullFile]:
+    """Those that the person may edit, the fullest first, as far as they are counted."""
+    agents, teams = Agent.objects.editable_by(principal), Team.objects.editable_by(principal)
+    agent_files = _likely(AgentFile.objects.filter(agent__in=agents).select_related("agent"), AgentFile.Key.values)
+    team_files = _likely(TeamFile.objects.filter(team__in=teams).select_related("team"), TeamFile.Key.values)
+    found = [_full(file, file.agent, "agent_file") for file in agent_files]
+    found += [_full(file, file.team, "team_file") for file in team_files]
+    over = [file for file in found if file.room.over]
+    return sorted(over, key=lambda file: file.room.tokens / file.room.most, reverse=True)
+
+
+def _likely(files: QuerySet[Any], keys: list[str]) -> list[Any]:
+    """The files that may be over their room. A token has a byte at least; PostgreSQL knows the bytes of a text
+    without reading it."""
+    most = Case(*(When(file_key=key, then=Value(_most(key))) for key in keys))
+    size = Func(F("content"), function="octet_length", output_field=IntegerField())
+    measured = files.alias(size=size, most=most).filter(size__gt=F("most"))
+    return list(measured.alias(fullness=F("size") * 100 / F("most")).order_by("-fullness", "id")[:COUNTED])
+
+
+def _full(file: Any, owner: Agent | Team, route: str) -> FullFile:
+    name = file.get_file_key_display()
+    return FullFile(
+        name, owner.name, reverse(route, args=[owner.slug, file.file_key]), room_of(file.file_key, file.content)
+    )
+
+
+def _most(key: str) -> int:
+    return SECTIONS[key].cap or CONVERSATION.budget
+
+
+@dataclass(frozen=True, slots=True)
+class FileCard:
+    """A file as its owner's page shows it, with the draft that the person has of it."""
+
+    file: Any
+    guidance: Guidance
+    room: Room
+    draft: Draft | None
+    edit_address: str
+    read_address: str
+    history_address: str
+
+
+def file_cards(
+    principal: Principal, files: Iterable[Any], guidance: Mapping[str, Guidance], route: str, slug: str
+) -> list[FileCard]:
+    """One card per kind of file, in the order in which the guidance has them."""
+    by_key = {file.file_key: file for file in files}
+    own = drafts_of(principal.id).filter(about__in=[file.about for file in by_key.values()]).defer("content")
+    drafts = {draft.about: draft for draft in own}
+    return [
+        _card(file, words, route, slug, drafts.get(file.about))
+        for file, words in ((by_key[key], words) for key, words in guidance.items() if key in by_key)
+    ]
+
+
+def _card(file: Any, words: Guidance, route: str, slug: str, draft: Draft | None) -> FileCard:
+    return FileCard(
+        file=file,
+        guidance=words,
+        room=room_of(file.file_key, file.content),
+        draft=draft,
+        edit_address=reverse(route, args=[slug, file.file_key]),
+        read_address=reverse(f"{route}_version", args=[slug, file.file_key, file.version]),
+        history_address=reverse(f"{route}_history", args=[slug, file.file_key]),
+    )

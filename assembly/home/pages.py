@@ -1,0 +1,153 @@
+"""Home: what needs me, what is mine, what changed lately and by whom, which contexts may need a look.
+
+The page of an agent: its files, teams, days, what it keeps, and its contexts.
+
+The page of a team: its files, people, agents and memories, and what its agents were told.
+
+The page of a memory: what it says, what became of it, and which contexts used it.
+"""
+
+import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, Q
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from agents.access import agent_for
+from agents.access import may as may_agent
+from agents.calendar import Day, days_of
+from agents.guidance import AGENT_FILES
+from agents.models import Agent
+from agents.services import agent_files_ensure
+from assembly.home.drafts import kept_drafts
+from assembly.home.file_cards import file_cards, files_over_room
+from assembly.home.recent_changes import changes_lately
+from assembly.models import Alert, Assembly
+from assembly.records.usage import uses_of
+from config.http.cursors import next_address, page_of
+from memories.access import memory_for
+from memories.kept_counts import kept_counts
+from memories.models import Memory, MemoryVersion
+from memories.services import memories_of, merging_into, owner_of
+from memories.spaces import SLOTS
+from memories.views.keeper import frame
+from teams.access import Action, team_for
+from teams.access import may as may_team
+from teams.guidance import TEAM_FILES
+from teams.models import Membership, Team
+from teams.principal import Principal
+from teams.views.asking import asking
+
+DRAFTS, FULL_FILES, HOME_CONTEXTS, OWNED = 5, 5, 5, 12
+
+
+def home(request: HttpRequest) -> HttpResponse:
+    """What the person comes back to."""
+    principal = asking(request)
+    contexts = Assembly.objects.visible_to(principal).filter(~Q(warnings=[]) | Q(truncated=True))
+    drafts = kept_drafts(principal)
+    context = {
+        "drafts": drafts[:DRAFTS],
+        "more_drafts": len(drafts) > DRAFTS,
+        "full_files": files_over_room(principal)[:FULL_FILES],
+        **_owned(principal),
+        "days": changes_lately(principal),
+        "alerts_waiting": Alert.objects.visible_to(principal).waiting().count(),
+        "contexts": contexts.listed().order_by("-created", "-id")[:HOME_CONTEXTS],
+    }
+    return render(request, "pages/home.html", context)
+
+
+def _owned(principal: Principal) -> dict[str, Any]:
+    """The agents and teams that the person sees, those of the person's own teams first."""
+    own = Membership.objects.filter(user_id=principal.id)
+    agents = Agent.objects.visible_to(principal).annotate(
+        mine=Exists(own.filter(team__agent_links__agent=OuterRef("pk")))
+    )
+    teams = Team.objects.visible_to(principal).annotate(mine=Exists(own.filter(team=OuterRef("pk"))))
+    return {name: rows.order_by("-mine", "name")[:OWNED] for name, rows in (("agents", agents), ("teams", teams))}
+
+
+DAYS, AGENT_MEMORIES, AGENT_CONTEXTS = 14, 6, 6
+
+
+def agent_page(request: HttpRequest, slug: str) -> HttpResponse:
+    """An agent, and what it would be told."""
+    principal = asking(request)
+    agent = agent_for(principal, slug)
+    agent_files_ensure(agent)
+    contexts = Assembly.objects.visible_to(principal).filter(agent_id=agent.id)
+    context = {
+        "agent": agent,
+        "may_edit": may_agent(principal, agent, Action.EDIT),
+        "may_manage": may_agent(principal, agent, Action.MANAGE),
+        "cards": file_cards(principal, agent.files.all(), AGENT_FILES, "agent_file", agent.slug),
+        "teams": Team.objects.visible_to(principal).filter(agent_links__agent=agent).order_by("name"),
+        "days": _days(agent),
+        "kept": kept_counts(agent),
+        "memories": memories_of(agent)
+        .defer(*SLOTS)
+        .annotate(at=Coalesce("occurred_at", "created"))
+        .order_by("-at", "-id")[:AGENT_MEMORIES],
+        "contexts": contexts.listed().order_by("-created", "-id")[:AGENT_CONTEXTS],
+    }
+    return render(request, "pages/agent.html", context)
+
+
+def _days(agent: Agent) -> list[Day]:
+    """The last days up to today, where the agent works; oldest first."""
+    today = agent.today(timezone.now())
+    return days_of(agent, today - datetime.timedelta(days=DAYS - 1), today)
+
+
+TEAM_MEMORIES, TEAM_CONTEXTS = 6, 6
+
+
+def team_page(request: HttpRequest, slug: str) -> HttpResponse:
+    """A team, and what its agents are told."""
+    principal = asking(request)
+    team = team_for(principal, slug)
+    contexts = Assembly.objects.visible_to(principal).filter(team_id=team.id)
+    context = {
+        "team": team,
+        "may_edit": may_team(principal, team, Action.EDIT),
+        "may_manage": may_team(principal, team, Action.MANAGE),
+        "cards": file_cards(principal, team.files.all(), TEAM_FILES, "team_file", team.slug),
+        "memberships": team.memberships.select_related("user").order_by("user__name", "user__username"),
+        "agents": Agent.objects.filter(team_links__team=team).order_by("name"),
+        "memories": memories_of(team)
+        .defer(*SLOTS)
+        .annotate(at=Coalesce("occurred_at", "created"))
+        .order_by("-at", "-id")[:TEAM_MEMORIES],
+        "contexts": contexts.listed().order_by("-created", "-id")[:TEAM_CONTEXTS],
+    }
+    return render(request, "pages/team.html", context)
+
+
+VERSIONS, PREDECESSORS, USES = 6, 20, "20"
+
+
+def memory_page(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """One memory, whole."""
+    principal = asking(request)
+    memory = memory_for(principal, id_)
+    uses = uses_of(memory, principal)
+    found, cursor = page_of(uses.contexts, {"limit": USES, **request.GET.dict()})
+    decided = uses.in_each(found)
+    context = {
+        **frame(request, owner_of(memory)),
+        "memory": memory,
+        "successor": Memory.objects.filter(supersedes=memory).defer(*SLOTS, "search").first(),
+        "predecessors": memory.supersedes.defer(*SLOTS, "search").order_by("id")[:PREDECESSORS],
+        "merging": merging_into(memory),
+        "versions": list(MemoryVersion.objects.filter(file=memory)[:VERSIONS]),
+        "more_versions": memory.version > VERSIONS,
+        "uses": uses,
+        "contexts": [(context, decided[context.id]) for context in found],
+        "next": next_address(request.path, request.GET.dict(), cursor),
+    }
+    return render(request, "memories/memory.html", context)

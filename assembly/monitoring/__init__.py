@@ -1,0 +1,1 @@
+"""Monitoring counts new contexts, opens alerts, and sends webhooks."""

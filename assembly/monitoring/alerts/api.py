@@ -1,0 +1,126 @@
+"""REST: alerts, listed, seen and settled."""
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agents.access import agent_for
+from assembly.models import Alert, AlertKind
+from assembly.monitoring.alerts.services import (
+    STATES,
+    State,
+    alert_for,
+    alert_see,
+    alert_settle,
+    alert_take_up,
+    alert_to_settle,
+    alerts_selected,
+)
+from config.http.errors import Invalid
+from config.http.idempotency import idempotent
+from config.http.openapi import PAGE
+from teams.access import team_for
+from teams.api.serializers import page_serializer
+from teams.api.view import ApiView
+
+
+class AlertSerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    kind = serializers.ChoiceField(choices=AlertKind.values)
+    name = serializers.CharField(help_text="What people call the thing.")
+    thing = serializers.CharField(help_text="What it is about: the ref of a file or a rule, or the key of a section.")
+    cause = serializers.CharField(help_text="Which version of it, or what else; another one is another alert.")
+    why = serializers.CharField()
+    agent = serializers.CharField()
+    team = serializers.CharField(allow_null=True)
+    profile = serializers.CharField()
+    context = serializers.UUIDField(help_text="The assembly that showed it.")  # type: ignore[assignment]
+    opened = serializers.DateTimeField()
+    times = serializers.IntegerField(help_text="How often it came, with nothing changed in between.")
+    closed = serializers.DateTimeField(allow_null=True)
+    closed_in = serializers.UUIDField(allow_null=True, help_text="The assembly that had it no more.")
+    seen = serializers.DateTimeField(allow_null=True)
+    seen_by = serializers.CharField()
+    settled = serializers.DateTimeField(allow_null=True)
+    settled_by = serializers.CharField()
+    created = serializers.DateTimeField()
+
+
+def alert_document(alert: Alert) -> dict[str, Any]:
+    """An alert as JSON."""
+    same = set(AlertSerializer().fields) - {"why", "agent", "team", "profile"}
+    facts = {name: getattr(alert, name) for name in same}
+    told = {"why": alert.detail["why"], "agent": alert.agent_slug, "team": alert.team_slug or None}
+    return dict(AlertSerializer({**facts, **told, "profile": alert.profile_name}).data)
+
+
+class AlertList(ApiView):
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("agent", str, description="Only of the agent with this slug."),
+            OpenApiParameter("team", str, description="Only of the team with this slug."),
+            OpenApiParameter("state", str, enum=STATES, description="waiting, unless another one is named."),
+            *PAGE,
+        ],
+        responses=page_serializer(AlertSerializer),
+    )
+    def get(self, request: Request) -> Response:
+        """The alerts that you may see, newest first."""
+        query = self.query("agent", "team", "state", "cursor", "limit")
+        agent = agent_for(self.principal, query["agent"]) if "agent" in query else None
+        team = team_for(self.principal, query["team"]) if "team" in query else None
+        rows = alerts_selected(
+            Alert.objects.visible_to(self.principal),
+            state=_state(query.get("state", "waiting")),
+            agent_id=agent.id if agent else None,
+            team_id=team.id if team else None,
+        )
+        return self.page(rows, alert_document, query=query)
+
+
+class AlertDetail(ApiView):
+    @extend_schema(responses=AlertSerializer)
+    def get(self, request: Request, id_: UUID) -> Response:
+        """An alert."""
+        self.query()
+        return Response(alert_document(alert_for(self.principal, id_)))
+
+
+class AlertSee(ApiView):
+    @extend_schema(operation_id="alerts_see", request=None, responses=AlertSerializer)
+    @idempotent
+    def post(self, request: Request, id_: UUID) -> Response:
+        """Say that you look after it."""
+        self.query()
+        alert = alert_to_settle(self.principal, id_)
+        return Response(alert_document(alert_see(alert=alert, principal=self.principal)))
+
+
+class AlertSettle(ApiView):
+    @extend_schema(operation_id="alerts_settle", request=None, responses=AlertSerializer)
+    @idempotent
+    def post(self, request: Request, id_: UUID) -> Response:
+        """It needs nobody any more: it is quiet until a change brings about another one."""
+        self.query()
+        alert = alert_to_settle(self.principal, id_)
+        return Response(alert_document(alert_settle(alert=alert, principal=self.principal)))
+
+
+class AlertTakeUp(ApiView):
+    @extend_schema(operation_id="alerts_take_up", request=None, responses=AlertSerializer)
+    @idempotent
+    def post(self, request: Request, id_: UUID) -> Response:
+        """It was settled too soon."""
+        self.query()
+        return Response(alert_document(alert_take_up(alert=alert_to_settle(self.principal, id_))))
+
+
+def _state(text: str) -> State:
+    for state in STATES:
+        if state == text:
+            return state
+    raise Invalid("state", f"Use one of: {', '.join(STATES)}.")

@@ -1,0 +1,139 @@
+"""What people do with alerts: they have seen one, or settled it. Until a change brings about another, it is quiet.
+
+Who may read an alert, and who may say that it is seen or settled.
+
+Which alerts a list shows.
+
+The form above the list of alerts.
+"""
+
+from typing import Any, Literal, get_args
+from uuid import UUID
+
+from django import forms
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from agents.access import may as may_with_agent
+from agents.models import Agent
+from assembly.models import Alert
+from assembly.models.monitoring import AlertQuerySet
+from config.http.errors import Forbidden, NotFound
+from teams.access import Action
+from teams.access import may as may_with_team
+from teams.files import locked
+from teams.models import Team
+from teams.principal import Principal
+
+
+@transaction.atomic
+def alert_see(*, alert: Alert, principal: Principal) -> Alert:
+    """Somebody looks after it. Who said so first stays named."""
+    current = locked(alert)
+    if current.seen is None:
+        current.seen, current.seen_by = timezone.now(), principal.name
+        current.save(update_fields=["seen", "seen_by"])
+    return current
+
+
+@transaction.atomic
+def alert_settle(*, alert: Alert, principal: Principal) -> Alert:
+    """It needs nobody any more, be it still so or not. Who said so first stays named."""
+    current = locked(alert)
+    if current.settled is None:
+        current.settled, current.settled_by = timezone.now(), principal.name
+        current.save(update_fields=["settled", "settled_by"])
+    return current
+
+
+@transaction.atomic
+def alert_take_up(*, alert: Alert) -> Alert:
+    """It was settled too soon: it is as it was before."""
+    current = locked(alert)
+    current.settled, current.settled_by = None, ""
+    current.save(update_fields=["settled", "settled_by"])
+    return current
+
+
+def alert_for(principal: Principal, id_: UUID) -> Alert:
+    """The alert, if the principal may see its agent and its team. Raises NotFound."""
+    found = Alert.objects.visible_to(principal).filter(id=id_).first()
+    if found is None:
+        raise NotFound("This alert")
+    return found
+
+
+def alert_to_settle(principal: Principal, id_: UUID) -> Alert:
+    """The same, to be settled. Raises Forbidden for those who may not change what it is about."""
+    alert = alert_for(principal, id_)
+    if not may_settle(principal, alert):
+        raise Forbidden("Your role does not allow this for this agent. Ask an editor of its team.")
+    return alert
+
+
+def may_settle(principal: Principal, alert: Alert) -> bool:
+    """Whether somebody who sees it may: editors of its team, or of a team of its agent where it has none."""
+    if principal.is_admin:
+        return True
+    if alert.team_id:
+        team = Team.objects.filter(id=alert.team_id).first()
+        return team is not None and may_with_team(principal, team, Action.EDIT)
+    agent = Agent.objects.filter(id=alert.agent_id).first()
+    return agent is not None and may_with_agent(principal, agent, Action.EDIT)
+
+
+State = Literal["waiting", "open", "closed", "settled", "all"]
+"""waiting: still so, and settled by nobody; open: still so; closed: so no more."""
+STATES: tuple[State, ...] = get_args(State)
+
+
+def alerts_selected(
+    rows: AlertQuerySet, *, state: State = "waiting", agent_id: UUID | None = None, team_id: UUID | None = None
+) -> AlertQuerySet:
+    """Those of an agent and of a team, if they are named, in that state."""
+    rows = rows.filter(agent_id=agent_id) if agent_id else rows
+    rows = rows.filter(team_id=team_id) if team_id else rows
+    if state == "waiting":
+        return rows.waiting()
+    if state == "settled":
+        return rows.exclude(settled=None)
+    if state == "all":
+        return rows
+    return rows.filter(closed=None) if state == "open" else rows.exclude(closed=None)
+
+
+class AlertFilterForm(forms.Form):
+    """Which alerts are listed; the choices are what the person may see."""
+
+    state = forms.ChoiceField(
+        label=_("Show"),
+        required=False,
+        choices=[
+            ("", _("What waits for somebody")),
+            ("open", _("All that is still so")),
+            ("closed", _("What is so no more")),
+            ("settled", _("What somebody settled")),
+            ("all", _("All")),
+        ],
+    )
+    agent = forms.ModelChoiceField(
+        Agent.objects.none(), to_field_name="slug", label=_("Agent"), required=False, empty_label=_("All agents")
+    )
+    team = forms.ModelChoiceField(
+        Team.objects.none(), to_field_name="slug", label=_("Team"), required=False, empty_label=_("All teams")
+    )
+
+    def __init__(self, *args: Any, principal: Principal, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["agent"].queryset = Agent.objects.visible_to(principal).order_by("name")  # type: ignore[attr-defined]
+        self.fields["team"].queryset = Team.objects.visible_to(principal).order_by("name")  # type: ignore[attr-defined]
+
+    def chosen(self) -> dict[str, Any]:
+        """What a valid form says, for `alerts_selected`."""
+        agent, team = self.cleaned_data["agent"], self.cleaned_data["team"]
+        return {
+            "state": self.cleaned_data["state"] or "waiting",
+            "agent_id": agent and agent.id,
+            "team_id": team and team.id,
+        }

@@ -1,0 +1,124 @@
+"""Opening and closing alerts, as contexts come off the queue: once for each change, not for each context."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Q
+
+from assembly.engine.types import flat
+from assembly.models import Alert, Assembly, WebhookEvent
+from assembly.monitoring.alerts.findings import Finding, findings
+from assembly.monitoring.webhooks.delivery import alert_announce
+from assembly.records.reader import Recorded
+from assembly.records.record import Owners
+
+WATCHING_LOCK = 7_152_002
+"""Held by who opens and closes alerts: one at a time, in the order in which contexts were made."""
+
+Key = tuple[str, str, str]
+
+
+class Group(NamedTuple):
+    """Contexts that are told apart by time alone: what one has, a later one may have no more."""
+
+    agent_id: UUID
+    team_id: UUID | None
+    profile: str
+
+
+class Watch:
+    """What a batch of contexts changes about the alerts. It is written at once, when all are in."""
+
+    def __init__(self) -> None:
+        self._seen: list[tuple[Assembly, dict[Key, Finding]]] = []
+
+    def add(self, assembly: Assembly, told: Recorded) -> None:
+        """One more context, with what it holds: the oldest come first."""
+        self._seen.append((assembly, {finding.key: finding for finding in findings(told)}))
+
+    def write(self) -> None:
+        """Open, close and open again; announce what was opened, and what was closed for the first time."""
+        if not self._seen:
+            return
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [WATCHING_LOCK])
+        board = Board(self._known())
+        for assembly, found in self._seen:
+            board.see(assembly, found)
+        board.write()
+
+    def _known(self) -> Sequence[Alert]:
+        """The alerts of these agents that are open, or that may open again."""
+        keys = {key for _, found in self._seen for key in found}
+        again = Q(thing__in={thing for _, thing, _ in keys}, cause__in={cause for _, _, cause in keys})
+        agents = {assembly.agent_id for assembly, _ in self._seen}
+        return list(Alert.objects.filter(Q(closed=None) | again, agent_id__in=agents))
+
+
+class Board:
+    """The alerts by the contexts that they are about, and what became of them."""
+
+    def __init__(self, known: Sequence[Alert]) -> None:
+        self._alerts: dict[Group, dict[Key, Alert]] = {}
+        self._new: dict[UUID, Alert] = {}
+        self._changed: dict[UUID, Alert] = {}
+        self._events: list[tuple[WebhookEvent, Alert]] = []
+        for alert in known:
+            group = Group(alert.agent_id, alert.team_id, alert.profile_name)
+            self._alerts.setdefault(group, {})[alert.kind, alert.thing, alert.cause] = alert
+
+    def see(self, assembly: Assembly, found: dict[Key, Finding]) -> None:
+        """What one more context has, and has no more. One that was made before an alert's last change says nothing."""
+        mine = self._alerts.setdefault(Group(assembly.agent_id, assembly.team_id, assembly.profile_name), {})
+        for key, finding in found.items():
+            if key not in mine:
+                mine[key] = self._open(assembly, finding)
+            elif (closed := mine[key].closed) and closed < assembly.created:
+                self._open_again(mine[key], assembly, finding)
+        for key, alert in mine.items():
+            if key not in found and alert.closed is None and alert.opened < assembly.created:
+                self._close(alert, assembly)
+
+    def write(self) -> None:
+        """Three statements at most, and the announcements."""
+        Alert.objects.bulk_create(self._new.values())
+        changed = [alert for id_, alert in self._changed.items() if id_ not in self._new]
+        if changed:
+            Alert.objects.bulk_update(changed, ["opened", "closed", "closed_in", "times", "context", "detail"])
+        for event, alert in self._events:
+            alert_announce(event=event, alert=alert)
+
+    def _open(self, assembly: Assembly, finding: Finding) -> Alert:
+        kind, thing, cause = finding.key
+        alert = Alert(
+            **flat(Owners.recorded(assembly)),
+            profile_name=assembly.profile_name,
+            kind=kind,
+            thing=thing,
+            cause=cause,
+            name=finding.name,
+            detail=_detail(finding),
+            context=assembly.id,
+            opened=assembly.created,
+        )
+        self._new[alert.id] = alert
+        self._events.append((WebhookEvent.ALERT_OPENED, alert))
+        return alert
+
+    def _open_again(self, alert: Alert, assembly: Assembly, finding: Finding) -> None:
+        """Without a word: it was told of already, and nothing was changed since."""
+        alert.opened, alert.context, alert.detail = assembly.created, assembly.id, _detail(finding)
+        alert.closed, alert.closed_in, alert.times = None, None, alert.times + 1
+        self._changed[alert.id] = alert
+
+    def _close(self, alert: Alert, assembly: Assembly) -> None:
+        alert.closed, alert.closed_in = assembly.created, assembly.id
+        self._changed[alert.id] = alert
+        if alert.times == 1:
+            self._events.append((WebhookEvent.ALERT_CLOSED, alert))
+
+
+def _detail(finding: Finding) -> dict[str, object]:
+    return {"why": finding.why, **finding.facts}

@@ -1,0 +1,1 @@
+"""Trends are counts of contexts over time."""

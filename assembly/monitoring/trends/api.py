@@ -1,0 +1,109 @@
+"""REST: what was counted of contexts, day by day."""
+
+import datetime
+from dataclasses import fields
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agents.access import agent_for
+from assembly.monitoring.trends.counting import Tally
+from assembly.monitoring.trends.reading import Day, Period, Unused, trend_of, unused_memories
+from config.http.errors import Invalid
+from config.http.fields import date_of
+from teams.access import team_for
+from teams.api.view import ApiView
+
+DAYS = 30
+
+
+class CountsSerializer(serializers.Serializer[Any]):
+    contexts = serializers.IntegerField()
+    repeats = serializers.IntegerField(help_text="Of these, what said again what was said just before.")
+    tokens = serializers.IntegerField()
+    budget = serializers.IntegerField(help_text="Tokens allowed, added up.")
+    assembly_ms = serializers.IntegerField(help_text="Milliseconds, added up.")
+    p50_ms = serializers.IntegerField(allow_null=True, help_text="Half were ready within; to a tenth of itself.")
+    p95_ms = serializers.IntegerField(allow_null=True, help_text="95 of 100 were ready within; to a tenth of itself.")
+    considered = serializers.IntegerField(help_text="Items that might have been told.")
+    layers = serializers.DictField(child=serializers.IntegerField(), help_text="Tokens by layer.")
+    cut = serializers.DictField(child=serializers.IntegerField(), help_text="Contexts that cut a file, by its ref.")
+    left_out = serializers.DictField(child=serializers.IntegerField(), help_text="Items by reason code.")
+    late = serializers.DictField(child=serializers.IntegerField(), help_text="Contexts without it, by source.")
+    failed = serializers.DictField(child=serializers.IntegerField(), help_text="Contexts without it, by source.")
+    warnings = serializers.DictField(child=serializers.IntegerField(), help_text="Contexts by warning code.")
+
+
+class DaySerializer(CountsSerializer):
+    day = serializers.DateField()
+
+
+class UnusedSerializer(serializers.Serializer[Any]):
+    kept = serializers.IntegerField(help_text="Memories that stand.")
+    unused = serializers.IntegerField(help_text="Of these, in no context since the first day.")
+    oldest = serializers.ListField(child=serializers.UUIDField(), help_text="The oldest of the unused, 10 at most.")
+
+
+class TrendsSerializer(serializers.Serializer[Any]):
+    since = serializers.DateField()
+    until = serializers.DateField()
+    timezone = serializers.CharField(help_text="By which days are counted.")
+    total = CountsSerializer()
+    days = DaySerializer(many=True)
+    unused_memories = UnusedSerializer()
+
+
+class Trends(ApiView):
+    @extend_schema(
+        operation_id="trends_read",
+        parameters=[
+            OpenApiParameter("agent", str, description="Only of the agent with this slug."),
+            OpenApiParameter("team", str, description="Only of the team with this slug."),
+            OpenApiParameter("since", datetime.date, description="The first day; 29 days before the last without."),
+            OpenApiParameter("until", datetime.date, description="The last day; today without."),
+        ],
+        responses=TrendsSerializer,
+    )
+    def get(self, request: Request) -> Response:
+        """Counts of the contexts that you may see, by day, 366 days at most; days are those of UTC."""
+        query = self.query("agent", "team", "since", "until")
+        agent = agent_for(self.principal, query["agent"]) if "agent" in query else None
+        team = team_for(self.principal, query["team"]) if "team" in query else None
+        period = _period(_day(query, "since"), _day(query, "until"))
+        scope = {"agent_id": agent.id if agent else None, "team_id": team.id if team else None}
+        trend = trend_of(self.principal, period, **scope)
+        facts = {
+            "since": period.since,
+            "until": period.until,
+            "timezone": "UTC",
+            "total": _counts(trend.total),
+            "days": [{"day": day.day, **_counts(day)} for day in trend.days],
+            "unused_memories": _unused(unused_memories(self.principal, period.since, **scope)),
+        }
+        return Response(TrendsSerializer(facts).data)
+
+
+def _day(query: dict[str, str], name: str) -> datetime.date | None:
+    if name not in query:
+        return None
+    day = date_of(query[name])
+    if day is None:
+        raise Invalid(name, "Use a day that exists, like 2026-02-28.")
+    return day
+
+
+def _period(since: datetime.date | None, until: datetime.date | None) -> Period:
+    last = Period.last(DAYS, until)
+    return Period(since, last.until) if since else last
+
+
+def _counts(day: Day) -> dict[str, Any]:
+    sums = {field.name: getattr(day.tally, field.name) for field in fields(Tally) if field.name != "durations"}
+    return {**sums, "p50_ms": day.within_ms(0.5), "p95_ms": day.within_ms(0.95)}
+
+
+def _unused(unused: Unused) -> dict[str, Any]:
+    return {"kept": unused.kept, "unused": unused.unused, "oldest": [memory.id for memory in unused.oldest]}

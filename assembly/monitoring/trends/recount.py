@@ -1,0 +1,102 @@
+"""Contexts one after the other with what they hold, read once for those that repeat each other.
+
+Counting days anew: those whose contexts nobody counted when they were recorded, or whose counts are in doubt.
+
+Days are counted one by one, each in a transaction of its own: who breaks it off loses one day at most, and the next run
+goes on there.
+"""
+
+import datetime
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.models import Q, QuerySet
+
+from assembly.models import Assembly, DayCount
+from assembly.monitoring.trends.counting import COUNTING_LOCK, Counting
+from assembly.records.reader import Recorded, recorded_together
+from teams.database import ORGANISATION
+
+TOGETHER = 32
+"""Contexts whose records are read at once. Those of one agent have most of their pieces in common."""
+KEPT = 16
+"""Records in memory beside these, of any number of contexts."""
+
+
+def with_records(assemblies: Sequence[Assembly]) -> Iterator[tuple[Assembly, Recorded]]:
+    """Each context with its record, or with that of the context that it repeats."""
+    known: OrderedDict[UUID, Recorded] = OrderedDict()
+    for start in range(0, len(assemblies), TOGETHER):
+        batch = assemblies[start : start + TOGETHER]
+        unread = {decided_in(one): one for one in batch if decided_in(one) not in known}
+        known |= zip(unread, recorded_together([*unread.values()]), strict=True)
+        for assembly in batch:
+            known.move_to_end(decided_in(assembly))
+            yield assembly, known[decided_in(assembly)]
+        while len(known) > KEPT:
+            known.popitem(last=False)
+
+
+def decided_in(assembly: Assembly) -> UUID:
+    """The context that holds what was decided: itself, or the one that it repeats."""
+    return assembly.decided_in or assembly.id
+
+
+BATCH = 200
+"""Contexts in memory at a time."""
+ONE_DAY = datetime.timedelta(days=1)
+
+# What still waits in the queue is counted when it is taken from there.
+COUNTABLE = "NOT EXISTS (SELECT FROM new_assemblies WHERE assembly = assemblies.id)"
+
+
+def days_recorded(since: datetime.date | None = None) -> Iterator[datetime.date]:
+    """The days on which contexts were recorded that are still there, by UTC, the oldest first."""
+    rows = Assembly.objects.filter(created__gte=_start(since)) if since else Assembly.objects.all()
+    while first := rows.order_by("created", "id").values_list("created", flat=True).first():
+        day = first.astimezone(datetime.UTC).date()
+        yield day
+        rows = Assembly.objects.filter(created__gte=_start(day + ONE_DAY))
+
+
+@transaction.atomic
+def day_recount(day: datetime.date, *, again: bool = False) -> int | None:
+    """Count a day's contexts anew. Returns how many; None where its counts hold as many already.
+
+    With `again`, these are counted once more, too. Counts of more contexts than there are stay in any case: retention
+    took the rest. Meanwhile nobody counts new ones.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [COUNTING_LOCK])
+    rows = _countable(day)
+    recorded = rows.count()
+    counted = DayCount.objects.filter(day=day, agent_id=ORGANISATION).values_list("contexts", flat=True).first() or 0
+    if recorded < counted or (recorded == counted and not again):
+        return None
+    DayCount.objects.filter(day=day).delete()
+    for batch in _batches(rows):
+        counting = Counting()
+        for assembly, told in with_records(batch):
+            counting.add(assembly, told)
+        counting.write()
+    return recorded
+
+
+def _countable(day: datetime.date) -> QuerySet[Assembly]:
+    start = _start(day)
+    return Assembly.objects.filter(created__gte=start, created__lt=start + ONE_DAY).extra(where=[COUNTABLE])  # noqa: S610 - a constant
+
+
+def _batches(rows: QuerySet[Assembly]) -> Iterator[list[Assembly]]:
+    following = rows.order_by("created", "id")
+    while batch := list(following[:BATCH]):
+        yield batch
+        last = batch[-1]
+        beyond = Q(created__gt=last.created) | Q(created=last.created, id__gt=last.id)
+        following = rows.filter(beyond, created__gte=last.created).order_by("created", "id")
+
+
+def _start(day: datetime.date) -> datetime.datetime:
+    return datetime.datetime.combine(day, datetime.time.min, tzinfo=datetime.UTC)

@@ -1,0 +1,1 @@
+"""Webhooks send events to endpoints of the organisation."""

@@ -1,0 +1,240 @@
+"""What the endpoints of webhooks take and give.
+
+REST: webhooks. For admins of the organisation, and for those of a team about its own.
+"""
+
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assembly.models import Webhook, WebhookDelivery, WebhookEvent
+from assembly.models.external_source import MAX_LABEL_CHARACTERS, MAX_URL_CHARACTERS
+from assembly.monitoring.webhooks.delivery import deliveries_of, delivery_resend, told_of, webhook_test
+from assembly.monitoring.webhooks.services import (
+    WebhookFacts,
+    delivery_for,
+    secret_of,
+    webhook_create,
+    webhook_delete,
+    webhook_for,
+    webhook_secret_change,
+    webhook_update,
+    webhooks_of,
+)
+from config.http.api import StrictSerializer
+from config.http.encryption import SecretLost
+from config.http.errors import Conflict
+from config.http.etags import etag
+from config.http.fields import ExactText, Flag, Line
+from config.http.idempotency import idempotent
+from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE
+from teams.api.serializers import MAX_SLUG_CHARACTERS, page_serializer
+from teams.api.versioned import VersionedView
+from teams.api.view import ApiView
+
+URL = "https://, or http:// in networks that WEBHOOK_ALLOWED_NETWORKS names."
+EVENTS = f"At least one of: {', '.join(WebhookEvent.values)}."
+
+
+class EventsField(serializers.ListField):
+    """Names of events, each once."""
+
+    def __init__(self, **options: Any) -> None:
+        known = ", ".join(WebhookEvent.values)
+        child = serializers.ChoiceField(
+            choices=WebhookEvent.values, error_messages={"invalid_choice": f"Use one of: {known}."}
+        )
+        super().__init__(**{"child": child, "min_length": 1, "max_length": 10, "help_text": EVENTS, **options})
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        if not isinstance(data, list) or not all(isinstance(name, str) for name in data):
+            self.fail("not_a_list", input_type=type(data).__name__)
+        return super().to_internal_value(data)
+
+
+class WebhookCreateSerializer(StrictSerializer):
+    team = ExactText(
+        max_length=MAX_SLUG_CHARACTERS, allow_null=True, default=None, help_text="null: of the organisation."
+    )
+    label = Line(max_length=MAX_LABEL_CHARACTERS)  # type: ignore[assignment]
+    url = ExactText(max_length=MAX_URL_CHARACTERS, help_text=URL)
+    events = EventsField()
+    active = Flag(default=True)
+
+
+class WebhookUpdateSerializer(StrictSerializer):
+    label = Line(max_length=MAX_LABEL_CHARACTERS, required=False)  # type: ignore[assignment]
+    url = ExactText(max_length=MAX_URL_CHARACTERS, required=False, help_text=URL)
+    events = EventsField(required=False)
+    active = Flag(required=False)
+
+
+class WebhookSerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    team = serializers.CharField(allow_null=True, help_text="null: of the organisation.")
+    label = serializers.CharField()  # type: ignore[assignment]
+    url = serializers.CharField()
+    events = serializers.ListField(child=serializers.ChoiceField(choices=WebhookEvent.values))
+    active = serializers.BooleanField()
+    before_until = serializers.DateTimeField(
+        allow_null=True, help_text="Until then messages are signed with the secret before, too."
+    )
+    version = serializers.IntegerField()
+    created = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField()
+    updated_by = serializers.ChoiceField(choices=["user", "system"])
+    editor = serializers.CharField(source="editor_name", help_text="The person or key; empty for the system.")
+
+
+class SecretSerializer(serializers.Serializer[Any]):
+    secret = serializers.CharField(help_text="whsec_ and base64, as Standard Webhooks has it.")
+
+
+class SentAgainSerializer(serializers.Serializer[Any]):
+    by = serializers.CharField(help_text="The person or key.")
+    at = serializers.DateTimeField()
+
+
+class DeliverySerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    event = serializers.CharField()
+    body = serializers.CharField(help_text="Exactly what was signed and sent.")
+    created = serializers.DateTimeField()
+    attempts = serializers.IntegerField()
+    attempted = serializers.DateTimeField(allow_null=True)
+    delivered = serializers.BooleanField()
+    status = serializers.IntegerField(allow_null=True, help_text="Of HTTP, of the last attempt.")
+    answer = serializers.CharField(help_text="Its first 500 characters.")
+    ms = serializers.IntegerField(allow_null=True)
+    fault = serializers.CharField(help_text="What went wrong; empty where it was taken.")
+    given_up = serializers.SerializerMethodField(help_text="It is not tried any more, until somebody asks for it.")
+    sent_again = serializers.SerializerMethodField(help_text="Who had it sent once more after it was given up.")
+
+    def get_given_up(self, delivery: WebhookDelivery) -> bool:
+        return told_of(delivery).given_up
+
+    @extend_schema_field(SentAgainSerializer(many=True))
+    def get_sent_again(self, delivery: WebhookDelivery) -> Any:
+        return SentAgainSerializer(told_of(delivery).sent_again, many=True).data
+
+
+def webhook_document(webhook: Webhook) -> dict[str, Any]:
+    """A webhook as JSON, without its secret."""
+    document = dict(WebhookSerializer(webhook).data)
+    return {**document, "team": webhook.team.slug if webhook.team else None}
+
+
+class WebhookList(ApiView):
+    @extend_schema(parameters=PAGE, responses=page_serializer(WebhookSerializer))
+    def get(self, request: Request) -> Response:
+        """The webhooks that you manage, the newest first."""
+        return self.page(webhooks_of(self.principal), webhook_document)
+
+    @extend_schema(parameters=[ETAG, LOCATION], request=WebhookCreateSerializer, responses={201: WebhookSerializer})
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Register an address. Its secret is at `/webhooks/{id}/secret`."""
+        self.query()
+        given = self.validated(WebhookCreateSerializer)
+        team = given.pop("team")
+        facts = WebhookFacts(**{**given, "events": tuple(given["events"])})
+        webhook = webhook_create(facts=facts, team=team, principal=self.principal)
+        headers = {"Location": f"/api/v1/webhooks/{webhook.id}", "ETag": etag(webhook.version)}
+        return Response(webhook_document(webhook), status.HTTP_201_CREATED, headers=headers)
+
+
+class WebhookDetail(VersionedView):
+    document = WebhookSerializer
+
+    def document_of(self, thing: Webhook) -> dict[str, Any]:
+        return webhook_document(thing)
+
+    @extend_schema(parameters=[ETAG, IF_NONE_MATCH], responses=WebhookSerializer)
+    def get(self, request: Request, id_: UUID) -> Response:
+        """A webhook, without its secret."""
+        self.query()
+        return self.answer_if_newer(webhook_for(self.principal, id_))
+
+    @extend_schema(parameters=[ETAG, IF_MATCH], request=WebhookUpdateSerializer, responses=WebhookSerializer)
+    def patch(self, request: Request, id_: UUID) -> Response:
+        """Change what is named, also to switch it on or off."""
+        self.query()
+        webhook = webhook_for(self.principal, id_)
+        expected = self.expected(webhook)
+        given = self.validated(WebhookUpdateSerializer)
+        if "events" in given:
+            given["events"] = tuple(given["events"])
+        facts = replace(WebhookFacts.of(webhook), **given)
+        changed = webhook_update(webhook=webhook, facts=facts, expected_version=expected, principal=self.principal)
+        return self.answer(changed)
+
+    @extend_schema(parameters=[IF_MATCH], responses={204: None})
+    def delete(self, request: Request, id_: UUID) -> Response:
+        """Delete a webhook with its log."""
+        self.query()
+        webhook = webhook_for(self.principal, id_)
+        self.check_if_match(webhook)
+        webhook_delete(webhook=webhook)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class WebhookSecret(VersionedView):
+    document = WebhookSerializer
+
+    def document_of(self, thing: Webhook) -> dict[str, Any]:
+        return webhook_document(thing)
+
+    @extend_schema(operation_id="webhooks_secret_read", responses=SecretSerializer)
+    def get(self, request: Request, id_: UUID) -> Response:
+        """The secret with which messages are signed. Never kept by what lies in between."""
+        self.query()
+        try:
+            secret = secret_of(webhook_for(self.principal, id_))
+        except SecretLost:
+            raise Conflict("It cannot be read, as SECRET_KEY was changed. Change the secret.") from None
+        return Response({"secret": secret}, headers={"Cache-Control": "no-store"})
+
+    @extend_schema(operation_id="webhooks_secret_change", parameters=[ETAG], request=None, responses=WebhookSerializer)
+    @idempotent
+    def post(self, request: Request, id_: UUID) -> Response:
+        """Make a new secret. For 24 hours messages are signed with the one before, too."""
+        self.query()
+        webhook = webhook_for(self.principal, id_)
+        self.check_if_match(webhook)
+        changed = webhook_secret_change(webhook=webhook, expected_version=webhook.version, principal=self.principal)
+        return self.answer(changed)
+
+
+class WebhookTest(ApiView):
+    @extend_schema(operation_id="webhooks_test", request=None, responses=DeliverySerializer)
+    @idempotent
+    def post(self, request: Request, id_: UUID) -> Response:
+        """Send a test now. The answer is 200 also where it did not arrive, and says why."""
+        self.query()
+        webhook = webhook_for(self.principal, id_)
+        return Response(DeliverySerializer(webhook_test(webhook=webhook, principal=self.principal)).data)
+
+
+class WebhookDeliveries(ApiView):
+    @extend_schema(parameters=PAGE, responses=page_serializer(DeliverySerializer))
+    def get(self, request: Request, id_: UUID) -> Response:
+        """What was sent in the last 30 days, and what came of it, the newest first."""
+        webhook = webhook_for(self.principal, id_)
+        return self.page(deliveries_of(webhook), lambda row: dict(DeliverySerializer(row).data))
+
+
+class WebhookDeliverySend(ApiView):
+    @extend_schema(operation_id="webhooks_deliveries_send", request=None, responses={202: DeliverySerializer})
+    @idempotent
+    def post(self, request: Request, id_: UUID, delivery: UUID) -> Response:
+        """Have a message sent again that was given up, with the same `webhook-id`. Only who asks first starts it."""
+        self.query()
+        found = delivery_for(self.principal, id_, delivery)
+        delivery_resend(delivery=found, principal=self.principal)
+        again = deliveries_of(found.webhook).get(id=found.id)
+        return Response(DeliverySerializer(again).data, status.HTTP_202_ACCEPTED)

@@ -1,0 +1,143 @@
+"""One message over HTTP: to a judged address, no redirects, and no more of the answer than is shown.
+
+Signatures by Standard Webhooks (standardwebhooks.com): whoever knows the secret sees that a message is ours.
+"""
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
+
+import httpx2
+
+from assembly.models.monitoring import MAX_ANSWER_CHARACTERS
+from assembly.sources.external.client import trouble
+from config.http.answers import headers_for, tls
+from config.http.beside import Beside
+from config.http.outbound.ssrf import FOR_WEBHOOKS, Destination, Refused, destination_of
+
+SECONDS = 10.0
+"""For everything: to look up the host, to connect, to send, and for the answer."""
+GRACE_SECONDS = 5.0
+MOST_BYTES = 4 * MAX_ANSWER_CHARACTERS
+"""Of an answer that are read: a character of UTF-8 has four at most."""
+TAKEN = range(200, 300)
+UNTOLD = (
+    "It was not taken. Its address lies in a private network, so only an admin of the organisation can learn more, "
+    "with a webhook of the organisation."
+)
+UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of sending. Without a `status` nobody answered; `fault` says in plain words what went wrong, or "".
+
+    `is_private`: some address of the receiver lies in a private network.
+    """
+
+    status: int | None
+    answer: str
+    fault: str
+    ms: int | None
+    is_private: bool = False
+
+    @property
+    def taken(self) -> bool:
+        """Whether the receiver has it."""
+        return not self.fault
+
+    def without_traces(self) -> "Outcome":
+        """Return whether the receiver has it, and nothing by which networks can be explored: no status, no duration."""
+        return Outcome(None, "", UNTOLD if self.fault else "", None, self.is_private)
+
+
+def message_send(*, url: str, headers: Mapping[str, str], body: str) -> Outcome:
+    """Post the body as JSON. It ends after 10 seconds, whatever the other side does."""
+    sent = Beside("webhook", partial(_sent, url, headers, body))
+    return sent.result(seconds=SECONDS + GRACE_SECONDS)
+
+
+def _sent(url: str, headers: Mapping[str, str], body: str) -> Outcome:
+    return asyncio.run(_outcome(url, headers, body))
+
+
+async def _outcome(url: str, headers: Mapping[str, str], body: str) -> Outcome:
+    started = perf_counter()
+    status, answer, fault, is_private = None, "", "", False
+    try:
+        async with asyncio.timeout(SECONDS):
+            destination = await destination_of(url, FOR_WEBHOOKS)
+            is_private = not destination.is_public
+            status, answer = await _exchange(destination, headers, body)
+        fault = "" if status in TAKEN else _refusal(status)
+    except TimeoutError:
+        fault = f"It did not answer within {SECONDS:.0f} seconds."
+    except Refused as refused:
+        fault = str(refused)
+    except httpx2.TransportError as error:
+        fault = trouble(error)
+    return Outcome(status, answer, fault, round((perf_counter() - started) * 1000), is_private)
+
+
+async def _exchange(destination: Destination, headers: Mapping[str, str], body: str) -> tuple[int, str]:
+    async with (
+        httpx2.AsyncClient(verify=tls(), trust_env=False, timeout=None) as client,
+        client.stream(
+            "POST",
+            destination.at(destination.addresses[0]),
+            content=body.encode(),
+            headers={**headers_for(destination.url, ""), **headers},
+            extensions={"sni_hostname": destination.host},
+            follow_redirects=False,
+        ) as response,
+    ):
+        return response.status_code, await _beginning(response)
+
+
+async def _beginning(response: httpx2.Response) -> str:
+    """The first characters of the answer, as far as they are text."""
+    read = bytearray()
+    async for part in response.aiter_raw():
+        read += part
+        if len(read) >= MOST_BYTES:
+            break
+    return UNSHOWN.sub("�", bytes(read[:MOST_BYTES]).decode(errors="replace"))[:MAX_ANSWER_CHARACTERS]
+
+
+def _refusal(status: int) -> str:
+    if status in range(300, 400):
+        return f"It answered with status {status}. Redirects are not followed: register the address it leads to."
+    return f"It answered with status {status}, which means that it did not take the message."
+
+
+PREFIX = "whsec_"
+SECRET_BYTES = 32
+
+
+def secret_new() -> str:
+    """A new secret: `whsec_` and 32 random bytes in base64."""
+    return PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
+
+
+def signature(secret: str, *, message_id: str, timestamp: int, body: str) -> str:
+    """`v1,` and the HMAC-SHA256 of `id.timestamp.body`, in base64. `timestamp` is in seconds."""
+    key = base64.b64decode(secret.removeprefix(PREFIX))
+    signed = f"{message_id}.{timestamp}.{body}".encode()
+    return "v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
+
+
+def headers_of(keys: Iterable[str], *, message_id: str, timestamp: int, body: str) -> dict[str, str]:
+    """The headers by which the receiver knows a message again and proves it; signed with each of the secrets."""
+    signatures = (signature(key, message_id=message_id, timestamp=timestamp, body=body) for key in keys)
+    return {
+        "webhook-id": message_id,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": " ".join(signatures),
+    }

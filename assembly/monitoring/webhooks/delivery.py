@@ -1,0 +1,200 @@
+"""Telling webhooks what happened: a message for each of those that want to know, sent once this is committed.
+
+Sending messages: at once for a test, by jobs for all others, again and again with growing pauses.
+
+Messages that were given up: which these are, and sending one once more, with who asked for it on record.
+"""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import orjson
+from django.db import transaction
+from django.db.models import OuterRef, Q, QuerySet, Subquery, TextField
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
+from django.utils import timezone
+
+from assembly.models import Alert, Webhook, WebhookDelivery, WebhookEvent
+from assembly.models.monitoring import MAX_FAULT_CHARACTERS
+from assembly.monitoring.webhooks.client import Outcome, headers_of, message_send
+from config.http.encryption import SecretLost, decrypt
+from config.http.errors import Conflict, DossierError
+from memories.jobs import Advance, RetryLater, job_create, job_kind, job_retry
+from memories.models import Job, JobStatus
+from teams.files import locked
+from teams.principal import SYSTEM, Principal
+
+DELIVERY = "webhook_delivery"
+"""The kind of its jobs."""
+TEST = "webhook.test"
+"""The event of a message that somebody sends to see whether it arrives."""
+KEPT = datetime.timedelta(days=30)
+
+
+def announce(*, event: WebhookEvent, data: Mapping[str, Any], team_id: UUID | None = None) -> None:
+    """Tell the webhooks of the organisation that want to know, and with a team those of that team."""
+    whose = Q(team=None) | Q(team=team_id) if team_id else Q(team=None)
+    for webhook in Webhook.objects.filter(whose, active=True, events__contains=[event.value]).order_by("id"):
+        delivery = delivery_new(webhook=webhook, event=event.value, data=data)
+        job_create(kind=DELIVERY, arguments={"delivery": str(delivery.id)}, agent=None, principal=SYSTEM, steps=1)
+
+
+def alert_announce(*, event: WebhookEvent, alert: Alert) -> None:
+    """Tell of an alert. What the context said is not told along: only what it is about."""
+    data = {
+        "alert": alert.id,
+        "kind": alert.kind,
+        "name": alert.name,
+        "thing": alert.thing,
+        "cause": alert.cause,
+        "why": alert.detail["why"],
+        "agent": alert.agent_slug,
+        "team": alert.team_slug or None,
+        "profile": alert.profile_name,
+        "context": alert.closed_in or alert.context,
+        "opened": alert.opened,
+        "closed": alert.closed,
+    }
+    announce(event=event, data=data, team_id=alert.team_id)
+
+
+def delivery_new(*, webhook: Webhook, event: str, data: Mapping[str, Any]) -> WebhookDelivery:
+    """A message to be sent, as it will be sent each time. What is older than 30 days goes from the log."""
+    WebhookDelivery.objects.filter(webhook=webhook, created__lt=timezone.now() - KEPT).delete()
+    body = orjson.dumps({"type": event, "timestamp": timezone.now(), "data": data}).decode()
+    return WebhookDelivery.objects.create(webhook=webhook, event=event, body=body)
+
+
+PAUSES = tuple(datetime.timedelta(minutes=minutes) for minutes in (1, 5, 30, 120))
+"""After the first attempt, the second …; after the fifth, the job is given up."""
+LOST = "Its secret cannot be read, as SECRET_KEY was changed. Change the secret."
+
+
+@job_kind(DELIVERY)
+def delivery_run(job: Job, advance: Advance) -> None:
+    """Send one message, unless it was taken already, or its webhook is switched off or gone. Raises RetryLater."""
+    delivery = _pending(UUID(job.arguments["delivery"]))
+    if delivery is not None:
+        outcome = delivery_attempt(delivery)
+        if not outcome.taken:
+            pause = PAUSES[min(job.attempts, len(PAUSES)) - 1]
+            # No label: the message stands in the log, which holds ids and nothing that people wrote.
+            raise RetryLater(f"Webhook {delivery.webhook_id}: {outcome.fault}", pause)
+    advance(1)
+
+
+def webhook_test(*, webhook: Webhook, principal: Principal) -> WebhookDelivery:
+    """Send a message now that says nothing but that it is a test. Returns what came of it."""
+    data = {"webhook": webhook.id, "sent_by": principal.name}
+    delivery = delivery_new(webhook=webhook, event=TEST, data=data)
+    delivery_attempt(delivery)
+    return delivery
+
+
+def delivery_attempt(delivery: WebhookDelivery) -> Outcome:
+    """Send the message once, and note what came of it."""
+    outcome = _sent(delivery)
+    delivery.attempted, delivery.attempts = timezone.now(), delivery.attempts + 1
+    delivery.status, delivery.answer, delivery.ms = outcome.status, outcome.answer, outcome.ms
+    delivery.fault, delivery.delivered = outcome.fault[:MAX_FAULT_CHARACTERS], outcome.taken
+    delivery.save(update_fields=["attempted", "attempts", "status", "answer", "ms", "fault", "delivered"])
+    return outcome
+
+
+def _pending(id_: UUID) -> WebhookDelivery | None:
+    waiting = WebhookDelivery.objects.filter(id=id_, delivered=False, webhook__active=True)
+    return waiting.select_related("webhook").first()
+
+
+def _sent(delivery: WebhookDelivery) -> Outcome:
+    webhook = delivery.webhook
+    try:
+        keys = [decrypt(webhook.sealed_secret)] + ([decrypt(webhook.sealed_before)] if webhook.signs_twice else [])
+    except SecretLost:
+        return Outcome(None, "", LOST, 0)
+    timestamp = int(timezone.now().timestamp())
+    headers = headers_of(keys, message_id=f"msg_{delivery.id.hex}", timestamp=timestamp, body=delivery.body)
+    outcome = message_send(url=webhook.url, headers=headers, body=delivery.body)
+    # Admins of a team choose the address: what answers there, and how fast, would tell them of a network of others.
+    return outcome.without_traces() if outcome.is_private and webhook.team_id else outcome
+
+
+AGAIN = "again"
+"""Of a job's arguments: each who had the message sent once more, and when."""
+MADE_WITHIN = datetime.timedelta(minutes=1)
+"""A message and its job are made together, so that the job is found by the index on its time."""
+OFF = "The webhook is off, so nothing is sent to it. Switch it on, then send the message again."
+
+
+class NotGivenUp(DossierError):
+    """Only a message that was given up can be sent again."""
+
+    status = 409
+    code = "delivery_not_given_up"
+    title = "This message was not given up"
+
+
+@dataclass(frozen=True, slots=True)
+class SentAgain:
+    """Who had a message sent once more that was given up, and when."""
+
+    by: str
+    at: datetime.datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A message with what its job says of it. `given_up`: it is not tried any more."""
+
+    delivery: WebhookDelivery
+    given_up: bool
+    sent_again: Sequence[SentAgain]
+
+
+def deliveries_of(webhook: Webhook) -> QuerySet[WebhookDelivery]:
+    """The messages to it, each with what `told_of` reads of its job."""
+    job = (
+        Job.objects.annotate(about=KeyTextTransform("delivery", "arguments"))
+        .filter(kind=DELIVERY, about=Cast(OuterRef("id"), TextField()))
+        .filter(created__gte=OuterRef("created"), created__lt=OuterRef("created") + MADE_WITHIN)
+    )
+    return WebhookDelivery.objects.filter(webhook=webhook).annotate(
+        job_status=Subquery(job.values("status")[:1]), asked_again=Subquery(job.values(f"arguments__{AGAIN}")[:1])
+    )
+
+
+def told_of(delivery: WebhookDelivery) -> Told:
+    """What page and API tell of one of `deliveries_of`; of a test that was sent just now, that it has no job."""
+    facts = vars(delivery)
+    again = [
+        SentAgain(asked["by"], datetime.datetime.fromisoformat(asked["at"])) for asked in facts.get("asked_again") or ()
+    ]
+    return Told(delivery, facts.get("job_status") == JobStatus.PARKED, again)
+
+
+@transaction.atomic
+def delivery_resend(*, delivery: WebhookDelivery, principal: Principal) -> None:
+    """Have a message sent again that was given up, as often as a new one. It stays the same message to its receiver.
+
+    Raises NotGivenUp, also for who comes second, and Conflict while the webhook is off.
+    """
+    if not delivery.webhook.active:
+        raise Conflict(OFF)
+    job = _job_of(delivery)
+    if job is None or job.status != JobStatus.PARKED:
+        raise NotGivenUp("It was taken, or is still being sent. Look at what came of it on the page of its webhook.")
+    asked = {"by": principal.name, "ref": principal.ref, "at": timezone.now().isoformat()}
+    job.arguments = {**job.arguments, AGAIN: [*job.arguments.get(AGAIN, ()), asked]}
+    job.save(update_fields=["arguments"])
+    job_retry(job=job)
+
+
+def _job_of(delivery: WebhookDelivery) -> Job | None:
+    """The job that sends it, locked; None for a test, which has none."""
+    made = (delivery.created, delivery.created + MADE_WITHIN)
+    job = Job.objects.filter(kind=DELIVERY, arguments__delivery=str(delivery.id), created__range=made).first()
+    return locked(job) if job else None

@@ -1,0 +1,227 @@
+"""Who may see and change webhooks: admins of the organisation all of them, admins of a team those of their team.
+
+An address may hold what proves who asks, so that nobody else sees it.
+
+Registering webhooks. What is stored can be told: its URL is checked as it will be at every message.
+
+The forms of webhooks. Secrets are made here, never entered.
+"""
+
+import datetime
+from dataclasses import asdict, dataclass
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from assembly.models import Webhook, WebhookDelivery, WebhookEvent
+from assembly.models.external_source import MAX_LABEL_CHARACTERS, MAX_URL_CHARACTERS
+from assembly.monitoring.webhooks.client import secret_new
+from config.http.encryption import decrypt, encrypt
+from config.http.errors import Conflict, Forbidden, Invalid, NotFound
+from config.http.outbound.ssrf import FOR_WEBHOOKS, url_check
+from teams.access import Action, require_admin, team_for
+from teams.files import StaleVersion, locked
+from teams.forms import storable
+from teams.models import Team
+from teams.principal import Principal
+
+NOT_YOURS = "Only admins of the team may see and change its webhooks."
+
+
+def webhooks_of(principal: Principal) -> QuerySet[Webhook]:
+    """Those that the principal may change."""
+    rows = Webhook.objects.select_related("team")
+    return rows if principal.is_admin else rows.filter(team__in=Team.objects.manageable_by(principal))
+
+
+def webhook_for(principal: Principal, id_: UUID) -> Webhook:
+    """The webhook. Raises Forbidden for those who only see its team, and NotFound."""
+    found = Webhook.objects.select_related("team").filter(_seen_by(principal), id=id_).first()
+    if found is None:
+        raise NotFound("This webhook")
+    if not webhooks_of(principal).filter(id=found.id).exists():
+        raise Forbidden(NOT_YOURS)
+    return found
+
+
+def delivery_for(principal: Principal, webhook: UUID, id_: UUID) -> WebhookDelivery:
+    """A message to the webhook. Raises as `webhook_for` does."""
+    found = WebhookDelivery.objects.filter(webhook=webhook_for(principal, webhook), id=id_).select_related("webhook")
+    if (delivery := found.first()) is None:
+        raise NotFound("This message")
+    return delivery
+
+
+def team_to_tell(principal: Principal, slug: str | None) -> Team | None:
+    """The team whose events a webhook is to be told; None: all of the organisation's. Raises Forbidden and NotFound."""
+    if slug:
+        return team_for(principal, slug, Action.MANAGE)
+    require_admin(principal)
+    return None
+
+
+def _seen_by(principal: Principal) -> Q:
+    return Q() if principal.is_admin else Q(team__in=Team.objects.visible_to(principal).values("id"))
+
+
+MAX_WEBHOOKS = 20
+"""Of a team, or of the organisation."""
+OVERLAP = datetime.timedelta(hours=24)
+"""How long the secret before still counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookFacts:
+    """What is told of a webhook, but for its secret."""
+
+    label: str
+    url: str
+    events: tuple[str, ...]
+    active: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.events:
+            raise Invalid("events", "Choose at least one event.")
+        if unknown := set(self.events) - set(WebhookEvent.values):
+            known = ", ".join(WebhookEvent.values)
+            raise Invalid("events", f"There is no event “{min(unknown)}”. Known: {known}.")
+
+    @classmethod
+    def of(cls, webhook: Webhook) -> "WebhookFacts":
+        """As they are stored."""
+        return cls(webhook.label, webhook.url, tuple(webhook.events), webhook.active)
+
+
+def webhook_create(*, facts: WebhookFacts, team: str | None, principal: Principal) -> Webhook:
+    """A new webhook of the team with that slug, or of the organisation.
+
+    Raises Forbidden, NotFound, Conflict and Invalid.
+    """
+    whose = team_to_tell(principal, team)
+    url_check(facts.url, FOR_WEBHOOKS)
+    if Webhook.objects.filter(team=whose).count() >= MAX_WEBHOOKS:
+        raise Conflict(f"There are {MAX_WEBHOOKS} webhooks already. Delete one that is not needed any more.")
+    row = Webhook(team=whose, sealed_secret=encrypt(secret_new()), **_columns(facts))
+    row.signed_by(principal.author)
+    row.save(force_insert=True)
+    return row
+
+
+@transaction.atomic
+def webhook_update(*, webhook: Webhook, facts: WebhookFacts, expected_version: int, principal: Principal) -> Webhook:
+    """Change a webhook; the same again makes no new version. Raises StaleVersion, NotFound and Invalid."""
+    if facts.url != webhook.url:  # one whose host is gone can still be switched off
+        url_check(facts.url, FOR_WEBHOOKS)
+    current = _current(webhook, expected_version)
+    if facts == WebhookFacts.of(current):
+        return current
+    for name, value in _columns(facts).items():
+        setattr(current, name, value)
+    return _saved(current, principal)
+
+
+@transaction.atomic
+def webhook_secret_change(*, webhook: Webhook, expected_version: int, principal: Principal) -> Webhook:
+    """A new secret. For 24 hours messages are signed with the one before, too, so that none is refused meanwhile."""
+    current = _current(webhook, expected_version)
+    current.sealed_before, current.before_until = current.sealed_secret, timezone.now() + OVERLAP
+    current.sealed_secret = encrypt(secret_new())
+    return _saved(current, principal)
+
+
+def webhook_delete(*, webhook: Webhook) -> None:
+    """Delete a webhook with its log. What was to be sent to it is not sent any more. Raises NotFound."""
+    deleted, _ = Webhook.objects.filter(pk=webhook.pk).delete()
+    if not deleted:
+        raise NotFound("This webhook")
+
+
+def secret_of(webhook: Webhook) -> str:
+    """The secret with which its messages are signed. Raises SecretLost."""
+    return decrypt(webhook.sealed_secret)
+
+
+def _columns(facts: WebhookFacts) -> dict[str, object]:
+    return {**asdict(facts), "events": sorted(set(facts.events))}
+
+
+def _current(webhook: Webhook, expected_version: int) -> Webhook:
+    current = locked(webhook)
+    if current.version != expected_version:
+        raise StaleVersion(current, expected_version)
+    return current
+
+
+def _saved(current: Webhook, principal: Principal) -> Webhook:
+    current.version += 1
+    current.signed_by(principal.author)
+    current.save(force_update=True)
+    return current
+
+
+class WebhookForm(forms.Form):
+    """An address, and what it is told."""
+
+    label = forms.CharField(
+        label=_("Label"), help_text=_("What people call it."), max_length=MAX_LABEL_CHARACTERS, validators=[storable]
+    )
+    url = forms.CharField(
+        label=_("URL"),
+        help_text=_("Where messages are sent, by POST: https://hooks.example.org/dossier. Private ones are refused."),
+        max_length=MAX_URL_CHARACTERS,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "inputmode": "url"}),
+    )
+    events = forms.MultipleChoiceField(
+        label=_("It is told when"),
+        choices=WebhookEvent.choices,
+        initial=[WebhookEvent.ALERT_OPENED, WebhookEvent.ALERT_CLOSED],
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    def facts(self, *, active: bool) -> WebhookFacts:
+        """What a valid form says."""
+        given = self.cleaned_data
+        return WebhookFacts(given["label"], given["url"], tuple(given["events"]), active)
+
+
+class WebhookNewForm(WebhookForm):
+    """A new webhook, of one of the teams that the person manages or of the organisation."""
+
+    team = forms.ModelChoiceField(
+        Team.objects.none(),
+        to_field_name="slug",
+        label=_("Team"),
+        required=False,
+        empty_label=_("The whole organisation"),
+        help_text=_("Whose alerts it is told of."),
+    )
+    field_order = ("label", "team")
+
+    def __init__(self, *args: Any, principal: Principal, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        team: Any = self.fields["team"]
+        team.queryset = Team.objects.manageable_by(principal).order_by("name")
+        if not principal.is_admin:
+            team.required, team.empty_label = True, None
+
+
+class WebhookEditForm(WebhookForm):
+    """A webhook, as it stood in the version that the page showed."""
+
+    version = forms.IntegerField(min_value=0, max_value=2**31 - 1, widget=forms.HiddenInput)
+
+    def __init__(self, data: Any = None, *, webhook: Webhook) -> None:
+        shown = ("label", "url", "events", "version")
+        super().__init__(data, initial={name: getattr(webhook, name) for name in shown})
+
+
+class VersionForm(forms.Form):
+    """From which version of a webhook something is done, and whether it is to be on."""
+
+    version = forms.IntegerField(min_value=0, max_value=2**31 - 1)
+    on = forms.BooleanField(required=False)

@@ -1,0 +1,1 @@
+"""The pipeline takes one request to its answer: prepare, gather, engine, record."""

@@ -1,0 +1,116 @@
+"""What an assembly begins with: the wishes of its request, in the words of the engine and of the sources."""
+
+import datetime
+from dataclasses import dataclass, replace
+
+from agents.models import Agent
+from agents.services import agent_files_provision
+from assembly.engine.profile import Profile
+from assembly.engine.query_signals import parse_signals
+from assembly.engine.tokenizers import Tokenizer, UnknownTokenizer, get_tokenizer
+from assembly.engine.types import Request
+from assembly.pipeline.gather import gather
+from assembly.pipeline.read_plan import Gathered
+from assembly.pipeline.request import Asked, session_named
+from assembly.profiles.catalogue import profile_named
+from assembly.profiles.overrides import strategy_applied
+from assembly.rules.evaluation import with_room
+from assembly.sources.base import Situation
+from assembly.sources.deadline import TimeBudget
+from config.http.errors import Invalid
+from teams.models import Team
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What is asked of the engine, by which profile, counted by which tokenizer; and the situation for the sources."""
+
+    request: Request
+    profile: Profile
+    tokenizer: Tokenizer
+    situation: Situation
+
+    def under_rules(self, situation: Situation) -> "Prepared":
+        """The same, once it is gathered which rules fire: they may ask for a section more."""
+        if not situation.rules:
+            return Prepared(self.request, self.profile, self.tokenizer, situation)
+        profile = with_room(self.profile, situation.rules)
+        return Prepared(replace(self.request, rules=situation.rules), profile, self.tokenizer, situation)
+
+
+def prepare(agent: Agent, team: Team | None, asked: Asked, now: datetime.datetime) -> Prepared:
+    """What the wishes come to at that moment.
+
+    Raises Invalid for an unknown profile or tokenizer, a strategy that the profile cannot follow, or turns that it has
+    no place for; NotFound for a session that is not the agent's.
+    """
+    profile, counter = _profile(asked), tokenizer_named(asked.tokenizer)
+    request = _request(asked, profile, now)
+    return Prepared(request, profile, counter, _situation(agent, team, asked, profile, request))
+
+
+def gather_for(prepared: Prepared, time: TimeBudget, *, unproved: bool = False) -> Gathered:
+    """What the sources have, once the agent has its files; where it may be `unproved`, they may have had it before.
+
+    Raises Invalid for a team that it does not work in.
+    """
+    agent, team = prepared.situation.agent, prepared.situation.team
+    gathered = gather(prepared.profile, prepared.situation, time, unproved=unproved)
+    elsewhere = team is not None and not gathered.opening.in_team
+    if gathered.opening.has_files and not elsewhere:
+        return gathered
+    if unproved:  # it may not be so any more
+        return gather_for(prepared, time)
+    if team is not None and elsewhere:
+        raise Invalid("team", f"{agent.name} does not work in {team.name}. Choose one of its teams.", "not_in_team")
+    agent_files_provision([agent])
+    return gather(prepared.profile, prepared.situation, time)
+
+
+def tokenizer_named(name: str) -> Tokenizer:
+    """The tokenizer with that name. Raises Invalid, which says which there are."""
+    try:
+        return get_tokenizer(name)
+    except UnknownTokenizer as error:
+        raise Invalid("tokenizer", str(error), "unknown") from None
+
+
+def _request(asked: Asked, profile: Profile, now: datetime.datetime) -> Request:
+    budget = profile.budget if asked.max_tokens is None else asked.max_tokens
+    exclude = tuple(sorted(set(asked.filters.exclude)))
+    return Request(budget, asked.topic, asked.tokenizer, now, exclude)
+
+
+def _profile(asked: Asked) -> Profile:
+    profile = strategy_applied(profile_named(asked.profile), asked.strategy)
+    if asked.budgets.quality_min is not None:
+        profile = replace(profile, quality_min=asked.budgets.quality_min)
+    if asked.history and "turns" not in {section.source for section in profile.sections}:
+        raise Invalid(
+            "history",
+            f"The profile “{profile.name}” has no section for turns. Choose another profile, or leave the history out.",
+            "no_place",
+        )
+    if asked.additional_context and "additional_context" not in {section.source for section in profile.sections}:
+        raise Invalid(
+            "additional_context",
+            f"The profile “{profile.name}” has no section for it. Choose another profile, or leave it out.",
+            "no_place",
+        )
+    return profile
+
+
+def _situation(agent: Agent, team: Team | None, asked: Asked, profile: Profile, request: Request) -> Situation:
+    return Situation(
+        agent=agent,
+        team=team,
+        now=request.now,
+        topic=asked.topic,
+        signals=parse_signals(asked.topic),
+        session=session_named(agent, asked.session),
+        history=asked.history,
+        filters=asked.filters,
+        additional_context=asked.additional_context,
+        depth_limit=profile.depth_limit,
+        ranker=profile.ranker,
+    )

@@ -1,0 +1,41 @@
+"""What the topic means: its vector. An embedder that does not answer in time costs what is found by meaning alone."""
+
+import logging
+from dataclasses import dataclass
+
+from assembly.engine.codes import SourceCode
+from assembly.pipeline.read_plan import SourceReport
+from assembly.sources.deadline import TimeBudget
+from memories.directions import Direction, direction_of
+from memories.embedders import EmbedderFailed, EmbedderLate, waiting_at_most
+
+logger = logging.getLogger(__name__)
+
+EMBEDDER = "embedder"
+"""What its report is called among those of the sources."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The direction of a topic; None without one. With a report where the embedder was of no use."""
+
+    topic: str
+    direction: Direction | None = None
+    report: SourceReport | None = None
+
+
+NO_MEANING = Meaning("")
+
+
+def meaning_of(topic: str, time: TimeBudget) -> Meaning:
+    """What the topic means. An embedder that is elsewhere has the time of one source, and its own at most."""
+    begun, seconds = time.elapsed_ms, time.left_for_one_source
+    try:
+        with waiting_at_most(seconds):
+            return Meaning(topic, direction_of(topic))
+    except (EmbedderFailed, TimeoutError) as error:
+        logger.warning("the topic was not embedded: %s", error)
+        is_late = isinstance(error, EmbedderLate | TimeoutError)
+        code = SourceCode.SOURCE_TIMEOUT if is_late else SourceCode.SOURCE_FAILED
+        times = time.elapsed_ms - begun, begun, begun + round(seconds * 1000)
+        return Meaning(topic, None, SourceReport(EMBEDDER, 0, 1, *times, code, str(error)))

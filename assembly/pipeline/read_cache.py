@@ -1,0 +1,125 @@
+"""What was read for assemblies lately, kept in this process: most of it has not changed when it is asked for again.
+
+Why it is never stale. What is kept is kept with the counts of changes of the agent, its team and the organisation that
+were read in the same snapshot (see `assembly.records.change_counters`). Counts grow in the very commit that changes
+something: so where a later statement finds the same counts, there are the same rows, and nothing else is read. That
+statement has no deadline: nobody locks counts against readers. Whose the rows are, and which of them are asked for, is
+in the key by value. Nothing is kept that was read within a transaction, which may see what nobody else ever will.
+Should a database be set back to an earlier state behind the back of this process, so that its counts reach the same
+numbers again, it ends with the time.
+
+Whoever records a context may leave it to the statement that writes the record to look at the counts, and assemble anew
+where they are others: that spares a journey. It is done with what was unchanged when somebody looked last, so that what
+changes each time is not assembled twice each time.
+"""
+
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from time import monotonic
+from typing import Any
+from uuid import UUID
+
+from assembly.engine.profile import Profile
+from assembly.pipeline.answer_cache import candidate_text_bytes
+from assembly.pipeline.read_plan import Sendable
+from assembly.pipeline.statement_timeouts import StatementTime
+from assembly.records.change_counters import NOBODYS, State, changes_of
+from config.http.statements import Rows
+
+LIFETIME_SECONDS = 300
+MAX_BYTES = 24_000_000
+ROW_BYTES = 2_500
+"""Memory of a row beside its texts, roughly."""
+
+
+@dataclass(slots=True)
+class Kept:
+    """What was made of rows: immutable values. `changes`: the counts in the snapshot in which they were read, at a
+    moment in seconds of the monotonic clock."""
+
+    changes: tuple[int, ...]
+    found: Sequence[Any]
+    size_bytes: int
+    read_at: float
+    steady: bool = field(default=False, compare=False)
+    """Whether nothing had changed when somebody looked last."""
+
+
+class Readings:
+    """What was read last by what was asked for, for all threads. What was not asked for longest makes room."""
+
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self._max_bytes = max_bytes
+        self._bytes = 0
+        self._kept: OrderedDict[Hashable, Kept] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, asked: Hashable) -> Kept | None:
+        """What was found when this was asked for last, if that was within the last five minutes."""
+        with self._lock:
+            kept = self._kept.get(asked)
+            if kept and monotonic() - kept.read_at < LIFETIME_SECONDS:
+                self._kept.move_to_end(asked)
+                return kept
+            self._forget(asked)
+            return None
+
+    def keep(self, asked: Hashable, kept: Kept) -> None:
+        """For those who ask for the same. What is larger than all that may be remembered takes nobody's room."""
+        with self._lock:
+            self._forget(asked)
+            if kept.size_bytes > self._max_bytes:
+                return
+            self._kept[asked] = kept
+            self._bytes += kept.size_bytes
+            while self._bytes > self._max_bytes:
+                self._forget(next(iter(self._kept)))
+
+    def forget(self) -> None:
+        """Everything."""
+        with self._lock:
+            self._kept.clear()
+            self._bytes = 0
+
+    def _forget(self, asked: Hashable) -> None:
+        gone = self._kept.pop(asked, None)
+        self._bytes -= gone.size_bytes if gone else 0
+
+
+readings = Readings()
+
+
+def read_or_kept(
+    parts: Sequence[Sendable],
+    profile: Profile,
+    owners: Sequence[UUID],
+    statements: StatementTime,
+    seconds: float,
+    *,
+    unproved: bool = False,
+) -> tuple[Sequence[Any], State]:
+    """What the parts make of their rows, the first of which is the opening, all as of one moment.
+
+    Where nothing of the owners has changed since the same was read before, nothing else is read. Where it may be
+    `unproved`, that may be for the caller to find out: it holds if the state is still there. Raises Django's errors,
+    also where it takes more than so many seconds.
+    """
+    sent = [part.statement for part in parts]
+    asked = (profile.sections, *((one.sql, *one.parameters.values()) for one in sent))
+    kept, begun = readings.get(asked), monotonic()
+    if kept and kept.steady and unproved:
+        return kept.found, State(tuple(owners), kept.changes)
+    if kept and kept.changes == changes_of(*owners):
+        kept.steady = True
+        return kept.found, NOBODYS
+    rows = statements.together(sent, seconds)
+    found = [part.made(mine) for part, mine in zip(parts, rows, strict=True)]
+    readings.keep(asked, Kept(found[0].changes, found, sum(map(_bytes_of, rows)), begun))
+    return found, NOBODYS
+
+
+def _bytes_of(rows: Rows) -> int:
+    """Return about how much memory they take, once they are candidates."""
+    return sum(ROW_BYTES + sum(candidate_text_bytes(value) for value in row if isinstance(value, str)) for row in rows)

@@ -1,0 +1,132 @@
+"""What is to be read for one assembly, part after part.
+
+What several sources build on, found once before they are asked.
+
+What came of gathering: the candidates, and a report on each source.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+from django.db import OperationalError
+from msgspec import Struct
+
+from assembly.engine.codes import SourceCode
+from assembly.engine.profile import Section
+from assembly.engine.query_signals import names_in, parse_signals
+from assembly.engine.types import Candidate
+from assembly.pipeline.preconditions import Opening
+from assembly.records.change_counters import NOBODYS, State
+from assembly.sources.base import Need, Situation
+from assembly.sources.entities import mentions
+from assembly.sources.external.questions import SOURCE as EXTERNAL
+from config.http.statements import Rows, Statement
+from memories.services.task_stack import task_peek
+
+LEAST_FOR_REQUIRED = 0.1
+"""Seconds, for a source of what is never cut: a busy machine is no reason to be silent about who the agent is."""
+
+
+class Part(Struct, frozen=True, eq=False):
+    """Something to be read, and the sources that get nothing without it."""
+
+    sources: tuple[str, ...]
+    read: Callable[[], None]
+    least: float = 0.0
+    """Seconds that it may take in any case."""
+
+
+class Sendable(Struct, frozen=True, eq=False):
+    """What one statement reads, which may be sent together with others.
+
+    What `made` makes of the rows is immutable, and follows from them, the statement and the profile alone. `take` gets
+    it, and when the statement was sent.
+    """
+
+    sources: tuple[str, ...]
+    statement: Statement
+    made: Callable[[Rows], Any]
+    take: Callable[[Any, int], None]
+    least: float = 0.0
+
+    def read(self, rows: Rows, asked: int) -> None:
+        """Take what these rows come to."""
+        self.take(self.made(rows), asked)
+
+
+def sendable_first(parts: Iterable[Part | Sendable]) -> Iterator[Sendable]:
+    """Those that come first and may be sent together."""
+    for part in parts:
+        if not isinstance(part, Sendable):
+            return
+        yield part
+
+
+def too_late() -> NoReturn:
+    raise TimeoutError
+
+
+def of_first(error: Exception) -> Exception:
+    """What is told of an error while reading what comes first: of a late one, that the database did not answer."""
+    return OperationalError("no time was left for the rules") if isinstance(error, TimeoutError) else error
+
+
+def least_for(sections: Sequence[Section]) -> float:
+    """Seconds that a source may take in any case."""
+    return LEAST_FOR_REQUIRED if any(section.required for section in sections) else 0.0
+
+
+def with_task(situation: Situation) -> Situation:
+    """The situation with the current task. Where the topic is empty, the task's goal serves as the query."""
+    task = task_peek(agent=situation.agent, session=situation.session)
+    if task is None or situation.topic.strip():
+        return replace(situation, task=task)
+    goal = task.goal
+    return replace(situation, task=task, topic=goal, signals=parse_signals(goal))
+
+
+def with_mentioned(situation: Situation) -> Situation:
+    """The situation with the entities that the query names."""
+    names = names_in(situation.topic)
+    return replace(situation, mentioned=mentions(situation, names)) if names else situation
+
+
+NEEDS: Mapping[Need, Callable[[Situation], Situation]] = {"task": with_task, "mentioned": with_mentioned}
+"""In the order in which they are found: a task may bring the words in which entities are mentioned."""
+
+
+class SourceReport(Struct, frozen=True):
+    """How one source did: the candidates it returned, its limit in rows, and its times in milliseconds.
+
+    `started_ms` and its own `deadline_ms` count from the arrival of the request. With a code, it returned nothing,
+    and `fault` says why. `left_out` counts the results of an external source that could not be used.
+    """
+
+    name: str
+    count: int
+    limit: int
+    ms: int
+    started_ms: int = 0
+    deadline_ms: int | None = None
+    code: SourceCode | None = None
+    fault: str = ""
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The candidates of all sources, a report on each, the situation as the sources saw it, and the state of things
+    that they saw, or an earlier one."""
+
+    candidates: Sequence[Candidate]
+    reports: Sequence[SourceReport]
+    situation: Situation
+    opening: Opening
+    rests_on: State = NOBODYS
+    """What is still to be proved: it holds if this state is still there."""
+
+    @property
+    def may_be_kept(self) -> bool:
+        """Whether it is whole, and of nothing but what the database counts the changes of."""
+        return not any(report.code or report.name.startswith(EXTERNAL) for report in self.reports)

@@ -1,0 +1,147 @@
+"""What is asked for: everything about an assembly but whom it is for and who asks."""
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Literal
+from uuid import UUID
+
+from django.db import DEFAULT_DB_ALIAS
+
+from agents.models import Agent
+from assembly.engine.types import Request, flat
+from assembly.sources.base import Filters, Situation, Turn
+from config.http.errors import NotFound
+from config.http.statements import Statement, rows_of
+from memories.models import Session
+
+DEFAULT_PROFILE = "conversation"
+DEFAULT_TOKENIZER = "cl100k_base"
+MAX_TOKENS = 200_000
+MAX_TOPIC_CHARACTERS = 4_000
+MAX_ADDITIONAL_CHARACTERS = 100_000
+MAX_TURNS = 1_000
+MAX_REQUEST_CHARACTERS = 400_000
+"""Of the turns and the additional text together: about 100,000 tokens of prose, each counted and recorded."""
+MAX_EXCLUDED = 200
+
+MIN_TIME_MS = 10
+MAX_TIME_MS = 60_000
+
+Format = Literal["markdown", "messages"]
+"""markdown: one text; messages: besides, a list of messages, the context first and then the recent turns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """What a request may cost beside its tokens, and what it must be worth (seed "Memory Layer": MemoryRequest).
+
+    None: as the installation gives everybody, and as the profile asks.
+    """
+
+    time_ms: int | None = None
+    quality_min: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The wishes of one request. `max_tokens` None: the profile's budget; `now` None: the present moment.
+
+    `session` is the id of one of the agent's sessions, or the external id that it came with.
+    """
+
+    topic: str = ""
+    profile: str = DEFAULT_PROFILE
+    max_tokens: int | None = None
+    tokenizer: str = DEFAULT_TOKENIZER
+    now: datetime.datetime | None = None
+    session: str = ""
+    history: tuple[Turn, ...] = ()
+    filters: Filters = field(default_factory=Filters)
+    budgets: Budgets = Budgets()
+    strategy: Mapping[str, Any] = field(default_factory=dict)
+    additional_context: str = ""
+    format: Format = "markdown"
+
+    def facts(self) -> dict[str, Any]:
+        """JSON-safe, in one order: equal facts ask for the same."""
+        return {
+            "topic": self.topic,
+            "profile": self.profile,
+            "max_tokens": self.max_tokens,
+            "tokenizer": self.tokenizer,
+            "history": [[turn.role, turn.content] for turn in self.history],
+            "additional_context": self.additional_context,
+            **self.wishes(),
+        }
+
+    def wishes(self) -> dict[str, Any]:
+        """What the record keeps beside its columns; the texts of the request are among its candidates."""
+        return {
+            "format": self.format,
+            "session": self.session,
+            "turns": len(self.history),
+            "filters": {
+                "since": self.filters.since.isoformat() if self.filters.since else None,
+                "event_types": _sorted(self.filters.event_types),
+                "entity_types": _sorted(self.filters.entity_types),
+                "exclude": list(self.filters.exclude),
+            },
+            "strategy": dict(self.strategy),
+            "budgets": flat(self.budgets),
+        }
+
+
+def recorded(asked: Asked, request: Request, situation: Situation) -> dict[str, Any]:
+    """What the record keeps of a request beside its columns: its wishes, and what was read from its words."""
+    signals = situation.signals
+    return {
+        **asked.wishes(),
+        "exclude": list(request.exclude),
+        "query": situation.topic,
+        "signals": {
+            "keywords": list(signals.keywords),
+            "intent": signals.intent,
+            "event_types": list(signals.event_types),
+            "mentioned": [
+                {"id": str(named.id), "type": named.type, "name": named.name} for named in situation.mentioned
+            ],
+        },
+    }
+
+
+def session_named(agent: Agent, name: str) -> Session | None:
+    """The agent's session with that id or external id; None where no name is given. Raises NotFound."""
+    if not name:
+        return None
+    found = rows_of(Statement(_session_sql(), {"agent": agent.id, "name": name, "id": _uuid_of(name)}))
+    if not found:
+        raise NotFound(f"The session “{name}”")
+    return Session.from_db(DEFAULT_DB_ALIAS, _session_columns(), found[0])
+
+
+@cache
+def _session_sql() -> str:
+    """One prepared statement: each request of an agent at work names its session."""
+    columns = ", ".join(_session_columns())
+    return (
+        f"SELECT {columns} FROM sessions WHERE agent_id = %(agent)s"  # noqa: S608 - names of columns
+        " AND (external_id = %(name)s OR id = %(id)s::uuid) ORDER BY external_id = %(name)s DESC LIMIT 1"
+    )
+
+
+@cache
+def _session_columns() -> list[str]:
+    return [field.attname for field in Session._meta.concrete_fields]  # noqa: SLF001 - Django's documented introspection
+
+
+def _uuid_of(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def _sorted(words: frozenset[str] | None) -> list[str] | None:
+    return None if words is None else sorted(words)

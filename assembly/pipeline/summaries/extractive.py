@@ -1,0 +1,95 @@
+"""Compressing texts to a budget (seed "Context Assembly Specification": ContextBuilder.compress), with no model asked.
+
+What a text is about is the mean direction of its sentences; the sentences nearest to it tell most of it. Everything is
+computed from the bundled embeddings, so equal texts give equal summaries. The first line of a text of several lines is
+its title, and stays where it is short.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assembly.engine.extraction import Sentence, cut, extract, sentences_of, title_of
+from assembly.engine.tokenizers import Tokenizer
+from memories.embedding import embed_parts
+
+Method = Literal["whole", "summary", "cut"]
+"""How a text was made to fit; summary: by its most telling sentences; cut: by its beginning."""
+
+MOST_SENTENCES = 2_000
+"""Longer texts are taken by so many groups of neighbouring sentences."""
+
+LEAST_SHARE = 0.5
+"""Of its room that a summary fills. Where long sentences leave less, the beginning tells more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compressed:
+    """The text as it fits, its tokens, and how that came about."""
+
+    text: str
+    tokens: int
+    method: Method
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """A text that is too long, and what it consists of: its title, if it has one, and its sentences."""
+
+    text: str
+    sentences: list[Sentence]
+    titled: bool
+
+
+def compress(text: str, max_tokens: int, tokenizer: Tokenizer) -> Compressed:
+    """The text within so many tokens: whole, else as a summary, else, where its sentences are too long, cut."""
+    return compress_all([(text, max_tokens)], tokenizer)[0]
+
+
+def compress_all(asked: Sequence[tuple[str, int]], tokenizer: Tokenizer) -> list[Compressed]:
+    """As `compress`, each text to its own tokens; the sentences of all of them are embedded at once."""
+    counts = [tokenizer.count(text) for text, _ in asked]
+    too_long = [place for place, (_, most) in enumerate(asked) if counts[place] > most]
+    parts = [_parts_of(asked[place][0], tokenizer) for place in too_long]
+    vectors = embed_parts(
+        [one.text for one in parts], [[sentence.start for sentence in one.sentences] for one in parts]
+    )
+    compressed = [Compressed(text, count, "whole") for (text, _), count in zip(asked, counts, strict=True)]
+    for place, one, directions in zip(too_long, parts, vectors, strict=True):
+        compressed[place] = _compressed(one, directions, asked[place][1], tokenizer)
+    return compressed
+
+
+def _compressed(parts: _Parts, directions: NDArray[np.float32], max_tokens: int, tokenizer: Tokenizer) -> Compressed:
+    scores = _centrality(directions)
+    summary = extract(parts.text, parts.sentences, scores, max_tokens, tokenizer, titled=parts.titled)
+    tokens = tokenizer.count(summary)
+    if summary and tokens >= LEAST_SHARE * max_tokens:
+        return Compressed(summary, tokens, "summary")
+    beginning = cut(parts.text, max_tokens, tokenizer)
+    return Compressed(beginning, tokenizer.count(beginning), "cut")
+
+
+def _centrality(directions: NDArray[np.float32]) -> list[float]:
+    """How near each sentence is to what all of them are about: the cosine, 0 for one that says nothing."""
+    middle = directions.sum(axis=0)
+    length = float(np.linalg.norm(middle))
+    return [round(float(cosine), 6) for cosine in np.einsum("ij,j->i", directions, middle) / (length or 1.0)]
+
+
+def _parts_of(text: str, tokenizer: Tokenizer) -> _Parts:
+    title = title_of(text, tokenizer)
+    if title is None:
+        return _Parts(text, _grouped(sentences_of(text)), titled=False)
+    # The first line may hold several sentences; as the title it is one.
+    rest = [sentence for sentence in sentences_of(text) if sentence.start >= title.end]
+    return _Parts(text, [title, *_grouped(rest)], titled=True)
+
+
+def _grouped(sentences: list[Sentence]) -> list[Sentence]:
+    size = -(-len(sentences) // MOST_SENTENCES)
+    groups = [sentences[first : first + size] for first in range(0, len(sentences), max(1, size))]
+    return [Sentence(group[0].start, group[-1].end) for group in groups]

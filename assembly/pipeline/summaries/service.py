@@ -1,0 +1,148 @@
+"""Summaries that a model has made before: found by the hash of the text and the name of the model.
+
+Making summaries: what a model said before is taken, what is missing it is asked for, the rest is extracted.
+"""
+
+import logging
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from django.db import connection
+from structlog.contextvars import bound_contextvars
+
+from assembly.engine.codes import SourceCode
+from assembly.engine.tokenizers import Tokenizer
+from assembly.engine.types import Summary, Wanted
+from assembly.models import text_hash
+from assembly.pipeline.summaries.client import Server, Told, ask
+from assembly.pipeline.summaries.extractive import compress_all
+from assembly.pipeline.summaries.prompt import Question
+from assembly.pipeline.telemetry import SUMMARIES
+from config.http.tracing import span
+
+EXTRACTIVE = "extractive@1"
+"""The extractive summariser's name in records. Its number rises whenever equal texts would be said otherwise."""
+
+FIND = """
+SELECT summaries.text_sha256, stored_texts.text FROM summaries
+    JOIN stored_texts ON stored_texts.sha256 = summaries.summary_sha256
+    WHERE summaries.model = %s AND summaries.text_sha256 = ANY(%s::bytea[])
+"""
+# Of two that say the same at once, one waits for the other, and neither fails.
+STORE = """
+INSERT INTO summaries (text_sha256, model, summary_sha256)
+    SELECT * FROM unnest(%s::bytea[], %s::text[], %s::bytea[]) ON CONFLICT DO NOTHING
+"""
+
+
+def summaries_known(texts: Collection[str], model: str) -> dict[str, str]:
+    """What the model has said of these texts before, by text."""
+    by_hash = {text_hash(text): text for text in texts}
+    with connection.cursor() as cursor:
+        cursor.execute(FIND, [model, list(by_hash)])
+        return {by_hash[bytes(key)]: summary for key, summary in cursor.fetchall()}
+
+
+def store_summaries(rows: Sequence[tuple[bytes, str, bytes]]) -> None:
+    """Keep what models said, each as the hash of the text, the model's name and the hash of the summary.
+
+    Both texts must be stored before. What is kept already stays as it is.
+    """
+    # In one order for everybody, so that two assemblies that share texts cannot wait for each other in a circle.
+    kept = sorted(set(rows))
+    if not kept:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(STORE, [list(column) for column in zip(*kept, strict=True)])
+
+
+logger = logging.getLogger(__name__)
+
+LEAST_TOKENS = 16
+"""For less room, no model is asked: what it said would be kept, and be too short for whoever has more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summaries:
+    """A summary for each want, by section and ref, its text "" where nothing fits; and how they came about.
+
+    `made`, `known` and `fell_back` add up to the wants: by `model` now, by it before, or by the extractive summariser
+    in its place. `code` and `fault` say what went wrong with the server, in plain words and without its address or key.
+    """
+
+    by_want: Mapping[tuple[str, str], Summary] = field(repr=False)
+    made: int
+    known: int
+    fell_back: int
+    ms: int
+    code: SourceCode | None
+    fault: str
+    model: str
+    """"extractive", or the configured model's name."""
+
+
+def summarise(wants: Sequence[Wanted], *, tokenizer: Tokenizer, seconds: float | None) -> Summaries:
+    """A summary of at most `max_tokens` for every want; the server, if there is one, has so many seconds.
+
+    Without seconds it is not asked: what it has not said before is extracted.
+
+    It reads the database and writes nothing: what is new, `store_summaries` keeps. For a thread without an event loop.
+    """
+    started = perf_counter()
+    with span("summarise", {"wanted": len(wants)}) as current:
+        server = Server.configured()
+        known = summaries_known({want.text for want in wants}, server.model) if server and wants else {}
+        told = ask(server, _questions(wants, known), seconds=seconds) if server and seconds is not None else Told()
+        by_want = _fitted(wants, {**told.summaries, **known}, server.model if server else EXTRACTIVE, tokenizer)
+        summaries = Summaries(
+            by_want=by_want,
+            **_tally(wants, known, told, server),
+            ms=round((perf_counter() - started) * 1000),
+            code=told.code,
+            fault=told.fault,
+            model=server.model if server else "extractive",
+        )
+        current.set_attributes({name: getattr(summaries, name) for name in ("model", "made", "known", "fell_back")})
+    _note(summaries)
+    return summaries
+
+
+def _questions(wants: Iterable[Wanted], known: Mapping[str, str]) -> list[Question]:
+    """Equal texts are asked for once, as long as the one with the most room may be."""
+    room: dict[str, int] = {}
+    for want in wants:
+        if want.text not in known and want.max_tokens >= LEAST_TOKENS:
+            room[want.text] = max(want.max_tokens, room.get(want.text, 0))
+    return [Question(text, max_tokens) for text, max_tokens in room.items()]
+
+
+def _fitted(
+    wants: Sequence[Wanted], said: Mapping[str, str], model: str, tokenizer: Tokenizer
+) -> dict[tuple[str, str], Summary]:
+    """What the model said, or else the text itself, compressed to what each want has room for."""
+    short = compress_all([(said.get(want.text, want.text), want.max_tokens) for want in wants], tokenizer)
+    return {
+        (want.section, want.ref): Summary(one.text, model if want.text in said and one.text else EXTRACTIVE)
+        for want, one in zip(wants, short, strict=True)
+    }
+
+
+def _tally(wants: Sequence[Wanted], known: Mapping[str, str], told: Told, server: Server | None) -> dict[str, int]:
+    if server is None:
+        return {"made": len(wants), "known": 0, "fell_back": 0}
+    of_known = sum(want.text in known for want in wants)
+    made = sum(want.text in told.summaries for want in wants)
+    return {"made": made, "known": of_known, "fell_back": len(wants) - made - of_known}
+
+
+def _note(summaries: Summaries) -> None:
+    """Counts, and a line in the log that holds nothing of what was sent or came back."""
+    counts = {"made": summaries.made, "known": summaries.known, "fallback": summaries.fell_back}
+    for result, number in counts.items():
+        SUMMARIES.labels(summaries.model, result).inc(number)
+    with bound_contextvars(model=summaries.model, **counts):
+        if summaries.code:
+            logger.warning("summaries: %s: %s", summaries.code, summaries.fault, extra={"ms": summaries.ms})
+        else:
+            logger.info("summaries", extra={"ms": summaries.ms})

@@ -1,0 +1,173 @@
+"""What is counted of assemblies. The names are those of the seed "Memory Layer" ("Resilience & Observability").
+
+Labels are names that Dossier or its admins gave: layers, sources, profiles, codes. Never an agent, never a text.
+
+Watching an assembly from outside: its spans and its counts. The engine knows nothing of it.
+"""
+
+import math
+from collections import Counter as Tally
+from collections.abc import Callable, Sequence
+from functools import lru_cache, wraps
+from statistics import fmean
+from threading import Lock
+from time import perf_counter
+from typing import ParamSpec, TypeVar
+
+from django.db import OperationalError
+from prometheus_client import Counter, Gauge, Histogram
+from prometheus_client.metrics import MetricWrapperBase
+from psycopg.errors import QueryCanceled
+
+from assembly.engine.codes import SourceCode
+from assembly.engine.types import Assembled, Decision
+from assembly.pipeline.answer_cache import Answer
+from assembly.sources import SOURCES
+from assembly.sources.base import Gathered
+from assembly.sources.external.questions import SOURCE as EXTERNAL
+from assembly.sources.external.questions import Told
+from config.http.tracing import Attributes, span
+
+Metric = TypeVar("Metric", bound=MetricWrapperBase)
+
+DURATION = Histogram(
+    "memory_assembly_duration_seconds",
+    "From the question to the recorded answer, cached ones included.",
+    ["profile"],
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
+)
+TOKENS = Counter("memory_assembly_tokens_total", "Tokens of the contexts that were answered.", ["profile"])
+LEFT_OUT = Counter("memory_left_out_total", "Candidates left out of them, by reason code.", ["code"])
+COHERENCE = Histogram(
+    "memory_coherence_score",
+    "Mean coherence of what a context holds, where it was measured: 0 to 1.",
+    buckets=[tenth / 10 for tenth in range(1, 11)],
+)
+LATENCY = Histogram(
+    "memory_source_latency",
+    "Seconds until a source had returned its candidates.",
+    ["layer", "source"],
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5),
+)
+ERRORS = Counter("memory_source_errors_total", "Sources that did not answer.", ["layer", "source", "code"])
+LOOKUPS = Counter("memory_cache_lookups_total", "Questions put to the cache of assemblies: hit or miss.", ["result"])
+SUMMARIES = Counter(
+    "memory_summaries_total",
+    "Summaries by the model they are for: made by it, known from before, or fallback to the extractive summariser.",
+    ["model", "result"],
+)
+HIT_RATIO = Gauge("memory_cache_hit_ratio", "Hits per lookup since this process began; NaN before the first.")
+HIT_RATIO.set(math.nan)
+
+
+class CacheLookups:
+    """Hits and lookups of this process, from which the ratio comes."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._hits = self._all = 0
+
+    def count(self, *, hit: bool) -> None:
+        with self._lock:
+            self._all += 1
+            self._hits += hit
+            HIT_RATIO.set(self._hits / self._all)
+        labelled(LOOKUPS, "hit" if hit else "miss").inc()
+
+
+cache_lookups = CacheLookups()
+
+
+def count_context(*, profile: str, tokens: int, decisions: Sequence[Decision], seconds: float) -> None:
+    """Count a context that was answered, be it fresh or from the cache."""
+    labelled(DURATION, profile).observe(seconds)
+    labelled(TOKENS, profile).inc(tokens)
+    for code, number in Tally([decision.code for decision in decisions if not decision.included]).items():
+        labelled(LEFT_OUT, code.value).inc(number)
+    told = [decision.signals for decision in decisions if decision.signals and decision.included]
+    measured = [dict(signals).get("coherence") for signals in told]
+    if found := [coherence for coherence in measured if coherence is not None]:
+        COHERENCE.observe(fmean(found))
+
+
+@lru_cache(maxsize=1_024)
+def labelled(metric: Metric, *labels: str) -> Metric:
+    """The metric with these labels: its own way to them takes longer than to count."""
+    return metric.labels(*labels)
+
+
+Asking = ParamSpec("Asking")
+
+
+def watched(assemble: Callable[Asking, Answer]) -> Callable[Asking, Answer]:
+    """A span `assemble` around the whole, and its counts once there is an answer."""
+
+    @wraps(assemble)
+    def watching(*args: Asking.args, **kwargs: Asking.kwargs) -> Answer:
+        started = perf_counter()
+        with span("assemble") as current:
+            answer = assemble(*args, **kwargs)
+            if current.is_recording():
+                current.set_attributes(_facts(answer))
+        told = answer.assembly
+        count_context(
+            profile=told.profile_name,
+            tokens=told.tokens,
+            decisions=answer.decisions,
+            seconds=perf_counter() - started,
+        )
+        return answer
+
+    return watching
+
+
+def _facts(answer: Answer) -> Attributes:
+    told = answer.assembly
+    return {
+        "assembly": str(told.id),
+        "profile": told.profile_name,
+        "budget": told.budget,
+        "tokens": told.tokens,
+        "considered": len(answer.decisions),
+        "included": len(answer.decisions) - told.left_out,
+        "left_out": told.left_out,
+        "cache_hit": "repeats" in told.request,
+    }
+
+
+def ranked(assembled: Assembled) -> Attributes:
+    """What the engine made of the candidates."""
+    included = sum(decision.included for decision in assembled.decisions)
+    considered = len(assembled.decisions)
+    return {"considered": considered, "included": included, "left_out": considered - included}
+
+
+def source_watched(name: str, read: Callable[[], Gathered], waited: float = 0.0) -> Gathered:
+    """What the source reads, with a span and its latency; it `waited` so many seconds for the database before."""
+    layer, started = SOURCES[name].scope, perf_counter() - waited
+    with span(f"source {name}", {"source": name, "layer": layer}) as current:
+        try:
+            gathered = read()
+            if current.is_recording():
+                current.set_attributes({"rows": len(gathered.candidates), "limit": gathered.limit})
+        finally:
+            labelled(LATENCY, layer, name).observe(perf_counter() - started)
+    return gathered
+
+
+def source_failed(name: str, code: SourceCode) -> None:
+    """Count a source that returned nothing, whether it failed itself or what it builds on did."""
+    labelled(ERRORS, SOURCES[name].scope, name, code.value).inc()
+
+
+def told_watched(told: Told) -> None:
+    """Count what came of asking an external source, which was done elsewhere."""
+    labelled(LATENCY, SOURCES[EXTERNAL].scope, EXTERNAL).observe(told.ms / 1000)
+    if told.code:
+        source_failed(EXTERNAL, told.code)
+
+
+def code_of(error: Exception) -> SourceCode:
+    """Whether a source failed for want of time, or otherwise."""
+    cancelled = isinstance(error, OperationalError) and isinstance(error.__cause__, QueryCanceled)
+    return SourceCode.SOURCE_TIMEOUT if cancelled or isinstance(error, TimeoutError) else SourceCode.SOURCE_FAILED

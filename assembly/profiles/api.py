@@ -1,0 +1,128 @@
+"""REST: profiles, their versions, and whether a text is one. Everyone may read; admins of the organisation write."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assembly.models import StoredProfile
+from assembly.profiles.catalogue import entry_of, fault_of, profile_entry, profiles_all
+from assembly.profiles.serializers import (
+    ProfileCheckSerializer,
+    ProfileContentSerializer,
+    ProfileCreateSerializer,
+    ProfileSerializer,
+    ProfileSummarySerializer,
+    ProfileVersionContentSerializer,
+    ProfileVersionSerializer,
+    entries_page,
+    profile_document,
+    summary_document,
+)
+from assembly.profiles.services import profile_create, profile_delete, profile_save
+from config.http.cursors import limit_of, next_address
+from config.http.errors import NotFound
+from config.http.etags import etag
+from config.http.idempotency import idempotent
+from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE
+from teams.access import require_admin
+from teams.api.serializers import page_serializer
+from teams.api.versioned import VersionedView, VersionList
+from teams.api.view import ApiView
+
+
+class ProfileList(ApiView):
+    @extend_schema(operation_id="profiles_list", parameters=PAGE, responses=page_serializer(ProfileSummarySerializer))
+    def get(self, request: Request) -> Response:
+        """All profiles: those that Dossier comes with, then the organisation's own."""
+        query = self.query("cursor", "limit")
+        entries, cursor = entries_page(profiles_all(), query)
+        following = next_address(request.path, query, cursor)
+        return Response({"results": [summary_document(entry) for entry in entries], "next": following})
+
+    @extend_schema(parameters=[ETAG, LOCATION], request=ProfileCreateSerializer, responses={201: ProfileSerializer})
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """A new profile. For organisation admins and admin keys."""
+        self.query()
+        require_admin(self.principal)
+        row = profile_create(**self.validated(ProfileCreateSerializer), principal=self.principal)
+        headers = {"Location": f"/api/v1/profiles/{row.name}", "ETag": etag(row.version)}
+        return Response(profile_document(entry_of(row)), status.HTTP_201_CREATED, headers=headers)
+
+
+class ProfileDetail(VersionedView):
+    document = ProfileSerializer
+
+    def document_of(self, thing: StoredProfile) -> dict[str, Any]:
+        return profile_document(entry_of(thing))
+
+    @extend_schema(parameters=[ETAG, IF_NONE_MATCH], responses=ProfileSerializer)
+    def get(self, request: Request, name: str) -> Response:
+        """A profile with its text."""
+        self.query()
+        return self.answer_if_newer(profile_entry(name).row)
+
+    @extend_schema(parameters=[ETAG, IF_MATCH], request=ProfileContentSerializer, responses=ProfileSerializer)
+    def put(self, request: Request, name: str) -> Response:
+        """Save the next version; the same text again makes none. For organisation admins and admin keys."""
+        self.query()
+        row = self._row_to_change(name)
+        expected = self.expected(row)
+        content = self.validated(ProfileContentSerializer)["content"]
+        saved = profile_save(name=name, content=content, expected_version=expected, principal=self.principal)
+        return self.answer(saved)
+
+    @extend_schema(parameters=[IF_MATCH], responses={204: None})
+    def delete(self, request: Request, name: str) -> Response:
+        """Delete a profile with its versions; one that Dossier comes with is then again as it came."""
+        self.query()
+        self.check_if_match(self._row_to_change(name))
+        profile_delete(name=name, principal=self.principal)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    def _row_to_change(self, name: str) -> StoredProfile:
+        row = profile_entry(name).row
+        require_admin(self.principal)
+        return row
+
+
+class ProfileVersionList(VersionList):
+    document = ProfileVersionSerializer
+
+    @extend_schema(parameters=PAGE, responses=page_serializer(ProfileVersionSerializer))
+    def get(self, request: Request, name: str) -> Response:
+        """The profile's versions, newest first, without their texts."""
+        entry = profile_entry(name)
+        if entry.stored:
+            return self.page_of_versions(entry.row)
+        limit_of(self.query("cursor", "limit").get("limit", ""))
+        return Response({"results": [ProfileVersionSerializer(entry.row.as_version()).data], "next": None})
+
+
+class ProfileVersionDetail(ApiView):
+    @extend_schema(responses=ProfileVersionContentSerializer)
+    def get(self, request: Request, name: str, version: int) -> Response:
+        """One version with its text."""
+        self.query()
+        found = profile_entry(name).version_numbered(version)
+        if found is None:
+            raise NotFound(f"Version {version}")
+        return Response(ProfileVersionContentSerializer(found).data)
+
+
+class ProfileCheck(ApiView):
+    @extend_schema(
+        operation_id="profiles_check",
+        request=ProfileContentSerializer,
+        responses=ProfileCheckSerializer,
+    )
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Whether a text is a profile. Nothing is stored; the answer is 200 either way."""
+        self.query()
+        fault = fault_of(self.validated(ProfileContentSerializer)["content"])
+        errors = [{"line": fault.line, "message": fault.reason}] if fault else []
+        return Response({"valid": not errors, "errors": errors})

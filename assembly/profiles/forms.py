@@ -1,0 +1,31 @@
+"""The form of a new profile."""
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from assembly.profiles.parser import MAX_NAME_CHARACTERS
+from teams.files import MAX_FILE_CHARACTERS
+from teams.forms import storable
+from teams.models import valid_slug
+
+
+class ProfileForm(forms.Form):
+    """A name and the text; whether the text is a profile is for the service to say."""
+
+    name = forms.CharField(
+        label=_("Name"),
+        help_text=_("Lower-case letters, digits and hyphens. Requests name the profile by it, so it stays."),
+        max_length=MAX_NAME_CHARACTERS,
+        validators=[valid_slug],
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    content = forms.CharField(
+        label=_("Text"),
+        max_length=MAX_FILE_CHARACTERS,
+        validators=[storable],
+        strip=False,
+    )
+
+    def clean_content(self) -> str:
+        text: str = self.cleaned_data["content"]
+        return text.replace("\r\n", "\n")

@@ -1,0 +1,245 @@
+"""One section in a profile's text.
+
+From a profile's text to the profile, and back.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, get_args
+
+import yaml
+
+from assembly.engine.assemble import LATEST
+from assembly.engine.linear_ranker import Ranker
+from assembly.engine.profile import (
+    MAX_PERCENT,
+    RANKED_SOURCE,
+    SEED,
+    STEPS,
+    CutAt,
+    Overflow,
+    Profile,
+    Section,
+    Shape,
+    Weights,
+)
+from assembly.engine.rule_effects import ALWAYS_INCLUDED
+from assembly.engine.types import InvalidAssembly, flat
+from assembly.profiles.rankers import RANKERS
+from assembly.profiles.yaml_reader import Fields, UnreadableProfile, shown, tree_of
+
+SECTION_FIELDS = (
+    "key",
+    "heading",
+    "layer",
+    "source",
+    "shape",
+    "cap",
+    "share",
+    "top_k",
+    "required",
+    "overflow",
+    "ranker",
+)
+LAYERS = ("L1", "L2", "L3", "L4", "L5", "L6", "L7")
+KEY = re.compile(r"[a-z][a-z0-9_]{0,59}")
+MAX_HEADING_CHARACTERS = 80
+RESERVED = {ALWAYS_INCLUDED.key, LATEST.key}
+"""Keys of sections that rules and appended events add to a profile."""
+
+MAX_CAP = 200_000  # tokens
+MAX_TOP_K = 1_000
+
+SHAPES = {
+    "agent_files": ("text",),
+    "team_files": ("text",),
+    "daily_logs": ("entries",),
+    "team_memories": ("lines",),
+    "agent_memories": ("lines",),
+    "turns": ("turns",),
+    "task_stack": ("sequence",),
+    "additional_context": ("blocks", "text"),
+}
+"""Which shapes suit a source; all others offer blocks."""
+
+KEYS = {
+    "agent_files": ("identity", "instructions", "knowledge"),
+    "team_files": ("goals", "context", "rules"),
+    "task_stack": ("task_root", "task_path", "sibling_results", "current_task"),
+}
+"""What the sections of a source are called, where the key says what it is to bring."""
+
+
+def section_read(node: yaml.Node, sources: Collection[str]) -> tuple[Section, int]:
+    """The section, and the line on which it begins. Raises UnreadableProfile."""
+    fields = Fields(node, SECTION_FIELDS, "A section")
+    source = fields.choice("source", tuple(sources))
+    required: dict[str, Any] = {
+        "key": _key(fields, source),
+        "label": fields.text("heading", MAX_HEADING_CHARACTERS),
+        "layer": fields.choice("layer", LAYERS),
+        "source": source,
+        "shape": _shape(fields, source),
+    }
+    section = Section(
+        **required,
+        cap=fields.whole("cap", 0, MAX_CAP),
+        required=fields.flag("required"),
+        top_k=fields.whole("top_k", 1, MAX_TOP_K),
+        share=fields.number("share", MAX_PERCENT),
+        overflow=_overflow(fields),
+        ranker=_ranker(fields, source),
+    )
+    return section, fields.line
+
+
+def _key(fields: Fields, source: str) -> str:
+    if source in KEYS:
+        return fields.choice("key", KEYS[source])
+    key = fields.text("key", 60)
+    if key in RESERVED:
+        raise fields.fault("key", "is the one of what rules include or events add. Choose another key.")
+    if not KEY.fullmatch(key):
+        raise fields.fault("key", "must be lower-case letters, digits and underscores, as in recent_events.")
+    return key
+
+
+def _shape(fields: Fields, source: str) -> Shape:
+    shape: Any = fields.choice("shape", get_args(Shape))
+    suitable = SHAPES.get(source, ("blocks",))
+    if shape not in suitable:
+        raise fields.fault("shape", f"must be {' or '.join(suitable)}: that is what {source} offers.")
+    return shape  # type: ignore[no-any-return]
+
+
+def _overflow(fields: Fields) -> Overflow:
+    overflow: Any = fields.choice("overflow", get_args(Overflow), default="cut")
+    return overflow  # type: ignore[no-any-return]
+
+
+def _ranker(fields: Fields, source: str) -> Ranker | None:
+    if "ranker" not in fields.nodes:
+        return None
+    if source != RANKED_SOURCE:
+        raise fields.fault("ranker", f"is for {RANKED_SOURCE} alone. Memories rank by the ranker of the profile.")
+    name = fields.choice("ranker", (*RANKERS, SEED))
+    return None if name == SEED else RANKERS[name]
+
+
+PROFILE_FIELDS = (
+    *("name", "description", "budget", "similarity_threshold", "depth_limit", "weights"),
+    *("over_budget", "fill", "cut_at", "quality_min", "ranker", "sections"),
+)
+WEIGHTS = tuple(field.name for field in fields(Weights))
+MAX_NAME_CHARACTERS = 60
+MAX_DESCRIPTION_CHARACTERS = 300
+MAX_BUDGET = 200_000  # tokens
+MAX_DEPTH_LIMIT = 5
+MAX_WEIGHT = 10
+MAX_SECTIONS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A profile with the words that say what it is for."""
+
+    profile: Profile
+    description: str
+
+
+def profile_read(text: str, *, name: str, version: int, sources: Collection[str]) -> Profile:
+    """The profile that the text describes. Raises UnreadableProfile, which is Invalid("content", "Line 14: …")."""
+    return described_read(text, name=name, version=version, sources=sources).profile
+
+
+def described_read(text: str, *, name: str | None, version: int, sources: Collection[str]) -> Described:
+    """The same, together with its description. Without a name, the text's own counts. Raises UnreadableProfile."""
+    root = Fields(tree_of(text), PROFILE_FIELDS, "A profile")
+    own = root.text("name", MAX_NAME_CHARACTERS, default=name or "draft")
+    if name is not None and own != name:
+        raise root.fault("name", f"says {shown(own)}, but this is the profile {name}. Correct or remove this line.")
+    description = root.text("description", MAX_DESCRIPTION_CHARACTERS, default="")
+    options = {
+        "budget": root.whole("budget", 1, MAX_BUDGET),
+        "similarity_threshold": root.number("similarity_threshold", 1),
+        "depth_limit": root.whole("depth_limit", 0, MAX_DEPTH_LIMIT),
+        "weights": _weights(root),
+        "over_budget": root.steps("over_budget", STEPS),
+        "fill": root.flag("fill"),
+        "cut_at": root.choice("cut_at", get_args(CutAt), default="anywhere"),
+        "quality_min": root.number("quality_min", 1),
+        "ranker": RANKERS[root.choice("ranker", tuple(RANKERS))] if "ranker" in root.nodes else None,
+    }
+    given = {option: value for option, value in options.items() if value is not None}
+    sections = [section_read(node, sources) for node in root.nodes_of("sections", MAX_SECTIONS)]
+    return Described(_profile(sections, {"name": own, "version": version, **given}), description)
+
+
+def profile_text(profile: Profile, description: str) -> str:
+    """The profile as a text that reads back as an equal one."""
+    facts: dict[str, Any] = (
+        {"name": profile.name, "description": description} if description else {"name": profile.name}
+    )
+    facts |= {key: getattr(profile, key) for key in ("budget", "similarity_threshold", "depth_limit")}
+    facts["weights"] = asdict(profile.weights)
+    facts |= _about_what_has_no_room(profile)
+    if profile.ranker:
+        facts["ranker"] = profile.ranker.name
+    facts["sections"] = [_facts(section) for section in profile.sections]
+    return yaml.safe_dump(facts, sort_keys=False, allow_unicode=True, width=10_000)
+
+
+def _about_what_has_no_room(profile: Profile) -> dict[str, Any]:
+    facts = {
+        "over_budget": list(profile.over_budget),
+        "fill": profile.fill,
+        "cut_at": profile.cut_at,
+        "quality_min": profile.quality_min,
+    }
+    left_out: dict[str, Any] = {"over_budget": [], "fill": False, "cut_at": "anywhere", "quality_min": 0}
+    return {key: value for key, value in facts.items() if value != left_out[key]}
+
+
+def _facts(section: Section) -> dict[str, Any]:
+    facts = {"heading" if key == "label" else key: value for key, value in flat(section).items()}
+    facts["ranker"] = section.ranker.name if section.ranker else None
+    left_out = {"cap": None, "share": None, "top_k": None, "required": False, "overflow": "cut", "ranker": None}
+    return {key: value for key, value in facts.items() if key not in left_out or value != left_out[key]}
+
+
+def _weights(root: Fields) -> Weights | None:
+    if "weights" not in root.nodes:
+        return None
+    weights = Fields(root.nodes["weights"], WEIGHTS, "“weights”")
+    given = {name: weights.number(name, MAX_WEIGHT) for name in WEIGHTS}
+    return Weights(**{name: weight for name, weight in given.items() if weight is not None})
+
+
+def _profile(sections: Sequence[tuple[Section, int]], facts: dict[str, Any]) -> Profile:
+    """The profile, by the engine's own rules. Built section by section, the first that breaks one is at fault."""
+    _refuse_keys_given_twice(sections)
+    _refuse_what_follows_turns(sections)
+    for count, (_, line) in enumerate(sections, 1):
+        try:
+            profile = Profile(sections=tuple(section for section, _ in sections[:count]), **facts)
+        except InvalidAssembly as error:
+            raise UnreadableProfile(line, str(error)) from None
+    return profile
+
+
+def _refuse_keys_given_twice(sections: Sequence[tuple[Section, int]]) -> None:
+    first: dict[str, int] = {}
+    for section, line in sections:
+        if section.key in first:
+            reason = (
+                f"The section {section.key} stands on line {first[section.key]} already. Give this one another key."
+            )
+            raise UnreadableProfile(line, reason)
+        first[section.key] = line
+
+
+def _refuse_what_follows_turns(sections: Sequence[tuple[Section, int]]) -> None:
+    for section, line in sections[:-1]:
+        if section.shape == "turns":
+            raise UnreadableProfile(line, f"{section.label} must stand last: move this section to the end.")

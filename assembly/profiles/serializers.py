@@ -1,0 +1,163 @@
+"""What the profiles' endpoints take and give.
+
+Profiles as JSON documents, and pages of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, get_args
+
+from rest_framework import serializers
+
+from assembly.engine.profile import STEPS, CutAt
+from assembly.engine.types import flat
+from assembly.profiles.catalogue import Entry
+from config.http.api import StrictSerializer
+from config.http.cursors import limit_of
+from config.http.errors import Invalid
+from config.http.fields import ExactText
+from teams.api.serializers import SlugField, VersionSerializer
+from teams.files import MAX_FILE_CHARACTERS
+
+YAML = "YAML, stored as sent. A fault is named with its line."
+
+
+class ProfileContentSerializer(StrictSerializer):
+    content = ExactText(allow_blank=True, max_length=MAX_FILE_CHARACTERS, help_text=YAML)
+
+
+class ProfileCreateSerializer(ProfileContentSerializer):
+    name = SlugField()
+
+
+class ProfileSummarySerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    version = serializers.IntegerField()
+    description = serializers.CharField(help_text="What it is for.")
+    shipped = serializers.BooleanField(help_text="Dossier comes with a profile of this name.")
+    editable = serializers.BooleanField()
+    fault = serializers.CharField(
+        allow_null=True, help_text="Why it cannot be used, with the line: say, a source is gone. null: it can be."
+    )
+    updated_at = serializers.DateTimeField(allow_null=True, help_text="null: as it came with Dossier.")
+    updated_by = serializers.ChoiceField(choices=["user", "system"])
+    editor = serializers.CharField(help_text="The person or key; empty for the system.")
+
+
+class ProfileWeightsSerializer(serializers.Serializer[Any]):
+    recency = serializers.FloatField()
+    relevance = serializers.FloatField()
+    salience = serializers.FloatField()
+    credibility = serializers.FloatField()
+    coherence = serializers.FloatField()
+
+
+class ProfileSectionSerializer(serializers.Serializer[Any]):
+    key = serializers.CharField()
+    heading = serializers.CharField()
+    layer = serializers.CharField()
+    source = serializers.CharField()  # type: ignore[assignment]  # of the items; DRF has an attribute of this name
+    shape = serializers.CharField()
+    cap = serializers.IntegerField(allow_null=True, help_text="Most tokens; null: no cap of its own.")
+    share = serializers.FloatField(allow_null=True, help_text="Most percent of the budget; null: no share of its own.")
+    top_k = serializers.IntegerField(allow_null=True, help_text="Items that have a chance; null: all.")
+    required = serializers.BooleanField(help_text="Always in, never cut.")  # type: ignore[assignment]  # as above
+    overflow = serializers.ChoiceField(choices=["cut", "drop"])
+    ranker = serializers.CharField(
+        allow_null=True, help_text="The ranker of passages of documents; null: the section has none."
+    )
+
+
+class ProfileSerializer(ProfileSummarySerializer):
+    content = serializers.CharField(help_text="YAML.")
+    budget = serializers.IntegerField(allow_null=True, help_text="In tokens; null: the profile cannot be read.")
+    similarity_threshold = serializers.FloatField(allow_null=True)
+    depth_limit = serializers.IntegerField(allow_null=True)
+    weights = ProfileWeightsSerializer(allow_null=True)
+    over_budget = serializers.ListField(
+        child=serializers.ChoiceField(choices=STEPS),
+        allow_null=True,
+        help_text="What is done, in this order, with what is over its room.",
+    )
+    fill = serializers.BooleanField(
+        allow_null=True, help_text="Below 90 % of the budget, what had no room gets another chance, whole or shorter."
+    )
+    cut_at = serializers.ChoiceField(
+        choices=get_args(CutAt), allow_null=True, help_text="Where a text that is cut is to end."
+    )
+    quality_min = serializers.FloatField(
+        allow_null=True, help_text="Least mean relevance of what was found; below it, contexts say so."
+    )
+    sections = ProfileSectionSerializer(many=True)
+
+
+class ProfileVersionSerializer(VersionSerializer):
+    created = serializers.DateTimeField(allow_null=True, help_text="null: it came with Dossier.")
+
+
+class ProfileVersionContentSerializer(ProfileVersionSerializer):
+    content = serializers.CharField()
+
+
+class ProfileFaultSerializer(serializers.Serializer[Any]):
+    line = serializers.IntegerField(help_text="From 1.")
+    message = serializers.CharField()
+
+
+class ProfileCheckSerializer(serializers.Serializer[Any]):
+    valid = serializers.BooleanField()
+    errors = ProfileFaultSerializer(many=True)  # type: ignore[assignment]  # DRF has an attribute of this name
+
+
+PLAIN = ("budget", "similarity_threshold", "depth_limit", "over_budget", "fill", "cut_at", "quality_min")
+"""What the document shows of a profile as it is."""
+
+
+def summary_document(entry: Entry) -> dict[str, Any]:
+    """What lists show of a profile."""
+    return dict(ProfileSummarySerializer(_summary(entry)).data)
+
+
+def profile_document(entry: Entry) -> dict[str, Any]:
+    """A profile whole: its text, and what the text says."""
+    return dict(ProfileSerializer({**_summary(entry), "content": entry.row.content, **_parsed(entry)}).data)
+
+
+def entries_page(entries: Sequence[Entry], query: Mapping[str, str]) -> tuple[Sequence[Entry], str]:
+    """A page of the entries, and the cursor of the next: the name after which it begins ("": there is none).
+
+    Raises Invalid for a limit out of range, and a cursor that no page gave.
+    """
+    limit, cursor = limit_of(query.get("limit", "")), query.get("cursor", "")
+    names = [entry.name for entry in entries]
+    if cursor and cursor not in names:
+        raise Invalid("cursor", "Use the cursor of `next` as it came, or leave it out to start anew.")
+    following = entries[names.index(cursor) + 1 :] if cursor else entries
+    return following[:limit], following[limit - 1].name if len(following) > limit else ""
+
+
+def _summary(entry: Entry) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "version": entry.version,
+        "description": entry.description,
+        "shipped": entry.shipped,
+        "editable": entry.editable,
+        "fault": entry.fault.detail if entry.fault else None,
+        "updated_at": entry.row.updated_at,
+        "updated_by": entry.row.updated_by,
+        "editor": entry.row.editor_name,
+    }
+
+
+def _parsed(entry: Entry) -> dict[str, Any]:
+    if entry.described is None:
+        return {**dict.fromkeys(PLAIN), "weights": None, "sections": []}
+    profile = entry.described.profile
+    return {
+        **{name: getattr(profile, name) for name in PLAIN},
+        "weights": asdict(profile.weights),
+        "sections": [
+            {**flat(section), "heading": section.label, "ranker": section.ranker_name} for section in profile.sections
+        ],
+    }

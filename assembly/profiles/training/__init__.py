@@ -1,0 +1,1 @@
+"""Training fits the weights of a ranker to labelled questions, measured by the real search."""

@@ -1,0 +1,121 @@
+"""Questions whose evidence is known, about a conversation that is in the database for as long as they are asked.
+
+The files are conversations as `import_conversation` reads them, with `qa`: a list of `question`, `category` and
+`evidence`, the ids of the turns that hold the answer.
+"""
+
+import datetime
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+import numpy as np
+from django.db import transaction
+from django.utils.text import slugify
+from numpy.typing import NDArray
+
+from agents.models import Agent
+from assembly.engine.profile import Section
+from assembly.engine.rendering import render
+from assembly.engine.tokenizers import get_tokenizer
+from assembly.engine.types import Candidate
+from memories.conversation import conversation_import
+from memories.conversation_file import conversation_read
+from memories.models import Memory
+from memories.retrieval import Question, ids_of, measured_rows, question_read
+from memories.search import topic_vector
+from teams.principal import SYSTEM
+
+TURN = re.compile(r"\w+:\d+")
+"""How evidence names turns where an entry names several: D5:12; D5:13."""
+LINES = Section("memories", "Memories", "L5", "agent_memories", "lines")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, and the memories that hold its answer."""
+
+    question: Question
+    category: str
+    evidence: frozenset[UUID]
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A stored conversation, the questions about it, and the tokens of each memory's line in a context."""
+
+    agent: Agent
+    asked: Sequence[Asked]
+    tokens: Mapping[UUID, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A question with every memory of its conversation, measured: an array per feature, one row per memory."""
+
+    kind: str
+    """The kind of text that the question is about, such as conversations or manuals."""
+    measures: Mapping[str, NDArray[np.float64]]
+    evidence: NDArray[np.intp]
+    """The places of the rows that hold the answer."""
+    tokens: NDArray[np.int64]
+
+
+@contextmanager
+def stored(file: Path) -> Iterator[Conversation]:
+    """The conversation of the file, kept by an agent of its own while the block runs; nothing of it stays.
+
+    Questions without evidence are passed over. Raises ImportRefused for a file that is no conversation.
+    """
+    sessions = conversation_read(file)
+    slug = f"training-{slugify(file.stem)[:40]}".strip("-")
+    with transaction.atomic():
+        conversation_import(sessions=sessions, agent=slug, principal=SYSTEM, advance=lambda _: None)
+        agent = Agent.objects.get(slug=slug)
+        today = max(session.at for session in sessions).date() + datetime.timedelta(days=1)
+        memories = list(Memory.objects.filter(agent=agent).only("id", "kind", "text", "external_id"))
+        yield Conversation(agent, _asked(file, memories, today), {memory.id: _tokens(memory) for memory in memories})
+        transaction.set_rollback(True)
+
+
+def labelled_questions(file: Path) -> list[Labelled]:
+    """Return the questions about the conversation of the file, with all its memories as the search measures them.
+
+    The folder of the file names the kind of text.
+    """
+    with stored(file) as conversation:
+        return [_labelled(file.parent.name, conversation, asked) for asked in conversation.asked]
+
+
+def _asked(file: Path, memories: Sequence[Memory], today: datetime.date) -> list[Asked]:
+    ids = {memory.external_id.split(":", 1)[1].rpartition(":")[0]: memory.id for memory in memories}
+    asked = []
+    for entry in json.loads(file.read_text(encoding="utf-8")).get("qa", ()):
+        evidence = frozenset(ids[turn] for turn in _turns(entry.get("evidence")) & ids.keys())
+        question = str(entry["question"])
+        if evidence:
+            read = question_read(question, topic_vector(question), today)
+            asked.append(Asked(read, str(entry.get("category", "")), evidence))
+    return asked
+
+
+def _turns(evidence: object) -> set[str]:
+    """Return the names of the turns in a list of evidence, or in a single entry."""
+    entries = [str(entry) for entry in (evidence if isinstance(evidence, list) else [evidence])]
+    return {*entries, *(turn for entry in entries for turn in TURN.findall(entry))}
+
+
+def _labelled(kind: str, conversation: Conversation, asked: Asked) -> Labelled:
+    rows, measures = measured_rows(conversation.agent, asked.question, least=len(conversation.tokens))
+    ids = ids_of(rows)
+    evidence = np.array([place for place, id_ in enumerate(ids) if id_ in asked.evidence])
+    return Labelled(kind, measures, evidence, np.array([conversation.tokens[id_] for id_ in ids]))
+
+
+def _tokens(memory: Memory) -> int:
+    line = render(LINES, Candidate("", LINES.key, memory.text, memory.kind)).text
+    return get_tokenizer("cl100k_base").count(f"{line}\n")

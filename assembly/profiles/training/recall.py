@@ -1,0 +1,51 @@
+"""How much of the evidence comes first: among the first so many, and among what fits into so many tokens."""
+
+from collections.abc import Iterable, Sequence
+from statistics import fmean
+
+import numpy as np
+
+from assembly.profiles.training.questions import Labelled
+from memories.retrieval import Weights, scores_of
+
+PLACES = (5, 10, 20)
+BUDGETS = (500, 1_000, 2_000)
+"""In tokens."""
+
+Figures = dict[str, float]
+
+
+def recall(order: Sequence[int], evidence: Iterable[int], tokens: Sequence[int]) -> Figures:
+    """The share of the evidence, 0 to 1, within each of PLACES and BUDGETS. `order` has the best first.
+
+    Within a budget, what does not fit any more is skipped, and the next one gets its chance.
+    """
+    wanted = set(evidence)
+    figures = {f"r_at_{places}": len(wanted & set(order[:places])) / len(wanted) for places in PLACES}
+    for budget in BUDGETS:
+        figures[f"r_at_{budget}_tokens"] = len(wanted & _within(order, tokens, budget)) / len(wanted)
+    return figures
+
+
+def mean_recall(questions: Sequence[Labelled], weights: Weights) -> Figures:
+    """The mean over the questions, ranked by these weights."""
+    return mean_figures([_recall_of(asked, weights) for asked in questions])
+
+
+def mean_figures(figures: Sequence[Figures]) -> Figures:
+    """The mean of each figure."""
+    return {name: fmean(one[name] for one in figures) for name in figures[0]}
+
+
+def _recall_of(asked: Labelled, weights: Weights) -> Figures:
+    order = np.argsort(-scores_of(asked.measures, weights), kind="stable").tolist()
+    return recall(order, asked.evidence.tolist(), asked.tokens.tolist())
+
+
+def _within(order: Sequence[int], tokens: Sequence[int], budget: int) -> set[int]:
+    taken, used = set(), 0
+    for place in order:
+        if used + tokens[place] <= budget:
+            taken.add(place)
+            used += tokens[place]
+    return taken

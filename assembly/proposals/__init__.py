@@ -1,1 +1,0 @@
-"""Proposals: what should be different in contexts, kept for those who may decide."""

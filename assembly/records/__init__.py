@@ -1,0 +1,1 @@
+"""Records store each assembly for good: writing, reading, replaying, sealing, retention and export."""

@@ -1,0 +1,168 @@
+"""What the endpoints of keeping take and give.
+
+REST: for how long contexts are kept, the flag by which one is kept all the same, and bundles to take away.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assembly.access import assembly_for
+from assembly.models import AssemblyFlag, RetentionPolicy
+from assembly.models.retention import MAX_DAYS, MAX_FLAG_NOTE_CHARACTERS
+from assembly.records.bundle_writer import Bundle, zipped
+from assembly.records.retention import (
+    Held,
+    Keeping,
+    assembly_flag,
+    assembly_unflag,
+    held_for,
+    retention_clear,
+    retention_set,
+)
+from config.http.api import StrictSerializer
+from config.http.errors import NotFound
+from config.http.etags import PreconditionFailed, creates
+from config.http.fields import ExactText, Flag
+from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, ONLY_CREATE
+from config.http.rendering import FastJSONRenderer
+from memories.api.export import ZIP, ZipRenderer
+from memories.api.fields import Count
+from teams.access import Action, require_admin, team_for
+from teams.api.versioned import VersionedView
+from teams.api.view import ApiView
+from teams.models import Team
+
+DAYS = "For so many days; null: for ever."
+
+
+class RetentionUpdateSerializer(StrictSerializer):
+    days = Count(allow_null=True, min_value=1, max_value=MAX_DAYS, help_text=DAYS)
+    keep_flagged = Flag(default=True, help_text="Whether what somebody flagged stays all the same.")
+
+
+class RetentionSerializer(serializers.Serializer[object]):
+    days = serializers.IntegerField(allow_null=True, help_text=DAYS)
+    keep_flagged = serializers.BooleanField()
+    own = serializers.BooleanField(help_text="Whether it was said here; if not, it is what holds for everybody.")
+    version = serializers.IntegerField(help_text="0 where nothing was said here.")
+    updated_at = serializers.DateTimeField(allow_null=True)
+    editor = serializers.CharField()
+
+
+class FlagUpdateSerializer(StrictSerializer):
+    note = ExactText(default="", allow_blank=True, max_length=MAX_FLAG_NOTE_CHARACTERS, help_text="Why it is kept.")
+
+
+class FlagSerializer(serializers.Serializer[object]):
+    note = serializers.CharField()
+    by = serializers.CharField()
+    created = serializers.DateTimeField()
+
+
+class RetentionView(VersionedView):
+    """For the organisation (no slug), or for a team."""
+
+    document = RetentionSerializer
+
+    def document_of(self, thing: Held | RetentionPolicy) -> dict[str, Any]:
+        held = thing if isinstance(thing, Held) else held_for(thing.team)
+        policy = held.policy
+        facts = {
+            "days": held.keeping.days,
+            "keep_flagged": held.keeping.keep_flagged,
+            "own": policy is not None,
+            "version": held.version,
+            "updated_at": policy.updated_at if policy else None,
+            "editor": policy.editor_name if policy else "",
+        }
+        return dict(RetentionSerializer(facts).data)
+
+    @extend_schema(parameters=[ETAG, IF_NONE_MATCH], responses=RetentionSerializer)
+    def get(self, request: Request, slug: str = "") -> Response:
+        """For how long contexts are kept."""
+        self.query()
+        return self.answer_if_newer(held_for(team_for(self.principal, slug) if slug else None))
+
+    @extend_schema(
+        parameters=[ETAG, IF_MATCH, ONLY_CREATE], request=RetentionUpdateSerializer, responses=RetentionSerializer
+    )
+    def put(self, request: Request, slug: str = "") -> Response:
+        """Say for how long. What is older is deleted within the hour, for good."""
+        self.query()
+        team = self._to_change(slug)
+        held = held_for(team)
+        if creates(request) and held.policy:
+            raise PreconditionFailed("Something was said here already. Read it and send its ETag as If-Match.")
+        expected = 0 if creates(request) else self.expected(held)
+        keeping = Keeping(**self.validated(RetentionUpdateSerializer))
+        retention_set(team=team, keeping=keeping, expected_version=expected, principal=self.principal)
+        return self.answer(held_for(team))
+
+    @extend_schema(parameters=[IF_MATCH], responses={204: None})
+    def delete(self, request: Request, slug: str = "") -> Response:
+        """Take back what was said here: what the organisation says holds again, or for ever."""
+        self.query()
+        team = self._to_change(slug)
+        held = held_for(team)
+        self.check_if_match(held)
+        retention_clear(team=team, expected_version=held.version, principal=self.principal)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    def _to_change(self, slug: str) -> Team | None:
+        if slug:
+            return team_for(self.principal, slug, Action.MANAGE)
+        require_admin(self.principal)
+        return None
+
+
+def flag_document(flag: AssemblyFlag) -> dict[str, Any]:
+    """A flag as JSON."""
+    return dict(FlagSerializer({"note": flag.note, "by": flag.by_name or flag.by_ref, "created": flag.created}).data)
+
+
+class AssemblyFlagView(ApiView):
+    @extend_schema(operation_id="assemblies_flag_read", responses=FlagSerializer)
+    def get(self, request: Request, id_: UUID) -> Response:
+        """Who wants this assembly to be kept, and why; 404 where nobody does."""
+        self.query()
+        flag = AssemblyFlag.objects.filter(assembly=assembly_for(self.principal, id_)).first()
+        if flag is None:
+            raise NotFound("A flag on this context")
+        return Response(flag_document(flag))
+
+    @extend_schema(operation_id="assemblies_flag", request=FlagUpdateSerializer, responses=FlagSerializer)
+    def put(self, request: Request, id_: UUID) -> Response:
+        """Keep this assembly, whatever the retention says. One that is flagged stays as it is."""
+        self.query()
+        assembly = assembly_for(self.principal, id_)
+        note = self.validated(FlagUpdateSerializer)["note"]
+        return Response(flag_document(assembly_flag(assembly=assembly, note=note, principal=self.principal)))
+
+    @extend_schema(operation_id="assemblies_unflag", responses={204: None})
+    def delete(self, request: Request, id_: UUID) -> Response:
+        """Keep this assembly as long as others."""
+        self.query()
+        assembly_unflag(assembly=assembly_for(self.principal, id_), principal=self.principal)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+BUNDLE: Any = {(200, ZIP): OpenApiTypes.BINARY}
+
+
+class AssemblyBundle(ApiView):
+    renderer_classes = [FastJSONRenderer, ZipRenderer]
+
+    @extend_schema(operation_id="assemblies_bundle", responses=BUNDLE)
+    def get(self, request: Request, id_: UUID) -> HttpResponse:
+        """All that a replay needs, with the proof of its seal, as a zip: for `manage.py replay_bundle`."""
+        self.query()
+        assembly = assembly_for(self.principal, id_)
+        headers = {"Content-Disposition": f'attachment; filename="{assembly.id}.zip"', "Cache-Control": "no-store"}
+        return HttpResponse(zipped(Bundle([assembly.id])), content_type=ZIP, headers=headers)

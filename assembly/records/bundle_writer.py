@@ -1,0 +1,125 @@
+"""What a bundle of records is made of: a few files of JSON, one object per line.
+
+Writing a bundle: file by file, a few hundred rows at a time.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from io import BytesIO
+from itertools import islice
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.utils import timezone
+
+from assembly.models import Assembly, Piece, Seal, StoredText
+from assembly.records.seal_hashing import Link, canonical, moment, record_document
+from assembly.records.seals import newest_seal, parts_of, piece_hashes
+from config.http.errors import DossierError
+from memories.bundle.rooms import Entry
+from memories.bundle.zip_writing import zip_write
+
+FORMAT, VERSION = "dossier-records", 1
+ABOUT = "about.json"
+RECORDS = "records.jsonl"
+PIECES = "pieces.jsonl"
+TEXTS = "texts.jsonl"
+SEALS = "seals.jsonl"
+LINKS = "links.jsonl"
+FILES = (ABOUT, RECORDS, PIECES, TEXTS, SEALS, LINKS)
+MAX_BYTES = 200_000_000
+"""Of all files together, unpacked: a bundle is held in memory when it is read."""
+
+BATCH = 200
+Item = TypeVar("Item")
+
+
+class TooMuch(DossierError):
+    """More than can be read again."""
+
+    status = 422
+    code = "bundle_too_large"
+    title = "This is too much for one bundle"
+
+
+class Bundle:
+    """The bundle of these records, and of those whose decisions they repeat. Write its entries in order."""
+
+    def __init__(self, ids: Iterable[UUID]) -> None:
+        asked = sorted(set(ids))
+        shared = Assembly.objects.filter(id__in=asked).values_list("decided_in", flat=True)
+        self.ids = sorted({*asked, *(id_ for id_ in shared if id_)})
+        self._pieces: set[int] = set()
+        self._texts: set[bytes] = set()
+        self._first_seal = 0
+        self._bytes = 0
+
+    def entries(self) -> Iterator[Entry]:
+        """The files of the zip. Raises TooMuch while they are written."""
+        yield Entry(ABOUT, [self._line(self._about())])
+        for name, documents in (
+            (RECORDS, self._records()),
+            (PIECES, self._piece_rows()),
+            (TEXTS, self._text_rows()),
+            (SEALS, self._seal_rows()),
+            (LINKS, self._link_rows()),
+        ):
+            yield Entry(name, map(self._line, documents))
+
+    def _line(self, document: dict[str, Any]) -> str:
+        line = canonical(document) + b"\n"
+        self._bytes += len(line)
+        if self._bytes > MAX_BYTES:
+            raise TooMuch("A bundle holds at most 200 MB, unpacked. Choose fewer contexts, or a shorter time.")
+        return line.decode()
+
+    def _about(self) -> dict[str, Any]:
+        return {"format": FORMAT, "version": VERSION, "made": moment(timezone.now()), "records": len(self.ids)}
+
+    def _records(self) -> Iterator[dict[str, Any]]:
+        for ids in _batches(self.ids):
+            found = list(Assembly.objects.filter(id__in=ids).order_by("id"))
+            hashes = piece_hashes(found)
+            self._pieces |= hashes.keys()
+            yield from (record_document(one, parts_of(one, hashes)) for one in found)
+
+    def _piece_rows(self) -> Iterator[dict[str, Any]]:
+        for ids in _batches(sorted(self._pieces)):
+            for piece in Piece.objects.filter(id__in=ids).order_by("id"):
+                self._texts.add(bytes(piece.text_sha256))
+                hashes = {"sha256": bytes(piece.sha256).hex(), "text_sha256": bytes(piece.text_sha256).hex()}
+                yield {"id": piece.id, "ref": piece.ref, "facts": piece.facts, **hashes}
+
+    def _text_rows(self) -> Iterator[dict[str, Any]]:
+        for hashes in _batches(sorted(self._texts)):
+            for row in StoredText.objects.filter(sha256__in=hashes).order_by("sha256"):
+                yield {"sha256": bytes(row.sha256).hex(), "text": row.text}
+
+    def _seal_rows(self) -> Iterator[dict[str, Any]]:
+        """The lists of the seals that hold the records, each once."""
+        written: set[int] = set()
+        for ids in _batches(self.ids):
+            for seal in Seal.objects.filter(assemblies__overlap=ids).exclude(number__in=written).order_by("number"):
+                written.add(seal.number)
+                yield {"number": seal.number, "records": [[str(id_), sha256.hex()] for id_, sha256 in seal.sealed]}
+        self._first_seal = min(written, default=0)
+
+    def _link_rows(self) -> Iterator[dict[str, Any]]:
+        """The chain from the first of these seals to the newest one."""
+        newest = newest_seal()
+        if self._first_seal and newest:
+            numbers = (self._first_seal, newest.number)
+            for seal in Seal.objects.filter(number__range=numbers).order_by("number").iterator(chunk_size=BATCH):
+                yield {**Link.of(seal).document, "sha256": bytes(seal.sha256).hex()}
+
+
+def zipped(bundle: Bundle) -> bytes:
+    """The bundle as the bytes of a zip, for a few records. Raises TooMuch."""
+    file = BytesIO()
+    zip_write(bundle.entries(), file)
+    return file.getvalue()
+
+
+def _batches(items: Sequence[Item]) -> Iterator[list[Item]]:
+    remaining = iter(items)
+    while batch := list(islice(remaining, BATCH)):
+        yield batch

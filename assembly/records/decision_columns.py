@@ -1,0 +1,148 @@
+"""Decisions and what they were on as columns of numbers: what a record keeps beside its pieces. Pure.
+
+What follows from the rest is left out and made again: the signals of a decision name measures of its candidate, and
+the shares that the profile's ranker gives them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import Any
+
+from assembly.engine.codes import Code
+from assembly.engine.linear_ranker import SHARE, Ranker, Signals, named_shares, shares_at_source
+from assembly.engine.profile import Profile, Section
+from assembly.engine.types import Candidate, Decision
+
+Columns = dict[str, Any]
+"""By name: a list with a value per decision; or, of what few have, a dict by the decision's place as text."""
+
+BARE, RANKED, CONTESTED, VERBATIM = range(4)
+"""How the signals of a decision follow from its candidate: see `_signals`."""
+COHERENCE = "coherence"
+ADDED = {COHERENCE, "boost", f"{SHARE}boost"}
+"""What the engine itself finds of an item, or a rule does to it."""
+NOTHING: tuple[Any, ...] = ({}, [])
+
+
+def columns_of(
+    decisions: Sequence[Decision],
+    candidates: Sequence[Candidate],
+    pieces: Sequence[int],
+    summaries: Sequence[int | None],
+    profile: Profile,
+) -> Columns:
+    """The columns of the decisions, each on the candidate at its place. `pieces`: which piece of the record each
+    candidate is; `summaries`: which one its summary is."""
+    sections = {section.key: place for place, section in enumerate(profile.sections)}
+    measures = sorted({name for candidate in candidates for name in candidate.measures})
+    rankers = {section.key: _ranker_of(section, profile) for section in profile.sections}
+    ways = [_way(decision, one, rankers[decision.section]) for decision, one in zip(decisions, candidates, strict=True)]
+    columns: Columns = {
+        "piece": list(pieces),
+        "section": [sections[one.section] for one in decisions],
+        "code": [str(one.code) for one in decisions],
+        "rank": [one.rank for one in decisions],
+        "score": [one.score for one in decisions],
+        "tokens": [one.tokens for one in decisions],
+        "full": [one.tokens_full for one in decisions],
+        "start": [one.start for one in decisions],
+        "length": [None if one.start is None else (one.end or 0) - one.start for one in decisions],
+        "similarity": [one.similarity for one in candidates],
+        "measures": {name: [one.measures.get(name) for one in candidates] for name in measures},
+        "signals": [way for way, _ in ways],
+        "more": _sparse([more or None for _, more in ways]),
+        "detail": _sparse([dict(one.detail) if one.detail else None for one in decisions]),
+        "source_score": _sparse([one.score for one in candidates]),
+        "position": _sparse([one.position for one in candidates]),
+        "summary": _sparse(summaries),
+    }
+    return {name: values for name, values in columns.items() if values not in NOTHING}
+
+
+def _sparse(values: Sequence[Any]) -> dict[str, Any]:
+    return {str(place): value for place, value in enumerate(values) if value is not None}
+
+
+def candidate_facts(columns: Columns, place: int, profile: Profile) -> dict[str, Any]:
+    """What the candidate of the decision at that place owes to the question, as `Candidate.from_dict` reads it."""
+    key = str(place)
+    measures = {
+        name: values[place] for name, values in columns.get("measures", {}).items() if values[place] is not None
+    }
+    score, position = columns.get("source_score", {}).get(key), columns.get("position", {}).get(key)
+    return {
+        "section": profile.sections[columns["section"][place]].key,
+        "similarity": columns["similarity"][place],
+        **({} if score is None else {"score": score}),
+        **({} if position is None else {"position": position}),
+        **({"measures": measures} if measures else {}),
+    }
+
+
+def places_of(columns: Columns, pieces: Set[int]) -> list[int]:
+    """The places of the decisions on any of these pieces, in order."""
+    return [place for place, piece in enumerate(columns["piece"]) if piece in pieces]
+
+
+def decision_at(columns: Columns, place: int, candidate: Candidate, profile: Profile) -> Decision:
+    """The decision at that place, as the engine took it on that candidate."""
+    start, key = columns["start"][place], str(place)
+    ranker = _ranker_of(profile.sections[columns["section"][place]], profile)
+    return Decision(
+        ref=candidate.ref,
+        section=candidate.section,
+        code=Code(columns["code"][place]),
+        rank=columns["rank"][place],
+        score=columns["score"][place],
+        signals=_signals(columns["signals"][place], columns.get("more", {}).get(key, []), candidate, ranker),
+        tokens=columns["tokens"][place],
+        tokens_full=columns["full"][place],
+        start=start,
+        end=None if start is None else start + columns["length"][place],
+        detail=columns.get("detail", {}).get(key, {}),
+    )
+
+
+def _ranker_of(section: Section, profile: Profile) -> Ranker | None:
+    """Return the ranker whose shares the decisions of the section name."""
+    return section.ranker if section.shape == "blocks" else profile.ranker
+
+
+def _way(decision: Decision, candidate: Candidate, ranker: Ranker | None) -> tuple[int, list[Any]]:
+    """By which way the signals follow from the candidate, and what has to be added to them."""
+    if not decision.signals and candidate.similarity is None:
+        return BARE, []
+    signals = dict(decision.signals)
+    more = [list(signal) for signal in decision.signals if signal[0] in ADDED]
+    for way in _possible_ways(signals, len(more), candidate):
+        if dict(_signals(way, more, candidate, ranker)) == signals:
+            return way, more
+    return VERBATIM, [list(signal) for signal in decision.signals]
+
+
+def _possible_ways(signals: Mapping[str, Any], added: int, candidate: Candidate) -> Iterator[int]:
+    """Yield the ways that the names of the signals do not rule out: to make the signals of each takes longer."""
+    if len(signals) == added + (candidate.similarity is not None):
+        yield BARE
+    if any(name.startswith(SHARE) and name not in ADDED for name in signals):
+        yield RANKED
+    yield CONTESTED
+
+
+def _signals(way: int, more: Sequence[Any], candidate: Candidate, ranker: Ranker | None) -> Signals:
+    """The signals of a decision: what its source measured, as the section's way of ranking names it."""
+    added = tuple((name, value) for name, value in more)
+    if way == VERBATIM:
+        return added
+    base: Signals = () if candidate.similarity is None else (("similarity", float(candidate.similarity)),)
+    if way == RANKED and ranker:
+        shares = ranker.shares(candidate)
+        known = {name for name, _ in base}
+        features = [(name, candidate.measures[name]) for name, _ in shares if name not in known]
+        return (*base, *features, *named_shares(shares), *added)
+    if way == CONTESTED:
+        own = () if candidate.score is None else (("source_score", candidate.score),)
+        coherence = {name: value for name, value in added if name == COHERENCE}
+        measured = sorted({**candidate.measures, **coherence}.items())
+        shares = shares_at_source(ranker, candidate)
+        return (*base, *own, *measured, *shares, *(one for one in added if one[0] != COHERENCE))
+    return (*base, *added)

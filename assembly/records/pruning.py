@@ -1,0 +1,140 @@
+"""Pieces and texts that no record has any more: deleted, with the summaries of these texts.
+
+Pruning a record notes its pieces. Most of them others have, too; these are struck off first, without keeping anybody
+waiting. For the rest, records wait for as long as one look-up per piece takes.
+
+Pruning: deleting the records whose time is over, batch by batch, each batch with its line and its seal.
+"""
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from django.db import OperationalError, connection, transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+from uuid_utils.compat import uuid7
+
+from assembly.models import Assembly, Pruning, RetentionPolicy, UnusedPiece
+from assembly.records.seals import pruning_seal
+from teams.principal import SYSTEM, Principal
+
+BATCH = 200
+
+STRIKE_OFF = """
+DELETE FROM unused_pieces WHERE piece = ANY(%s) AND (
+    EXISTS (SELECT FROM assemblies WHERE told @> ARRAY[piece])
+    OR EXISTS (SELECT FROM assemblies WHERE omitted @> ARRAY[piece])
+)
+"""
+PRUNE_UNUSED = "SELECT prune_unused(%s)"
+
+logger = logging.getLogger(__name__)
+
+
+def unused_prune() -> int:
+    """Delete the noted pieces that no record has, and their texts where no other piece has these.
+
+    Returns how many pieces went. What could not be had within two seconds, because records were being written all the
+    time, stays noted for the next time.
+    """
+    pruned, last = 0, None
+    while ids := _noted_after(last):
+        pruned, last = pruned + _prune_unused(ids), ids[-1]
+    return pruned
+
+
+def _noted_after(last: int | None) -> list[int]:
+    noted = UnusedPiece.objects.order_by("piece")
+    rows = noted if last is None else noted.filter(piece__gt=last)
+    return list(rows.values_list("piece", flat=True)[:BATCH])
+
+
+def _prune_unused(ids: Sequence[int]) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(STRIKE_OFF, [list(ids)])
+    left = list(UnusedPiece.objects.filter(piece__in=ids).values_list("piece", flat=True))
+    try:
+        return _delete(left) if left else 0
+    except OperationalError as error:
+        if getattr(error.__cause__, "sqlstate", "") != "55P03":  # lock_not_available
+            raise
+        logger.warning("records are being written all the time: %d unused pieces wait for the next hour", len(left))
+        return 0
+
+
+def _delete(ids: Sequence[int]) -> int:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(PRUNE_UNUSED, [list(ids)])
+        ((pruned,),) = cursor.fetchall()
+        return int(pruned)
+
+
+PRUNE_ASSEMBLIES = "SELECT prune_assemblies(%s, %s, %s, %s, %s, %s)"
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """How many records went, and how many pieces that no other record has."""
+
+    records: int = 0
+    pieces: int = 0
+
+
+def records_prune(*, principal: Principal = SYSTEM) -> Pruned:
+    """Delete all records whose time is over, then the pieces and texts that no other record has.
+
+    Left alone: what is flagged, where the policy says so; what no seal holds yet; and what a newer one repeats, until
+    that one goes, too.
+    """
+    policies = RetentionPolicy.objects.exclude(days=None)
+    records = sum(_prune_assemblies(policy, ids, principal) for policy in policies for ids in _batches(policy))
+    return Pruned(records, unused_prune())
+
+
+def outdated(policy: RetentionPolicy) -> QuerySet[Assembly]:
+    """The records that are older than the policy says, but for the flagged ones that it keeps."""
+    if policy.days is None:
+        return Assembly.objects.none()
+    old = _governed(policy).filter(created__lt=timezone.now() - timedelta(days=policy.days))
+    return old.filter(flag=None) if policy.keep_flagged else old
+
+
+def _batches(policy: RetentionPolicy) -> Iterator[list[UUID]]:
+    """The ids of its old records, from the oldest on; each is given once, whether it goes or not."""
+    old = outdated(policy)
+    after: tuple[object, object] | None = None
+    while True:
+        rows = old.order_by("created", "id").values_list("created", "id")
+        if after:
+            rows = rows.filter(Q(created__gt=after[0]) | Q(created=after[0], id__gt=after[1]))
+        found = list(rows[:BATCH])
+        if not found:
+            return
+        yield [id_ for _, id_ in found]
+        after = found[-1]
+
+
+def _governed(policy: RetentionPolicy) -> QuerySet[Assembly]:
+    """The records that the policy is for: of its team, or of all teams that have none, and of none."""
+    if policy.team_id:
+        return Assembly.objects.filter(team_id=policy.team_id)
+    own = RetentionPolicy.objects.exclude(team=None).values("team_id")
+    return Assembly.objects.filter(Q(team_id=None) | ~Q(team_id__in=own))
+
+
+def _prune_assemblies(policy: RetentionPolicy, ids: Sequence[UUID], principal: Principal) -> int:
+    with transaction.atomic(), connection.cursor() as cursor:
+        same = RetentionPolicy.objects.select_for_update(no_key=True).filter(pk=policy.pk, version=policy.version)
+        if not same.first():  # somebody says something else now
+            return 0
+        id_ = uuid7()
+        cursor.execute(
+            PRUNE_ASSEMBLIES, [id_, list(ids), policy.team_id, policy.days, policy.keep_flagged, principal.ref]
+        )
+        ((records,),) = cursor.fetchall()
+        if records:
+            pruning_seal(Pruning.objects.get(id=id_))
+    return int(records)

@@ -1,0 +1,154 @@
+"""Recording: one atomic write of an assembly, its decisions and the texts that were considered."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, fields
+from itertools import compress, count
+from operator import not_
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from agents.models import Agent
+from agents.quotas.subjects import subjects_of
+from agents.quotas.uses import uses
+from assembly.engine.profile import Profile
+from assembly.engine.types import Assembled, Candidate, Request, flat
+from assembly.models import Assembly, text_hash
+from assembly.models.assembly import packed, profile_known
+from assembly.pipeline.read_plan import SourceReport
+from assembly.pipeline.summaries.service import EXTRACTIVE, store_summaries
+from assembly.records.change_counters import NOBODYS, State
+from assembly.records.decision_columns import Columns, columns_of
+from assembly.records.insert_sql import write
+from assembly.records.pieces import NewPiece, piece_of, piece_of_profile, piece_of_summary
+from teams.models import Team
+from teams.principal import Principal
+
+
+@dataclass(frozen=True, slots=True)
+class Owners:
+    """Whom an assembly is for, by value: the record survives its agent and its team."""
+
+    agent_id: UUID
+    agent_slug: str
+    agent_name: str
+    team_id: UUID | None = None
+    team_slug: str = ""
+    team_name: str = ""
+
+    @classmethod
+    def of(cls, agent: Agent, team: Team | None) -> "Owners":
+        """As they are now."""
+        mine = agent.id, agent.slug, agent.name
+        return cls(*mine, team.id, team.slug, team.name) if team else cls(*mine)
+
+    @classmethod
+    def recorded(cls, assembly: Assembly) -> "Owners":
+        """As an assembly names them."""
+        return cls(**{field.name: getattr(assembly, field.name) for field in fields(cls)})
+
+
+def record(
+    *,
+    request: Request,
+    profile: Profile,
+    candidates: Sequence[Candidate],
+    reports: Sequence[SourceReport],
+    assembled: Assembled,
+    warnings: Sequence[str],
+    wishes: Mapping[str, Any],
+    assembly_ms: int,
+    owners: Owners,
+    principal: Principal,
+    parent: UUID | None = None,
+    rests_on: State = NOBODYS,
+) -> Assembly:
+    """Store everything that a replay needs, by value. Texts are stored once, by their SHA-256.
+
+    `warnings` are codes of the whole and of its sources. `wishes` is what the record keeps of the request beside its
+    columns, JSON-safe. Raises Changed, and stores no assembly, where the state that it rests on is not there any more.
+    """
+    composed = _composed(profile, candidates, assembled)
+    assembly = Assembly(
+        **flat(owners),
+        created=timezone.now(),
+        parent=parent,
+        requested_by=principal.ref,
+        requester_name=principal.name,
+        topic=request.topic,
+        profile_name=profile.name,
+        profile_version=profile.version,
+        tokenizer=request.tokenizer,
+        now=request.now,
+        budget=assembled.budget,
+        tokens=assembled.tokens,
+        truncated=assembled.truncated,
+        left_out=sum(not decision.included for decision in assembled.decisions),
+        warnings=list(warnings),
+        codes=sorted(map(str, {decision.code for decision in assembled.decisions})),
+        sha256=bytes.fromhex(assembled.sha256),
+        engine_version=request.engine_version,
+        assembly_ms=assembly_ms,
+    )
+    contents = {
+        "request": dict(wishes),
+        "profile": composed.profile,
+        "sections": [flat(section) for section in assembled.sections],
+        "sources": [flat(report) for report in reports],
+        "decisions": composed.columns,
+    }
+    assembly.body, assembly.contents = packed(contents), contents
+    summaries = _summaries_of(candidates)
+    with transaction.atomic() if summaries else nullcontext():
+        size = write(assembly, composed.told, composed.omitted, rests_on)
+        store_summaries(summaries)
+    uses.add(subjects_of(principal), record_bytes=size)
+    return assembly
+
+
+@dataclass(frozen=True, slots=True)
+class _Composed:
+    """The pieces of a record, those that are in and those that are left out, and what was decided about them."""
+
+    told: list[NewPiece]
+    omitted: list[NewPiece]
+    profile: str
+    columns: Columns
+
+
+def _composed(profile: Profile, candidates: Sequence[Candidate], assembled: Assembled) -> _Composed:
+    offered = {(candidate.section, candidate.ref): candidate for candidate in candidates}
+    decided = [offered[decision.section, decision.ref] for decision in assembled.decisions]
+    pieces = [piece_of(candidate) for candidate in decided]
+    summaries = [piece_of_summary(candidate) for candidate in decided]
+    used = piece_of_profile(profile)
+    profile_known(used.text_sha256.hex(), used.text)
+    included = [decision.code.included for decision in assembled.decisions]
+    told = _each_once([*compress(pieces, included), *filter(None, summaries), used])
+    omitted = _each_once(compress(pieces, map(not_, included)))
+    inside = dict(zip(told, count(), strict=False))
+    outside = dict(zip(omitted, count(len(told)), strict=False))
+    places = [(inside if is_in else outside)[piece.sha256] for piece, is_in in zip(pieces, included, strict=True)]
+    shorter = [inside[piece.sha256] if piece else None for piece in summaries]
+    columns = columns_of(assembled.decisions, decided, places, shorter, profile)
+    return _Composed([*told.values()], [*omitted.values()], used.text_sha256.hex(), columns)
+
+
+def _each_once(pieces: Iterable[NewPiece]) -> dict[bytes, NewPiece]:
+    return {piece.sha256: piece for piece in pieces}
+
+
+def _summaries_of(candidates: Sequence[Candidate]) -> list[tuple[bytes, str, bytes]]:
+    """What a model said shorter, which one, and how: two hashes and a name.
+
+    What the extractive summariser said is not kept for others: it is made faster than it is found.
+    """
+    said = [(candidate.text, candidate.summary) for candidate in candidates if candidate.summary]
+    return [
+        (text_hash(text), summary.model, text_hash(summary.text))
+        for text, summary in said
+        if summary.text and summary.model != EXTRACTIVE
+    ]

@@ -1,0 +1,243 @@
+"""What checking finds.
+
+Whether each seal is whole, and follows on the one before.
+
+Whether pieces and texts are what their hashes say. Records name their pieces by hash, pieces name their texts.
+
+Whether what a seal holds is there as it was: records, or the line of a pruning.
+
+What no seal holds: records that wait for too long, and records and prunings that somebody slipped in.
+
+Checking everything, in one snapshot of the database and with the memory that one seal needs.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from assembly.engine.diff import named
+from assembly.models import Assembly, Piece, Pruning, Seal
+from assembly.models.seal import HASH_BYTES
+from assembly.records.pieces import ID_BYTES, piece_hash
+from assembly.records.seal_hashing import NOTHING_BEFORE, Link, pruning_hash
+from assembly.records.seals import parts_of, piece_hashes, record_hash
+
+
+class Kind(StrEnum):
+    """What is wrong, as programs read it."""
+
+    SEAL_MISSING = "seal_missing"
+    SEAL_ALTERED = "seal_altered"
+    CHAIN_BROKEN = "chain_broken"
+    HEAD_DIFFERS = "head_differs"
+    RECORD_ALTERED = "record_altered"
+    RECORD_MISSING = "record_missing"
+    RECORD_WAITING = "record_waiting"
+    RECORD_FORGED = "record_forged"
+    PRUNING_ALTERED = "pruning_altered"
+    PRUNING_MISSING = "pruning_missing"
+    PRUNING_FORGED = "pruning_forged"
+    PIECE_ALTERED = "piece_altered"
+    TEXT_ALTERED = "text_altered"
+    TEXT_MISSING = "text_missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is not as it was sealed: which kind, what it is about, and a sentence for people."""
+
+    kind: Kind
+    about: str
+    sentence: str
+
+
+@dataclass(slots=True)
+class Tally:
+    """How much was looked at."""
+
+    seals: int = 0
+    records: int = 0
+    pruned: int = 0
+    pieces: int = 0
+
+
+def link_findings(seal: Seal, before: Seal | None) -> Iterator[Finding]:
+    """What is wrong with the seal, and with its place after the one before (None: it is to be the first)."""
+    first = before.number + 1 if before else 1
+    if seal.number != first:
+        gone = f"Seal {first} is" if seal.number == first + 1 else f"Seals {first} to {seal.number - 1} are"
+        yield Finding(Kind.SEAL_MISSING, f"seal {first}", f"{gone} missing.")
+    elif bytes(seal.previous) != (bytes(before.sha256) if before else NOTHING_BEFORE):
+        named = f"seal {before.number} as it is now" if before else "nothing, as the first one has to"
+        yield Finding(Kind.CHAIN_BROKEN, _name(seal), f"Seal {seal.number} does not follow on {named}.")
+    if Link.of(seal).sha256 != bytes(seal.sha256) or len(seal.hashes) != HASH_BYTES * len(seal.assemblies):
+        yield Finding(Kind.SEAL_ALTERED, _name(seal), f"Seal {seal.number} is not what its own hash says.")
+
+
+def head_findings(number: int, sha256: bytes) -> Iterator[Finding]:
+    """What is wrong where the seal with that number had that hash once."""
+    seal = Seal.objects.filter(number=number).first()
+    if seal is None:
+        sentence = f"Seal {number} is missing: the chain ends before it. What was sealed since was removed."
+        yield Finding(Kind.HEAD_DIFFERS, f"seal {number}", sentence)
+    elif bytes(seal.sha256) != sha256:
+        sentence = f"Seal {number} has another hash now than you noted: it, or something before it, was made anew."
+        yield Finding(Kind.HEAD_DIFFERS, f"seal {number}", sentence)
+
+
+def _name(seal: Seal) -> str:
+    return f"seal {seal.number}"
+
+
+CHUNK = 1_000
+
+# PostgreSQL's own sha256, of the text in UTF-8: each text is looked at once, however many pieces have it.
+ALTERED = "SELECT encode(sha256, 'hex') FROM stored_texts WHERE sha256 <> sha256(convert_to(text, 'UTF8'))"
+MISSING = """
+SELECT DISTINCT encode(text_sha256, 'hex') FROM pieces
+    WHERE NOT EXISTS (SELECT FROM stored_texts WHERE stored_texts.sha256 = pieces.text_sha256)
+"""
+
+
+def piece_findings(tally: Tally) -> Iterator[Finding]:
+    """Pieces that are not what their hashes say."""
+    for piece in Piece.objects.order_by().iterator(chunk_size=CHUNK):
+        tally.pieces += 1
+        if not _is_whole(piece):
+            sentence = f"The piece {piece.id} ({piece.ref}) is not what its own hash says."
+            yield Finding(Kind.PIECE_ALTERED, str(piece.id), sentence)
+
+
+def text_findings() -> Iterator[Finding]:
+    """Texts that are not what their hashes say, or not there."""
+    for sha256 in _hashes(ALTERED):
+        yield Finding(Kind.TEXT_ALTERED, sha256, f"The text {sha256} is not what its own hash says.")
+    for sha256 in _hashes(MISSING):
+        yield Finding(Kind.TEXT_MISSING, sha256, f"The text {sha256} is gone, and records are made of it.")
+
+
+def _is_whole(piece: Piece) -> bool:
+    sha256 = bytes(piece.sha256)
+    ids = {int.from_bytes(sha256[at : at + ID_BYTES], signed=True) for at in range(0, len(sha256), ID_BYTES)}
+    of_itself = piece_hash(piece.ref, bytes(piece.text_sha256), piece.facts)
+    return of_itself == sha256 and piece.id in ids and piece.named == named(piece.ref)
+
+
+def _hashes(select: str) -> Iterator[str]:
+    with connection.chunked_cursor() as cursor:
+        cursor.execute(select)
+        yield from (sha256 for (sha256,) in cursor)
+
+
+def sealed_findings(seal: Seal, tally: Tally) -> Iterator[Finding]:
+    """What is wrong with the records that this seal holds, and with the pruning. Six queries at most."""
+    found = Assembly.objects.in_bulk(list(seal.assemblies))
+    pieces = piece_hashes(found.values())
+    pruned = _pruned([id_ for id_ in seal.assemblies if id_ not in found])
+    for id_, sha256 in seal.sealed:
+        if record := found.get(id_):
+            tally.records += 1
+            yield from _record_findings(seal, record, sha256, pieces)
+        elif pruned.get(id_) == sha256:
+            tally.pruned += 1
+        else:
+            sentence = f"The context {id_}, of seal {seal.number}, is gone, and nothing says that it was pruned."
+            yield Finding(Kind.RECORD_MISSING, str(id_), sentence)
+    if seal.pruning:
+        yield from _pruning_findings(seal, seal.pruning)
+
+
+def _record_findings(seal: Seal, record: Assembly, sha256: bytes, pieces: Mapping[int, bytes]) -> Iterator[Finding]:
+    if record_hash(record, pieces) == sha256:
+        return
+    gone = "" in parts_of(record, pieces)
+    why = "something that it is made of is gone" if gone else "it is not what was sealed"
+    yield Finding(Kind.RECORD_ALTERED, str(record.id), f"The context {record.id}, of seal {seal.number}: {why}.")
+
+
+def _pruned(ids: Sequence[UUID]) -> dict[UUID, bytes]:
+    """The hashes of those that were pruned, as far as seals hold the lines that say so."""
+    if not ids:
+        return {}
+    lines = list(Pruning.objects.filter(assemblies__overlap=list(ids)))
+    sealed = dict(Seal.objects.filter(pruning__in=[line.id for line in lines]).values_list("pruning", "pruning_sha256"))
+    hashes: dict[UUID, bytes] = {}
+    for line in lines:
+        if bytes(sealed.get(line.id) or b"") == pruning_hash(line):
+            known = bytes(line.hashes)
+            for place, id_ in enumerate(line.assemblies):
+                hashes[id_] = known[place * HASH_BYTES : (place + 1) * HASH_BYTES]
+    return hashes
+
+
+def _pruning_findings(seal: Seal, id_: UUID) -> Iterator[Finding]:
+    line = Pruning.objects.filter(id=id_).first()
+    if line is None:
+        sentence = (
+            f"The pruning {id_}, of seal {seal.number}, is gone: what it pruned cannot be told from what was lost."
+        )
+        yield Finding(Kind.PRUNING_MISSING, str(id_), sentence)
+    elif pruning_hash(line) != bytes(seal.pruning_sha256 or b""):
+        sentence = f"The pruning {id_} is not what seal {seal.number} holds."
+        yield Finding(Kind.PRUNING_ALTERED, str(id_), sentence)
+
+
+LONGEST_WAIT = timedelta(minutes=15)
+"""After which a record that no seal holds shows that nobody seals, or that somebody set its time back."""
+
+UNSEALED = """
+SELECT id, created < %(long_ago)s, EXISTS (SELECT FROM new_assemblies WHERE assembly = assemblies.id) FROM assemblies
+    WHERE created >= %(since)s AND NOT EXISTS (SELECT FROM seals WHERE seals.assemblies @> ARRAY[assemblies.id])
+"""
+
+
+def unsealed_findings(now: datetime, since: datetime | None) -> Iterator[Finding]:
+    """Records and prunings that no seal holds."""
+    facts = {"long_ago": now - LONGEST_WAIT, "since": since or "-infinity"}
+    with connection.chunked_cursor() as cursor:
+        cursor.execute(UNSEALED, facts)
+        for id_, is_old, is_queued in cursor:
+            if not is_queued:
+                sentence = f"The context {id_} was never sealed and does not wait for it: somebody slipped it in."
+                yield Finding(Kind.RECORD_FORGED, str(id_), sentence)
+            elif is_old:
+                sentence = f"The context {id_} has waited for its seal for too long. Is there a worker that runs?"
+                yield Finding(Kind.RECORD_WAITING, str(id_), sentence)
+    for id_ in Pruning.objects.exclude(id__in=Seal.objects.exclude(pruning=None).values("pruning")).values_list("id"):
+        sentence = f"No seal holds the pruning {id_[0]}: somebody slipped it in."
+        yield Finding(Kind.PRUNING_FORGED, str(id_[0]), sentence)
+
+
+SEALS_AT_ONCE = 20
+
+
+def verify(tally: Tally, since: datetime | None = None) -> Iterator[Finding]:
+    """Everything that is not as it was sealed. Counts into the tally.
+
+    `since`: seals and records from then on; the seal before is trusted. Pieces and texts are always looked at whole.
+    """
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        yield from _seal_findings(tally, since)
+        yield from unsealed_findings(timezone.now(), since)
+        yield from piece_findings(tally)
+        yield from text_findings()
+
+
+def _seal_findings(tally: Tally, since: datetime | None) -> Iterator[Finding]:
+    seals = Seal.objects.order_by("number")
+    before = None
+    if since:
+        before = seals.filter(created__lt=since).last()
+        seals = seals.filter(number__gt=before.number) if before else seals
+    for seal in seals.iterator(chunk_size=SEALS_AT_ONCE):
+        tally.seals += 1
+        yield from link_findings(seal, before)
+        yield from sealed_findings(seal, tally)
+        before = seal

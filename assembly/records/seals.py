@@ -1,0 +1,88 @@
+"""Whose turn it is to add to the chain: one transaction's at a time, of all workers.
+
+Records as they are sealed: read from the database with the hashes of the pieces that they are made of.
+
+Sealing: adding to the chain. Whoever adds holds it until the transaction ends.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from uuid import UUID
+
+from django.db import connection
+from django.utils import timezone
+
+from assembly.models import Assembly, Piece, Pruning, Seal
+from assembly.records.seal_hashing import NOTHING_BEFORE, Link, pruning_hash, record_form
+
+HOLD = "SELECT pg_advisory_xact_lock(hashtext('dossier seals'))"
+TRY = "SELECT pg_try_advisory_xact_lock(hashtext('dossier seals'))"
+
+
+def chain_is_ours() -> bool:
+    """Whether the open transaction may add to the chain; if so, nobody else may until it ends. Waits for nobody."""
+    with connection.cursor() as cursor:
+        cursor.execute(TRY)
+        ((ours,),) = cursor.fetchall()
+        return bool(ours)
+
+
+def hold_chain() -> None:
+    """Wait until the open transaction may add to the chain."""
+    with connection.cursor() as cursor:
+        cursor.execute(HOLD)
+
+
+def record_hashes(assemblies: Sequence[Assembly]) -> dict[UUID, bytes]:
+    """The hash of each record by its id: 32 bytes. One query."""
+    pieces = piece_hashes(assemblies)
+    return {one.id: record_hash(one, pieces) for one in assemblies}
+
+
+def record_hash(assembly: Assembly, pieces: Mapping[int, bytes]) -> bytes:
+    """Of one record, with the hashes of all its pieces that are there."""
+    return hashlib.sha256(record_form(assembly, parts_of(assembly, pieces))).digest()
+
+
+def parts_of(assembly: Assembly, pieces: Mapping[int, bytes]) -> list[str]:
+    """The hashes of the record's pieces, those told before those omitted; "" stands for one that is gone."""
+    return [pieces.get(id_, b"").hex() for id_ in (*assembly.told, *assembly.omitted)]
+
+
+def piece_hashes(assemblies: Iterable[Assembly]) -> dict[int, bytes]:
+    """The hashes of the pieces of these records by their ids, as they are stored."""
+    ids = {id_ for one in assemblies for id_ in (*one.told, *one.omitted)}
+    return {id_: bytes(sha256) for id_, sha256 in Piece.objects.filter(id__in=ids).values_list("id", "sha256")}
+
+
+def records_seal(assemblies: Sequence[Assembly]) -> None:
+    """Seal these records in their order, one seal for all. Follows new assemblies."""
+    hashes = record_hashes(assemblies)
+    if assemblies:
+        _append(ids=[assembly.id for assembly in assemblies], hashes=b"".join(hashes[one.id] for one in assemblies))
+
+
+def pruning_seal(pruning: Pruning) -> None:
+    """Seal that records were pruned, so that no later seal can be without it."""
+    _append(ids=[], hashes=b"", pruning=pruning)
+
+
+def newest_seal() -> Seal | None:
+    """The last one; None where nothing was sealed yet."""
+    return Seal.objects.order_by("number").last()
+
+
+def _append(*, ids: list[UUID], hashes: bytes, pruning: Pruning | None = None) -> None:
+    hold_chain()
+    last = newest_seal()
+    seal = Seal(
+        number=last.number + 1 if last else 1,
+        created=timezone.now(),
+        previous=bytes(last.sha256) if last else NOTHING_BEFORE,
+        assemblies=ids,
+        hashes=hashes,
+        pruning=pruning.id if pruning else None,
+        pruning_sha256=pruning_hash(pruning) if pruning else None,
+    )
+    seal.sha256 = Link.of(seal).sha256
+    seal.save(force_insert=True)

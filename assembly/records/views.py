@@ -1,0 +1,176 @@
+"""The pages on which admins say for how long contexts are kept, and see that they are sealed.
+
+Keeping one context: the flag on it, and its bundle to take away.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_POST
+
+from assembly.access import assembly_for
+from assembly.models import AssemblyFlag, NewAssembly, Pruning, RetentionPolicy
+from assembly.records.bundle_writer import Bundle, zipped
+from assembly.records.followers import failures_parked, failures_retry
+from assembly.records.forms import FlagForm, RetentionForm
+from assembly.records.pruning import outdated
+from assembly.records.retention import (
+    Held,
+    Keeping,
+    assembly_flag,
+    assembly_unflag,
+    held_for,
+    retention_clear,
+    retention_set,
+)
+from assembly.records.seals import newest_seal
+from teams.access import Action, require_admin, team_for
+from teams.files import StaleVersion
+from teams.principal import Principal
+from teams.views.asking import asking
+
+MOST_PRUNINGS, MOST_PARKED = 10, 20
+MOST_COUNTED = 100_000
+STALE = gettext_lazy(
+    "Somebody changed this while you did. What you chose is below, not saved yet. Save again to use it."
+)
+
+
+def retention(request: HttpRequest) -> HttpResponse:
+    """What holds for all teams that have no rule of their own; and how sealing goes."""
+    principal = asking(request)
+    require_admin(principal)
+    held = held_for(None)
+    form = RetentionForm(request.POST or None, held=held)
+    if request.method == "POST" and form.is_valid() and _saved(request, form, held, principal):
+        return redirect("retention")
+    seal = newest_seal()
+    context = {
+        "seal": seal,
+        "hash": bytes(seal.sha256).hex() if seal else "",
+        "waiting": NewAssembly.objects.count(),
+        "parked": failures_parked()[:MOST_PARKED],
+        "prunings": _prunings(),
+        "own": RetentionPolicy.objects.exclude(team=None).select_related("team").order_by("team__name"),
+    }
+    return render(request, "assembly/retention.html", {**context, "form": form}, status=422 if form.errors else 200)
+
+
+def team_retention(request: HttpRequest, slug: str) -> HttpResponse:
+    """What holds for a team."""
+    principal = asking(request)
+    team = team_for(principal, slug, Action.MANAGE)
+    held = held_for(team)
+    form = RetentionForm(request.POST or None, held=held)
+    if request.method == "POST" and form.is_valid() and _saved(request, form, held, principal):
+        return redirect("team_retention", slug=slug)
+    context = {"team": team, "held": held, "default": held_for(None), "prunings": _prunings(team_id=team.id)}
+    status = 422 if form.errors else 200
+    return render(request, "assembly/team_retention.html", {**context, "form": form}, status=status)
+
+
+@require_POST
+def follow_again(request: HttpRequest) -> HttpResponse:
+    """Try again what was given up after an assembly."""
+    require_admin(asking(request))
+    count = failures_retry()
+    messages.success(
+        request,
+        ngettext("%(count)d context is tried again.", "%(count)d contexts are tried again.", count) % {"count": count},
+    )
+    return redirect("retention")
+
+
+def _prunings(**of: Any) -> list[Pruning]:
+    return list(Pruning.objects.filter(**of).order_by("-created", "-id").defer("hashes")[:MOST_PRUNINGS])
+
+
+def _saved(request: HttpRequest, form: RetentionForm, held: Held, principal: Principal) -> bool:
+    """Whether it is saved; if not, the form says why, and saving once more replaces what others said meanwhile."""
+    version, keeping = form.cleaned_data["version"], form.keeping
+    if not form.cleaned_data["confirmed"] and (going := _going(held, keeping or held_for(None).keeping)):
+        form.data = {**dict(form.data.items()), "confirmed": "on"}
+        form.add_error(None, _question(going))
+        return False
+    try:
+        if keeping:
+            policy = retention_set(team=held.team, keeping=keeping, expected_version=version, principal=principal)
+            messages.success(request, _saved_words(policy))
+        elif held.policy:
+            retention_clear(team=held.team, expected_version=version, principal=principal)
+            messages.success(request, _("Saved. The organisation's rule holds for this team now."))
+        else:
+            messages.success(request, _("Saved."))
+    except StaleVersion as stale:
+        form.data = {**dict(form.data.items()), "version": str(stale.current.version)}
+        form.add_error(None, STALE)
+        return False
+    return True
+
+
+def _going(held: Held, keeping: Keeping) -> int:
+    """How many contexts would be deleted by this that stay by the rule of now; at most MOST_COUNTED are counted."""
+    if keeping == held.keeping:
+        return 0
+    policy = RetentionPolicy(team=held.team, days=keeping.days, keep_flagged=keeping.keep_flagged)
+    return outdated(policy)[:MOST_COUNTED].count()
+
+
+def _question(count: int) -> str:
+    return ngettext(
+        "%(count)s context is older than that. It is deleted within the hour, for good. Save again to do so.",
+        "%(count)s contexts are older than that. They are deleted within the hour, for good. Save again to do so.",
+        count,
+    ) % {"count": _counted(count)}
+
+
+def _counted(count: int) -> str:
+    return f"{count:,}" if count < MOST_COUNTED else _("More than 100,000")
+
+
+def _saved_words(policy: RetentionPolicy) -> str:
+    """That it is saved, and what goes because of it."""
+    count = outdated(policy)[:MOST_COUNTED].count()
+    if not count:
+        return (
+            _("Saved. No context is older than that now.") if policy.days else _("Saved. Contexts are kept for ever.")
+        )
+    return ngettext(
+        "Saved. %(count)s context is older than that: it goes within the hour.",
+        "Saved. %(count)s contexts are older than that: they go within the hour.",
+        count,
+    ) % {"count": _counted(count)}
+
+
+@require_POST
+def flag(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """Keep this context, or let it go when its time is over. Answers htmx with `_flag.html`."""
+    principal = asking(request)
+    assembly = assembly_for(principal, id_)
+    form = FlagForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("This note is too long, or cannot be stored. Use at most 200 characters."))
+    elif form.cleaned_data["keep"]:
+        assembly_flag(assembly=assembly, note=form.cleaned_data["note"], principal=principal)
+        messages.success(request, _("This context is kept, however old it gets."))
+    else:
+        assembly_unflag(assembly=assembly, principal=principal)
+        messages.success(request, _("This context is kept as long as others."))
+    if request.headers.get("HX-Request"):
+        found = AssemblyFlag.objects.filter(assembly=assembly).first()
+        return render(
+            request, "assembly/_flag.html", {"assembly": assembly, "flag": found, "may_flag": True, "swapped": True}
+        )
+    return redirect("context", id_=assembly.id)
+
+
+def bundle(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """All that a replay of it needs, with the proof of its seal, as a file."""
+    assembly = assembly_for(asking(request), id_)
+    headers = {"Content-Disposition": f'attachment; filename="{assembly.id}.zip"', "Cache-Control": "no-store"}
+    return HttpResponse(zipped(Bundle([assembly.id])), content_type="application/zip", headers=headers)

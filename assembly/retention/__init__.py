@@ -1,1 +1,0 @@
-"""Keeping records: for how long, which ones on purpose, and pruning those whose time is over."""

@@ -1,0 +1,144 @@
+"""REST: rules, their versions, and whether a text is one.
+
+Who sees an agent or a team reads its rules, who edits it writes them; those for everybody are read by all and written
+by admins of the organisation.
+"""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agents.access import agent_for
+from assembly.models import StoredRule
+from assembly.profiles.serializers import ProfileCheckSerializer, ProfileContentSerializer
+from assembly.rules.catalogue import entry_of, fault_of
+from assembly.rules.serializers import RuleCreateSerializer, RuleSaveSerializer, RuleSerializer
+from assembly.rules.services import owner_for, rule_create, rule_delete, rule_for, rule_save
+from config.http.errors import NotFound
+from config.http.etags import etag
+from config.http.idempotency import idempotent
+from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE
+from teams.access import Action, team_for
+from teams.api.serializers import VersionContentSerializer, VersionSerializer, page_serializer
+from teams.api.versioned import VersionedView, VersionList
+from teams.api.view import ApiView
+
+OF = [
+    OpenApiParameter("agent", str, description="Those of this agent alone."),
+    OpenApiParameter("team", str, description="Those of this team alone."),
+]
+
+
+def rule_document(row: StoredRule) -> dict[str, Any]:
+    """A rule as JSON."""
+    entry = entry_of(row)
+    facts = {
+        "name": row.name,
+        "version": row.version,
+        "scope": row.scope,
+        "agent": row.agent.slug if row.agent else None,
+        "team": row.team.slug if row.team else None,
+        "enabled": row.enabled,
+        "description": entry.description,
+        "fault": entry.fault.detail if entry.fault else None,
+        "content": row.content,
+        "created": row.created,
+        "updated_at": row.updated_at,
+        "updated_by": row.updated_by,
+        "editor": row.editor_name,
+    }
+    return dict(RuleSerializer(facts).data)
+
+
+class RuleList(ApiView):
+    @extend_schema(operation_id="rules_list", parameters=[*PAGE, *OF], responses=page_serializer(RuleSerializer))
+    def get(self, request: Request) -> Response:
+        """The rules that one may see, the newest first."""
+        query = self.query("cursor", "limit", "agent", "team")
+        return self.page(self._rules(query), rule_document, query=query)
+
+    @extend_schema(parameters=[ETAG, LOCATION], request=RuleCreateSerializer, responses={201: RuleSerializer})
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """A new rule for an agent, a team, or everybody."""
+        self.query()
+        facts = self.validated(RuleCreateSerializer)
+        owner = owner_for(self.principal, agent=facts.pop("agent", ""), team=facts.pop("team", ""))
+        row = rule_create(**facts, owner=owner, principal=self.principal)
+        headers = {"Location": f"/api/v1/rules/{row.name}", "ETag": etag(row.version)}
+        return Response(rule_document(row), status.HTTP_201_CREATED, headers=headers)
+
+    def _rules(self, query: dict[str, str]) -> QuerySet[StoredRule]:
+        rules = StoredRule.objects.visible_to(self.principal).select_related("agent", "team")
+        if "agent" in query:
+            rules = rules.filter(agent=agent_for(self.principal, query["agent"]))
+        if "team" in query:
+            rules = rules.filter(team=team_for(self.principal, query["team"]))
+        return rules
+
+
+class RuleDetail(VersionedView):
+    document = RuleSerializer
+
+    def document_of(self, thing: StoredRule) -> dict[str, Any]:
+        return rule_document(thing)
+
+    @extend_schema(parameters=[ETAG, IF_NONE_MATCH], responses=RuleSerializer)
+    def get(self, request: Request, name: str) -> Response:
+        """A rule with its text."""
+        self.query()
+        return self.answer_if_newer(rule_for(self.principal, name))
+
+    @extend_schema(parameters=[ETAG, IF_MATCH], request=RuleSaveSerializer, responses=RuleSerializer)
+    def put(self, request: Request, name: str) -> Response:
+        """Save the next version, also to switch it on or off; the same again makes none."""
+        self.query()
+        rule = rule_for(self.principal, name, Action.EDIT)
+        expected = self.expected(rule)
+        facts = {"enabled": rule.enabled, **self.validated(RuleSaveSerializer)}
+        return self.answer(rule_save(rule=rule, **facts, expected_version=expected, principal=self.principal))
+
+    @extend_schema(parameters=[IF_MATCH], responses={204: None})
+    def delete(self, request: Request, name: str) -> Response:
+        """Delete a rule with its versions."""
+        self.query()
+        rule = rule_for(self.principal, name, Action.EDIT)
+        self.check_if_match(rule)
+        rule_delete(rule=rule, principal=self.principal)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class RuleVersionList(VersionList):
+    document = VersionSerializer
+
+    @extend_schema(parameters=PAGE, responses=page_serializer(VersionSerializer))
+    def get(self, request: Request, name: str) -> Response:
+        """The rule's versions, newest first, without their texts."""
+        return self.page_of_versions(rule_for(self.principal, name))
+
+
+class RuleVersionDetail(ApiView):
+    @extend_schema(responses=VersionContentSerializer)
+    def get(self, request: Request, name: str, version: int) -> Response:
+        """One version with its text."""
+        self.query()
+        rule = rule_for(self.principal, name)
+        found = rule.versions.filter(version=version).first() if version < 2**31 else None
+        if found is None:
+            raise NotFound(f"Version {version}")
+        return Response(VersionContentSerializer(found).data)
+
+
+class RuleCheck(ApiView):
+    @extend_schema(operation_id="rules_check", request=ProfileContentSerializer, responses=ProfileCheckSerializer)
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Whether a text is a rule. Nothing is stored; the answer is 200 either way."""
+        self.query()
+        fault = fault_of(self.validated(ProfileContentSerializer)["content"])
+        errors = [{"line": fault.line, "message": fault.reason}] if fault else []
+        return Response({"valid": not errors, "errors": errors})

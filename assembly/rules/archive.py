@@ -1,0 +1,127 @@
+"""rules/: all rules, each a text as it stands; rules.json says whom each is for, and whether it is on."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from agents.models import Agent
+from assembly.models import StoredRule
+from assembly.rules.catalogue import fault_of
+from assembly.rules.services import Owner, rule_create, rule_save
+from config.http.errors import NotFound
+from memories.bundle.marks import State, mark_of_facts, state_of
+from memories.bundle.rooms import Change, Entry, Left, Scope, Storing, Unit, register
+from memories.bundle.text_room import ENDING, NOT_AN_ADMIN, entries_of_texts, marks_read, names_in, said_of
+from memories.bundle.texts import attempted, refused, text_change
+from teams.models import Team
+from teams.principal import Principal
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Whom a rule is for, by slug ("" for none), and whether it is on. `mark` is that of the facts as exported."""
+
+    agent: str = ""
+    team: str = ""
+    enabled: bool = True
+    mark: str = ""
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        return {"agent": self.agent, "team": self.team, "enabled": self.enabled}
+
+
+class RuleRoom:
+    folder = "rules"
+    is_divided = False
+
+    def entries(self, scope: Scope) -> Iterator[Entry]:
+        if scope.organisation:
+            rows = list(StoredRule.objects.select_related("agent", "team").order_by("name"))
+            facts = {row.name: _written(_facts(row)) for row in rows}
+            texts = ((row.name, row.content) for row in rows)
+            yield from entries_of_texts(self.folder, texts, {"rules": facts})
+
+    def understands(self, within: str) -> bool:
+        return "/" not in within and (within.endswith(ENDING) or within == "rules.json")
+
+    def changes(self, units: Sequence[Unit], principal: Principal) -> Iterator[tuple[Unit, Change]]:
+        (unit,) = units
+        said, marks = said_of(unit).get("rules"), marks_read(unit)
+        rows = {row.name: row for row in StoredRule.objects.select_related("agent", "team")}
+        for within in names_in(unit):
+            name = within.removesuffix(ENDING)
+            facts = _read(said.get(name) if isinstance(said, dict) else None)
+            change = _change(unit, within, rows.get(name), facts, marks.get(within, ""))
+            yield unit, change if principal.is_admin else refused(change, NOT_AN_ADMIN)
+
+    def store(self, unit: Unit, changes: Sequence[Change], storing: Storing) -> list[Left]:
+        return attempted({change.name: partial(_take, change, storing) for change in changes}, storing.advance)
+
+
+def _facts(row: StoredRule) -> Facts:
+    return Facts(row.agent.slug if row.agent else "", row.team.slug if row.team else "", row.enabled)
+
+
+def _written(facts: Facts) -> dict[str, Any]:
+    return {**facts.plain, "mark": mark_of_facts(facts.plain)}
+
+
+def _read(said: Any) -> Facts:
+    """What rules.json says of a rule; one that it does not name is for everybody."""
+    known = said if isinstance(said, Mapping) else {}
+    texts = {key: value for key in ("agent", "team", "mark") if isinstance(value := known.get(key, ""), str)}
+    return Facts(**texts, enabled=known.get("enabled", True) is True)
+
+
+def _change(unit: Unit, within: str, here: StoredRule | None, facts: Facts, exported: str) -> Change:
+    change = replace(text_change(unit, within, "rule", here, exported), item=facts)
+    if change.state is State.SAME and here and here.enabled != facts.enabled:
+        wanted = {**_facts(here).plain, "enabled": facts.enabled}
+        now, incoming = mark_of_facts(_facts(here).plain), mark_of_facts(wanted)
+        switched = state_of(exported=facts.mark, incoming=incoming, here=now)
+        way = "on" if facts.enabled else "off"
+        return replace(change, state=switched, reason=f"Its text is the same; it is switched {way} in the archive.")
+    if change.state in {State.NEW, State.CHANGED} and (fault := fault_of(change.after)):
+        return replace(change, state=State.REFUSED, reason=fault.detail)
+    return change
+
+
+def _take(change: Change, storing: Storing) -> None:
+    facts: Facts = change.item
+    name = change.name.rpartition("/")[2].removesuffix(ENDING)
+    rule = StoredRule.objects.filter(name=name).first()
+    if rule is None:
+        rule_create(
+            name=name,
+            content=change.after,
+            owner=_owner(facts),
+            enabled=facts.enabled,
+            principal=storing.principal,
+            note=storing.note,
+        )
+    else:
+        rule_save(
+            rule=rule,
+            content=change.after,
+            enabled=facts.enabled,
+            expected_version=change.version,
+            principal=storing.principal,
+            note=storing.note,
+        )
+
+
+def _owner(facts: Facts) -> Owner:
+    """Whom a new rule is for. Raises NotFound: a rule for one must not become a rule for everybody."""
+    owner: Owner = None
+    if facts.agent:
+        owner = Agent.objects.filter(slug=facts.agent).first()
+    elif facts.team:
+        owner = Team.objects.filter(slug=facts.team).first()
+    if owner is None and (facts.agent or facts.team):
+        raise NotFound(f"Whom this rule is for, “{facts.agent or facts.team}”,")
+    return owner
+
+
+register(RuleRoom())

@@ -1,0 +1,160 @@
+"""Writing rules: a new one, and the next version of one. What is typed stays on the page until it is saved."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from assembly.models import StoredRule
+from assembly.rules.editor import Editor, editor_for, editor_posted, says_the_same, turned
+from assembly.rules.form_fields import names_for
+from assembly.rules.forms import RuleForm, owner_choices
+from assembly.rules.presentation import PLAIN, RULE
+from assembly.rules.services import owner_for, rule_create, rule_for, rule_save
+from assembly.rules.views import check_of
+from assembly.simulation.rule_backtest.views import Attempt, attempted, failed, panel_status, tried_draft
+from config.http.errors import Conflict, Forbidden, Invalid
+from teams.access import Action
+from teams.files import StaleVersion
+from teams.forms import TextForm
+from teams.principal import Principal
+from teams.views.asking import asking
+
+
+def new(request: HttpRequest) -> HttpResponse:
+    """A new rule: fields to fill in, or a text that begins as an example."""
+    principal = asking(request)
+    choices, names = owner_choices(principal), names_for(principal)
+    if not choices:
+        raise Forbidden(_("You may not write rules. Ask an admin of one of your teams."))
+    if request.method != "POST":
+        editor = editor_for("", names, as_text=_wants_text(request))
+        return _new(request, RuleForm(choices=choices), editor)
+    form, editor = RuleForm(request.POST, choices=choices), editor_posted(request.POST, names)
+    match request.POST.get("do"):
+        case "add" | "switch" as turn:
+            after = turned(editor, turn, names)
+            return _new(request, form.as_typed(), after, unsaved=True, added=turn == "add")
+        case "try":
+            attempt = _tried_new(principal, form, editor)
+            return _new(request, form.as_typed(), editor, panel_status(request, attempt), attempt=attempt, unsaved=True)
+    return _created(request, form, editor)
+
+
+def edit(request: HttpRequest, name: str) -> HttpResponse:
+    """The next version of a rule, made from the version that the page showed."""
+    principal = asking(request)
+    rule, names = rule_for(principal, name, Action.EDIT), names_for(principal)
+    if request.method != "POST":
+        return _edit(request, rule, editor_for(rule.content, names, as_text=_wants_text(request)))
+    editor = editor_posted(request.POST, names)
+    based_on = request.POST.get("version", "")
+    match request.POST.get("do"):
+        case "add" | "switch" as turn:
+            after = turned(editor, turn, names)
+            return _edit(request, rule, after, based_on=based_on, unsaved=True, added=turn == "add")
+        case "try":
+            attempt = tried_draft(
+                editor,
+                lambda content: attempted(principal, content, rule.owner, name=rule.name, version=rule.version + 1),
+            )
+            status = panel_status(request, attempt)
+            return _edit(request, rule, editor, status, based_on=based_on, attempt=attempt, unsaved=True)
+    return _saved(request, rule, editor)
+
+
+def _wants_text(request: HttpRequest) -> bool:
+    return request.GET.get("as") == "text"
+
+
+def _tried_new(principal: Principal, form: RuleForm, editor: Editor) -> Attempt:
+    form.is_valid()  # what is missing beside the owner does not matter yet
+    if "owner" not in form.cleaned_data:
+        return failed(_("Choose whom the rule is for."))
+    owner, name = owner_for(principal, **form.owner_named()), form.cleaned_data.get("name", "")
+    return tried_draft(editor, lambda content: attempted(principal, content, owner, name=name, version=1))
+
+
+def _created(request: HttpRequest, form: RuleForm, editor: Editor) -> HttpResponse:
+    text = TextForm({"version": 0, "content": editor.content()}, stored=StoredRule())
+    can_be_made = all([form.is_valid(), editor.content() is not None, text.is_valid()])
+    fault = _fault_of(text)
+    if can_be_made:
+        principal = asking(request)
+        owner, enabled = owner_for(principal, **form.owner_named()), not form.cleaned_data["off"]
+        name, content = form.cleaned_data["name"], text.cleaned_data["content"]
+        try:
+            rule = rule_create(name=name, content=content, owner=owner, enabled=enabled, principal=principal)
+        except Conflict as error:
+            form.add_error("name", error.detail)
+        except Invalid as error:
+            if "name" in error.extra["errors"]:
+                form.add_error("name", error.detail)
+            else:
+                fault = error.detail
+        else:
+            _tell_created(request, rule)
+            return redirect("rule_page", name=rule.name)
+    return _new(request, form, editor, 422, fault=fault, unsaved=True)
+
+
+def _saved(request: HttpRequest, rule: StoredRule, editor: Editor) -> HttpResponse:
+    content = editor.content()
+    if editor.fields and content and says_the_same(content, rule.content):
+        content = rule.content  # laid out as somebody wrote it
+    text = TextForm({"version": request.POST.get("version"), "content": content}, stored=rule)
+    if content is None or not text.is_valid():
+        fault = _fault_of(text) if content is not None else ""
+        return _edit(request, rule, editor, 422, fault=fault, unsaved=True)
+    content, based_on = text.cleaned_data["content"], text.cleaned_data["version"]
+    try:
+        saved = rule_save(
+            rule=rule, content=content, enabled=rule.enabled, expected_version=based_on, principal=asking(request)
+        )
+    except StaleVersion as stale:
+        theirs = stale.current
+        return _edit(request, rule, editor, stale.status, based_on=theirs.version, theirs=theirs, unsaved=True)
+    except Invalid as fault:
+        return _edit(request, rule, editor, 422, based_on=based_on, fault=fault.detail, unsaved=True)
+    _tell_saved(request, saved, based_on)
+    return redirect("rule_page", name=rule.name)
+
+
+def _fault_of(text: TextForm) -> str:
+    """What is wrong with a text before anybody reads it."""
+    if "version" in text.errors:
+        return _("This page was incomplete.")
+    return " ".join(map(str, text.errors.get("content", [])))
+
+
+def _new(request: HttpRequest, form: RuleForm, editor: Editor, status: int = 200, **facts: Any) -> HttpResponse:
+    context = {"form": form, **_facts(request, editor), **facts}
+    return render(request, "assembly/rule_new.html", context, status=status)
+
+
+def _edit(request: HttpRequest, rule: StoredRule, editor: Editor, status: int = 200, **facts: Any) -> HttpResponse:
+    context = {"row": rule, "based_on": rule.version, **_facts(request, editor), **facts}
+    return render(request, "assembly/rule_edit.html", context, status=status)
+
+
+def _facts(request: HttpRequest, editor: Editor) -> dict[str, Any]:
+    checked = {"check": check_of(editor.text)} if request.method == "POST" and editor.fields is None else {}
+    return {"editor": editor, "guidance": RULE, "plain": PLAIN, **checked}
+
+
+def _tell_created(request: HttpRequest, rule: StoredRule) -> None:
+    if rule.enabled:
+        messages.success(request, _("The rule is there. It counts from the next context on."))
+    else:
+        messages.success(
+            request, _("The rule is there, switched off. Try it, and switch it on when it does what you want.")
+        )
+
+
+def _tell_saved(request: HttpRequest, saved: StoredRule, based_on: int) -> None:
+    if saved.version == based_on:
+        messages.info(request, _("Nothing had changed, so there is no new version."))
+    else:
+        messages.success(request, _("Saved as version %(version)s.") % {"version": saved.version})

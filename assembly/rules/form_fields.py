@@ -1,0 +1,199 @@
+"""A rule as plain fields, for those who know no YAML: what it is for, when it applies, and the lines that it does."""
+
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+from agents.models import Agent
+from assembly.engine.query_signals import Intent
+from assembly.engine.rules import Condition, Window
+from assembly.profiles.catalogue import profiles_all
+from assembly.profiles.yaml_reader import UNSEEN
+from assembly.rules.parser import MAX_DESCRIPTION_CHARACTERS, MAX_WORD_CHARACTERS, MAX_WORDS
+from teams.models import Team
+from teams.principal import Principal
+
+Choices = list[tuple[str, Any]]
+
+INTENTS: Mapping[Intent, Any] = {
+    "question": _("It asks something"),
+    "action": _("It wants something done"),
+    "fix": _("Something is to be put right"),
+    "explain": _("It wants an explanation"),
+    "other": _("There is no topic"),
+}
+WEEKDAYS: Choices = [
+    ("mon", _("Monday")),
+    ("tue", _("Tuesday")),
+    ("wed", _("Wednesday")),
+    ("thu", _("Thursday")),
+    ("fri", _("Friday")),
+    ("sat", _("Saturday")),
+    ("sun", _("Sunday")),
+]
+NARROWING = ("agents", "teams", "profiles", "intents")
+TIMES = ("first", "last", "weekdays", "opens", "closes")
+
+
+def names_for(principal: Principal) -> dict[str, Choices]:
+    """What can be chosen from, by field: the agents and teams that the person sees, and all usable profiles."""
+    agents, teams = (model.objects.visible_to(principal).order_by("name") for model in (Agent, Team))
+    return {
+        "agents": [(agent.slug, agent.name) for agent in agents],
+        "teams": [(team.slug, team.name) for team in teams],
+        "profiles": [(entry.name, entry.name) for entry in profiles_all() if entry.described],
+    }
+
+
+def legible(text: str) -> None:
+    """Raises ValidationError for characters that nobody can see, and so that no rule may name."""
+    if not text.isprintable():
+        raise ValidationError(_("There is a character in it that cannot be seen. Type it anew."), code="unseen")
+
+
+def _one_line(text: str) -> None:
+    if UNSEEN.search(text):
+        raise ValidationError(_("This must be one line. Take out line breaks and characters that cannot be seen."))
+
+
+class NamesField(forms.MultipleChoiceField):
+    """Names from a list, or others that the rule has named before: what they named may be gone, or not for all eyes."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(required=False, widget=forms.CheckboxSelectMultiple, **kwargs)
+
+    def valid_value(self, value: Any) -> bool:
+        return 0 < len(value) <= MAX_WORD_CHARACTERS and str(value).isprintable()
+
+    def offer(self, names: Choices, chosen: list[str]) -> None:
+        """Let people choose from the names, and from those that are chosen already."""
+        known = dict(names)
+        self.choices = [*names, *((name, name) for name in dict.fromkeys(chosen) if name not in known)]
+
+
+def _day(label: Any) -> forms.DateField:
+    return forms.DateField(label=label, required=False, widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"))
+
+
+def _time(label: Any) -> forms.TimeField:
+    widget = forms.TimeInput({"type": "time"}, format="%H:%M")
+    return forms.TimeField(label=label, required=False, widget=widget, input_formats=["%H:%M"])
+
+
+def _boxes(label: Any, choices: Choices, **kwargs: Any) -> forms.MultipleChoiceField:
+    return forms.MultipleChoiceField(
+        label=label, choices=choices, required=False, widget=forms.CheckboxSelectMultiple, **kwargs
+    )
+
+
+class WhenForm(forms.Form):
+    """What the rule is for, and when it applies: all that is filled in must hold."""
+
+    description = forms.CharField(
+        label=_("What it is for"),
+        help_text=_("One sentence, for those who read the list of rules."),
+        max_length=MAX_DESCRIPTION_CHARACTERS,
+        required=False,
+        validators=[_one_line],
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    words = forms.CharField(
+        label=_("Words in the topic"),
+        help_text=_(
+            "A word or a phrase on each line. Any of them is enough, as whole words. Empty: whatever the topic."
+        ),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+    agents = NamesField(label=_("Agents"))
+    teams = NamesField(label=_("Teams"))
+    profiles = NamesField(label=_("Profiles"))
+    intents = _boxes(_("What the topic reads as"), [(intent, INTENTS[intent]) for intent in get_args(Intent)])
+    first = _day(_("From this day"))
+    last = _day(_("Until this day"))
+    weekdays = _boxes(_("On these days of the week"), WEEKDAYS)
+    opens = _time(_("From this time of day"))
+    closes = _time(_("Until this time of day"))
+
+    def __init__(self, *args: Any, names: dict[str, Choices], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, choices in names.items():
+            chosen = self[name].value() or []
+            self.fields[name].offer(choices, [str(value) for value in chosen])  # type: ignore[attr-defined]
+
+    def clean_words(self) -> list[str]:
+        words = [line.strip() for line in self.cleaned_data["words"].splitlines() if line.strip()]
+        if len(words) > MAX_WORDS:
+            raise ValidationError(_("At most %(most)s lines.") % {"most": MAX_WORDS})
+        for word in words:
+            legible(word)
+            if len(word) > MAX_WORD_CHARACTERS:
+                raise ValidationError(_("At most %(most)s characters on a line.") % {"most": MAX_WORD_CHARACTERS})
+        return words
+
+    def clean(self) -> dict[str, Any]:
+        values = self.cleaned_data
+        if values.get("first") and values.get("last") and values["first"] > values["last"]:
+            self.add_error("last", _("This day is before the first one. Change one of them."))
+        if self.errors.keys() & {"opens", "closes"}:
+            return values
+        opens, closes = values.get("opens"), values.get("closes")
+        if (opens is None) != (closes is None):
+            missing = "closes" if closes is None else "opens"
+            self.add_error(missing, _("Give both times, or none."))
+        elif opens is not None and opens == closes:
+            self.add_error("closes", _("These must be two different times."))
+        return values
+
+    @property
+    def narrows(self) -> bool:
+        """Whether something is chosen of whom it is for in particular, or wrong there."""
+        return self._says(NARROWING)
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether a time is given, or wrong."""
+        return self._says(TIMES)
+
+    def _says(self, names: tuple[str, ...]) -> bool:
+        return any(self[name].value() or self[name].errors for name in names)
+
+    def condition(self) -> Condition:
+        """What the fields say, once they are valid."""
+        values = self.cleaned_data
+        window = Window(
+            first=values["first"],
+            last=values["last"],
+            weekdays=tuple(values["weekdays"]),
+            opens=values["opens"],
+            closes=values["closes"],
+        )
+        return Condition(
+            task_contains=tuple(values["words"]),
+            agent=tuple(values["agents"]),
+            team=tuple(values["teams"]),
+            profile=tuple(values["profiles"]),
+            intent=tuple(values["intents"]),
+            between=None if window == Window() else window,
+        )
+
+
+def when_filled(description: str, when: Condition) -> dict[str, Any]:
+    """The fields of what a rule says. Conditions within the condition have no field."""
+    window = when.between or Window()
+    return {
+        "description": description,
+        "words": "\n".join(when.task_contains),
+        "agents": list(when.agent),
+        "teams": list(when.team),
+        "profiles": list(when.profile),
+        "intents": list(when.intent),
+        "first": window.first,
+        "last": window.last,
+        "weekdays": list(window.weekdays),
+        "opens": window.opens,
+        "closes": window.closes,
+    }

@@ -1,0 +1,248 @@
+"""The lines of a rule's form: each says what is to be done, and with what.
+
+The forms of rules: whose a new one is, and what any of them says.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
+
+from agents.models import Agent
+from assembly.engine.rules import Actions, Boost, By, Rule, Selector
+from assembly.profiles.catalogue import known_sources
+from assembly.rules.form_fields import Choices, WhenForm, legible, when_filled
+from assembly.rules.parser import MAX_SELECTORS, MAX_VALUE_CHARACTERS, MAX_WEIGHT
+from assembly.rules.services import MAX_NAME_CHARACTERS, teams_for_rules
+from assembly.rules.writer import text_of
+from assembly.sources import SOURCES
+from teams.models import valid_slug
+from teams.principal import Principal
+
+INCLUDE, BOOST, EXCLUDE = "always_include", "boost", "exclude"
+WHAT = [(INCLUDE, _("Always include")), (BOOST, _("Count more or less")), (EXCLUDE, _("Leave out"))]
+BY: list[tuple[By, Any]] = [
+    ("path", _("Files at the path")),
+    ("kg_entity", _("What is about the person or thing")),
+    ("memory_kind", _("Memories of the kind")),
+    ("tag", _("What is tagged")),
+]
+OF = "source:"
+"""Before the name of a source that is taken as a whole."""
+
+
+def by_choices() -> list[tuple[Any, Any]]:
+    """By what things can be named; a source names itself."""
+    sources = sorted((f"{OF}{name}", SOURCES[name].label) for name in known_sources())
+    return [("", _("Choose")), *BY, (_("Everything of"), sorted(sources, key=lambda choice: choice[1]))]
+
+
+class LineForm(forms.Form):
+    """One thing that the rule does. A line in which nothing is named does nothing."""
+
+    what = forms.ChoiceField(label=_("What to do"), choices=WHAT, initial=INCLUDE, required=False)
+    by = forms.ChoiceField(label=_("With what"), choices=by_choices, required=False)
+    value = forms.CharField(
+        label=_("Which"),
+        max_length=MAX_VALUE_CHARACTERS,
+        required=False,
+        validators=[legible],
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    weight = forms.FloatField(
+        label=_("Times"),
+        min_value=0,
+        max_value=MAX_WEIGHT,
+        required=False,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        values = self.cleaned_data
+        what, by = values.get("what") or INCLUDE, values.get("by") or ""
+        self._forgive(what, by)
+        if not by and not values.get("value"):
+            return values
+        if not by and "by" not in self.errors:
+            self.add_error("by", _("Choose what this names."))
+        elif by.startswith(OF) and what == INCLUDE:
+            self.add_error("by", _("Everything of a source cannot always be in. Let it count more instead."))
+        elif by and not by.startswith(OF) and not values.get("value") and "value" not in self.errors:
+            self.add_error("value", _("Say which."))
+        if what == BOOST and values.get("weight") is None and "weight" not in self.errors:
+            self.add_error("weight", _("Say how often it counts: 2 is double, 0.5 is half."))
+        return values
+
+    def _forgive(self, what: str, by: str) -> None:
+        """What the line does not need is not shown, so it cannot be wrong either."""
+        if what != BOOST:
+            self.errors.pop("weight", None)
+        if by.startswith(OF):
+            self.errors.pop("value", None)
+
+    @property
+    def is_used(self) -> bool:
+        """Whether it names something, once it is valid."""
+        return bool(self.cleaned_data.get("by"))
+
+    @property
+    def action(self) -> str:
+        return self.cleaned_data["what"] or INCLUDE
+
+    def selector(self) -> Selector:
+        """What it names."""
+        by: Any = self.cleaned_data["by"]
+        if by.startswith(OF):
+            return Selector("source", by.removeprefix(OF))
+        return Selector(by, self.cleaned_data["value"])
+
+
+class Lines(forms.BaseFormSet):  # type: ignore[type-arg]  # not subscriptable at run time
+    """All that the rule does."""
+
+    def clean(self) -> None:
+        """Raises ValidationError for none, or too many of a kind."""
+        used = [form.action for form in self.forms if form.is_valid() and form.is_used]
+        if not used and not any(self.errors):
+            raise ValidationError(_("A rule must do something. Fill in at least one line."))
+        if any(used.count(action) > MAX_SELECTORS for action, _label in WHAT):
+            raise ValidationError(_("At most %(most)s lines of a kind.") % {"most": MAX_SELECTORS})
+
+    def actions(self) -> Actions:
+        """What the lines say, once they are valid."""
+        used = [form for form in self.forms if form.is_used]
+        return Actions(
+            always_include=tuple(form.selector() for form in used if form.action == INCLUDE),
+            boost=tuple(Boost(form.selector(), form.cleaned_data["weight"]) for form in used if form.action == BOOST),
+            exclude=tuple(form.selector() for form in used if form.action == EXCLUDE),
+        )
+
+
+MOST = MAX_SELECTORS * len(WHAT)
+PREFIX = "then"
+_Lines = forms.formset_factory(LineForm, formset=Lines, extra=1, max_num=MOST, absolute_max=MOST)
+
+
+def lines_posted(data: QueryDict) -> Lines:
+    """As a browser sent them."""
+    return cast("Lines", _Lines(data, prefix=PREFIX))
+
+
+def lines_shown(initial: list[dict[str, Any]]) -> Lines:
+    """Filled in like this, with one more that is empty; not judged yet."""
+    return cast("Lines", _Lines(initial=initial, prefix=PREFIX))
+
+
+def lines_filled(then: Actions) -> list[dict[str, Any]]:
+    """The lines of what a rule does."""
+    return list(_filled(then))
+
+
+def _filled(then: Actions) -> Iterator[dict[str, Any]]:
+    for selector in then.always_include:
+        yield {"what": INCLUDE, **_named(selector)}
+    for boost in then.boost:
+        yield {"what": BOOST, **_named(boost.selector), "weight": f"{boost.weight!r}".removesuffix(".0")}
+    for selector in then.exclude:
+        yield {"what": EXCLUDE, **_named(selector)}
+
+
+def _named(selector: Selector) -> dict[str, str]:
+    if selector.by == "source":
+        return {"by": f"{OF}{selector.value}", "value": ""}
+    return {"by": selector.by, "value": selector.value}
+
+
+EVERYBODY = "everywhere"
+
+
+def owner_choices(principal: Principal) -> list[tuple[Any, Any]]:
+    """For whom the person may write rules: everybody, teams, agents; as team:care and agent:ada."""
+    teams = [(f"team:{team.slug}", team.name) for team in teams_for_rules(principal)]
+    agents = [(f"agent:{agent.slug}", agent.name) for agent in Agent.objects.editable_by(principal).order_by("name")]
+    groups = [(_("A team"), teams), (_("An agent"), agents)]
+    everybody: list[tuple[Any, Any]] = [(EVERYBODY, _("Every agent of the organisation"))] if principal.is_admin else []
+    return [*everybody, *((label, choices) for label, choices in groups if choices)]
+
+
+class RuleForm(forms.Form):
+    """What a new rule has beside its text: a name, whom it is for, and whether it begins switched off."""
+
+    name = forms.CharField(
+        label=_("Name"),
+        help_text=_("Lower-case letters, digits and hyphens. Contexts name the rule by it, so it stays."),
+        max_length=MAX_NAME_CHARACTERS,
+        validators=[valid_slug],
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    owner = forms.ChoiceField(label=_("For"), help_text=_("Where two rules disagree, the narrower one wins."))
+    off = forms.BooleanField(
+        label=_("Start it switched off"),
+        help_text=_("It counts in no context until you switch it on."),
+        required=False,
+    )
+
+    def __init__(self, *args: Any, choices: list[tuple[Any, Any]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["owner"].choices = choices  # type: ignore[attr-defined]
+
+    def as_typed(self) -> "RuleForm":
+        """The same, not judged yet."""
+        return RuleForm(initial=_typed(self), choices=self.fields["owner"].choices)  # type: ignore[attr-defined]
+
+    def owner_named(self) -> dict[str, str]:
+        """The slugs of the chosen agent and team; "" for none."""
+        kind, _colon, slug = self.cleaned_data["owner"].partition(":")
+        return {"agent": slug if kind == "agent" else "", "team": slug if kind == "team" else ""}
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFields:
+    """What a rule says, as fields. `names` are what agents, teams and profiles can be chosen from."""
+
+    when: WhenForm
+    lines: Lines
+    names: Mapping[str, Choices]
+
+    @classmethod
+    def blank(cls, names: dict[str, Choices]) -> "RuleFields":
+        """For a new rule."""
+        return cls(WhenForm(names=names), lines_shown([]), names)
+
+    @classmethod
+    def of(cls, description: str, rule: Rule, names: dict[str, Choices]) -> "RuleFields":
+        """Filled in with what the rule says; conditions within its condition have no field."""
+        when = WhenForm(initial=when_filled(description, rule.when), names=names)
+        return cls(when, lines_shown(lines_filled(rule.then)), names)
+
+    @classmethod
+    def posted(cls, data: QueryDict, names: dict[str, Choices]) -> "RuleFields":
+        """As a browser sent them."""
+        return cls(WhenForm(data, names=names), lines_posted(data), names)
+
+    def as_typed(self) -> "RuleFields":
+        """The same with one more line, not judged yet."""
+        lines = [_typed(form) for form in self.lines.forms]
+        names = dict(self.names)
+        return RuleFields(WhenForm(initial=_typed(self.when), names=names), lines_shown(lines), names)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was filled in."""
+        return not self.when.has_changed() and not any(form.has_changed() for form in self.lines.forms)
+
+    def is_valid(self) -> bool:
+        """Whether all fields can be used; those that cannot say why."""
+        return all([self.when.is_valid(), self.lines.is_valid()])
+
+    def text(self) -> str:
+        """The YAML of what they say, once they are valid."""
+        return text_of(self.when.cleaned_data["description"], self.when.condition(), self.lines.actions())
+
+
+def _typed(form: forms.Form) -> dict[str, Any]:
+    return {name: form[name].value() for name in form.fields}

@@ -1,0 +1,159 @@
+"""When a rule applies, in words.
+
+The words of the pages of rules: the guidance beside the editor, and what a rule does.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from assembly.engine.rules import Actions, Condition, Selector, Window
+from assembly.profiles.presentation import source_label
+from assembly.rules.form_fields import INTENTS, WEEKDAYS
+from teams.guidance import Guidance
+
+DAY = "j F Y"
+
+
+def story(when: Condition) -> list[str]:
+    """All that must be so for the rule to apply, a part each; none: it always applies."""
+    return list(_parts(when))
+
+
+def _parts(when: Condition) -> Iterator[str]:
+    if when.task_contains:
+        yield _("the topic has %(words)s") % {"words": _either([f"“{word}”" for word in when.task_contains])}
+    if when.intent:
+        intents = {str(intent): str(label) for intent, label in INTENTS.items()}
+        yield _("of the topic: %(intents)s") % {"intents": _either([_begun(intents, word) for word in when.intent])}
+    for words, names in (
+        (_("the agent is %(names)s"), when.agent),
+        (_("the team is %(names)s"), when.team),
+        (_("the profile is %(names)s"), when.profile),
+    ):
+        if names:
+            yield words % {"names": _either(names)}
+    if when.between:
+        yield from _times(when.between)
+    yield from (within for part in when.all for within in _parts(part))
+    if when.any:
+        yield _("one of these holds: %(parts)s") % {"parts": _either([_whole(part) for part in when.any], _bracketed)}
+    if when.never:
+        yield _("this does not hold: %(part)s") % {"part": _whole(when.never)}
+
+
+def _times(window: Window) -> Iterator[str]:
+    first, last = (date_format(day, DAY) if day else "" for day in (window.first, window.last))
+    if first and last:
+        yield _("the day is from %(first)s to %(last)s") % {"first": first, "last": last}
+    elif first:
+        yield _("the day is %(first)s or later") % {"first": first}
+    elif last:
+        yield _("the day is %(last)s or earlier") % {"last": last}
+    if window.weekdays:
+        days = {day: str(label) for day, label in WEEKDAYS}
+        yield _("it is a %(days)s") % {"days": _either([days[day] for day in window.weekdays])}
+    if window.opens is not None and window.closes is not None:
+        hours = {"opens": f"{window.opens:%H:%M}", "closes": f"{window.closes:%H:%M}"}
+        yield _("the agent's clock shows %(opens)s to %(closes)s") % hours
+
+
+def _whole(when: Condition) -> str:
+    return _(" and ").join(_parts(when)) or _("anything")
+
+
+def _bracketed(text: str) -> str:
+    return f"({text})"
+
+
+def _begun(labels: dict[str, str], word: str) -> str:
+    """A label as it stands within a sentence."""
+    label = labels.get(word, word)
+    return label[:1].lower() + label[1:]
+
+
+def _either(words: Sequence[str], shown: Callable[[str], str] = str) -> str:
+    *others, last = map(shown, words)
+    return _("%(others)s or %(last)s") % {"others": ", ".join(others), "last": last} if others else last
+
+
+RULE = Guidance(
+    name=gettext_lazy("Rule"),
+    purpose=gettext_lazy("what always gets in, what counts more, what stays out"),
+    question=gettext_lazy("How a rule is written"),
+    advice=(
+        gettext_lazy("Under “when”: all that is listed must be so. Without it, the rule always applies."),
+        gettext_lazy("task_contains: any of the words, as whole words, in the topic of the request."),
+        gettext_lazy("agent, team, profile, intent: one of those listed. between: from, until, weekdays, hours."),
+        gettext_lazy("all, any, not: conditions within conditions."),
+        gettext_lazy("always_include is a promise: if there is no room for it, the context says so."),
+        gettext_lazy("boost multiplies the score: 2 counts double, 0.5 half."),
+        gettext_lazy("Items are named by path (** for any folders; GOALS for a file), kg_entity, memory_kind or tag."),
+        gettext_lazy("boost and exclude can name a source, too."),
+    ),
+    example=(
+        "description: Decisions on security, whenever it is about signing in.\n"
+        "when:\n"
+        "  task_contains: [auth, login, session]\n"
+        "then:\n"
+        "  always_include:\n"
+        "    - path: docs/security-decisions.md\n"
+        "  boost:\n"
+        "    - kg_entity: AuthService\n"
+        "      weight: 2.0\n"
+        "  exclude:\n"
+        "    - path: generated/**\n"
+    ),
+)
+
+
+PLAIN = (
+    gettext_lazy("“Always include” is a promise: if there is no room for it, the context says so."),
+    gettext_lazy("“Count more or less” multiplies: 2 counts double, 0.5 half, 0 not at all."),
+    gettext_lazy("A path may have * for a part of a name and ** for any folders: docs/**, notes/*.md."),
+    gettext_lazy("GOALS, CONTEXT, RULES, KNOWLEDGE are paths, too: they name a file of the team or the agent."),
+    gettext_lazy("Kinds of memories are words like decision, learning, preference, fact."),
+    gettext_lazy("Try it before you save: it shows what would have been different in the last contexts."),
+)
+"""The advice beside the form."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """One thing that a rule does, in words."""
+
+    what: str
+    to: str
+
+
+def deeds(actions: Actions) -> list[Deed]:
+    """What the actions do, in the order of their text."""
+    return [*_each(_("Always includes"), actions.always_include), *_boosts(actions), *_excludes(actions)]
+
+
+def _boosts(actions: Actions) -> Iterator[Deed]:
+    for boost in actions.boost:
+        yield Deed(_("Counts %(weight)s times") % {"weight": f"{boost.weight:g}"}, _named(boost.selector))
+
+
+def _excludes(actions: Actions) -> list[Deed]:
+    return _each(_("Leaves out"), actions.exclude)
+
+
+def _each(what: str, selectors: Sequence[Selector]) -> list[Deed]:
+    return [Deed(what, _named(selector)) for selector in selectors]
+
+
+def _named(selector: Selector) -> str:
+    if selector.by == "source":
+        return source_label(selector.value)
+    words = {
+        "path": _("files at %(value)s"),
+        "kg_entity": _("what is about %(value)s"),
+        "memory_kind": _("memories of the kind %(value)s"),
+        "tag": _("what is tagged %(value)s"),
+    }
+    return words[selector.by] % {"value": selector.value}

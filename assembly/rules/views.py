@@ -1,0 +1,157 @@
+"""The pages of rules: all of them, one of them, its switch, and whether a text is one.
+
+The pages of a rule's versions: all of them, one of them, restore.
+"""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from assembly.models import StoredRule
+from assembly.profiles.views import Check
+from assembly.profiles.yaml_reader import MAX_CHARACTERS, line_numbered
+from assembly.rules.catalogue import entry_of, fault_of
+from assembly.rules.forms import owner_choices
+from assembly.rules.presentation import RULE, deeds, story
+from assembly.rules.services import may_edit, rule_delete, rule_for, rule_save
+from config.http.cursors import next_address, page_of
+from teams.access import Action
+from teams.forms import TextForm
+from teams.principal import Principal
+from teams.views import comparing, restoring
+from teams.views import history as document_history
+from teams.views.asking import asking
+from teams.views.confirmation import Confirmation, confirmation_page
+from teams.views.document import Crumb, Document
+
+
+def rule_list(request: HttpRequest) -> HttpResponse:
+    """The rules that somebody may see, the newest first."""
+    principal = asking(request)
+    rules = StoredRule.objects.visible_to(principal).select_related("agent", "team")
+    found, cursor = page_of(rules, request.GET)
+    context = {
+        "entries": [entry_of(row) for row in found],
+        "next": next_address(request.path, request.GET.dict(), cursor),
+        "may_write": bool(owner_choices(principal)),
+    }
+    return render(request, "assembly/rule_list.html", context)
+
+
+def rule_page(request: HttpRequest, name: str) -> HttpResponse:
+    """What a rule does; or, where its text cannot be read any more, why."""
+    principal = asking(request)
+    return render(request, "assembly/rule.html", facts_of_rule(principal, rule_for(principal, name)))
+
+
+def facts_of_rule(principal: Principal, rule: StoredRule) -> dict[str, Any]:
+    """What the page of a rule shows."""
+    entry = entry_of(rule)
+    facts = {"entry": entry, "rule": rule, "may_edit": may_edit(principal, rule)}
+    if entry.described:
+        stated = entry.described.rule
+        facts |= {"parts": story(stated.when), "deeds": deeds(stated.then)}
+    return facts
+
+
+@require_POST
+def rule_check(request: HttpRequest) -> HttpResponse:
+    """The panel that says whether the text in the form is a rule; nothing is stored."""
+    check = check_of(request.POST.get("content", ""))
+    return render(request, "assembly/_rule_check.html", {"check": check})
+
+
+@require_POST
+def switch(request: HttpRequest, name: str) -> HttpResponse:
+    """Switch a rule on or off. Raises StaleVersion if the page did not show the newest."""
+    rule = rule_for(asking(request), name, Action.EDIT)
+    form = TextForm({"version": request.POST.get("version"), "content": ""}, stored=rule)
+    if form.is_valid():
+        enabled, expected = "on" in request.POST, form.cleaned_data["version"]
+        rule_save(
+            rule=rule, content=rule.content, enabled=enabled, expected_version=expected, principal=asking(request)
+        )
+        messages.success(request, _("The rule is on.") if enabled else _("The rule is off."))
+    return redirect("rule_page", name=name)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest, name: str) -> HttpResponse:
+    """Ask whether a rule shall go with its history, and delete it."""
+    rule = rule_for(asking(request), name, Action.EDIT)
+    if request.method != "POST":
+        return confirmation_page(
+            request,
+            Confirmation(
+                question=_("Delete the rule %(name)s?") % {"name": name},
+                consequences=[
+                    _("All its versions go with it. Contexts in which it counted stay. To pause it, switch it off.")
+                ],
+                button=_("Delete the rule for good"),
+                back=reverse("rule_page", args=[name]),
+                crumbs=[Crumb(_("Rules"), reverse("rule_list"))],
+            ),
+        )
+    rule_delete(rule=rule, principal=asking(request))
+    messages.success(request, _("The rule %(name)s is deleted. Contexts in which it counted stay.") % {"name": name})
+    return redirect("rule_list")
+
+
+def check_of(sent: str) -> Check:
+    """The check of a text as a browser sent it."""
+    text = sent[: MAX_CHARACTERS + 1].replace("\r\n", "\n")
+    fault = fault_of(text)
+    return Check(fault, line_numbered(text, fault.line) if fault else "")
+
+
+def history(request: HttpRequest, name: str) -> HttpResponse:
+    """All versions of a rule, newest first."""
+    return document_history.history(request, _document(request, rule_for(asking(request), name)))
+
+
+def version(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """One version of a rule, as it was written."""
+    return document_history.version(request, _document(request, rule_for(asking(request), name)), number)
+
+
+def compare(request: HttpRequest, name: str) -> HttpResponse:
+    """Two versions of a rule."""
+    return comparing.compare(request, _document(request, rule_for(asking(request), name)))
+
+
+@require_POST
+def restore(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """Bring back an old version of a rule, if it can still be read; it stays on or off as it is."""
+    rule = rule_for(asking(request), name, Action.EDIT)
+    shown = _document(request, rule)
+    return restoring.restore(
+        request, shown, number, lambda content, expected, note: _save(request, rule, content, expected, note)
+    )
+
+
+def _save(request: HttpRequest, rule: StoredRule, content: str, expected: int, note: str) -> StoredRule:
+    principal = asking(request)
+    return rule_save(
+        rule=rule, content=content, enabled=rule.enabled, expected_version=expected, principal=principal, note=note
+    )
+
+
+def _document(request: HttpRequest, rule: StoredRule) -> Document:
+    address = reverse("rule_page", args=[rule.name])
+    return Document(
+        file=rule,
+        guidance=RULE,
+        key=rule.name,
+        heading=_("Rule %(name)s") % {"name": rule.name},
+        crumbs=(Crumb(_("Rules"), reverse("rule_list")), Crumb(rule.name, address)),
+        readers="",
+        edit_address=reverse("rule_edit", args=[rule.name]),
+        history_address=reverse("rule_history", args=[rule.name]),
+        may_edit=may_edit(asking(request), rule),
+        is_markdown=False,
+    )

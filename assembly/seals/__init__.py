@@ -1,1 +1,0 @@
-"""Seals: a chain of hashes over all records, in the order in which they became visible; and checking it."""

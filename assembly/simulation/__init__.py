@@ -1,0 +1,1 @@
+"""Simulations assemble contexts that are never recorded."""

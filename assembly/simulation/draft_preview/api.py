@@ -1,0 +1,207 @@
+"""What trying texts over REST takes and gives.
+
+REST: what texts would change in a context, before they are saved.
+"""
+
+import datetime
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agents.access import agent_for
+from agents.models import Agent, AgentFile, DailyLog
+from assembly.comparison.diff_sentences import summary
+from assembly.comparison.documents import change_document, section_document
+from assembly.contexts.serializers import WarningSerializer
+from assembly.engine.codes import WarningCode
+from assembly.engine.diff import EFFECTS
+from assembly.engine.reasons import warning_sentence
+from assembly.engine.types import STATUSES, Assembled
+from assembly.pipeline.request import DEFAULT_PROFILE, DEFAULT_TOKENIZER, MAX_TOKENS, MAX_TOPIC_CHARACTERS, Asked
+from assembly.profiles.shipped import SHIPPED
+from assembly.simulation.draft_preview.service import Trial, trial
+from assembly.simulation.rule_backtest.api import FateSerializer
+from config.http.api import StrictSerializer
+from config.http.fields import NO_DATE, ExactText, Moment, date_of
+from config.http.idempotency import idempotent
+from teams.access import team_for
+from teams.api.view import ApiView
+from teams.files import MAX_FILE_CHARACTERS
+from teams.models import Team, TeamFile
+
+KEYS = (*AgentFile.Key.values, *TeamFile.Key.values)
+MAX_DAYS = 31
+CONTENT = "content"
+"""What may be asked for besides."""
+
+
+class TrialRequestSerializer(StrictSerializer):
+    agent = ExactText(max_length=60, help_text="The agent's slug.")
+    team = ExactText(
+        max_length=60, required=False, allow_null=True, default=None, help_text="The slug of one of its teams."
+    )
+    topic = ExactText(max_length=MAX_TOPIC_CHARACTERS, required=False, allow_blank=True, default="")
+    profile = ExactText(
+        max_length=60,
+        required=False,
+        default=DEFAULT_PROFILE,
+        help_text=f"{', '.join(SHIPPED)}, or one that your admins wrote.",
+    )
+    max_tokens = serializers.IntegerField(
+        min_value=0, max_value=MAX_TOKENS, required=False, allow_null=True, default=None, help_text="The budget."
+    )
+    tokenizer = ExactText(max_length=60, required=False, default=DEFAULT_TOKENIZER)
+    now = Moment(required=False, allow_null=True, default=None, help_text="The moment to assemble for. Default: now.")
+    files = serializers.DictField(
+        child=ExactText(max_length=MAX_FILE_CHARACTERS, allow_blank=True),
+        required=False,
+        default=dict,
+        help_text=f"Texts by the key of the file that they would be: {', '.join(KEYS)}.",
+    )
+    daily_logs = serializers.DictField(
+        child=ExactText(max_length=MAX_FILE_CHARACTERS, allow_blank=True),
+        required=False,
+        default=dict,
+        help_text="Texts by the day whose log they would be, as 2026-03-01; also of days that have none yet.",
+    )
+    include = serializers.ListField(
+        child=serializers.ChoiceField(choices=[CONTENT]),
+        max_length=1,
+        required=False,
+        default=list,
+        help_text="content: both contexts whole.",
+    )
+
+    def validate_files(self, files: dict[str, str]) -> dict[str, str]:
+        unknown = [key for key in files if key not in KEYS]
+        if unknown:
+            raise serializers.ValidationError(f"There is no file “{unknown[0][:60]}”. Use one of {', '.join(KEYS)}.")
+        return files
+
+    def validate_daily_logs(self, logs: dict[str, str]) -> dict[datetime.date, str]:
+        if len(logs) > MAX_DAYS:
+            raise serializers.ValidationError(f"Send at most {MAX_DAYS} days at once.")
+        return {_day(name): text for name, text in logs.items()}
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        of_team = [key for key in attrs["files"] if key in TeamFile.Key.values]
+        if of_team and attrs["team"] is None:
+            raise serializers.ValidationError({"team": f"{of_team[0]} is a team's file. Say of which team."})
+        return attrs
+
+
+def _day(name: str) -> datetime.date:
+    day = date_of(name)
+    if day is None:
+        raise serializers.ValidationError(f"“{name[:60]}”: {NO_DATE}")
+    return day
+
+
+class TriedContextSerializer(serializers.Serializer[Any]):
+    tokens = serializers.IntegerField()
+    sha256 = serializers.CharField(help_text="Of the content in UTF-8, hexadecimal.")
+    warnings = WarningSerializer(many=True)
+    content = serializers.CharField(required=False, help_text="With `include: [content]`.")
+
+
+class SectionStateSerializer(serializers.Serializer[Any]):
+    tokens = serializers.IntegerField()
+    status = serializers.ChoiceField(choices=STATUSES)
+    included = serializers.IntegerField(help_text="Items that are in.")
+    considered = serializers.IntegerField()
+
+
+class SectionChangeSerializer(serializers.Serializer[Any]):
+    key = serializers.CharField()
+    layer = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # the heading; DRF has an attribute of this name
+    same = serializers.BooleanField(help_text="A reader would see no difference in it.")
+    before = SectionStateSerializer(allow_null=True, help_text="null: the context has no such section.")
+    after = SectionStateSerializer(allow_null=True)
+
+
+class TrialChangeSerializer(serializers.Serializer[Any]):
+    ref = serializers.CharField(help_text="The version that is told then, a text that is tried as …@draft.")
+    effect = serializers.ChoiceField(
+        choices=list(EFFECTS),
+        help_text="in: it comes in; out: it goes; moved: to another section; changed: its text, score, rank or cut.",
+    )
+    cut = serializers.BooleanField(help_text="It stays in, with more missing than before.")
+    reason = serializers.CharField(allow_null=True, help_text="Why, in a plain sentence.")
+    before = FateSerializer(allow_null=True, help_text="null: it was not considered there.")
+    after = FateSerializer(allow_null=True, help_text="null: it would not be considered there.")
+
+
+class TrialSerializer(serializers.Serializer[Any]):
+    now = serializers.DateTimeField(help_text="The moment that both contexts are for.")
+    budget = serializers.IntegerField()
+    profile = serializers.CharField()
+    tokenizer = serializers.CharField()
+    summary = serializers.CharField(help_text="What the texts would change, in plain sentences.")
+    same = serializers.BooleanField(help_text="Nothing would be different.")
+    before = TriedContextSerializer(help_text="The context now.")
+    after = TriedContextSerializer(help_text="The context with the texts in it.")
+    sections = SectionChangeSerializer(many=True)
+    changes = TrialChangeSerializer(many=True)
+    missing_sources = serializers.ListField(
+        child=serializers.CharField(), help_text="Sources that could not be read, on either side."
+    )
+
+
+class TrialCreate(ApiView):
+    @extend_schema(operation_id="trials_create", request=TrialRequestSerializer, responses=TrialSerializer)
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """What the texts would change in an agent's context, section by section and item by item. Nothing is stored.
+
+        Both contexts are made of one reading of the database, so that every difference comes of the texts.
+        """
+        self.query()
+        wishes = self.validated(TrialRequestSerializer)
+        agent = agent_for(self.principal, wishes["agent"])
+        team = team_for(self.principal, wishes["team"]) if wishes["team"] is not None else None
+        asked = Asked(**{name: wishes[name] for name in ("topic", "profile", "max_tokens", "tokenizer", "now")})
+        found = trial(agent=agent, team=team, asked=asked, texts=_texts(agent, team, wishes))
+        return Response(TrialSerializer(_document(found, with_content=CONTENT in wishes["include"])).data)
+
+
+def _texts(agent: Agent, team: Team | None, wishes: dict[str, Any]) -> dict[str, str]:
+    """The texts by what they are about."""
+    files: dict[str, str] = wishes["files"]
+    mine = AgentFile.objects.filter(agent=agent, file_key__in=files)
+    ours = TeamFile.objects.filter(team=team, file_key__in=files)
+    return {
+        **{file.about: files[file.file_key] for file in mine},
+        **{file.about: files[file.file_key] for file in ours},
+        **{DailyLog(agent=agent, date=day).about: text for day, text in wishes["daily_logs"].items()},
+    }
+
+
+def _document(found: Trial, *, with_content: bool) -> dict[str, Any]:
+    comparison = found.comparison
+    labels = {section.section.key: section.section.label for section in comparison.sections}
+    return {
+        "now": found.request.now,
+        "budget": found.request.budget,
+        "profile": found.profile.name,
+        "tokenizer": found.request.tokenizer,
+        "summary": summary(comparison, overflows=WarningCode.BUDGET_EXCEEDED in found.new_warnings),
+        "same": comparison.is_same,
+        "before": _context_document(found.before, with_content=with_content),
+        "after": _context_document(found.after, with_content=with_content),
+        "sections": [section_document(section) for section in comparison.sections],
+        "changes": [change_document(change, labels) for change in comparison.changes],
+        "missing_sources": [report.name for report in found.reports if report.code],
+    }
+
+
+def _context_document(made: Assembled, *, with_content: bool) -> dict[str, Any]:
+    return {
+        "tokens": made.tokens,
+        "sha256": made.sha256,
+        "warnings": [{"code": code, "message": warning_sentence(code)} for code in made.warnings],
+        **({"content": made.content} if with_content else {}),
+    }

@@ -1,0 +1,150 @@
+"""Trying texts before they are published: the context as it is, beside the one that other texts would make of it.
+
+Both are made of one gathering, so that every difference between them comes of the texts. Nothing is recorded, no model
+is asked for a summary, and no agent notices.
+"""
+
+import datetime
+import hashlib
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from agents.models import Agent, DailyLog
+from assembly.engine.codes import WarningCode
+from assembly.engine.diff import Comparison, compare, named
+from assembly.engine.profile import Profile
+from assembly.engine.types import Assembled, Candidate, Request
+from assembly.pipeline.answer_cache import AssemblyCache, candidate_text_bytes, question
+from assembly.pipeline.preconditions import opening
+from assembly.pipeline.prepare import Prepared, gather_for, prepare
+from assembly.pipeline.read_plan import Gathered, SourceReport
+from assembly.pipeline.request import Asked
+from assembly.pipeline.summaries.resolve import Settled, settle
+from assembly.sources.base import Situation
+from assembly.sources.daily_logs import days_told
+from assembly.sources.deadline import TimeBudget
+from config.http.tracing import span
+from teams.models import Team
+
+DRAFT = "draft"
+"""Stands for the version in the ref of a text that is tried."""
+DAILY_LOGS = "daily_logs"
+MAX_BYTES = 8_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A context now, and as it would be. `request` and `profile` are those of both."""
+
+    request: Request
+    profile: Profile
+    before: Assembled
+    after: Assembled
+    candidates: Mapping[str, Candidate] = field(repr=False)
+    """What was considered for either, by ref."""
+    reports: Sequence[SourceReport]
+    comparison: Comparison
+    extracted: int
+    """Summaries that a model would be asked for; here they are extracts."""
+
+    @property
+    def new_warnings(self) -> list[WarningCode]:
+        """What the reader would have to know besides."""
+        return [code for code in self.after.warnings if code not in self.before.warnings]
+
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory it takes."""
+        texts = sum(candidate_text_bytes(candidate.text) for candidate in self.candidates.values())
+        return texts + sys.getsizeof(self.before.content) + sys.getsizeof(self.after.content)
+
+
+kept = AssemblyCache[Trial](MAX_BYTES)
+"""Trials of the last half minute: whoever asks for the same, with nothing changed since, gets the same."""
+
+
+def trial(*, agent: Agent, team: Team | None = None, asked: Asked, texts: Mapping[str, str]) -> Trial:
+    """What the texts would change in the context, each by what it is about (`VersionedFile.about`).
+
+    Texts that this context is not made of change nothing. Raises as `assembly.pipeline.service.assemble` does; whether
+    somebody may do this is for the caller to decide.
+    """
+    facts = {**asked.facts(), "texts": {about: _hash(text) for about, text in texts.items()}}
+    wanted = question(agent=agent, team=team, now=asked.now, asked=facts)
+    known = kept.recall(wanted, opening(agent, team).changes) if kept.knows(wanted) else None
+    if known:
+        return known
+    time = TimeBudget.begun_now(asked.budgets.time_ms)
+    with span("try texts"):
+        prepared = prepare(agent, team, asked, wanted.now)
+        gathered = gather_for(prepared, time)
+        tried = _tried(prepared.under_rules(gathered.situation), gathered, texts, time)
+    if gathered.may_be_kept:
+        kept.remember(wanted, gathered.opening.changes, tried)
+    return tried
+
+
+def _tried(prepared: Prepared, gathered: Gathered, texts: Mapping[str, str], time: TimeBudget) -> Trial:
+    now = _settled(prepared, gathered.candidates, time)
+    would = _settled(prepared, _with_texts(prepared, gathered, texts), time)
+    return Trial(
+        request=prepared.request,
+        profile=prepared.profile,
+        before=now.assembled,
+        after=would.assembled,
+        candidates={one.ref: one for settled in (now, would) for one in settled.candidates},
+        reports=gathered.reports,
+        comparison=compare(now.assembled, would.assembled),
+        extracted=sum(one.fell_back for one in would.rounds),
+    )
+
+
+def _settled(prepared: Prepared, candidates: Sequence[Candidate], time: TimeBudget) -> Settled:
+    request, profile, tokenizer = prepared.request, prepared.profile, prepared.tokenizer
+    return settle(request, profile, candidates, tokenizer, time, ask_model=False)
+
+
+def _with_texts(prepared: Prepared, gathered: Gathered, texts: Mapping[str, str]) -> list[Candidate]:
+    """The candidates as they would be; where a day has no log yet, the one that it would have is among them."""
+    agent = prepared.situation.agent
+    placed = [_with_text(one, texts.get(_about(one, agent))) for one in gathered.candidates]
+    return placed + _new_days(prepared, gathered, texts)
+
+
+def _with_text(candidate: Candidate, text: str | None) -> Candidate:
+    if text is None or text == candidate.text:
+        return candidate
+    return replace(candidate, text=text, ref=f"{named(candidate.ref)}@{DRAFT}")
+
+
+def _about(candidate: Candidate, agent: Agent) -> str:
+    """What the candidate is about, as drafts say it."""
+    if candidate.ref.startswith("daily_log:") and candidate.date:
+        return DailyLog(agent=agent, date=candidate.date).about
+    return named(candidate.ref)
+
+
+def _new_days(prepared: Prepared, gathered: Gathered, texts: Mapping[str, str]) -> list[Candidate]:
+    """The logs that would be begun on days which are told of; none where the logs could not be read."""
+    if any(report.name == DAILY_LOGS and report.code for report in gathered.reports):
+        return []
+    known = {one.date for one in gathered.candidates if one.ref.startswith("daily_log:")}
+    days = [day for day in _days(prepared.situation) if day not in known]
+    logs = [DailyLog(agent=prepared.situation.agent, date=day) for day in days]
+    return [
+        Candidate(ref=f"{log.about}@{DRAFT}", section=section.key, text=texts[log.about], date=log.date)
+        for section in prepared.profile.sections
+        if section.source == DAILY_LOGS
+        for log in logs
+        if log.about in texts
+    ]
+
+
+def _days(situation: Situation) -> list[datetime.date]:
+    first, last = days_told(situation)
+    return [datetime.date.fromordinal(day) for day in range(first.toordinal(), last.toordinal() + 1)]
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,119 @@
+"""How a text that is being written would fare in a context: its tokens, and where it would be cut.
+
+Nothing is computed here that the engine does not compute itself: the text goes through the selection of its section.
+
+The line in a rendered text below which a context would not tell it.
+"""
+
+import datetime
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from threading import Lock
+
+from cachetools import LRUCache, cached
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+
+from assembly.engine.codes import Code
+from assembly.engine.profile import Section
+from assembly.engine.ranking import Ranked
+from assembly.engine.rendering import opening, render
+from assembly.engine.selection import fill
+from assembly.engine.token_ledger import Ledger
+from assembly.engine.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
+from assembly.engine.types import Candidate
+from assembly.profiles.shipped import CONVERSATION
+from config.http.cpu_budget import TooCostly, check_cpu, cpu_budget
+from teams.markdown import MOST_SECONDS, as_written, formatted
+
+_BEFORE = "## Identity\nSomebody."  # no text but Identity stands first, and the line breaks between count, too
+MEASURES = 256
+"""Results that are remembered; a result has a few numbers and no text."""
+_SOME_DAY = datetime.date(2026, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A text measured against its section in the profile `conversation`; tokens count its heading."""
+
+    section: Section
+    words: int
+    tokens: int
+    room: int
+    """Most tokens that the section may have; of one without a cap, a whole context."""
+    kept_characters: int | None = None
+    """Where it would be cut; None: it gets in whole."""
+    lost_paragraphs: int = 0
+    """Those of which something would be missing."""
+
+
+def _by_digest(text: str, key: str) -> tuple[bytes, str]:
+    return sha256(text.encode(errors="surrogatepass")).digest(), key
+
+
+# A page asks several times for the same text, of which to count a million letters alone takes a second.
+@cached(LRUCache[tuple[bytes, str], Measure](MEASURES), key=_by_digest, lock=Lock())
+def measure(text: str, key: str) -> Measure:
+    """The text measured against the section of that key, as GOALS. Raises StopIteration where there is none."""
+    section = next(section for section in CONVERSATION.sections if section.key.upper() == key)
+    before = Ledger(get_tokenizer(DEFAULT_TOKENIZER)).append(_BEFORE)
+    candidate = Candidate(ref="draft", section=section.key, text=text, date=_SOME_DAY)
+    words, room = len(text.split()), section.cap or CONVERSATION.budget
+    if not words:
+        return Measure(section, words, 0, room)
+    _, (decision,) = fill(section, [Ranked(candidate)], before, before.tokens + CONVERSATION.budget)
+    opened = opening(section, first_section=False, first_item=True)
+    tokens = before.tokens_with(opened + render(section, candidate).text) - before.tokens
+    if decision.code is not Code.TRUNCATED:
+        return Measure(section, words, tokens, room)
+    cut = decision.detail
+    # The context shows an edited text, with shifted headings, say: the line stands in the one that is being written.
+    kept = render(section, candidate).edited.original_length(cut["kept_chars"])
+    return Measure(section, words, tokens, room, kept, cut["of_paragraphs"] - cut["kept_paragraphs"])
+
+
+_PRIVATE = [chr(code) for code in range(0xE000, 0xF8FF)]  # Unicode's private use: they mean nothing in any text
+_WITHIN_A_TAG = re.compile(r"<[^>]*[\ue000-\uf8fe][^>]*>")
+
+
+def rendered_with_cut(text: str, kept: int) -> SafeString:
+    """The text as HTML with a line where its first `kept` characters end.
+
+    Where that is amid markup, as in the address of a link, the line stands at the next earlier place that is not; where
+    to find one would take too long, above the text.
+    """
+    plain = formatted(text)
+    if plain is None:
+        return as_written(text[:kept], text[kept:], between=_line())
+    try:
+        with cpu_budget(MOST_SECONDS / 2):  # a page may compare the text as well
+            return _with_line(text, kept, plain)
+    except TooCostly:
+        check_cpu()  # the request's own budget may be what is used up
+        return _line() + plain
+
+
+def _with_line(text: str, kept: int, plain: SafeString) -> SafeString:
+    mark = next((character for character in _PRIVATE if character not in text), _PRIVATE[0])
+    for place in _places(text, kept):
+        marked = formatted(text[:place] + mark + text[place:]) or ""
+        if marked.replace(mark, "") == plain and marked.count(mark) == 1 and not _WITHIN_A_TAG.search(marked):
+            return mark_safe(marked.replace(mark, _line()))  # noqa: S308 - what was cleaned, and our own line
+    return _line() + plain
+
+
+def _places(text: str, kept: int) -> Iterator[int]:
+    """Where the line may stand, the best place first: where the text is cut, else after a word, a line, a paragraph."""
+    yield kept
+    for separator in (" ", "\n", "\n\n"):
+        place = text.rfind(separator, 0, kept)
+        if place > 0:
+            yield place
+
+
+def _line() -> SafeString:
+    words = _("Agents are told the text up to here. What follows would be cut.")
+    return format_html('<span class="cut-line"><span>{}</span></span>', words)

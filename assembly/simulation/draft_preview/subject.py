@@ -1,0 +1,195 @@
+"""The text whose draft is looked at: whose it is, and in which contexts it stands.
+
+What is to be looked at: which text in place of the published one, and in which context.
+"""
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
+from agents.access import agent_for
+from agents.models import Agent, AgentFile, DailyLog
+from assembly.models import Assembly
+from assembly.pipeline.request import Asked
+from assembly.simulation.draft_preview.forms import EVERY_AGENT, SightForm
+from teams.access import Action, team_for
+from teams.drafts import draft_of
+from teams.files import VersionedFile
+from teams.forms import TextForm
+from teams.models import Team, TeamFile
+from teams.principal import Principal
+from teams.views.asking import asking
+from teams.views.document import Crumb
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A text of a team, with the agents that read it; or of an agent, with the teams in which it works.
+
+    Of both, the first is the one of the newest context, the others follow by name.
+    """
+
+    file: VersionedFile
+    name: str
+    crumbs: tuple[Crumb, ...]
+    edit_address: str
+    address: str
+    agents: Sequence[Agent]
+    teams: Sequence[Team]
+
+    @property
+    def is_of_team(self) -> bool:
+        return isinstance(self.file, TeamFile)
+
+    @property
+    def version(self) -> int:
+        """The current one; 0 where there is none yet."""
+        return 0 if self.file._state.adding else self.file.version  # noqa: SLF001 - Django's documented way to ask
+
+
+def team_file_subject(principal: Principal, slug: str, key: str) -> Subject:
+    """A team's file, for those who may edit it. Raises NotFound and Forbidden."""
+    team = team_for(principal, slug, Action.EDIT)
+    file = get_object_or_404(TeamFile, team=team, file_key=key)
+    agents = list(Agent.objects.visible_to(principal).filter(team_links__team=team).order_by("name", "slug"))
+    newest = _newest(principal, "agent_id", team_id=team.id)
+    crumbs = (Crumb(_("Teams"), reverse("team_list")), Crumb(team.name, reverse("team_page", args=[slug])))
+    return Subject(
+        file=file,
+        name=TeamFile.Key(key).label,
+        crumbs=(*crumbs, Crumb(TeamFile.Key(key).label, reverse("team_file", args=[slug, key]))),
+        edit_address=reverse("team_file", args=[slug, key]),
+        address=reverse("team_file_sight", args=[slug, key]),
+        agents=sorted(agents, key=lambda agent: agent.id != newest),
+        teams=[team],
+    )
+
+
+def agent_file_subject(principal: Principal, slug: str, key: str) -> Subject:
+    """An agent's file, for those who may edit it. Raises NotFound and Forbidden."""
+    agent = agent_for(principal, slug, Action.EDIT)
+    return Subject(
+        file=get_object_or_404(AgentFile, agent=agent, file_key=key),
+        name=AgentFile.Key(key).label,
+        crumbs=_crumbs(agent, AgentFile.Key(key).label, reverse("agent_file", args=[slug, key])),
+        edit_address=reverse("agent_file", args=[slug, key]),
+        address=reverse("agent_file_sight", args=[slug, key]),
+        agents=[agent],
+        teams=_teams(principal, agent),
+    )
+
+
+def daily_log_subject(principal: Principal, slug: str, date: datetime.date) -> Subject:
+    """The log of an agent's day, whether or not it is begun, for those who may write it."""
+    agent = agent_for(principal, slug, Action.WRITE)
+    day = date_format(date, "l, j F Y")
+    return Subject(
+        file=DailyLog.objects.filter(agent=agent, date=date).first() or DailyLog(agent=agent, date=date, version=0),
+        name=_("Log of %(day)s") % {"day": day},
+        crumbs=_crumbs(agent, day, reverse("daily_log", args=[slug, date])),
+        edit_address=reverse("daily_log_edit", args=[slug, date]),
+        address=reverse("daily_log_sight", args=[slug, date]),
+        agents=[agent],
+        teams=_teams(principal, agent),
+    )
+
+
+def _crumbs(agent: Agent, label: str, address: str) -> tuple[Crumb, ...]:
+    page = reverse("agent_page", args=[agent.slug])
+    return Crumb(_("Agents"), reverse("agent_list")), Crumb(agent.name, page), Crumb(label, address)
+
+
+def _teams(principal: Principal, agent: Agent) -> list[Team]:
+    teams = Team.objects.visible_to(principal).filter(agent_links__agent=agent).order_by("name", "slug")
+    newest = _newest(principal, "team_id", agent_id=agent.id)
+    return sorted(teams, key=lambda team: team.id != newest)
+
+
+def _newest(principal: Principal, column: str, **owner: UUID) -> UUID | None:
+    """The agent or the team of the newest context that the person may read."""
+    contexts = Assembly.objects.visible_to(principal).filter(**owner).order_by("-created", "-id")
+    found: UUID | None = contexts.values_list(column, flat=True).first()
+    return found
+
+
+TOPIC = "sight_topic"
+"""In the session: the topic chosen last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The text: the person's draft, one that was sent along, or, without either, the published one."""
+
+    text: str
+    origin: Literal["draft", "sent", "published"]
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """The context: whose, in which team, and how it is asked for. Without an agent: those of all agents of the team."""
+
+    agent: Agent | None
+    team: Team | None
+    asked: Asked
+
+
+def written_by(request: HttpRequest, subject: Subject) -> Written:
+    """What the person wrote: what the form sent is newer than the draft."""
+    if request.method == "POST":
+        form = TextForm(request.POST, stored=subject.file)
+        if form.is_valid():
+            return Written(form.cleaned_data["content"], "sent")
+        told = form.errors.get("content") or [_("The page was incomplete. Go back to the text and try again.")]
+        return Written(request.POST.get("content", ""), "sent", " ".join(map(str, told)))
+    draft = draft_of(asking(request).id, subject.file.about)
+    return Written(draft.content, "draft") if draft else Written(subject.file.content, "published")
+
+
+def sight_form(request: HttpRequest, subject: Subject) -> SightForm:
+    """The form as it was sent, or, at first, with the topic chosen last."""
+    sent = request.POST if request.method == "POST" else request.GET
+    return SightForm(
+        sent if "topic" in sent else None,
+        agents=subject.agents if subject.is_of_team else None,
+        teams=None if subject.is_of_team else subject.teams,
+        initial={"topic": topic_chosen_last(request), "team": next((team.slug for team in subject.teams), "")},
+    )
+
+
+def wished(form: SightForm, subject: Subject) -> Wish:
+    """What a valid form asks for."""
+    values = form.cleaned_data
+    asked = Asked(topic=values["topic"], profile=values["profile"], max_tokens=values["max_tokens"])
+    if subject.is_of_team:
+        chosen = values["agent"]
+        agents = {agent.slug: agent for agent in subject.agents}
+        return Wish(None if chosen == EVERY_AGENT else agents[chosen], subject.teams[0], asked)
+    teams = {team.slug: team for team in subject.teams}
+    return Wish(subject.agents[0], teams.get(values["team"]), asked)
+
+
+def default_wish(request: HttpRequest, subject: Subject) -> Wish:
+    """What is looked at where nothing was chosen. There must be an agent."""
+    team = subject.teams[0] if subject.teams else None
+    return Wish(subject.agents[0], team, Asked(topic=topic_chosen_last(request)))
+
+
+def topic_chosen_last(request: HttpRequest) -> str:
+    """By this person, for any text; none at first."""
+    topic: str = request.session.get(TOPIC, "")
+    return topic
+
+
+def remember_topic(request: HttpRequest, topic: str) -> None:
+    """For the next text."""
+    if topic != topic_chosen_last(request):
+        request.session[TOPIC] = topic

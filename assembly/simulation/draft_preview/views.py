@@ -1,0 +1,169 @@
+"""The panel beside the editor: what the draft changes for the agent that comes first, in a few lines.
+
+What will the agents see? A context with a text that is not published yet, beside the one that they are told now.
+
+How large a text is that somebody is writing just now.
+"""
+
+import datetime
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.vary import vary_on_headers
+
+from agents.models import Agent
+from assembly.simulation.draft_preview.forms import SightForm
+from assembly.simulation.draft_preview.presentation import headline, sight_lists, sight_rows, tone, troubles
+from assembly.simulation.draft_preview.service import Trial, trial
+from assembly.simulation.draft_preview.subject import (
+    Subject,
+    Wish,
+    Written,
+    agent_file_subject,
+    daily_log_subject,
+    default_wish,
+    remember_topic,
+    sight_form,
+    team_file_subject,
+    wished,
+    written_by,
+)
+from assembly.templatetags.budgets import size_of
+from config.http.errors import Invalid, NotFound
+from teams.differences.comparison import compared
+from teams.files import MAX_FILE_CHARACTERS
+from teams.views.asking import asking
+
+
+def panel(request: HttpRequest, subject: Subject, written: Written) -> HttpResponse:
+    """Without a draft, or an agent to read it, nothing is put together.
+
+    The page sends back what it said last: the same sentence is not read out again.
+    """
+    page = {"subject": subject, "written": written}
+    if written.origin != "draft" or not subject.agents:
+        return render(request, "assembly/_sight_panel.html", page)
+    wish = default_wish(request, subject)
+    try:
+        found = trial(
+            agent=subject.agents[0], team=wish.team, asked=wish.asked, texts={subject.file.about: written.text}
+        )
+    except Invalid as refused:
+        return render(request, "assembly/_sight_panel.html", {**page, "refused": refused.detail})
+    rows, told = sight_rows(found), headline(found)
+    said = hashlib.sha256(told.encode()).hexdigest()[:16]
+    page |= {
+        "wish": wish,
+        "headline": told,
+        "tone": tone(found),
+        "rows": [row for row in rows if not row.is_same],
+        "same": sum(row.is_same for row in rows),
+        "said": said,
+        "is_news": said != request.GET.get("said"),
+    }
+    return render(request, "assembly/_sight_panel.html", page)
+
+
+MOST_AGENTS = 20
+"""Of a team that are looked at together."""
+SECONDS = 3.0
+"""After this time no further agent is begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRow:
+    """What the text changes for one agent of the team."""
+
+    agent: Agent
+    headline: str
+    tone: str
+    before: int
+    after: int
+
+
+def team_file(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+    """Of a team's file, for one of the agents that read it, or for all."""
+    return _sight(request, team_file_subject(asking(request), slug, key))
+
+
+def agent_file(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+    """Of an agent's file."""
+    return _sight(request, agent_file_subject(asking(request), slug, key))
+
+
+def daily_log(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
+    """Of the log of an agent's day."""
+    return _sight(request, daily_log_subject(asking(request), slug, date))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@vary_on_headers("HX-Request")
+def _sight(request: HttpRequest, subject: Subject) -> HttpResponse:
+    written = written_by(request, subject)
+    if request.method == "GET" and request.headers.get("HX-Request"):
+        return panel(request, subject, written)
+    form = sight_form(request, subject)
+    faulty = bool(written.fault or (subject.agents and form.errors))
+    if faulty or not subject.agents:
+        return _page(request, subject, written, form, status=422 if faulty else 200)
+    wish = wished(form, subject) if form.is_bound else default_wish(request, subject)
+    remember_topic(request, wish.asked.topic)
+    try:
+        found = _found(subject, written, wish)
+    except Invalid as refused:
+        return _page(request, subject, written, form, status=422, refused=refused.detail)
+    return _page(request, subject, written, form, wish=wish, **found)
+
+
+def _page(
+    request: HttpRequest, subject: Subject, written: Written, form: SightForm, status: int = 200, **facts: Any
+) -> HttpResponse:
+    page = {"subject": subject, "written": written, "form": form, **facts}
+    return render(request, "assembly/sight.html", page, status=status)
+
+
+def _found(subject: Subject, written: Written, wish: Wish) -> dict[str, Any]:
+    texts = {subject.file.about: written.text}
+    if wish.agent:
+        return {"seen": _seen(trial(agent=wish.agent, team=wish.team, asked=wish.asked, texts=texts))}
+    rows = list(_rows(subject, wish, texts))
+    return {"rows": rows, "not_looked_at": len(subject.agents) - len(rows)}
+
+
+def _seen(found: Trial) -> dict[str, Any]:
+    """One trial in words and shapes."""
+    return {
+        "trial": found,
+        "headline": headline(found),
+        "tone": tone(found),
+        "rows": sight_rows(found),
+        "lists": sight_lists(found),
+        "troubles": troubles(found),
+        "difference": compared(found.before.content, found.after.content, source=True),
+    }
+
+
+def _rows(subject: Subject, wish: Wish, texts: dict[str, str]) -> Iterator[AgentRow]:
+    """At least one agent's, however little time there is."""
+    begun = monotonic()
+    for place, agent in enumerate(subject.agents[:MOST_AGENTS]):
+        if place and monotonic() - begun > SECONDS:
+            return
+        found = trial(agent=agent, team=wish.team, asked=wish.asked, texts=texts)
+        yield AgentRow(agent, headline(found), tone(found), found.before.tokens, found.after.tokens)
+
+
+@require_POST
+def size(request: HttpRequest, key: str) -> HttpResponse:
+    """The size panel of the editor for the text in the form; nothing is stored."""
+    text = request.POST.get("content", "")[: MAX_FILE_CHARACTERS + 1].replace("\r\n", "\n")
+    try:
+        return render(request, "assembly/_size.html", size_of(text, key))
+    except StopIteration:
+        raise NotFound from None

@@ -1,0 +1,157 @@
+"""What the endpoints of proposals take and give.
+
+REST: proposals, made, listed, read, tried again, decided and deleted.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assembly.access import assembly_for
+from assembly.comparison.documents import what_if_document
+from assembly.comparison.serializers import WhatIfSerializer, WishesSerializer, wishes_of
+from assembly.models import Proposal
+from assembly.models.proposal import MAX_NOTE_CHARACTERS
+from assembly.simulation.proposals.services import (
+    proposal_again,
+    proposal_create,
+    proposal_decide,
+    proposal_delete,
+    proposal_for,
+)
+from assembly.simulation.what_if.service import BASES
+from config.http.api import StrictSerializer
+from config.http.errors import Invalid, NotFound
+from config.http.fields import ExactText
+from config.http.idempotency import idempotent
+from config.http.openapi import LOCATION, PAGE
+from teams.api.serializers import page_serializer
+from teams.api.view import ApiView
+
+DECISIONS = [Proposal.Status.ACCEPTED.value, Proposal.Status.DISMISSED.value]
+
+
+class ProposalCreateSerializer(StrictSerializer):
+    assembly = serializers.UUIDField(error_messages={"invalid": "Use the id of an assembly."})
+    wishes = WishesSerializer(help_text="What should be different, as `what-if` takes it.")
+    note = ExactText(max_length=MAX_NOTE_CHARACTERS, required=False, allow_blank=True, default="", help_text="Why.")
+
+
+class ProposalDecisionSerializer(StrictSerializer):
+    status = serializers.ChoiceField(choices=DECISIONS)
+
+
+class ProposalSerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    created = serializers.DateTimeField()
+    assembly = serializers.UUIDField(help_text="The context on which it was tried; it may no longer be kept.")
+    agent = serializers.CharField()
+    team = serializers.CharField(allow_null=True)
+    wishes = serializers.DictField()
+    note = serializers.CharField(allow_blank=True)
+    basis = serializers.ChoiceField(choices=list(BASES))
+    tokens_before = serializers.IntegerField()
+    tokens_after = serializers.IntegerField()
+    came_in = serializers.IntegerField(help_text="Items.")
+    went = serializers.IntegerField(help_text="Items.")
+    proposer = serializers.CharField(allow_blank=True)
+    status = serializers.ChoiceField(choices=Proposal.Status.values)
+    decided = serializers.DateTimeField(allow_null=True)
+    decider = serializers.CharField(allow_null=True)
+
+
+def proposal_document(proposal: Proposal) -> dict[str, Any]:
+    """A proposal as it stands."""
+    names = ("id", "created", "wishes", "note", "basis", "tokens_before", "tokens_after", "came_in", "went", "status")
+    return {
+        **{name: getattr(proposal, name) for name in names},
+        "assembly": proposal.assembly_id,
+        "agent": proposal.agent_slug,
+        "team": proposal.team_slug or None,
+        "proposer": proposal.proposer_name,
+        "decided": proposal.decided,
+        "decider": proposal.decider_name or None,
+    }
+
+
+class ProposalList(ApiView):
+    @extend_schema(
+        operation_id="proposals_list",
+        parameters=[
+            OpenApiParameter("agent", str, description="Only of the agent with this slug."),
+            OpenApiParameter("status", str, enum=Proposal.Status.values, description="Only those."),
+            *PAGE,
+        ],
+        responses=page_serializer(ProposalSerializer),
+    )
+    def get(self, request: Request) -> Response:
+        """The proposals on contexts that you may see, newest first."""
+        query = self.query("agent", "status", "cursor", "limit")
+        found = Proposal.objects.visible_to(self.principal)
+        if "agent" in query:
+            found = found.filter(agent_slug=query["agent"])
+        if "status" in query:
+            if query["status"] not in Proposal.Status.values:
+                raise Invalid("status", f"Use one of: {', '.join(Proposal.Status.values)}.")
+            found = found.filter(status=query["status"])
+        return self.page(found, proposal_document, query=query)
+
+    @extend_schema(
+        operation_id="proposals_create",
+        parameters=[LOCATION],
+        request=ProposalCreateSerializer,
+        responses={201: ProposalSerializer},
+    )
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Keep what should be different, tried on one recorded context, for those to decide who may."""
+        self.query()
+        asked = self.validated(ProposalCreateSerializer)
+        assembly = assembly_for(self.principal, asked["assembly"])
+        proposal, _ = proposal_create(
+            assembly=assembly, wishes=wishes_of(asked["wishes"]), note=asked["note"], principal=self.principal
+        )
+        location = f"/api/v1/proposals/{proposal.id}"
+        return Response(proposal_document(proposal), status.HTTP_201_CREATED, headers={"Location": location})
+
+
+class ProposalDetail(ApiView):
+    @extend_schema(operation_id="proposals_read", responses=ProposalSerializer)
+    def get(self, request: Request, id_: UUID) -> Response:
+        """A proposal, with what it changed when it was made."""
+        self.query()
+        return Response(proposal_document(proposal_for(self.principal, id_)))
+
+    @extend_schema(operation_id="proposals_delete", responses={204: None})
+    def delete(self, request: Request, id_: UUID) -> Response:
+        """Take a proposal away: who made it, and who may decide on it."""
+        self.query()
+        proposal_delete(proposal=proposal_for(self.principal, id_), principal=self.principal)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class ProposalDecision(ApiView):
+    @extend_schema(operation_id="proposals_decide", request=ProposalDecisionSerializer, responses=ProposalSerializer)
+    @idempotent
+    def post(self, request: Request, id_: UUID) -> Response:
+        """Accept or dismiss an open proposal. That publishes nothing: change the file, the profile or the rule."""
+        self.query()
+        proposal = proposal_for(self.principal, id_)
+        wanted = self.validated(ProposalDecisionSerializer)["status"]
+        return Response(proposal_document(proposal_decide(proposal=proposal, status=wanted, principal=self.principal)))
+
+
+class ProposalTry(ApiView):
+    @extend_schema(operation_id="proposals_try", request=None, responses=WhatIfSerializer)
+    @idempotent
+    def post(self, request: Request, id_: UUID) -> Response:
+        """What the proposal would change by now. Nothing is stored."""
+        self.query()
+        found = proposal_again(proposal_for(self.principal, id_))
+        if found is None:
+            raise NotFound("The context of this proposal is no longer kept, so it")
+        return Response(WhatIfSerializer(what_if_document(found, with_content=False)).data)

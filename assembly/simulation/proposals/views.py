@@ -1,0 +1,110 @@
+"""The pages of proposals: all of them, one of them, its decision."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from assembly.comparison.presentation import beside_page, wish_rows
+from assembly.models import Assembly, Proposal
+from assembly.simulation.proposals.services import (
+    may_decide,
+    may_delete,
+    proposal_again,
+    proposal_decide,
+    proposal_delete,
+    proposal_for,
+    require_deletable,
+)
+from assembly.simulation.what_if.wishes import Wishes
+from config.http.cursors import next_address, page_of
+from config.http.errors import Conflict, DossierError
+from teams.views.asking import asking
+from teams.views.confirmation import Confirmation, confirmation_page
+from teams.views.document import Crumb
+
+DECISIONS = {"accept": Proposal.Status.ACCEPTED, "dismiss": Proposal.Status.DISMISSED}
+
+
+def proposal_list(request: HttpRequest) -> HttpResponse:
+    """The proposals that somebody may see, newest first; those that wait for a decision unless all are asked for."""
+    shown_all = request.GET.get("show") == "all"
+    rows = Proposal.objects.visible_to(asking(request))
+    found, cursor = page_of(rows if shown_all else rows.filter(status=Proposal.Status.OPEN), request.GET)
+    page = {
+        "proposals": found,
+        "shown_all": shown_all,
+        "next": next_address(request.path, request.GET.dict(), cursor),
+    }
+    return render(request, "assembly/proposal_list.html", page)
+
+
+def proposal(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """What is proposed, what it changed when it was made, and, if that is asked for, what it would change by now."""
+    principal = asking(request)
+    found = proposal_for(principal, id_)
+    assembly = Assembly.objects.filter(id=found.assembly_id).first()
+    profile = assembly.profile_name if assembly else ""
+    wishes = wish_rows(Wishes.from_dict(found.wishes), found, profile)
+    page: dict[str, Any] = {
+        "proposal": found,
+        "assembly": assembly,
+        "wishes": wishes,
+        "has_links": any(wish.address for wish in wishes),
+        "may_decide": found.is_open and may_decide(principal, found),
+        "may_delete": may_delete(principal, found),
+    }
+    if "try" in request.GET:
+        try:
+            tried = proposal_again(found)
+        except DossierError as refused:
+            page["refused"] = refused.detail
+        else:
+            page |= {"found": tried, **beside_page(tried.beside)} if tried else {}
+    return render(request, "assembly/proposal.html", page)
+
+
+@require_POST
+def decide(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """Accept or dismiss."""
+    principal = asking(request)
+    found = proposal_for(principal, id_)
+    status = DECISIONS["accept" if "accept" in request.POST else "dismiss"]
+    try:
+        proposal_decide(proposal=found, status=status, principal=principal)
+    except Conflict as refused:
+        messages.error(request, refused.detail)
+    else:
+        accepted = status == Proposal.Status.ACCEPTED
+        told = _("Accepted. Nothing is published yet: below stands how it can be made so.")
+        messages.success(request, told if accepted else _("Dismissed. It stays here for the record."))
+    return redirect("proposal", id_=id_)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """Ask whether it shall go, and delete it."""
+    principal = asking(request)
+    found = proposal_for(principal, id_)
+    if request.method != "POST":
+        require_deletable(principal, found)
+        return confirmation_page(
+            request,
+            Confirmation(
+                question=_("Delete the proposal for %(name)s?") % {"name": found.agent_name},
+                consequences=[
+                    _("What was proposed, why, and what was decided go. Nothing that was published changes.")
+                ],
+                button=_("Delete the proposal for good"),
+                back=reverse("proposal", args=[id_]),
+                crumbs=[Crumb(_("Proposals"), reverse("proposal_list"))],
+            ),
+        )
+    proposal_delete(proposal=found, principal=principal)
+    messages.success(request, _("The proposal is deleted."))
+    return redirect("proposal_list")

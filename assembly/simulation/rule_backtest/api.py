@@ -1,0 +1,144 @@
+"""What trying a rule over REST takes and gives.
+
+REST: what a rule would have changed in the last contexts.
+"""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assembly.contexts.documents import fate_document
+from assembly.contexts.serializers import WarningSerializer
+from assembly.engine.diff import EFFECTS
+from assembly.engine.reasons import warning_sentence
+from assembly.profiles.serializers import YAML
+from assembly.rules.catalogue import rule_drafted
+from assembly.rules.services import Owner, owner_for, rule_for, scope_of
+from assembly.simulation.rule_backtest.service import Change, Trial, Trials, rule_try
+from config.http.api import StrictSerializer
+from config.http.fields import ExactText
+from config.http.idempotency import idempotent
+from teams.access import Action
+from teams.api.serializers import SlugField
+from teams.api.view import ApiView
+from teams.files import MAX_FILE_CHARACTERS
+
+
+class RuleTrySerializer(StrictSerializer):
+    name = SlugField(required=False, help_text="A stored rule: it is tried for those whom it is for.")
+    content = ExactText(
+        allow_blank=True, required=False, max_length=MAX_FILE_CHARACTERS, help_text=f"{YAML} Needed without a name."
+    )
+    agent = SlugField(required=False, help_text="The agent that a new rule is for; with neither it is for everybody.")
+    team = SlugField(required=False, help_text="The team that a new rule is for.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if "name" not in attrs and "content" not in attrs:
+            raise serializers.ValidationError({"content": "Send the text of a rule, or the name of a stored one."})
+        if attrs.get("agent") and attrs.get("team"):
+            raise serializers.ValidationError({"team": "A rule is for an agent or for a team. Leave one of them out."})
+        if owner := next((owner for owner in ("agent", "team") if "name" in attrs and owner in attrs), None):
+            raise serializers.ValidationError({owner: "A stored rule knows whom it is for. Leave this out."})
+        return attrs
+
+
+class FateSerializer(serializers.Serializer[Any]):
+    section = serializers.CharField(help_text="The key of the section.")
+    code = serializers.CharField(help_text="The reason code.")
+    included = serializers.BooleanField()
+    rank = serializers.IntegerField(allow_null=True)
+    score = serializers.FloatField(allow_null=True)
+    tokens = serializers.IntegerField(help_text="By which the item lengthens the context.")
+
+
+class RuleChangeSerializer(serializers.Serializer[Any]):
+    ref = serializers.CharField()
+    effect = serializers.ChoiceField(
+        choices=list(EFFECTS),
+        help_text="in: it comes in; out: it goes; moved: to another section; changed: its score, rank or cut.",
+    )
+    before = FateSerializer(allow_null=True, help_text="null: it was not considered there.")
+    after = FateSerializer(allow_null=True, help_text="null: it would not be considered there.")
+
+
+class RuleTrialSerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    created = serializers.DateTimeField()
+    agent = serializers.CharField()
+    team = serializers.CharField(allow_null=True)
+    topic = serializers.CharField()
+    applied = serializers.BooleanField(help_text="A rule of this name had applied there.")
+    applies = serializers.BooleanField(help_text="The rule would have applied there.")
+    tokens_before = serializers.IntegerField()
+    tokens_after = serializers.IntegerField()
+    warnings = WarningSerializer(many=True, help_text="Those that the context would have.")
+    changes = RuleChangeSerializer(many=True)
+
+
+class RuleTrialsSerializer(serializers.Serializer[Any]):
+    tried = serializers.IntegerField(help_text="How many of the last contexts were tried.")
+    applying = serializers.IntegerField(help_text="In how many of them the rule would have applied.")
+    changed = serializers.IntegerField(help_text="How many of them would have been different.")
+    damaged = serializers.IntegerField(help_text="How many were passed over: their record could not be replayed.")
+    untried = serializers.IntegerField(help_text="For how many there was no time: trying stops after two seconds.")
+    contexts = RuleTrialSerializer(many=True, help_text="Those that were tried, the newest first.")
+
+
+class RuleTry(ApiView):
+    @extend_schema(operation_id="rules_try", request=RuleTrySerializer, responses=RuleTrialsSerializer)
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """What a rule would have changed in the last 20 contexts that one may see. Nothing is stored.
+
+        With a name: the stored rule, with another text if one is given. Without: a new one for an agent, a team or all.
+        """
+        self.query()
+        facts = self.validated(RuleTrySerializer)
+        owner, name, version, content = self._asked(facts)
+        rule = rule_drafted(content, name=name, version=version, scope=scope_of(owner))
+        trials = rule_try(rule=rule, owner=owner, principal=self.principal)
+        return Response(RuleTrialsSerializer(_trials_document(trials)).data)
+
+    def _asked(self, facts: dict[str, Any]) -> tuple[Owner, str, int, str]:
+        """Whom the rule is for, its name, its version and its text."""
+        if "name" not in facts:
+            owner = owner_for(self.principal, agent=facts.get("agent", ""), team=facts.get("team", ""))
+            return owner, "", 1, facts["content"]
+        stored = rule_for(self.principal, facts["name"], Action.EDIT if "content" in facts else Action.READ)
+        return stored.owner, stored.name, stored.version + ("content" in facts), facts.get("content", stored.content)
+
+
+def _trials_document(trials: Trials) -> dict[str, Any]:
+    return {
+        "tried": len(trials.trials),
+        "applying": trials.applying,
+        "changed": trials.changed,
+        "damaged": trials.damaged,
+        "untried": trials.untried,
+        "contexts": [_trial_document(trial) for trial in trials.trials],
+    }
+
+
+def _trial_document(trial: Trial) -> dict[str, Any]:
+    assembly = trial.assembly
+    return {
+        "id": assembly.id,
+        "created": assembly.created,
+        "agent": assembly.agent_slug,
+        "team": assembly.team_slug or None,
+        "topic": assembly.topic,
+        "applied": trial.applied,
+        "applies": trial.applies,
+        "tokens_before": assembly.tokens,
+        "tokens_after": trial.tokens,
+        "warnings": [{"code": code, "message": warning_sentence(code)} for code in trial.warnings],
+        "changes": [_change_document(change) for change in trial.changes],
+    }
+
+
+def _change_document(change: Change) -> dict[str, Any]:
+    before, after = fate_document(change.before), fate_document(change.after)
+    return {"ref": change.ref, "effect": change.effect, "before": before, "after": after}

@@ -1,0 +1,253 @@
+"""What is different between two contexts of one record, with the candidates that it is told of.
+
+What is there today of the agents and teams of recorded contexts: what a rule always includes is not on record.
+
+Trying a rule: what it would have changed in the last contexts, by running the engine on their records again.
+
+Nothing is guessed: candidates and request are the recorded ones, and the rule stands among the rules that fired.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from agents.models import Agent
+from assembly.engine.codes import WarningCode
+from assembly.engine.diff import Effect, changes_between
+from assembly.engine.profile import Profile
+from assembly.engine.query_signals import detect_intent
+from assembly.engine.rule_effects import ALWAYS_INCLUDED, selects
+from assembly.engine.rules import Actions, Condition, Facts, Rule, Selector, in_order
+from assembly.engine.types import Assembled, Candidate, Decision
+from assembly.models import Assembly, AssemblyQuerySet
+from assembly.records.reader import UNREADABLE, Inputs, RecordDamaged, recorded
+from assembly.rules.evaluation import rules_replayed, with_room
+from assembly.rules.services import Owner
+from assembly.sources import SOURCES
+from assembly.sources.base import Situation
+from config.http.cpu_budget import TooCostly
+from teams.models import Team
+from teams.principal import Principal
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What becomes of one candidate. None: it is not considered in that context at all."""
+
+    effect: Effect
+    candidate: Candidate
+    before: Decision | None
+    after: Decision | None
+
+    @property
+    def ref(self) -> str:
+        """Names the version of the thing."""
+        return self.candidate.ref
+
+
+def candidate_changes(was: Inputs, before: Assembled, would: Inputs, after: Assembled) -> tuple[Change, ...]:
+    """What comes in, what goes, what moves and what else changes, in this order, each in the order of its context."""
+    candidates = {(one.section, one.ref): one for inputs in (was, would) for one in inputs.candidates}
+    return tuple(
+        Change(change.effect, candidates[change.decision.section, change.decision.ref], change.before, change.after)
+        for change in changes_between(before.decisions, after.decisions)
+    )
+
+
+Asked = tuple[UUID, UUID | None, Selector]
+
+
+@dataclass(slots=True)
+class Today:
+    """The agents and teams that are still there, and what was found of theirs: each is looked for once."""
+
+    agents: dict[UUID, Agent]
+    teams: dict[UUID, Team]
+    _found: dict[Asked, Sequence[Candidate]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, assemblies: Sequence[Assembly]) -> "Today":
+        """Of these contexts, by one query each for agents and teams."""
+        agents = {assembly.agent_id for assembly in assemblies}
+        teams = {assembly.team_id for assembly in assemblies if assembly.team_id}
+        return cls(Agent.objects.in_bulk(agents), Team.objects.in_bulk(teams))
+
+    def zone(self, assembly: Assembly) -> ZoneInfo:
+        """The time zone of the context's agent; UTC where the agent is gone."""
+        agent = self.agents.get(assembly.agent_id)
+        return ZoneInfo(agent.timezone if agent else "UTC")
+
+    def found(self, assembly: Assembly, selector: Selector) -> Sequence[Candidate]:
+        """What the selector always includes for the context's agent and team; nothing where the agent is gone."""
+        asked = (assembly.agent_id, assembly.team_id, selector)
+        if asked not in self._found:
+            self._found[asked] = self._look(assembly, selector)
+        return self._found[asked]
+
+    def _look(self, assembly: Assembly, selector: Selector) -> Sequence[Candidate]:
+        agent = self.agents.get(assembly.agent_id)
+        if agent is None:
+            return ()
+        team = self.teams.get(assembly.team_id) if assembly.team_id else None
+        rule = Rule("", 1, "everywhere", Condition(), Actions(always_include=(selector,)))
+        situation = Situation(agent=agent, team=team, now=assembly.now, rules=(rule,))
+        return SOURCES[ALWAYS_INCLUDED.source].gather(situation, [ALWAYS_INCLUDED]).candidates
+
+
+LIMIT = 20
+"""The last contexts that are looked at."""
+SECONDS = 2.0
+"""After this time no further context is begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What the rule would have done to one context. Tokens and warnings are those that it would then have."""
+
+    assembly: Assembly
+    applied: bool
+    """The rule of that name had fired there, as it was then."""
+    applies: bool
+    tokens: int
+    warnings: tuple[WarningCode, ...]
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def breaks_promise(self) -> bool:
+        """Something that is always to be in would have had no room, and there was no such warning before."""
+        return WarningCode.RULE_NOT_KEPT in self.warnings and WarningCode.RULE_NOT_KEPT not in self.assembly.warnings
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """The last contexts with the rule, newest first. `damaged`: how many records could not be replayed; `untried`: for
+    how many there was no time."""
+
+    trials: tuple[Trial, ...]
+    damaged: int
+    untried: int
+
+    @property
+    def applying(self) -> int:
+        """In how many of them the rule would have applied."""
+        return sum(trial.applies for trial in self.trials)
+
+    @property
+    def changed(self) -> int:
+        """How many of them would have been different."""
+        return sum(bool(trial.changes) for trial in self.trials)
+
+
+class Unreplayable(Exception):
+    """The record does not give the recorded text any more."""
+
+
+def rule_try(*, rule: Rule, owner: Owner, principal: Principal, seconds: float = SECONDS) -> Trials:
+    """Try the rule on the last contexts of those it is for, of those that the principal may see. Stores nothing.
+
+    A rule of the same name that had fired is replaced; where the rule does not apply, it is taken out. A context that
+    was told again is tried once. At least one is tried, however little time there is.
+    """
+    started, trials, damaged = perf_counter(), list[Trial](), 0
+    last = list(_of(owner, Assembly.objects.visible_to(principal))[:LIMIT])
+    today = Today.of(last)
+    for assembly in last:
+        if trials and perf_counter() - started > seconds:
+            break
+        try:
+            trials.append(_tried(rule, assembly, today))
+        except (Unreplayable, RecordDamaged, *UNREADABLE):
+            damaged += 1
+        except TooCostly:
+            if not trials:
+                raise
+            break
+    return Trials(tuple(trials), damaged, len(last) - len(trials) - damaged)
+
+
+def _of(owner: Owner, assemblies: AssemblyQuerySet) -> AssemblyQuerySet:
+    """Those in which a rule of that owner could have fired, the newest first."""
+    assemblies = assemblies.filter(decided_in=None).order_by("-created", "-id")
+    if isinstance(owner, Agent):
+        return assemblies.filter(agent_id=owner.id)
+    if isinstance(owner, Team):
+        return assemblies.filter(team_id=owner.id)
+    return assemblies
+
+
+def _tried(rule: Rule, assembly: Assembly, today: Today) -> Trial:
+    fired = rules_replayed(assembly.request)
+    applies = rule.when.holds(facts_of(assembly, today.zone(assembly)))
+    others = [other for other in fired if other.name != rule.name]
+    applied = len(others) < len(fired)
+    if not applies and not applied:
+        return Trial(assembly, applied, applies, assembly.tokens, _warnings(assembly))
+    inputs = recorded(assembly).inputs
+    before = inputs.assembled()
+    if bytes.fromhex(before.sha256) != bytes(assembly.sha256):
+        raise Unreplayable
+    rules = in_order([*others, rule] if applies else others)
+    changed = with_rules(inputs, rules, lambda selector: today.found(assembly, selector))
+    after = changed.assembled()
+    return Trial(
+        assembly, applied, applies, after.tokens, after.warnings, candidate_changes(inputs, before, changed, after)
+    )
+
+
+def facts_of(assembly: Assembly, zone: ZoneInfo) -> Facts:
+    """What the conditions of rules asked about when the context was made. `zone` is the agent's."""
+    task = assembly.request.get("query", assembly.topic)
+    signals = assembly.request.get("signals") or {}
+    return Facts(
+        at=assembly.now.astimezone(zone),
+        task=task,
+        intent=signals.get("intent") or detect_intent(task),
+        agent=assembly.agent_slug,
+        team=assembly.team_slug,
+        profile=assembly.profile_name,
+    )
+
+
+def with_rules(inputs: Inputs, rules: tuple[Rule, ...], find: Callable[[Selector], Sequence[Candidate]]) -> Inputs:
+    """The inputs as they would be had these rules fired. `find` gives what a selector always includes today."""
+    candidates = [candidate for candidate in inputs.candidates if candidate.section != ALWAYS_INCLUDED.key]
+    return Inputs(
+        replace(inputs.request, rules=rules),
+        _with_room(inputs.profile, rules),
+        (*candidates, *_inclusions(inputs, rules, find)),
+    )
+
+
+def _with_room(profile: Profile, rules: tuple[Rule, ...]) -> Profile:
+    """The profile with the section of what is always included, or without it, as the rules need it."""
+    others = tuple(section for section in profile.sections if section.key != ALWAYS_INCLUDED.key)
+    has_room, needs_room = len(others) < len(profile.sections), any(rule.then.always_include for rule in rules)
+    if has_room and needs_room:
+        return profile
+    return with_room(replace(profile, sections=others), rules)
+
+
+def _inclusions(
+    inputs: Inputs, rules: tuple[Rule, ...], find: Callable[[Selector], Sequence[Candidate]]
+) -> list[Candidate]:
+    """What the rules always include, in their order. What the record knows is taken as it was then."""
+    then = {_unversioned(candidate.ref): candidate for candidate in inputs.candidates}
+    kept = [candidate for candidate in inputs.candidates if candidate.section == ALWAYS_INCLUDED.key]
+    answered = {selector for rule in inputs.request.rules for selector in rule.then.always_include}
+    found: dict[str, Candidate] = {}
+    for selector in dict.fromkeys(selector for rule in rules for selector in rule.then.always_include):
+        was = [candidate for candidate in kept if selects(selector, candidate, ALWAYS_INCLUDED)]
+        for candidate in was if selector in answered else find(selector):
+            known = then.get(_unversioned(candidate.ref), candidate)
+            found.setdefault(known.ref, replace(candidate, ref=known.ref, text=known.text))
+    return [replace(candidate, position=place) for place, candidate in enumerate(found.values())]
+
+
+def _unversioned(ref: str) -> str:
+    return ref.partition("@")[0]
+
+
+def _warnings(assembly: Assembly) -> tuple[WarningCode, ...]:
+    return tuple(WarningCode(code) for code in assembly.warnings)

@@ -1,0 +1,196 @@
+"""What trying a rule found, in words.
+
+The panel that says what a rule would have changed: of the stored one, and of one that is being written.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
+
+from assembly.engine.diff import Effect
+from assembly.engine.reasons import sentence
+from assembly.engine.rule_effects import ALWAYS_INCLUDED
+from assembly.engine.types import Decision
+from assembly.models import Assembly, StoredRule
+from assembly.profiles.yaml_reader import UnreadableProfile
+from assembly.records.item_titles import reason, title_of
+from assembly.rules.catalogue import rule_drafted
+from assembly.rules.editor import Editor
+from assembly.rules.services import Owner, rule_for, scope_of
+from assembly.rules.views import facts_of_rule
+from assembly.simulation.rule_backtest.service import Change, Trial, Trials, rule_try
+from teams.principal import Principal
+from teams.views.asking import asking
+
+TAGS: Mapping[Effect, tuple[str, str]] = {
+    "in": ("comes in", "good"),
+    "out": ("goes", "bad"),
+    "moved": ("moves", "plain"),
+    "changed": ("counts otherwise", "plain"),
+}
+SHOWN = 6
+"""Changes of one context that are shown at once; the others are folded away."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRow:
+    """What becomes of one item. `tone` is good, bad or plain."""
+
+    tag: str
+    tone: str
+    title: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRow:
+    """A context in which the rule would have changed something, or had a say at least."""
+
+    assembly: Assembly
+    headline: str
+    changes: tuple[ChangeRow, ...]
+    breaks_promise: bool
+
+    @property
+    def first(self) -> tuple[ChangeRow, ...]:
+        """The changes that are shown at once."""
+        return self.changes[:SHOWN]
+
+    @property
+    def rest(self) -> tuple[ChangeRow, ...]:
+        """Those that are folded away."""
+        return self.changes[SHOWN:]
+
+
+def trials_headline(trials: Trials) -> str:
+    """What came of it all, in a sentence or two."""
+    tried = len(trials.trials)
+    if not tried:
+        return _("There is no context yet on which it could be tried.")
+    if not trials.applying:
+        said = ngettext(
+            "It would not have applied to the last context.",
+            "It would have applied to none of the last %(tried)s contexts.",
+            tried,
+        )
+    else:
+        said = ngettext(
+            "It would have applied to the last context.",
+            "It would have applied to %(applying)s of the last %(tried)s contexts.",
+            tried,
+        )
+    changed = ngettext(
+        "%(changed)s would have been different.", "%(changed)s would have been different.", trials.changed
+    )
+    counts = {"tried": tried, "applying": trials.applying, "changed": trials.changed or _("None")}
+    return f"{said} {changed}" % counts
+
+
+def trial_rows(trials: Trials) -> list[TrialRow]:
+    """The contexts that say something about the rule, the newest first."""
+    telling = [trial for trial in trials.trials if trial.applies or trial.changes]
+    return [TrialRow(trial.assembly, _headline(trial), _change_rows(trial), trial.breaks_promise) for trial in telling]
+
+
+def _headline(trial: Trial) -> str:
+    tokens = {"before": f"{trial.assembly.tokens:,}", "after": f"{trial.tokens:,}"}
+    if not trial.changes:
+        return _("It would have applied, and changed nothing.")
+    begun = _("It had applied, and would not now: ") if trial.applied and not trial.applies else ""
+    if tokens["before"] == tokens["after"]:
+        return begun + _("%(after)s tokens, as before.") % tokens
+    return begun + _("%(after)s tokens instead of %(before)s.") % tokens
+
+
+def _change_rows(trial: Trial) -> tuple[ChangeRow, ...]:
+    labels = {section["key"]: section["label"] for section in trial.assembly.sections}
+    labels |= {ALWAYS_INCLUDED.key: ALWAYS_INCLUDED.label}
+    titles = {change.ref: title_of(change.candidate) for change in trial.changes}
+    return tuple(
+        ChangeRow(*TAGS[change.effect], titles[change.ref], _why(change, labels, titles)) for change in trial.changes
+    )
+
+
+def _why(change: Change, labels: Mapping[str, str], titles: Mapping[str, str]) -> str:
+    if change.effect == "changed" and change.before and change.after:
+        return _shift(change.before, change.after, labels)
+    if change.after is None:
+        return _("No rule would always include it any more.")
+    label = labels[change.after.section]
+    return f"{label}: {reason(change.after, label, titles)}"
+
+
+def _shift(before: Decision, after: Decision, labels: Mapping[str, str]) -> str:
+    """How an item counts that stays where it was."""
+    parts = []
+    if before.score != after.score and before.score is not None and after.score is not None:
+        scores = {"before": f"{before.score:.2f}", "after": f"{after.score:.2f}"}
+        parts.append(_("it scores %(after)s instead of %(before)s") % scores)
+    if before.rank != after.rank:
+        parts.append(_("place %(after)s instead of %(before)s") % {"before": before.rank, "after": after.rank})
+    label = labels[after.section]
+    if not parts or before.code != after.code:
+        parts.append(sentence(after, label).rstrip("."))
+    if not after.included:
+        parts.append(_("still left out"))
+    return f"{label}: {'; '.join(parts)}."
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What came of trying. With a `fault`, nothing was tried."""
+
+    headline: str
+    rows: list[TrialRow]
+    trials: Trials | None = None
+    fault: str = ""
+    includes: bool = False
+    """The rule always includes something: that is taken as it is today."""
+
+    @property
+    def status(self) -> int:
+        """Of the page that shows it."""
+        return 422 if self.fault else 200
+
+
+def failed(fault: str) -> Attempt:
+    """Nothing could be tried, because of that."""
+    return Attempt(_("This cannot be tried yet."), [], fault=fault)
+
+
+def attempted(principal: Principal, content: str, owner: Owner, *, name: str, version: int) -> Attempt:
+    """The rule that the text would be, tried for the owner."""
+    try:
+        rule = rule_drafted(content, name=name, version=version, scope=scope_of(owner))
+    except UnreadableProfile as fault:
+        return failed(fault.detail)
+    trials = rule_try(rule=rule, owner=owner, principal=principal)
+    return Attempt(trials_headline(trials), trial_rows(trials), trials, includes=bool(rule.then.always_include))
+
+
+def tried_draft(editor: Editor, attempt: Callable[[str], Attempt]) -> Attempt:
+    """What is being written, tried; where fields cannot be used, these say why."""
+    content = editor.content()
+    if content is None:
+        return failed(_("Some of what is filled in cannot be used: see there."))
+    return attempt(content)
+
+
+@require_POST
+def rule_attempt(request: HttpRequest, name: str) -> HttpResponse:
+    """The rule's page with what it would have changed, for all who may read it. The stored text is tried."""
+    principal = asking(request)
+    rule: StoredRule = rule_for(principal, name)
+    attempt = attempted(principal, rule.content, rule.owner, name=rule.name, version=rule.version)
+    context = {**facts_of_rule(principal, rule), "attempt": attempt}
+    return render(request, "assembly/rule.html", context, status=panel_status(request, attempt))
+
+
+def panel_status(request: HttpRequest, attempt: Attempt) -> int:
+    """htmx puts nothing on the page of an answer that is an error, and the panel says what is wrong."""
+    return 200 if request.headers.get("HX-Request") else attempt.status

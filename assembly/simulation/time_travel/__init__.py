@@ -1,0 +1,1 @@
+"""Time travel assembles a context from the data of an earlier moment."""

@@ -1,0 +1,177 @@
+"""What looking back over REST takes and gives.
+
+REST: what an agent would have been told at a moment. Nothing is recorded.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agents.access import agent_for
+from agents.models import Agent
+from assembly.access import assembly_for
+from assembly.comparison.rerun import asked_then
+from assembly.contexts.serializers import WarningSerializer
+from assembly.engine.codes import DECISION_CODES
+from assembly.engine.reasons import sentence, warning_sentence
+from assembly.engine.types import STATUSES, Decision
+from assembly.models import Assembly
+from assembly.pipeline.request import DEFAULT_PROFILE, DEFAULT_TOKENIZER, MAX_TOKENS, MAX_TOPIC_CHARACTERS, Asked
+from assembly.profiles.shipped import SHIPPED
+from assembly.records.reader import recorded
+from assembly.simulation.time_travel.nearest import Near, contexts_near
+from assembly.simulation.time_travel.service import AsOf, assemble_as_of
+from config.http.api import StrictSerializer
+from config.http.errors import NotFound
+from config.http.fields import ExactText, Moment
+from teams.access import team_for
+from teams.api.view import ApiView
+from teams.models import Team
+
+
+class MomentSerializer(StrictSerializer):
+    at = Moment(
+        help_text="The moment, as 2026-03-01T12:00:00Z; without an offset it is UTC. In an address, + is written %2B."
+    )
+
+
+class AsOfRequestSerializer(MomentSerializer):
+    team = ExactText(max_length=60, required=False, default="", help_text="The slug of one of the agent's teams.")
+    topic = ExactText(max_length=MAX_TOPIC_CHARACTERS, required=False, allow_blank=True, default="")
+    profile = ExactText(
+        max_length=60,
+        required=False,
+        default=DEFAULT_PROFILE,
+        help_text=f"{', '.join(SHIPPED)}, or one that your admins had written by then.",
+    )
+    max_tokens = serializers.IntegerField(
+        min_value=0, max_value=MAX_TOKENS, required=False, default=None, help_text="The profile's own unless given."
+    )
+    tokenizer = ExactText(max_length=60, required=False, default=DEFAULT_TOKENIZER)
+
+
+class AsOfItemSerializer(serializers.Serializer[Any]):
+    ref = serializers.CharField(help_text="With the version of then, where it keeps versions.")
+    section = serializers.CharField()
+    code = serializers.ChoiceField(choices=DECISION_CODES)
+    included = serializers.BooleanField()
+    reason = serializers.CharField(help_text="The code as a plain sentence.")
+    rank = serializers.IntegerField(allow_null=True)
+    tokens = serializers.IntegerField()
+    tokens_full = serializers.IntegerField()
+
+
+class AsOfSectionSerializer(serializers.Serializer[Any]):
+    key = serializers.CharField()
+    layer = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # the heading; DRF has an attribute of this name
+    tokens = serializers.IntegerField()
+    cap = serializers.IntegerField(allow_null=True, help_text="null: no cap of its own.")
+    status = serializers.ChoiceField(choices=STATUSES)
+
+
+class NearSerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    created = serializers.DateTimeField()
+    topic = serializers.CharField()
+
+
+class NearestSerializer(serializers.Serializer[Any]):
+    before = NearSerializer(allow_null=True, help_text="The last recorded up to the moment.")
+    after = NearSerializer(allow_null=True, help_text="The first recorded after it.")
+
+
+class AsOfSerializer(serializers.Serializer[Any]):
+    at = serializers.DateTimeField()
+    agent = serializers.CharField()
+    team = serializers.CharField(allow_null=True)
+    topic = serializers.CharField()
+    profile = serializers.CharField()
+    profile_version = serializers.IntegerField(help_text="The version of then.")
+    tokenizer = serializers.CharField()
+    budget = serializers.IntegerField()
+    tokens = serializers.IntegerField()
+    truncated = serializers.BooleanField()
+    warnings = WarningSerializer(many=True)
+    sha256 = serializers.CharField(help_text="Of the content in UTF-8, hexadecimal.")
+    content = serializers.CharField(help_text="What the agent would have been told.")
+    sections = AsOfSectionSerializer(many=True)
+    items = AsOfItemSerializer(many=True, help_text="All that was considered, in the order of deciding.")
+    limits = WarningSerializer(many=True, help_text="What is not as of then, since nobody keeps its history.")
+    nearest = NearestSerializer(help_text="What the agent was really told near then.")
+
+
+NAMES = ("at", "team", "topic", "profile", "max_tokens", "tokenizer")
+
+
+class AgentAsOf(ApiView):
+    @extend_schema(operation_id="agents_as_of", parameters=[AsOfRequestSerializer], responses=AsOfSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        """What the agent would have been told at that moment, from the versions that stood then.
+
+        What could not be taken as of then is named under `limits`. Nothing is recorded.
+        """
+        wishes = self.validated(AsOfRequestSerializer, self.query(*NAMES))
+        agent = agent_for(self.principal, slug)
+        moment, named = wishes.pop("at"), wishes.pop("team")
+        team = team_for(self.principal, named) if named else None
+        found = assemble_as_of(agent=agent, team=team, asked=Asked(**wishes), moment=moment, principal=self.principal)
+        near = contexts_near(agent=agent, team=team, moment=moment, principal=self.principal)
+        return Response(AsOfSerializer(_document(agent, team, found, near)).data)
+
+
+class AssemblyAsOf(ApiView):
+    @extend_schema(operation_id="assemblies_as_of", parameters=[MomentSerializer], responses=AsOfSerializer)
+    def get(self, request: Request, id_: UUID) -> Response:
+        """What the request of this assembly would have brought at another moment.
+
+        Its agent and its team must still be there. What was added to it afterwards is left aside. Nothing is recorded.
+        """
+        moment = self.validated(MomentSerializer, self.query("at"))["at"]
+        assembly = assembly_for(self.principal, id_)
+        agent, team = _owners(self, assembly)
+        asked = asked_then(recorded(assembly))
+        found = assemble_as_of(agent=agent, team=team, asked=asked, moment=moment, principal=self.principal)
+        near = contexts_near(agent=agent, team=team, moment=moment, principal=self.principal)
+        return Response(AsOfSerializer(_document(agent, team, found, near)).data)
+
+
+def _owners(view: ApiView, assembly: Assembly) -> tuple[Agent, Team | None]:
+    """Raises NotFound where one of them was deleted."""
+    agent = Agent.objects.visible_to(view.principal).filter(id=assembly.agent_id).first()
+    if agent is None:
+        raise NotFound(f"The agent “{assembly.agent_slug}”")
+    if assembly.team_id is None:
+        return agent, None
+    team = Team.objects.visible_to(view.principal).filter(id=assembly.team_id).first()
+    if team is None:
+        raise NotFound(f"The team “{assembly.team_slug}”")
+    return agent, team
+
+
+def _document(agent: Agent, team: Team | None, found: AsOf, near: Near) -> dict[str, Any]:
+    told, made = found.told, found.told.assembled
+    labels = {section.key: section.label for section in made.sections}
+    return {
+        "at": found.moment,
+        "agent": agent.slug,
+        "team": team.slug if team else None,
+        "topic": told.request.topic,
+        "profile": told.profile.name,
+        "profile_version": told.profile.version,
+        "tokenizer": told.request.tokenizer,
+        **{name: getattr(made, name) for name in ("budget", "tokens", "truncated", "sha256", "content", "sections")},
+        "warnings": [{"code": code, "message": warning_sentence(code)} for code in made.warnings],
+        "items": [_item_document(decision, labels[decision.section]) for decision in made.decisions],
+        "limits": [{"code": limit.code, "message": limit.sentence} for limit in found.limits],
+        "nearest": {"before": near.before, "after": near.after},
+    }
+
+
+def _item_document(decision: Decision, label: str) -> dict[str, Any]:
+    names = ("ref", "section", "code", "included", "rank", "tokens", "tokens_full")
+    return {**{name: getattr(decision, name) for name in names}, "reason": sentence(decision, label)}

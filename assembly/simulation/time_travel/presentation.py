@@ -1,0 +1,192 @@
+"""A context of another moment in the words and shapes of its page. Pure: everything comes in as values.
+
+What became of a context of another moment since: item by item, in words. Pure.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from agents.models import Agent
+from assembly.contexts.items import Tag, is_left_out, tag_of_code
+from assembly.contexts.links import Whereabouts
+from assembly.engine.codes import Code, WarningCode
+from assembly.engine.diff import Change, compare
+from assembly.engine.types import Decision, SectionResult
+from assembly.records.item_titles import reason, title_of
+from assembly.simulation.time_travel.result import Told
+from assembly.simulation.time_travel.service import AsOf
+
+
+@dataclass(frozen=True, slots=True)
+class ToldItem:
+    """An item as it was then. `version`: its number, "" for what has none; `address`: where that can be read."""
+
+    decision: Decision
+    title: str
+    tag: Tag
+    why: str
+    version: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToldSection:
+    """A section with what is in, in its order, and what is left out."""
+
+    result: SectionResult
+    layer: str
+    included: tuple[ToldItem, ...]
+    left_out: tuple[ToldItem, ...]
+
+
+def headline(found: AsOf, agent: Agent) -> str:
+    """How much would have been told when, and what of it not, in a sentence or two."""
+    made = found.told.assembled
+    facts = {
+        "agent": agent.name,
+        "when": _("On %(day)s at %(time)s")
+        % {"day": date_format(found.moment, "l, j F Y"), "time": f"{found.moment:%H:%M}"},
+        "tokens": f"{made.tokens:,}",
+        "budget": f"{made.budget:,}",
+    }
+    told = _("%(when)s, %(agent)s would have been told %(tokens)s of a possible %(budget)s tokens.")
+    if WarningCode.BUDGET_EXCEEDED in made.warnings:
+        told = _("%(when)s, %(agent)s would have been told %(tokens)s tokens, more than the %(budget)s allowed.")
+    return f"{told % facts} {_losses(made.decisions)}"
+
+
+def _losses(decisions: Sequence[Decision]) -> str:
+    cut = sum(decision.code is Code.TRUNCATED for decision in decisions)
+    out = sum(is_left_out(decision) for decision in decisions)
+    said = []
+    if cut:
+        said.append(ngettext("%(count)s text would have been cut.", "%(count)s texts would have been cut.", cut))
+    if out:
+        said.append(
+            ngettext("%(count)s item would have been left out.", "%(count)s items would have been left out.", out)
+        )
+    counts = [count for count in (cut, out) if count]
+    return " ".join(one % {"count": f"{count:,}"} for one, count in zip(said, counts, strict=True)) or _(
+        "Nothing would have been left out."
+    )
+
+
+def told_sections(told: Told, agent: str, team: str) -> list[ToldSection]:
+    """The sections in which there was something to tell, in order. The slugs say where items are found today."""
+    items = _items(told, Whereabouts(agent, team))
+    return [
+        ToldSection(
+            result=section,
+            layer=section.layer.lower(),
+            included=tuple(item for item in sorted(items, key=_place) if _is_in(item, section)),
+            left_out=tuple(item for item in items if _is_out(item, section)),
+        )
+        for section in told.assembled.sections
+        if section.considered and section.status != "empty"
+    ]
+
+
+def version_of(ref: str) -> str:
+    """The number of the version that a ref names; "" for what has none."""
+    return ref.rpartition("@")[2].partition("#")[0] if "@" in ref else ""
+
+
+def _items(told: Told, whereabouts: Whereabouts) -> list[ToldItem]:
+    labels = {section.key: section for section in told.assembled.sections}
+    titles = {candidate.ref: title_of(candidate) for candidate in told.candidates}
+    offered = {(candidate.section, candidate.ref): candidate for candidate in told.candidates}
+    return [
+        ToldItem(
+            decision=decision,
+            title=titles[decision.ref],
+            tag=tag_of_code(decision.code),
+            why=reason(decision, labels[decision.section].label, titles),
+            version=version_of(decision.ref),
+            address=whereabouts.address_of(offered[decision.section, decision.ref]),
+        )
+        for decision in told.assembled.decisions
+    ]
+
+
+def _place(item: ToldItem) -> int:
+    return item.decision.start or 0
+
+
+def _is_in(item: ToldItem, section: SectionResult) -> bool:
+    return item.decision.section == section.key and item.decision.included
+
+
+def _is_out(item: ToldItem, section: SectionResult) -> bool:
+    return item.decision.section == section.key and is_left_out(item.decision)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSince:
+    """An item that a reader would find different now."""
+
+    title: str
+    section: str
+    layer: str
+    tag: Tag
+    why: str
+
+
+def changes_since(then: Told, now: Told) -> list[ChangeSince]:
+    """What is new, what is gone, and what says something else; a change of score or place alone is none."""
+    comparison = compare(then.assembled, now.assembled)
+    sections = {one.section.key: one.section for one in comparison.sections}
+    candidates = {one.ref: one for told in (then, now) for one in told.candidates}
+    return [
+        ChangeSince(
+            title=title_of(candidates[change.decision.ref]),
+            section=sections[change.decision.section].label,
+            layer=sections[change.decision.section].layer.lower(),
+            tag=_tag(change),
+            why=" ".join(_why(change)),
+        )
+        for change in comparison.changes
+        if _is_told_otherwise(change)
+    ]
+
+
+def _is_told_otherwise(change: Change) -> bool:
+    before, after = change.before, change.after
+    if change.effect != "changed" or not (before and after):
+        return True
+    return after.included and _standing(before) != _standing(after)
+
+
+def _standing(decision: Decision) -> tuple[object, ...]:
+    """Which version, in or cut how, and how many characters of it."""
+    return decision.ref, decision.code, (decision.end or 0) - (decision.start or 0)
+
+
+def _tag(change: Change) -> Tag:
+    tags = {
+        "in": Tag(_("new"), "good"),
+        "out": Tag(_("gone"), "bad"),
+        "moved": Tag(_("moved"), "plain"),
+        "changed": Tag(_("changed"), "warn"),
+    }
+    return tags[change.effect]
+
+
+def _why(change: Change) -> Iterator[str]:
+    before, after = change.before, change.after
+    if before is None:
+        yield _("It was not considered then.")
+    elif after is None:
+        yield _("It is not considered any more.")
+    elif change.effect == "in":
+        yield _("It was left out then.")
+    elif change.effect == "out":
+        yield _("It is left out now.")
+    elif version_of(before.ref) != version_of(after.ref):
+        versions = {"then": version_of(before.ref), "now": version_of(after.ref)}
+        yield _("Version %(then)s then, version %(now)s now.") % versions
+    else:
+        yield _("The same version, of which another part is told.")

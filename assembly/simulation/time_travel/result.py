@@ -1,0 +1,21 @@
+"""A context that was made to be looked at, and is on no record."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from assembly.engine.profile import Profile
+from assembly.engine.types import Assembled, Candidate, Request
+from assembly.pipeline.read_plan import SourceReport
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What was asked of the engine, what it made of it, and how its sources did."""
+
+    request: Request
+    profile: Profile
+    assembled: Assembled
+    candidates: Sequence[Candidate]
+    reports: Sequence[SourceReport]
+    extracted: int
+    """Summaries that a model would have been asked for; here they are extracts."""

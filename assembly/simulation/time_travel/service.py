@@ -1,0 +1,138 @@
+"""Which moments can be looked back to.
+
+What an agent would have been told at a moment: the same reading and the same engine, on what there was then.
+
+Nothing is recorded, nothing is cached, no model is asked for a summary, and no agent notices.
+"""
+
+import datetime
+from dataclasses import dataclass, replace
+from time import monotonic
+from zoneinfo import ZoneInfo
+
+from django.utils import timezone
+
+from agents.models import Agent
+from assembly.pipeline.gather import gather
+from assembly.pipeline.prepare import Prepared, prepare
+from assembly.pipeline.read_plan import Gathered
+from assembly.pipeline.request import Asked, session_named
+from assembly.pipeline.summaries.resolve import settle
+from assembly.simulation.time_travel.limitations import Facts, Limit, limits_of
+from assembly.simulation.time_travel.result import Told
+from assembly.simulation.time_travel.shadow_tables import meanings_restored, past
+from assembly.sources.deadline import TimeBudget
+from assembly.sources.external.questions import SOURCE as EXTERNAL
+from config.http.errors import Invalid, NotFound
+from config.http.tracing import span
+from memories.embedders import waiting_at_most
+from teams.models import Team
+from teams.principal import Principal
+
+
+def refuse_moment(agent: Agent, moment: datetime.datetime) -> None:
+    """Raises Invalid for what is still to come, and for what was before there was the agent."""
+    if moment > timezone.now():
+        raise Invalid("at", "This moment is still to come. Choose one that has passed.", "future")
+    if moment < agent.created:
+        began = f"{agent.created.astimezone(ZoneInfo(agent.timezone)):%Y-%m-%d %H:%M:%S}"
+        detail = f"{agent.name} was made on {began} ({agent.timezone}). Choose a later moment."
+        raise Invalid("at", detail, "before_agent")
+
+
+def last_noon(agent: Agent) -> datetime.datetime:
+    """The last noon where the agent works; where it is younger than that, the present minute."""
+    now = timezone.now().astimezone(ZoneInfo(agent.timezone))
+    noon = now.replace(hour=12, minute=0, second=0, microsecond=0)
+    noon = noon if noon <= now else noon - datetime.timedelta(days=1)
+    return noon if noon >= agent.created else now.replace(second=0, microsecond=0)
+
+
+SECONDS = 20.0
+"""For a look into the past, which finds fewer indexes and is nobody's conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class AsOf:
+    """What would have been told at the moment, and what could not be taken as of then."""
+
+    moment: datetime.datetime
+    told: Told
+    limits: tuple[Limit, ...]
+
+
+def assemble_as_of(
+    *, agent: Agent, team: Team | None = None, asked: Asked, moment: datetime.datetime, principal: Principal
+) -> AsOf:
+    """The context that the agent would have got at the moment, whatever `now` the wishes name.
+
+    Raises Invalid for a moment that cannot be looked back to, and as `assembly.pipeline.service.assemble` does.
+    Whether the principal may do this is for the caller to decide; what others deleted is counted for admins alone.
+    """
+    refuse_moment(agent, moment)
+    time = TimeBudget(monotonic(), SECONDS)
+    with span("as of"):
+        with past(moment, [agent.id, *([team.id] if team else [])]):
+            begun = _in_session(agent, asked)
+            prepared = prepare(agent, team, begun, moment)
+            meaningless = _meaningless(prepared, time)
+            gathered = _gathered(prepared, time)
+        told = _told(prepared, gathered, time)
+    facts = Facts(told=told, meaningless=meaningless, out_of_session=begun != asked, counts=principal.is_admin)
+    return AsOf(moment, told, limits_of(agent, team, moment, facts))
+
+
+def assemble_unrecorded(*, agent: Agent, team: Team | None = None, asked: Asked, now: datetime.datetime) -> Told:
+    """The context that the agent would get at this moment, made in the same way: to be laid beside one of the past.
+
+    Raises as `assemble_as_of` does.
+    """
+    time = TimeBudget(monotonic(), SECONDS)
+    prepared = prepare(agent, team, asked, now)
+    return _told(prepared, _gathered(prepared, time), time)
+
+
+def _in_session(agent: Agent, asked: Asked) -> Asked:
+    """The wishes; outside any session, where theirs was not begun yet, or is gone."""
+    try:
+        session_named(agent, asked.session)
+    except NotFound:
+        return replace(asked, session="")
+    return asked
+
+
+def _meaningless(prepared: Prepared, time: TimeBudget) -> int:
+    """How many memories of then cannot be found by meaning. An embedder on a server has the time of one source."""
+    if not _asks_by_meaning(prepared):
+        return 0
+    with waiting_at_most(time.left_for_one_source):
+        return meanings_restored()
+
+
+def _asks_by_meaning(prepared: Prepared) -> bool:
+    """Whether something is searched for: where there is no topic, a task may give one."""
+    sources = {section.source for section in prepared.profile.sections}
+    return bool(prepared.situation.topic.strip()) or "task_stack" in sources
+
+
+def _gathered(prepared: Prepared, time: TimeBudget) -> Gathered:
+    """What the sources have; those elsewhere know nothing of the past and are not asked."""
+    agent, team = prepared.situation.agent, prepared.situation.team
+    at_hand = tuple(section for section in prepared.profile.sections if section.source != EXTERNAL)
+    gathered = gather(replace(prepared.profile, sections=at_hand), prepared.situation, time)
+    if team is not None and not gathered.opening.in_team:
+        raise Invalid("team", f"{agent.name} does not work in {team.name}. Choose one of its teams.", "not_in_team")
+    return gathered
+
+
+def _told(prepared: Prepared, gathered: Gathered, time: TimeBudget) -> Told:
+    ruled = prepared.under_rules(gathered.situation)
+    settled = settle(ruled.request, ruled.profile, gathered.candidates, ruled.tokenizer, time, ask_model=False)
+    return Told(
+        request=ruled.request,
+        profile=ruled.profile,
+        assembled=settled.assembled,
+        candidates=settled.candidates,
+        reports=gathered.reports,
+        extracted=sum(one.fell_back for one in settled.rounds),
+    )

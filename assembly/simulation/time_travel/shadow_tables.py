@@ -1,0 +1,212 @@
+"""What each table held at a moment, in SQL: what keeps versions, in its version of then; anything else that was there.
+
+`moment` and `owners` are settings of the transaction: see `past`.
+
+The database as it was at a moment: for one transaction, which is undone, its tables hold what they held then.
+
+What reads contexts names tables without a schema. So the same statements read the past where temporary relations of the
+same names are found first, and nothing on the way to a context has to know of it.
+
+What memories meant that said something else then: their vectors are made again, for nobody keeps them.
+"""
+
+import datetime
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.backends.utils import CursorWrapper
+from django.db.models import GeneratedField, Model
+from pgvector import Vector as Written
+
+from agents.models import AgentFile, AgentFileVersion, DailyLog, DailyLogVersion
+from assembly.models import StoredProfile, StoredProfileVersion, StoredRule, StoredRuleVersion
+from memories.directions import embedded
+from memories.embedders import EmbedderFailed
+from memories.models import (
+    Document,
+    Entity,
+    Event,
+    Memory,
+    MemoryVersion,
+    Pattern,
+    Relation,
+    Session,
+    TaskFrame,
+    Thread,
+    Tool,
+)
+from memories.spaces import SLOTS, Space, active_space
+from teams.files import Version
+from teams.models import TeamFile, TeamFileVersion
+
+MOMENT = "current_setting('dossier.as_of')::timestamptz"
+OWNERS = "current_setting('dossier.as_of_owners')::uuid[]"
+
+UNVERSIONED: tuple[type[Model], ...] = (
+    Session,
+    Event,
+    TaskFrame,
+    Entity,
+    Relation,
+    Pattern,
+    Thread,
+    Tool,
+    Document,
+)
+"""Of these nobody keeps what they were before they were changed."""
+
+# A version that changed no word switched the rule on or off: nothing else makes one.
+SWITCHED_SINCE = f"""
+SELECT count(*) % 2 = 1 FROM rule_versions AS switch JOIN rule_versions AS before
+    ON before.file_id = switch.file_id AND before.version = switch.version - 1 AND before.content = switch.content
+WHERE switch.file_id = now.id AND switch.created > {MOMENT}
+"""  # noqa: S608 - constants alone are put in, here and below
+
+SAME_TEXT = "told.content = now.text"
+
+
+def _newest(model: type[Model], versions: type[Version], **otherwise: str) -> str:
+    """Each row in its newest version of then, with the columns of its table. `otherwise`: expressions by column."""
+    kept = {field.column for field in versions._meta.concrete_fields} - {"id", "created"}  # noqa: SLF001 - as documented
+    columns = [field.column for field in model._meta.concrete_fields]  # noqa: SLF001
+    told = {column: f"told.{column}" if column in kept else f"now.{column}" for column in columns} | otherwise
+    return f"""
+        SELECT {", ".join(f"{expression} AS {column}" for column, expression in told.items())}
+        FROM {model._meta.db_table} AS now CROSS JOIN LATERAL (
+            SELECT * FROM {versions._meta.db_table} AS version
+            WHERE version.file_id = now.id AND version.created <= {MOMENT} ORDER BY version.version DESC LIMIT 1
+        ) AS told"""  # noqa: S608, SLF001
+
+
+def _made(model: type[Model]) -> str:
+    """The rows that were there, as they are now."""
+    return f"SELECT * FROM {model._meta.db_table} WHERE created <= {MOMENT}"  # noqa: S608, SLF001
+
+
+def _directions() -> dict[str, str]:
+    """A memory's vectors, where it said then what it says now."""
+    columns = {slot: f"CASE WHEN {SAME_TEXT} THEN now.{slot} END" for slot in SLOTS}
+    names = {f"{slot}_model": f"CASE WHEN {SAME_TEXT} THEN now.{slot}_model ELSE '' END" for slot in SLOTS}
+    return columns | names
+
+
+MEMORIES = f"""
+{
+    _newest(
+        Memory,
+        MemoryVersion,
+        text="told.content",
+        superseded_by_id="told.superseded_by",
+        language="coalesce(nullif(told.language, ''), now.language)",
+        **_directions(),
+        reworded=f"NOT {SAME_TEXT}",
+    )
+}
+WHERE now.agent_id = ANY({OWNERS}) OR now.team_id = ANY({OWNERS})
+"""
+"""The owners' memories. `reworded`: one that says something else now; its words and vectors of then are to be made."""
+
+VIEWS: Mapping[str, str] = {
+    "agent_md_files": _newest(AgentFile, AgentFileVersion, updated_at="told.created"),
+    "team_md_files": _newest(TeamFile, TeamFileVersion, updated_at="told.created"),
+    "daily_logs": _newest(DailyLog, DailyLogVersion, updated_at="told.created"),
+    "profiles": _newest(StoredProfile, StoredProfileVersion, updated_at="told.created"),
+    "rules": _newest(
+        StoredRule, StoredRuleVersion, updated_at="told.created", enabled=f"(now.enabled <> ({SWITCHED_SINCE}))"
+    ),
+    **{model._meta.db_table: _made(model) for model in UNVERSIONED},  # noqa: SLF001
+    # It reads the view of documents, which is laid before it.
+    "chunks": "SELECT chunks.* FROM chunks JOIN documents ON documents.id = document_id",
+}
+"""By table, what stands in its place, in the order in which they are laid."""
+
+ONE_SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"
+SET = """
+SELECT set_config('dossier.as_of', %s, true), set_config('dossier.as_of_owners', %s, true)
+"""
+# Searches of large owners name places of rows, which a view has not, and go from row to row by time.
+LAY_MEMORIES = f"""
+CREATE TEMPORARY TABLE memories ON COMMIT DROP AS {MEMORIES};
+CREATE INDEX ON memories (id);
+CREATE INDEX ON memories (agent_id, (coalesce(occurred_at, created)));
+CREATE INDEX ON memories (team_id, (coalesce(occurred_at, created)));
+CREATE INDEX ON memories (agent_id, language) WHERE language <> 'english';
+CREATE INDEX ON memories (team_id, language) WHERE language <> 'english';
+"""
+LAY_VIEWS = ";".join(f"CREATE TEMPORARY VIEW {name} AS {rows}" for name, rows in VIEWS.items())
+# Another path than before: so PostgreSQL plans prepared statements anew, now and once this is over. From here on
+# nothing but what is temporary can be written.
+ENTER = """
+SELECT set_config('search_path', 'pg_temp, ' || current_setting('search_path'), true);
+SET LOCAL transaction_read_only = on
+"""
+
+
+@contextmanager
+def past(moment: datetime.datetime, owners: Sequence[UUID]) -> Iterator[None]:
+    """Within, the database is as it was at the moment, as far as that is known; of memories, it has the owners' alone.
+
+    The role of the app needs the right to make temporary tables, which PostgreSQL gives to everybody.
+    """
+    within = connection.in_atomic_block
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            if not within:
+                cursor.execute(ONE_SNAPSHOT)
+            cursor.execute(SET, [moment.isoformat(), f"{{{','.join(map(str, owners))}}}"])
+            cursor.execute(LAY_MEMORIES)
+            _find_words_again(cursor)
+            cursor.execute(LAY_VIEWS)
+            cursor.execute(ENTER)
+        yield
+        transaction.set_rollback(True)
+
+
+def _find_words_again(cursor: CursorWrapper) -> None:
+    """Memories that said something else then are found by what they said."""
+    search = Memory._meta.get_field("search")  # noqa: SLF001 - Django's documented introspection
+    assert isinstance(search, GeneratedField)  # noqa: S101
+    expression, parameters = search.generated_sql(connection)
+    cursor.execute(f"UPDATE memories SET search = {expression} WHERE reworded", parameters)  # noqa: S608 - a field's own
+
+
+MOST = 1_000
+"""Texts that are embedded for one look into the past: about a second."""
+
+REWORDED = "SELECT id, text FROM memories WHERE reworded ORDER BY created DESC, id LIMIT %s"
+HOW_MANY = "SELECT count(*) FROM memories WHERE reworded"
+
+logger = logging.getLogger(__name__)
+
+
+def meanings_restored() -> int:
+    """Give the memories of the past the vectors of what they said, within `past`. How many are without one after it.
+
+    Those are found by their words alone.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(REWORDED, [MOST])
+        rows = cursor.fetchall()
+        if not rows:
+            return 0
+        cursor.execute(HOW_MANY)
+        reworded: int = cursor.fetchone()[0]
+    return reworded - _embed(active_space(), [id_ for id_, _ in rows], [text for _, text in rows])
+
+
+def _embed(space: Space, ids: list[str], texts: list[str]) -> int:
+    """How many could be embedded."""
+    try:
+        vectors = embedded(space, texts)
+    except EmbedderFailed as error:
+        logger.warning("texts of then were not embedded: %s", error)
+        return 0
+    written = [None if vector is None else Written(vector).to_text() for vector in vectors]
+    rows = [(vector, space.model, id_) for vector, id_ in zip(written, ids, strict=True)]
+    update = f"UPDATE memories SET {space.slot} = %s::vector, {space.model_column} = %s WHERE id = %s"  # noqa: S608 - names of columns alone
+    with connection.cursor() as cursor:
+        cursor.executemany(update, rows)
+    return len(rows)

@@ -1,0 +1,93 @@
+"""What would the agent have been told then? A context made of what there was at a moment, and what is different now."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from agents.access import agent_for
+from agents.models import Agent
+from assembly.contexts.exact_text import Piece, all_pieces
+from assembly.engine.types import Assembled, flat
+from assembly.profiles.shipped import CONVERSATION
+from assembly.simulation.time_travel.forms import AsOfForm
+from assembly.simulation.time_travel.nearest import contexts_near
+from assembly.simulation.time_travel.presentation import changes_since, headline, told_sections
+from assembly.simulation.time_travel.result import Told
+from assembly.simulation.time_travel.service import AsOf, assemble_as_of, assemble_unrecorded
+from config.http.errors import Invalid
+from teams.differences.comparison import compared
+from teams.models import Team
+from teams.principal import Principal
+from teams.views.asking import asking
+from teams.views.document import Crumb
+
+
+@require_safe
+def as_of(request: HttpRequest, slug: str) -> HttpResponse:
+    """Asks for a moment; with one, shows the context of then."""
+    principal = asking(request)
+    agent = agent_for(principal, slug)
+    teams = list(Team.objects.visible_to(principal).filter(agent_links__agent=agent).order_by("name", "slug"))
+    form = _form(request, agent, teams)
+    if not form.is_bound or not form.is_valid():
+        return _page(request, agent, form)
+    try:
+        found = assemble_as_of(agent=agent, team=form.team, asked=form.asked, moment=form.moment, principal=principal)
+        now = _now(agent, form) if form.cleaned_data["beside"] else None
+    except Invalid as refused:
+        for field in refused.extra["errors"]:
+            form.add_error("day" if field == "at" else field if field in form.fields else None, refused.detail)
+        return _page(request, agent, form)
+    return _page(request, agent, form, **_seen(principal, agent, form, found), **_beside(found, now))
+
+
+def _form(request: HttpRequest, agent: Agent, teams: Sequence[Team]) -> AsOfForm:
+    """As it was sent; at first, with what an address may say beforehand."""
+    sent = request.GET.copy()
+    sent.setdefault("profile", CONVERSATION.name)
+    known = {name: sent[name] for name in ("team", "topic", "profile", "max_tokens") if name in sent}
+    return AsOfForm(sent if "day" in sent else None, agent=agent, teams=teams, initial=known)
+
+
+def _page(request: HttpRequest, agent: Agent, form: AsOfForm, **facts: Any) -> HttpResponse:
+    crumbs = (
+        Crumb(_("Agents"), reverse("agent_list")),
+        Crumb(agent.name, reverse("agent_page", args=[agent.slug])),
+        Crumb(_("Then"), reverse("agent_as_of", args=[agent.slug])),
+    )
+    page = {"agent": agent, "form": form, "crumbs": crumbs, **facts}
+    return render(request, "assembly/as_of.html", page, status=422 if form.errors else 200)
+
+
+def _now(agent: Agent, form: AsOfForm) -> Told:
+    return assemble_unrecorded(agent=agent, team=form.team, asked=form.asked, now=timezone.now())
+
+
+def _seen(principal: Principal, agent: Agent, form: AsOfForm, found: AsOf) -> dict[str, Any]:
+    """The context in words and shapes."""
+    return {
+        "found": found,
+        "headline": headline(found, agent),
+        "sections": told_sections(found.told, agent.slug, form.team.slug if form.team else ""),
+        "pieces": _pieces(found.told.assembled),
+        "near": contexts_near(agent=agent, team=form.team, moment=found.moment, principal=principal),
+    }
+
+
+def _pieces(made: Assembled) -> list[Piece]:
+    """The exact text, section by section."""
+    return all_pieces([flat(section) for section in made.sections], made.decisions, made.content)
+
+
+def _beside(found: AsOf, now: Told | None) -> dict[str, Any]:
+    """What is different now, where that is wished."""
+    if now is None:
+        return {}
+    difference = compared(found.told.assembled.content, now.assembled.content, source=True)
+    return {"now": now, "difference": difference, "changes": changes_since(found.told, now)}

@@ -1,0 +1,1 @@
+"""A what-if assembles a recorded request again with other settings, rules or files."""

@@ -1,0 +1,176 @@
+"""The form that asks what is to be different in a recorded context. What is left as it is, is as it was."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from assembly.comparison.thing_history import kind_and_id
+from assembly.engine.profile import Section
+from assembly.engine.tokenizers import available_tokenizers
+from assembly.models.proposal import MAX_NOTE_CHARACTERS
+from assembly.pipeline.request import MAX_TOKENS, MAX_TOPIC_CHARACTERS
+from assembly.profiles.catalogue import profiles_all
+from assembly.records.reader import Recorded
+from assembly.simulation.what_if.overrides import VERSIONS, is_file
+from assembly.simulation.what_if.wishes import Wishes
+from teams.files import MAX_FILE_CHARACTERS, Version
+from teams.forms import storable
+
+VERSIONS_OFFERED = 30
+CAP = "cap_"
+FILE = "file_"
+"""What the names of fields begin with that are there per section and per file."""
+
+
+class WhatIfForm(forms.Form):
+    """What may be changed of one context: its fields are those of its sections, its files, and its rules."""
+
+    max_tokens = forms.IntegerField(
+        label=gettext_lazy("Budget in tokens"), min_value=0, max_value=MAX_TOKENS, required=False
+    )
+    topic = forms.CharField(
+        label=gettext_lazy("Topic"),
+        help_text=gettext_lazy("Another topic is looked up as of now, not as of then."),
+        max_length=MAX_TOPIC_CHARACTERS,
+        required=False,
+        validators=[storable],
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+    profile = forms.ChoiceField(label=gettext_lazy("Profile"), required=False)
+    tokenizer = forms.ChoiceField(label=gettext_lazy("Counted by"), required=False)
+    without_rules = forms.MultipleChoiceField(
+        label=gettext_lazy("Without these rules"), required=False, widget=forms.CheckboxSelectMultiple
+    )
+    with_rule = forms.CharField(
+        label=gettext_lazy("With one more rule"),
+        help_text=gettext_lazy("As rules are written, as in: then: {exclude: [{source: daily_logs}]}"),
+        max_length=MAX_FILE_CHARACTERS,
+        required=False,
+        validators=[storable],
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 3, "class": "code", "spellcheck": "false"}),
+    )
+    note = forms.CharField(
+        label=gettext_lazy("Why"), max_length=MAX_NOTE_CHARACTERS, required=False, validators=[storable]
+    )
+
+    def __init__(self, data: QueryDict | None = None, *, told: Recorded) -> None:
+        assembly = told.assembly
+        super().__init__(data, initial={"max_tokens": assembly.budget, "topic": assembly.topic})
+        self.told = told
+        was = _("As it was: %(name)s, version %(number)s")
+        profile = was % {"name": assembly.profile_name, "number": assembly.profile_version}
+        self._choose("profile", profile, [entry.name for entry in profiles_all() if entry.described])
+        others = [name for name in available_tokenizers() if name != assembly.tokenizer]
+        self._choose("tokenizer", _("As it was: %(name)s") % {"name": assembly.tokenizer}, others)
+        rules = [rule.name for rule in told.inputs.request.rules]
+        if rules:
+            self.fields["without_rules"].choices = [(name, name) for name in rules]  # type: ignore[attr-defined]
+        else:
+            del self.fields["without_rules"]
+        for section in _capped(told):
+            self.fields[f"{CAP}{section.key}"] = _cap_field(section)
+        for key, versions in _versions(told).items():
+            self.fields[f"{FILE}{key}"] = _version_field(key, versions)
+
+    def _choose(self, name: str, was: str, others: Sequence[str]) -> None:
+        choices = [("", was), *((other, other) for other in others)]
+        self.fields[name].choices = choices  # type: ignore[attr-defined]
+
+    @property
+    def most(self) -> list[Any]:
+        """The fields that most people want."""
+        return [self[name] for name in ("max_tokens", "topic", "profile")]
+
+    @property
+    def of_files(self) -> list[Any]:
+        """One field per file of the context that has other versions."""
+        return [self[name] for name in self.fields if name.startswith(FILE)]
+
+    @property
+    def of_rules(self) -> list[Any]:
+        """Those about rules."""
+        return [self[name] for name in ("without_rules", "with_rule") if name in self.fields]
+
+    @property
+    def of_sections(self) -> list[Any]:
+        """How the room is shared out."""
+        return [self["tokenizer"], *(self[name] for name in self.fields if name.startswith(CAP))]
+
+    @property
+    def opens(self) -> frozenset[str]:
+        """The groups of which something was chosen, or is at fault: they are shown open."""
+        groups = {"files": self.of_files, "rules": self.of_rules, "sections": self.of_sections}
+        return frozenset(name for name, group in groups.items() if any(one.errors or one.data for one in group))
+
+    def wishes(self) -> Wishes:
+        """What a valid form wants to be different."""
+        values, assembly = self.cleaned_data, self.told.assembly
+        topic = values["topic"].replace("\r\n", "\n")
+        return Wishes(
+            max_tokens=None if values["max_tokens"] == assembly.budget else values["max_tokens"],
+            topic=None if topic == assembly.topic else topic,
+            profile=values["profile"] or None,
+            tokenizer=values["tokenizer"] or None,
+            without_rules=tuple(values.get("without_rules", ())),
+            with_rule=values["with_rule"].replace("\r\n", "\n") if values["with_rule"].strip() else None,
+            caps=dict(_chosen(values, CAP)),
+            files={key: int(number) for key, number in _chosen(values, FILE)},
+        )
+
+    def add_refusal(self, errors: Mapping[str, Any], detail: str) -> None:
+        """Put what the service refused to the field that it is about, else above all."""
+        for name in errors:
+            field = name.replace("files.", FILE)
+            self.add_error(field if field in self.fields else None, detail)
+
+
+def _chosen(values: Mapping[str, Any], beginning: str) -> Iterator[tuple[str, Any]]:
+    for name, value in values.items():
+        if name.startswith(beginning) and value not in (None, ""):
+            yield name.removeprefix(beginning), value
+
+
+def _capped(told: Recorded) -> list[Section]:
+    """The sections that may have a cap."""
+    return [section for section in told.inputs.profile.sections if not section.required]
+
+
+def _cap_field(section: Section) -> forms.IntegerField:
+    was = _("now %(cap)s") % {"cap": f"{section.cap:,}"} if section.cap is not None else _("now none of its own")
+    label = _("Most tokens of %(section)s") % {"section": section.label}
+    return forms.IntegerField(label=f"{label} ({was})", min_value=0, max_value=MAX_TOKENS, required=False)
+
+
+def _version_field(key: str, versions: Sequence[tuple[int, Version]]) -> forms.ChoiceField:
+    ((was, _first), *_rest) = versions
+    choices = [("", _("As it was: version %(number)s") % {"number": was})]
+    choices += [(str(version.version), _version_label(version)) for _was, version in versions if version.version != was]
+    return forms.ChoiceField(label=key.capitalize(), choices=choices, required=False)
+
+
+def _version_label(version: Version) -> str:
+    label = _("Version %(number)s by %(name)s, %(day)s") % {
+        "number": version.version,
+        "name": version.editor_name or "Dossier",
+        "day": f"{version.created:%Y-%m-%d}",
+    }
+    return f"{label}: {version.note}" if version.note else label
+
+
+def _versions(told: Recorded) -> dict[str, list[tuple[int, Version]]]:
+    """By the key of each file that has others: the version that was told, with each of its newest versions."""
+    was = {kind_and_id(one.ref): one for one in told.inputs.candidates if is_file(one)}
+    found: dict[str, list[tuple[int, Version]]] = {}
+    for kind, model in VERSIONS.items():
+        ids = [id_ for of_kind, id_ in was if of_kind == kind]
+        for row in model.objects.filter(file_id__in=ids).order_by("-version").defer("content"):
+            candidate = was[kind, str(row.file_id)]
+            number = int(candidate.ref.partition("@")[2])
+            found.setdefault(candidate.kind, []).append((number, row))
+    return {key: rows[: VERSIONS_OFFERED + 1] for key, rows in sorted(found.items()) if len(rows) > 1}

@@ -1,0 +1,61 @@
+"""What if something had been different? The form, the result beside the recorded context, and keeping it."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from assembly.access import assembly_for
+from assembly.comparison.presentation import beside_page, wish_rows
+from assembly.comparison.rerun import NobodyLeft
+from assembly.models import Assembly
+from assembly.records.reader import recorded
+from assembly.simulation.proposals.services import may_propose, proposal_create
+from assembly.simulation.what_if.forms import WhatIfForm
+from assembly.simulation.what_if.service import what_if
+from config.http.errors import Conflict, Invalid
+from teams.views.asking import asking
+
+UNPROCESSABLE = 422
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def page(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """Asks what is to be different, shows what comes of it, and keeps it as a proposal if that is wished."""
+    assembly = assembly_for(asking(request), id_)
+    told = recorded(assembly)
+    if request.method != "POST":
+        return _page(request, assembly, WhatIfForm(told=told))
+    form = WhatIfForm(request.POST, told=told)
+    if not form.is_valid():
+        return _page(request, assembly, form, UNPROCESSABLE)
+    try:
+        return _saved(request, assembly, form) if "save" in request.POST else _shown(request, assembly, form)
+    except Invalid as refused:
+        form.add_refusal(refused.extra["errors"], refused.detail)
+    except (NobodyLeft, Conflict) as refused:
+        form.add_error(None, refused.detail)
+    return _page(request, assembly, form, UNPROCESSABLE)
+
+
+def _shown(request: HttpRequest, assembly: Assembly, form: WhatIfForm) -> HttpResponse:
+    found = what_if(assembly=assembly, wishes=form.wishes())
+    facts = {"found": found, "wishes": wish_rows(found.wishes), **beside_page(found.beside)}
+    return _page(request, assembly, form, **facts)
+
+
+def _saved(request: HttpRequest, assembly: Assembly, form: WhatIfForm) -> HttpResponse:
+    note = form.cleaned_data["note"]
+    proposal, _found = proposal_create(assembly=assembly, wishes=form.wishes(), note=note, principal=asking(request))
+    messages.success(request, _("The proposal is kept. Nothing was published."))
+    return redirect("proposal", id_=proposal.id)
+
+
+def _page(request: HttpRequest, assembly: Assembly, form: WhatIfForm, status: int = 200, **facts: Any) -> HttpResponse:
+    principal = asking(request)
+    context = {"assembly": assembly, "form": form, "may_propose": may_propose(principal, assembly), **facts}
+    return render(request, "assembly/what_if.html", context, status=status)

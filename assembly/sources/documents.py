@@ -1,0 +1,156 @@
+"""The source of passages of documents that bear on the topic; without one, those of the documents that changed last.
+
+By default they rank by the formula of the seed: similarity times boosts. A section may name a ranker instead, which
+weighs what is measured of memories, too.
+
+The files that the agent has open now, whole.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from django.db.models import F, FloatField, Func, IntegerField, QuerySet, Sum, Value, Window
+
+from assembly.engine.item_formats import format_chunk, format_open_file
+from assembly.engine.linear_ranker import Ranker, relevance_of, score_of, shares_of_block
+from assembly.engine.profile import Section
+from assembly.engine.scoring import chunk_boosts, keyword_matches, keyword_share, measures, recency_score
+from assembly.engine.types import Candidate
+from assembly.sources.base import MOST_BYTES, Gathered, Situation, offered, path_labels
+from assembly.sources.memories import weights_of
+from memories.directions import Direction, active_space_told, in_active_space
+from memories.models import Chunk, Document
+from memories.retrieval import FoundPassage, passages_search
+
+PASSAGE_LIMIT = 20
+"""Seed: querySemantic, "Top 20 results"."""
+
+
+def semantic_content(situation: Situation, sections: Sequence[Section]) -> Gathered:
+    """Return the best chunks for each section, by its ranker; one search serves all sections of the same ranker."""
+    limit = situation.raised(PASSAGE_LIMIT)
+    rankers = dict.fromkeys(section.ranker for section in sections)
+    found = {ranker: _found(situation, ranker, limit) for ranker in rankers}
+    candidates = [replace(one, section=section.key) for section in sections for one in found[section.ranker]]
+    return Gathered(candidates, limit * len(sections))
+
+
+def _found(situation: Situation, ranker: Ranker | None, limit: int) -> list[Candidate]:
+    if ranker is None or not situation.topic.strip():
+        found = in_active_space(situation.vector, partial(_by_formula, situation, limit))
+        return [_scored_by_formula(situation, passage) for passage in found]
+    weights = weights_of(ranker)
+    found = passages_search(
+        agent=situation.agent, topic=situation.topic, vector=situation.vector, weights=weights, limit=limit
+    )
+    return [_scored_by_ranker(situation, ranker, passage) for passage in found]
+
+
+def _by_formula(situation: Situation, limit: int, vector: Direction | None) -> list[FoundPassage]:
+    """Return the nearest chunks, exactly: the agent's rows are sorted whole."""
+    chunks = _ordered(Chunk.objects.filter(agent=situation.agent), vector)
+    rows = list(
+        chunks.annotate(space=active_space_told()).values_list(
+            "document_id",
+            "document_version",
+            "position",
+            "line",
+            "text",
+            "document__path",
+            "document__updated",
+            "similarity",
+            "space",
+        )[:limit]
+    )
+    if vector is not None and rows:
+        vector.confirm(rows[0][-1])
+        rows = [row for row in rows if row[-2] is not None]
+    return [FoundPassage(*row[:-1]) for row in rows]
+
+
+def _ordered(chunks: QuerySet[Chunk], vector: Direction | None) -> QuerySet[Any]:
+    if vector is None:
+        unknown = Value(None, output_field=FloatField())
+        return chunks.annotate(similarity=unknown).order_by("-document__updated", "document_id", "position")
+    # Those without a vector come last, so that some row tells the space even where none has one.
+    return chunks.annotate(similarity=vector.similarity).order_by(F("similarity").desc(nulls_last=True), "id")
+
+
+def _scored_by_formula(situation: Situation, passage: FoundPassage) -> Candidate:
+    """Return the passage scored by similarity, or recency where nothing was searched, times the seed's boosts."""
+    age, similarity = situation.age(passage.updated), passage.similarity
+    recency = recency_score(age)
+    matches = keyword_matches(passage.text, situation.signals.keywords)
+    boosts = chunk_boosts(matches, age)
+    score = boosts * (recency if similarity is None else similarity)
+    relevance = 0.0 if similarity is None else score
+    measured = measures(recency=recency, relevance=relevance, keyword_matches=matches, boosts=boosts)
+    return replace(_passage_candidate(passage), score=score, measures=measured)
+
+
+def _scored_by_ranker(situation: Situation, ranker: Ranker, passage: FoundPassage) -> Candidate:
+    """Return the passage with all that was measured of it; its relevance is the ranker's score, brought to 0 to 1."""
+    candidate = _passage_candidate(passage)
+    relevance = relevance_of(score_of(shares_of_block(ranker, candidate)))
+    recency = recency_score(situation.age(passage.updated))
+    measured = measures(recency=recency, relevance=relevance, **passage.measures)
+    return replace(candidate, score=relevance, measures=measured)
+
+
+def _passage_candidate(passage: FoundPassage) -> Candidate:
+    """Return the passage as it stands in a context, for no section yet."""
+    chunk = Chunk(document_id=passage.document, document_version=passage.version, position=passage.position)
+    return Candidate(
+        ref=chunk.ref,
+        section="",
+        text=format_chunk(path=passage.path, line=passage.line, text=passage.text),
+        kind="chunk",
+        occurred_at=passage.updated,
+        similarity=passage.similarity,
+        measures=passage.measures,
+        labels=path_labels(passage.path),
+    )
+
+
+OPEN_FILE_LIMIT = 10
+
+
+class OctetLength(Func):
+    """Bytes of a text. PostgreSQL knows them without reading a long one."""
+
+    function = "octet_length"
+    output_field = IntegerField()
+
+
+def open_files(situation: Situation, sections: Sequence[Section]) -> Gathered:
+    """Open documents, the last changed first, as long as those before them are less than MOST_BYTES."""
+    limit = situation.raised(OPEN_FILE_LIMIT)
+    order = ("-updated", "id")
+    size = OctetLength("content")
+    documents = (
+        Document.objects.filter(agent=situation.agent, is_open=True)
+        .annotate(newer=Window(Sum(size), order_by=order) - size)
+        .filter(newer__lt=MOST_BYTES)
+        .order_by(*order)[:limit]
+    )
+    columns = documents.only("id", "version", "path", "language", "content", "updated")
+    return offered(
+        sections, columns, limit, lambda section, document: _open_file_candidate(situation, section, document)
+    )
+
+
+def _open_file_candidate(situation: Situation, section: Section, document: Document) -> Candidate:
+    text = format_open_file(path=document.path, language=document.language, text=document.content)
+    recency = recency_score(situation.age(document.updated))
+    return Candidate(
+        ref=document.ref,
+        section=section.key,
+        text=text,
+        kind="open_file",
+        occurred_at=document.updated,
+        score=recency,
+        measures=measures(recency=recency, relevance=keyword_share(text, situation.signals.keywords)),
+        labels=path_labels(document.path),
+    )

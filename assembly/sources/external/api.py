@@ -1,0 +1,228 @@
+"""What the endpoints of external sources take and give.
+
+REST: external sources. Admins of the organisation register and try them; everybody reads names and labels.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assembly.engine.codes import SourceCode
+from assembly.models import ExternalSource
+from assembly.models.external_source import (
+    DEFAULT_LIMIT,
+    DEFAULT_TIMEOUT_MS,
+    MAX_LABEL_CHARACTERS,
+    MAX_LIMIT,
+    MAX_NAME_CHARACTERS,
+    MAX_TIMEOUT_MS,
+    MAX_URL_CHARACTERS,
+    MIN_TIMEOUT_MS,
+    valid_name,
+)
+from assembly.sources.external.questions import Told
+from assembly.sources.external.services import (
+    MAX_QUERY_CHARACTERS,
+    SourceFacts,
+    external_source_ask,
+    external_source_create,
+    external_source_delete,
+    external_source_for,
+    external_source_named,
+    external_source_update,
+)
+from config.http.api import StrictSerializer
+from config.http.encryption import valid_secret
+from config.http.etags import etag
+from config.http.fields import ExactText, Flag, Line
+from config.http.idempotency import idempotent
+from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE
+from memories.api.fields import Count
+from teams.access import require_admin
+from teams.api.serializers import page_serializer
+from teams.api.versioned import VersionedView
+from teams.api.view import ApiView
+from teams.principal import Principal
+
+URL = "https://, or http:// in networks that EXTERNAL_ALLOWED_NETWORKS names."
+TIMEOUT = "Milliseconds for one request."
+FOR_ADMINS = "null for all but admins of the organisation."
+
+
+class SecretField(ExactText):
+    """Never given back."""
+
+    def __init__(self, **options: Any) -> None:
+        help_text = "Sent as a bearer token, never shown again. Empty: none."
+        super().__init__(
+            **{"allow_blank": True, "validators": [valid_secret], "write_only": True, "help_text": help_text, **options}
+        )
+
+
+class ExternalSourceCreateSerializer(StrictSerializer):
+    name = ExactText(max_length=MAX_NAME_CHARACTERS, validators=[valid_name], help_text="The key of its sections.")
+    label = Line(max_length=MAX_LABEL_CHARACTERS)  # type: ignore[assignment]
+    url = ExactText(max_length=MAX_URL_CHARACTERS, help_text=URL)
+    secret = SecretField(required=False, default="")
+    limit = Count(min_value=1, max_value=MAX_LIMIT, default=DEFAULT_LIMIT, help_text="Most results of one answer.")
+    timeout_ms = Count(
+        min_value=MIN_TIMEOUT_MS, max_value=MAX_TIMEOUT_MS, default=DEFAULT_TIMEOUT_MS, help_text=TIMEOUT
+    )
+    enabled = Flag(default=True)
+
+
+class ExternalSourceUpdateSerializer(StrictSerializer):
+    label = Line(max_length=MAX_LABEL_CHARACTERS, required=False)  # type: ignore[assignment]
+    url = ExactText(max_length=MAX_URL_CHARACTERS, required=False, help_text=URL)
+    secret = SecretField(required=False)
+    limit = Count(min_value=1, max_value=MAX_LIMIT, required=False, help_text="Most results of one answer.")
+    timeout_ms = Count(min_value=MIN_TIMEOUT_MS, max_value=MAX_TIMEOUT_MS, required=False, help_text=TIMEOUT)
+    enabled = Flag(required=False)
+
+
+class ExternalSourceSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]
+    enabled = serializers.BooleanField()
+    url = serializers.CharField(allow_null=True, help_text=FOR_ADMINS)
+    has_secret = serializers.BooleanField(allow_null=True, help_text=FOR_ADMINS)
+    limit = serializers.IntegerField(allow_null=True, help_text=FOR_ADMINS)
+    timeout_ms = serializers.IntegerField(allow_null=True, help_text=FOR_ADMINS)
+    version = serializers.IntegerField()
+    created = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField()
+    updated_by = serializers.ChoiceField(choices=["user", "system"])
+    editor = serializers.CharField(help_text="The person or key; empty for the system.")
+
+
+class QuerySerializer(StrictSerializer):
+    query = ExactText(max_length=MAX_QUERY_CHARACTERS, allow_blank=True)
+
+
+class TriedResultSerializer(serializers.Serializer[Any]):
+    ref = serializers.CharField()
+    text = serializers.CharField()
+    kind = serializers.CharField()
+    score = serializers.FloatField()
+    occurred_at = serializers.DateTimeField(allow_null=True)
+    labels = serializers.DictField(child=serializers.ListField(child=serializers.CharField()))
+
+
+class TriedSerializer(serializers.Serializer[Any]):
+    results = TriedResultSerializer(many=True)
+    left_out = serializers.IntegerField(help_text="Results that could not be used.")
+    ms = serializers.IntegerField(help_text="Milliseconds until the answer, or until it was given up.")
+    code = serializers.ChoiceField(choices=[code.value for code in SourceCode], allow_null=True)
+    fault = serializers.CharField(help_text="What went wrong; empty where it answered.")
+
+
+def external_source_document(principal: Principal, row: ExternalSource) -> dict[str, Any]:
+    """An external source as JSON, as far as the principal may see it."""
+    facts = {
+        "name": row.name,
+        "label": row.label,
+        "enabled": row.enabled,
+        "url": row.url,
+        "has_secret": bool(row.sealed_secret),
+        "limit": row.limit,
+        "timeout_ms": row.timeout_ms,
+        "version": row.version,
+        "created": row.created,
+        "updated_at": row.updated_at,
+        "updated_by": row.updated_by,
+        "editor": row.editor_name,
+    }
+    if not principal.is_admin:
+        facts |= dict.fromkeys(("url", "has_secret", "limit", "timeout_ms"))
+    return dict(ExternalSourceSerializer(facts).data)
+
+
+def told_document(told: Told) -> dict[str, Any]:
+    """What came of an asking as JSON."""
+    results = [
+        {
+            "ref": candidate.ref,
+            "text": candidate.text,
+            "kind": candidate.kind,
+            "score": candidate.score,
+            "occurred_at": candidate.occurred_at,
+            "labels": {name: list(values) for name, values in candidate.labels.items()},
+        }
+        for candidate in told.candidates
+    ]
+    facts = {"results": results, "left_out": told.left_out, "ms": told.ms, "code": told.code, "fault": told.fault}
+    return dict(TriedSerializer(facts).data)
+
+
+class ExternalSourceList(ApiView):
+    @extend_schema(parameters=PAGE, responses=page_serializer(ExternalSourceSerializer))
+    def get(self, request: Request) -> Response:
+        """All external sources, the newest first."""
+        return self.page(ExternalSource.objects.all(), lambda row: external_source_document(self.principal, row))
+
+    @extend_schema(
+        parameters=[ETAG, LOCATION], request=ExternalSourceCreateSerializer, responses={201: ExternalSourceSerializer}
+    )
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Register an endpoint. For organisation admins and admin keys."""
+        self.query()
+        require_admin(self.principal)
+        given = self.validated(ExternalSourceCreateSerializer)
+        name, secret = given.pop("name"), given.pop("secret")
+        row = external_source_create(name=name, facts=SourceFacts(**given), secret=secret, principal=self.principal)
+        headers = {"Location": f"/api/v1/external-sources/{row.name}", "ETag": etag(row.version)}
+        return Response(external_source_document(self.principal, row), status.HTTP_201_CREATED, headers=headers)
+
+
+class ExternalSourceDetail(VersionedView):
+    document = ExternalSourceSerializer
+
+    def document_of(self, thing: ExternalSource) -> dict[str, Any]:
+        return external_source_document(self.principal, thing)
+
+    @extend_schema(parameters=[ETAG, IF_NONE_MATCH], responses=ExternalSourceSerializer)
+    def get(self, request: Request, name: str) -> Response:
+        """An external source, without its secret."""
+        self.query()
+        return self.answer_if_newer(external_source_named(name))
+
+    @extend_schema(
+        parameters=[ETAG, IF_MATCH], request=ExternalSourceUpdateSerializer, responses=ExternalSourceSerializer
+    )
+    def patch(self, request: Request, name: str) -> Response:
+        """Change what is named, also to switch it on or off. A secret that is left out stays, an empty one goes."""
+        self.query()
+        source = external_source_for(self.principal, name)
+        expected = self.expected(source)
+        given = self.validated(ExternalSourceUpdateSerializer)
+        secret = given.pop("secret", None)
+        facts = replace(SourceFacts.of(source), **given)
+        return self.answer(
+            external_source_update(
+                source=source, facts=facts, secret=secret, expected_version=expected, principal=self.principal
+            )
+        )
+
+    @extend_schema(parameters=[IF_MATCH], responses={204: None})
+    def delete(self, request: Request, name: str) -> Response:
+        """Delete an external source. Contexts that hold what it told stay."""
+        self.query()
+        source = external_source_for(self.principal, name)
+        self.check_if_match(source)
+        external_source_delete(source=source, principal=self.principal)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class ExternalSourceAsk(ApiView):
+    @extend_schema(operation_id="external_sources_ask", request=QuerySerializer, responses=TriedSerializer)
+    def post(self, request: Request, name: str) -> Response:
+        """Ask it now and see what comes back. Nothing is kept; the answer is 200 also where the endpoint fails."""
+        self.query()
+        source = external_source_for(self.principal, name)
+        query = self.validated(QuerySerializer)["query"]
+        return Response(told_document(external_source_ask(source=source, query=query)))

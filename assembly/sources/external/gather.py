@@ -1,0 +1,48 @@
+"""The external sources of one assembly: asked in a thread, while the database is read on this one."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from assembly.engine.codes import SourceCode
+from assembly.sources.deadline import TimeBudget
+from assembly.sources.external.client import ask_all
+from assembly.sources.external.questions import Asking, Told
+from config.http.beside import Beside
+
+logger = logging.getLogger(__name__)
+
+GRACE_SECONDS = 0.02
+"""For a thread that kept its deadline to hand over what it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """External sources that are being asked: since when, and until when at most, in milliseconds of the assembly."""
+
+    askings: Sequence[Asking]
+    thread: Beside[list[Told]]
+    asked_ms: int
+    until_ms: int
+
+    @classmethod
+    def asked(cls, askings: Sequence[Asking], time: TimeBudget) -> "Elsewhere":
+        """Begin to ask them."""
+        seconds, now = time.left_for_sources, time.elapsed_ms
+        thread = Beside("external sources", partial(ask_all, askings, seconds=seconds))
+        return cls(askings, thread, now, now + round(seconds * 1000))
+
+    def told(self, time: TimeBudget) -> list[Told]:
+        """What they answered; waits for as long as there is time."""
+        try:
+            return self.thread.result(seconds=time.left_for_sources + GRACE_SECONDS)
+        except TimeoutError:  # a machine under load may be late to break it off; it ends by itself
+            return self._nothing(time, SourceCode.SOURCE_TIMEOUT, "It did not answer in time.")
+        except Exception as error:
+            logger.exception("external sources")
+            return self._nothing(time, SourceCode.SOURCE_FAILED, f"It could not be asked ({type(error).__name__}).")
+
+    def _nothing(self, time: TimeBudget, code: SourceCode, fault: str) -> list[Told]:
+        ms = time.elapsed_ms - self.asked_ms
+        return [Told(asking.section, asking.name, (), asking.limit, ms, code, fault) for asking in self.askings]

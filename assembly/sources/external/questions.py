@@ -1,0 +1,116 @@
+"""What is asked of an external source, put together where the database is, and what came of it."""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from uuid_utils.compat import uuid7
+
+from assembly.engine.codes import SourceCode
+from assembly.engine.profile import Profile
+from assembly.engine.types import Candidate
+from assembly.models import ExternalSource
+from assembly.sources.base import Situation
+from config.http.current import CURRENT
+from config.http.encryption import SecretLost, decrypt
+
+SOURCE = "external"
+"""What profiles call it: the key of such a section is the name of an endpoint."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """One endpoint to be asked for one section; with a `fault`, it cannot be. A plain value: no row, no connection."""
+
+    section: str
+    """Its key, which is the endpoint's name."""
+    now: datetime.datetime
+    """By which the age of results is judged."""
+    url: str = field(default="", repr=False)
+    secret: str = field(default="", repr=False)
+    limit: int = 0
+    """Most results."""
+    timeout_ms: int = 0
+    question: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """The body, but for the deadline, which is known when it is sent."""
+    request_id: str = ""
+    fault: str = ""
+
+    @property
+    def name(self) -> str:
+        """What reports and refs call the endpoint."""
+        return f"{SOURCE}:{self.section}"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What came of an asking. Without a code, it answered; `fault` says in plain words what went wrong, else "".
+
+    `left_out` counts the results that could not be used.
+    """
+
+    section: str
+    name: str
+    candidates: tuple[Candidate, ...]
+    limit: int
+    ms: int
+    code: SourceCode | None = None
+    fault: str = ""
+    left_out: int = 0
+
+
+def askings(profile: Profile, situation: Situation) -> list[Asking]:
+    """One for each of the profile's external sections, in their order; by one query, none where there is no such."""
+    keys = [section.key for section in profile.sections if section.source == SOURCE]
+    rows = ExternalSource.objects.in_bulk(keys, field_name="name") if keys else {}
+    return [_asking(key, rows.get(key), situation) for key in keys]
+
+
+def asking_of(row: ExternalSource, *, limit: int, now: datetime.datetime, question: Mapping[str, Any]) -> Asking:
+    """What is to be asked of this endpoint, whether it is switched on or not."""
+    try:
+        secret = decrypt(row.sealed_secret)
+    except SecretLost:
+        return Asking(row.name, now, fault="Its secret cannot be read, as SECRET_KEY was changed. Enter it again.")
+    return Asking(
+        section=row.name,
+        now=now,
+        url=row.url,
+        secret=secret,
+        limit=limit,
+        timeout_ms=row.timeout_ms,
+        question={**question, "limit": limit, "now": now.astimezone(datetime.UTC).isoformat()},
+        request_id=getattr(CURRENT.get(), "request_id", "") or str(uuid7()),
+    )
+
+
+def question_of(
+    *, query: str, agent: str | None, team: str | None, session: str | None, intent: str, keywords: Sequence[str]
+) -> dict[str, Any]:
+    """The members of the body that say what is wanted, and for whom."""
+    return {
+        "query": query,
+        "agent": agent,
+        "team": team,
+        "session": session,
+        "intent": intent,
+        "keywords": list(keywords),
+    }
+
+
+def _asking(key: str, row: ExternalSource | None, situation: Situation) -> Asking:
+    if row is None:
+        return Asking(key, situation.now, fault=f"There is no external source “{key}”. An admin can register it.")
+    if not row.enabled:
+        return Asking(key, situation.now, fault=f"The external source “{key}” is switched off.")
+    session = situation.session
+    question = question_of(
+        query=situation.topic,
+        agent=situation.agent.slug,
+        team=situation.team.slug if situation.team else None,
+        session=(session.external_id or str(session.id)) if session else None,
+        intent=situation.signals.intent,
+        keywords=situation.signals.keywords,
+    )
+    return asking_of(row, limit=situation.raised(row.limit), now=situation.now, question=question)

@@ -1,0 +1,168 @@
+"""Registering external sources. What is stored can be asked: its URL is checked as it will be at every request.
+
+External sources as they are read: everybody sees names and labels, admins of the organisation all the rest.
+
+Asking one endpoint now, to see what comes back: by itself, for nobody, and kept nowhere.
+"""
+
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
+from functools import partial
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from assembly.engine.profile import Profile
+from assembly.engine.query_signals import parse_signals
+from assembly.models import ExternalSource
+from assembly.models.external_source import DEFAULT_LIMIT, DEFAULT_TIMEOUT_MS, MAX_NAME_CHARACTERS, valid_name
+from assembly.profiles.parser import RESERVED
+from assembly.sources.external.client import CLOSING_SECONDS, ask_all
+from assembly.sources.external.questions import SOURCE, Told, asking_of, question_of
+from config.http.beside import Beside
+from config.http.encryption import SecretLost, decrypt, encrypt
+from config.http.errors import Conflict, Invalid, NotFound
+from config.http.outbound.ssrf import FOR_SOURCES, Refused, url_check, url_read
+from teams.access import require_admin
+from teams.files import StaleVersion, locked
+from teams.principal import Principal
+
+MAX_SOURCES = 100
+ADDRESSES = {"new"}
+"""What stands where a source's name would in an address."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFacts:
+    """What is told of an endpoint, but for its secret. `limit` is in results, `timeout_ms` in milliseconds."""
+
+    label: str
+    url: str
+    limit: int = DEFAULT_LIMIT
+    timeout_ms: int = DEFAULT_TIMEOUT_MS
+    enabled: bool = True
+
+    @classmethod
+    def of(cls, source: ExternalSource) -> "SourceFacts":
+        """As they are stored."""
+        return cls(source.label, source.url, source.limit, source.timeout_ms, source.enabled)
+
+
+def external_source_create(*, name: str, facts: SourceFacts, secret: str = "", principal: Principal) -> ExternalSource:
+    """A new endpoint, for the sections whose key is its name. Raises Forbidden, Conflict and Invalid."""
+    require_admin(principal)
+    _refuse_name(name)
+    url_check(facts.url, FOR_SOURCES)
+    if ExternalSource.objects.count() >= MAX_SOURCES:
+        raise Conflict(f"There are {MAX_SOURCES} external sources already. Delete one that no profile names.")
+    row = ExternalSource(name=name, sealed_secret=encrypt(secret), **asdict(facts))
+    row.signed_by(principal.author)
+    try:
+        with transaction.atomic():
+            row.save(force_insert=True)
+    except IntegrityError:
+        raise Conflict(f"There is an external source “{name}” already. Choose another name.") from None
+    return row
+
+
+def external_source_update(
+    *, source: ExternalSource, facts: SourceFacts, secret: str | None, expected_version: int, principal: Principal
+) -> ExternalSource:
+    """Change an endpoint; the same again makes no new version. Without a secret (None) the one it has stays.
+
+    Raises Forbidden, StaleVersion, NotFound where it was deleted meanwhile, and Invalid: also for a URL that leads
+    to another server while the secret stays, which was meant for the first one alone.
+    """
+    require_admin(principal)
+    if facts.url != source.url:  # one whose host is gone can still be switched off
+        url_check(facts.url, FOR_SOURCES)
+    with transaction.atomic():
+        current = locked(source)
+        if current.version != expected_version:
+            raise StaleVersion(current, expected_version)
+        if secret is None and current.sealed_secret and _server(facts.url) != _server(current.url):
+            raise Invalid("secret", "The URL leads to another server now. Enter the secret for it, or remove it.")
+        return _saved(current, facts, secret, principal)
+
+
+def external_source_delete(*, source: ExternalSource, principal: Principal) -> None:
+    """Delete an endpoint. Contexts that hold what it told stay. Raises Forbidden and NotFound."""
+    require_admin(principal)
+    deleted, _ = ExternalSource.objects.filter(pk=source.pk).delete()
+    if not deleted:
+        raise NotFound(f"The external source “{source.name}”")
+
+
+def _saved(current: ExternalSource, facts: SourceFacts, secret: str | None, principal: Principal) -> ExternalSource:
+    if facts == SourceFacts.of(current) and (secret is None or _is_secret_of(current, secret)):
+        return current
+    for name, value in asdict(facts).items():
+        setattr(current, name, value)
+    if secret is not None:
+        current.sealed_secret = encrypt(secret)
+    current.version += 1
+    current.signed_by(principal.author)
+    current.save(force_update=True)
+    return current
+
+
+def _is_secret_of(source: ExternalSource, secret: str) -> bool:
+    try:
+        return decrypt(source.sealed_secret) == secret
+    except SecretLost:
+        return False
+
+
+def _server(url: str) -> tuple[str, bytes, int | None] | None:
+    """Scheme, host and port; None for what is stored and cannot be read any more."""
+    try:
+        read = url_read(url)
+    except Refused:
+        return None
+    return read.scheme, read.raw_host, read.port
+
+
+def _refuse_name(name: str) -> None:
+    if len(name) > MAX_NAME_CHARACTERS or not valid_name.regex.fullmatch(name):  # type: ignore[union-attr]
+        raise Invalid("name", str(valid_name.message))
+    if name in ADDRESSES | RESERVED:
+        raise Invalid("name", f"“{name}” is kept for something else. Choose another name.")
+
+
+def external_source_named(name: str) -> ExternalSource:
+    """The endpoint of that name. Raises NotFound."""
+    known = len(name) <= MAX_NAME_CHARACTERS and name.isprintable()
+    row = ExternalSource.objects.filter(name=name).first() if known else None
+    if row is None:
+        raise NotFound(f"The external source “{name}”")
+    return row
+
+
+def external_source_for(principal: Principal, name: str) -> ExternalSource:
+    """The same, to be changed or asked. Raises Forbidden for all but admins, and NotFound."""
+    require_admin(principal)
+    return external_source_named(name)
+
+
+def unregistered(profile: Profile) -> Collection[str]:
+    """The keys of the profile's external sections that name no endpoint, in their order."""
+    keys = [section.key for section in profile.sections if section.source == SOURCE]
+    known = set(ExternalSource.objects.filter(name__in=keys).values_list("name", flat=True)) if keys else set()
+    return [key for key in keys if key not in known]
+
+
+MAX_QUERY_CHARACTERS = 2_000
+GRACE_SECONDS = 5.0
+"""To read a large answer that came at the last moment."""
+
+
+def external_source_ask(*, source: ExternalSource, query: str) -> Told:
+    """What the endpoint tells on the query, within its own time. It is asked also while it is switched off."""
+    signals = parse_signals(query)
+    question = question_of(
+        query=query, agent=None, team=None, session=None, intent=signals.intent, keywords=signals.keywords
+    )
+    asking = asking_of(source, limit=source.limit, now=timezone.now(), question=question)
+    seconds = source.timeout_ms / 1000 + CLOSING_SECONDS
+    beside = Beside("external source", partial(ask_all, [asking], seconds=seconds))
+    return beside.result(seconds=seconds + GRACE_SECONDS)[0]

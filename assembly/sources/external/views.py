@@ -1,0 +1,185 @@
+"""The pages of external sources: all of them, one of them, and what it tells when it is asked now.
+
+The pages on which an external source is registered and changed.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import yaml
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods, require_POST
+
+from assembly.models import ExternalSource
+from assembly.models.external_source import MAX_LABEL_CHARACTERS
+from assembly.sources.external.forms import ExternalSourceEditForm, ExternalSourceNewForm, QueryForm, SwitchForm
+from assembly.sources.external.questions import SOURCE
+from assembly.sources.external.services import (
+    SourceFacts,
+    external_source_ask,
+    external_source_create,
+    external_source_delete,
+    external_source_for,
+    external_source_named,
+    external_source_update,
+)
+from config.http.cursors import next_address, page_of
+from config.http.errors import Conflict, Invalid
+from teams.access import require_admin
+from teams.files import StaleVersion
+from teams.principal import Principal
+from teams.views.asking import asking
+from teams.views.confirmation import Confirmation, confirmation_page
+from teams.views.document import Crumb
+
+
+def external_list(request: HttpRequest) -> HttpResponse:
+    """All external sources, the newest first; for those who are no admins, names and labels alone."""
+    found, cursor = page_of(ExternalSource.objects.all(), request.GET)
+    context = {"sources": found, "next": next_address(request.path, request.GET.dict(), cursor)}
+    return render(request, "assembly/external_list.html", context)
+
+
+def external_page(request: HttpRequest, name: str) -> HttpResponse:
+    """An external source; admins can ask it here."""
+    return _page(request, external_source_named(name), QueryForm())
+
+
+@require_POST
+def ask(request: HttpRequest, name: str) -> HttpResponse:
+    """Ask it now: the page once more, with what came back or went wrong. Nothing is kept."""
+    source = external_source_for(asking(request), name)
+    form = QueryForm(request.POST)
+    if not form.is_valid():
+        return _page(request, source, form, status=422)
+    told = external_source_ask(source=source, query=form.cleaned_data["query"])
+    return _page(request, source, form, told=told)
+
+
+@require_POST
+def switch(request: HttpRequest, name: str) -> HttpResponse:
+    """Switch it on or off. Raises StaleVersion if the page did not show the newest."""
+    principal = asking(request)
+    source = external_source_for(principal, name)
+    form = SwitchForm(request.POST)
+    form.full_clean()
+    enabled = form.cleaned_data["on"]
+    external_source_update(
+        source=source,
+        facts=replace(SourceFacts.of(source), enabled=enabled),
+        secret=None,
+        expected_version=form.cleaned_data.get("version", 0),
+        principal=principal,
+    )
+    messages.success(request, _("It is on.") if enabled else _("It is off. Contexts are made without it."))
+    return redirect("external_page", name=name)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest, name: str) -> HttpResponse:
+    """Ask whether it shall go, and delete it."""
+    principal = asking(request)
+    source = external_source_for(principal, name)
+    if request.method != "POST":
+        return confirmation_page(
+            request,
+            Confirmation(
+                question=_("Delete the external source %(name)s?") % {"name": name},
+                consequences=[
+                    _("Its address and its secret go. Sections that name it stay empty, and contexts say so."),
+                    _("Contexts that hold what it told stay. To pause it, switch it off."),
+                ],
+                button=_("Delete it for good"),
+                back=reverse("external_page", args=[name]),
+                crumbs=[Crumb(_("External sources"), reverse("external_list"))],
+            ),
+        )
+    external_source_delete(source=source, principal=principal)
+    messages.success(
+        request, _("The external source %(name)s is deleted. Contexts that hold what it told stay.") % {"name": name}
+    )
+    return redirect("external_list")
+
+
+def _page(
+    request: HttpRequest, source: ExternalSource, form: QueryForm, status: int = 200, **facts: Any
+) -> HttpResponse:
+    context = {"source": source, "form": form, "section": _section(source), **facts}
+    return render(request, "assembly/external.html", context, status=status)
+
+
+def _section(source: ExternalSource) -> str:
+    """The text of a section that it fills, to be taken over into a profile."""
+    section = {"key": source.name, "heading": source.label, "layer": "L6", "source": SOURCE, "shape": "blocks"}
+    return yaml.safe_dump([section], sort_keys=False, allow_unicode=True, width=MAX_LABEL_CHARACTERS * 2)
+
+
+STALE = gettext_lazy(
+    "Somebody changed it while you did. Your values are below, not saved yet. Save again to replace theirs."
+)
+
+
+def external_new(request: HttpRequest) -> HttpResponse:
+    """A new external source."""
+    principal = asking(request)
+    require_admin(principal)
+    if request.method != "POST":
+        return render(request, "assembly/external_new.html", {"form": ExternalSourceNewForm()})
+    form = ExternalSourceNewForm(request.POST)
+    if form.is_valid() and (source := _created(form, principal)):
+        messages.success(request, _("It is registered. Ask it now, to see what it tells."))
+        return redirect("external_page", name=source.name)
+    form.ask_for_secret_again()
+    return render(request, "assembly/external_new.html", {"form": form}, status=422)
+
+
+def external_edit(request: HttpRequest, name: str) -> HttpResponse:
+    """Change an external source; a secret that is left empty stays."""
+    principal = asking(request)
+    source = external_source_for(principal, name)
+    if request.method != "POST":
+        form = ExternalSourceEditForm(source=source)
+        return render(request, "assembly/external_edit.html", {"form": form, "source": source})
+    form = ExternalSourceEditForm(request.POST, source=source)
+    if form.is_valid() and _saved(form, source, principal):
+        messages.success(request, _("Saved. It counts from the next context on."))
+        return redirect("external_page", name=name)
+    form.ask_for_secret_again()
+    return render(request, "assembly/external_edit.html", {"form": form, "source": source}, status=422)
+
+
+def _created(form: ExternalSourceNewForm, principal: Principal) -> ExternalSource | None:
+    """The new source; None where the form now says what is wrong."""
+    name, secret = form.cleaned_data["name"], form.cleaned_data["secret"]
+    try:
+        return external_source_create(name=name, facts=form.facts(enabled=True), secret=secret, principal=principal)
+    except Conflict as error:
+        form.add_error("name", error.detail)
+    except Invalid as error:
+        form.add_error(next(iter(error.extra["errors"])), error.detail)
+    return None
+
+
+def _saved(form: ExternalSourceEditForm, source: ExternalSource, principal: Principal) -> bool:
+    """Whether it is saved; if not, the form says why, and saving it once more replaces what others saved meanwhile."""
+    try:
+        external_source_update(
+            source=source,
+            facts=form.facts(enabled=source.enabled),
+            secret=form.new_secret(),
+            expected_version=form.cleaned_data["version"],
+            principal=principal,
+        )
+    except StaleVersion as error:
+        form.data = {**dict(form.data.items()), "version": str(error.current.version)}
+        form.add_error(None, STALE)
+    except Invalid as error:
+        form.add_error(next(iter(error.extra["errors"])), error.detail)
+    else:
+        return True
+    return False

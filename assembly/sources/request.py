@@ -1,0 +1,44 @@
+"""The conversation so far, as the request tells it.
+
+What the caller itself adds to the context.
+"""
+
+from collections.abc import Sequence
+
+from assembly.engine.profile import Section
+from assembly.engine.scoring import measures
+from assembly.engine.types import Candidate
+from assembly.sources.base import Gathered, Situation
+
+
+def turns(situation: Situation, sections: Sequence[Section]) -> Gathered:
+    """Every turn in its place; nothing is read."""
+    candidates = [
+        Candidate(ref=f"turn:{place + 1}", section=section.key, text=turn.content, kind=turn.role, position=place)
+        for section in sections
+        for place, turn in enumerate(situation.history)
+    ]
+    return Gathered(candidates, len(candidates))
+
+
+REF = "request:additional_context"
+
+
+def additional_context(situation: Situation, sections: Sequence[Section]) -> Gathered:
+    """The text of the request, new and asked for: nothing is as recent or as relevant."""
+    if not situation.additional_context:
+        return Gathered((), len(sections))
+    scores = measures(recency=1.0, relevance=1.0)
+    candidates = [
+        Candidate(
+            ref=REF,
+            section=section.key,
+            text=situation.additional_context,
+            kind="additional_context",
+            occurred_at=situation.now,
+            score=1.0,
+            measures=scores,
+        )
+        for section in sections
+    ]
+    return Gathered(candidates, len(sections))

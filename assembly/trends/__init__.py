@@ -1,1 +1,0 @@
-"""Trends: what became of many contexts, counted by day as they are recorded."""

@@ -1,1 +1,0 @@
-"""Webhooks: messages to addresses of others, signed by Standard Webhooks, sent by jobs until they are taken."""

@@ -1,0 +1,1 @@
+"""Why-not explains why an item is missing from a context, and finds the smallest change that brings it in."""

@@ -1,0 +1,196 @@
+"""What the answer to “why is it not in?” holds over REST.
+
+REST: why something is not in a context, and which smallest change would bring it in.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assembly.access import assembly_for
+from assembly.contexts.documents import decision_document
+from assembly.contexts.serializers import DecisionSerializer
+from assembly.engine.codes import DECISION_CODES
+from assembly.engine.diff import Change
+from assembly.engine.types import Candidate, Decision
+from assembly.records.item_titles import reason, title_of
+from assembly.why_not.answer import MAX_CHARACTERS, Standing, WhyNot, why_not
+from assembly.why_not.changes import KINDS
+from assembly.why_not.fix_search import Remedy
+from assembly.why_not.not_considered import WHYS, Unconsidered
+from assembly.why_not.sentences import Titles, cost, would_be_in
+from config.http.errors import Invalid
+from teams.api.view import ApiView
+
+
+class MatchSerializer(serializers.Serializer[Any]):
+    ref = serializers.CharField()
+    section = serializers.CharField()
+    title = serializers.CharField()
+    code = serializers.ChoiceField(choices=DECISION_CODES)
+    included = serializers.BooleanField()
+
+
+class NeighbourSerializer(MatchSerializer):
+    rank = serializers.IntegerField()
+    score = serializers.FloatField(allow_null=True)
+    tokens_full = serializers.IntegerField()
+
+
+class StandingSerializer(serializers.Serializer[Any]):
+    cap = serializers.IntegerField(allow_null=True, help_text="Of its section; null: what remains of the budget.")
+    used_before = serializers.IntegerField(help_text="Tokens that were used when its section's turn came.")
+    around = NeighbourSerializer(many=True, help_text="Those that ranked around it, itself among them, the best first.")
+    above = serializers.IntegerField(help_text="So many rank above the first of them.")
+    below = serializers.IntegerField(help_text="So many rank below the last of them.")
+
+
+class ChangeSerializer(serializers.Serializer[Any]):
+    kind = serializers.ChoiceField(choices=KINDS)
+    section = serializers.CharField()
+    ref = serializers.CharField()
+    value = serializers.FloatField(help_text="What becomes of the number that the kind names; 0 where it has none.")
+    name = serializers.CharField(allow_blank=True, help_text="What a rule finds it by, the rules, or the other's ref.")
+
+
+class RemedySerializer(serializers.Serializer[Any]):
+    sentence = serializers.CharField()
+    changes = ChangeSerializer(many=True, help_text="Made together, in this order, they bring it in.")
+    least = serializers.BooleanField(help_text="One step less of the last was tried, and does not bring it in.")
+    whole = serializers.BooleanField(help_text="It is what brings in all of it; less may bring in a part.")
+    code = serializers.ChoiceField(choices=DECISION_CODES, help_text="What then becomes of it.")
+    awaits_summary = serializers.BooleanField(help_text="It comes in as a summary that is to be made yet.")
+    tokens = serializers.IntegerField(help_text="Of the whole context then.")
+    cost = serializers.CharField(help_text="What it does to the others, in a sentence.")
+    pushed_out = serializers.ListField(child=serializers.CharField(), help_text="Refs of what would go.")
+    newly_cut = serializers.ListField(child=serializers.CharField(), help_text="Refs of what would be told shorter.")
+    newly_in = serializers.ListField(child=serializers.CharField(), help_text="Refs of what would come in, itself too.")
+
+
+class UnconsideredSerializer(serializers.Serializer[Any]):
+    why = serializers.ChoiceField(choices=WHYS)
+    sentence = serializers.CharField()
+    ref = serializers.CharField(allow_null=True, help_text="Of what is there today.")
+    name = serializers.CharField(allow_null=True)
+
+
+class WhyNotSerializer(serializers.Serializer[Any]):
+    considered = serializers.BooleanField()
+    reason = serializers.CharField(help_text="The answer in a sentence.")
+    decision = DecisionSerializer(allow_null=True, help_text="What became of it; null where it was not considered.")
+    standing = StandingSerializer(allow_null=True)
+    remedies = RemedySerializer(many=True, help_text="What would bring it in, each proved by running the engine.")
+    untried = serializers.ListField(
+        child=serializers.ChoiceField(choices=KINDS), help_text="What there was no time to try."
+    )
+    matches = MatchSerializer(many=True, help_text="All that could be meant, the one of this answer first.")
+    unconsidered = UnconsideredSerializer(many=True, help_text="Why what could be meant was not considered.")
+
+
+PARAMETERS = [
+    OpenApiParameter("ref", str, description="What it is about, with or without its version: memory:<id>."),
+    OpenApiParameter("q", str, description="Or words: a name, or words of its text. The best match is answered for."),
+    OpenApiParameter("section", str, description="The key of its section, where it stands in several."),
+]
+
+
+class AssemblyWhyNot(ApiView):
+    @extend_schema(operation_id="assemblies_why_not", parameters=PARAMETERS, responses=WhyNotSerializer)
+    def get(self, request: Request, id_: UUID) -> Response:
+        """Why something is not in an assembly, where it ranked, and which smallest change would bring it in.
+
+        It is told from the record; what would bring it in is found by running the engine on it with one thing changed.
+        """
+        query = _checked(self.query("ref", "q", "section"))
+        assembly = assembly_for(self.principal, id_)
+        found = why_not(assembly, ref=query.get("ref", ""), words=query.get("q", ""), section=query.get("section", ""))
+        return Response(WhyNotSerializer(_document(found)).data)
+
+
+def _checked(query: dict[str, str]) -> dict[str, str]:
+    for name, value in query.items():
+        if len(value) > MAX_CHARACTERS:
+            raise Invalid(name, f"Send at most {MAX_CHARACTERS} characters.", "max_length")
+    if not (query.get("ref", "").strip() or query.get("q", "").strip()):
+        raise Invalid("ref", "Say what you mean: its ref, or words of it as q.", "required")
+    return query
+
+
+def _document(found: WhyNot) -> dict[str, Any]:
+    titles = {candidate.ref: title_of(candidate) for candidate in found.told.inputs.candidates}
+    matches = [_match_document(one.decision, one.candidate) for one in found.matches]
+    unconsidered = [_unconsidered_document(one) for one in found.unconsidered]
+    stands = found.standing
+    if stands is None:
+        told: dict[str, Any] = {"considered": False, "reason": found.unconsidered[0].sentence, "decision": None}
+    else:
+        sentence = reason(stands.decision, stands.section.label, titles)
+        told = {"considered": True, "reason": sentence, "decision": _decision_document(found, stands)}
+    return {
+        **told,
+        "standing": _standing_document(stands) if stands else None,
+        "remedies": [_remedy_document(one, found, titles) for one in found.remedies.found],
+        "untried": found.remedies.untried,
+        "matches": matches,
+        "unconsidered": unconsidered,
+    }
+
+
+def _decision_document(found: WhyNot, stands: Standing) -> dict[str, Any]:
+    return decision_document(stands.decision, found.told.decisions.index(stands.decision), stands.section)
+
+
+def _match_document(decision: Decision, candidate: Candidate) -> dict[str, Any]:
+    facts = {name: getattr(decision, name) for name in ("ref", "section", "code", "included")}
+    return {**facts, "title": title_of(candidate)}
+
+
+def _standing_document(stands: Standing) -> dict[str, Any]:
+    around = [
+        {
+            **_match_document(one.decision, one.candidate),
+            **{name: getattr(one.decision, name) for name in ("rank", "score", "tokens_full")},
+        }
+        for one in stands.around
+    ]
+    facts = {name: getattr(stands, name) for name in ("cap", "used_before", "above", "below")}
+    return {**facts, "around": around}
+
+
+def _remedy_document(remedy: Remedy, found: WhyNot, titles: Titles) -> dict[str, Any]:
+    decision = found.matches[0].decision
+    comparison = remedy.comparison
+    return {
+        "sentence": would_be_in(remedy, found.told.inputs, titles),
+        "changes": [
+            {name: getattr(change, name) for name in ("kind", "section", "ref", "value", "name")}
+            for change in remedy.changes
+        ],
+        "least": remedy.is_least,
+        "whole": remedy.whole,
+        "code": remedy.after.code,
+        "awaits_summary": remedy.awaits_summary,
+        "tokens": comparison.tokens_after,
+        "cost": cost(remedy, (decision.section, decision.ref), titles),
+        "pushed_out": _refs(comparison.pushed_out),
+        "newly_cut": _refs(comparison.newly_cut),
+        "newly_in": _refs(comparison.newly_in),
+    }
+
+
+def _refs(changes: tuple[Change, ...]) -> list[str]:
+    return [change.decision.ref for change in changes]
+
+
+def _unconsidered_document(one: Unconsidered) -> dict[str, Any]:
+    thing = one.thing
+    return {
+        "why": one.why,
+        "sentence": one.sentence,
+        "ref": thing.ref if thing else None,
+        "name": thing.name if thing else None,
+    }

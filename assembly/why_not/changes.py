@@ -1,0 +1,292 @@
+"""Raising the score of one candidate by so much, in the way in which its section scores. Pure.
+
+What could have been otherwise: one change to what the engine was given, and what it is given then. Pure.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+from assembly.engine.linear_ranker import WORDS, Ranker
+from assembly.engine.profile import Profile, Section
+from assembly.engine.rule_effects import ALWAYS_INCLUDED, selects
+from assembly.engine.rules import Actions, Boost, By, Condition, Rule, Selector, in_order
+from assembly.engine.types import Candidate, Request, flat
+from assembly.records.reader import Inputs
+from assembly.rules.evaluation import with_room
+
+DIGITS = 9
+
+
+def is_scored(candidate: Candidate, section: Section, profile: Profile) -> bool:
+    """Whether there is a number that would raise its score."""
+    if section.shape == "blocks":
+        return _heaviest_measure(profile) is not None
+    if section.shape != "lines":
+        return False
+    if profile.ranker and candidate.measures:
+        return _heaviest_feature(profile.ranker, candidate) is not None
+    return True
+
+
+def raised(candidate: Candidate, section: Section, profile: Profile, by: float) -> Candidate:
+    """The candidate as if its score, before any rule boosts it, were higher by so much.
+
+    Blocks and ranked lines are raised by the one measure that weighs most, others by their similarity.
+    """
+    if section.shape == "lines" and not (profile.ranker and candidate.measures):
+        return replace(candidate, similarity=higher(candidate.similarity, by))
+    heaviest = _heaviest_measure(profile) if section.shape == "blocks" else _heaviest_feature(profile.ranker, candidate)
+    if heaviest is None:
+        return candidate
+    name, weight = heaviest
+    more = {name: higher(candidate.measures.get(name), by / weight)}
+    return replace(candidate, measures={**candidate.measures, **more})
+
+
+def higher(score: float | None, by: float) -> float:
+    """Without the noise of the last digits, which would tell equals apart."""
+    return round((score or 0.0) + by, DIGITS)
+
+
+def _heaviest_measure(profile: Profile) -> tuple[str, float] | None:
+    """Coherence is left alone: the engine measures it itself."""
+    weights: dict[str, float] = {name: weight for name, weight in flat(profile.weights).items() if name != "coherence"}
+    name = max(weights, key=lambda name: weights[name])
+    return (name, weights[name]) if weights[name] else None
+
+
+def _heaviest_feature(ranker: Ranker | None, candidate: Candidate) -> tuple[str, float] | None:
+    """The words of the topic are left alone: with enough of them, an item is found whatever its score."""
+    by_name = ranker.weights_for(candidate) if ranker else ()
+    weights = [(name, weight) for name, weight in by_name if name != WORDS and weight]
+    return max(weights, key=lambda weighed: abs(weighed[1]), default=None)
+
+
+Kind = Literal[
+    "budget", "cap", "top_k", "threshold", "reach", "score", "source_score", "boost", "pin", "always_include",
+    "without_rule", "without_exclusion", "not_superseded", "not_retired", "without_other", "shorter", "text",
+]  # fmt: skip
+"""budget, cap: so many tokens; top_k: so many places; threshold: from this similarity on something is near the topic;
+reach: how far below the best score a ranker still finds something near it; score, source_score: raised by so much;
+boost: a rule that multiplies its score by so much; pin: a memory that is pinned; always_include: a rule; without_rule:
+so many of the rules that exclude it, the narrowest first, do not; without_exclusion: the request does not exclude it;
+not_superseded, not_retired: as if it stood; without_other: what says the same is not there; shorter: the first so many
+characters of its text alone; text: there is one."""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+RULE = "why-not"
+"""The name of a rule that is tried: of the narrowest scope, so that no other one outdoes it."""
+SOME_TEXT = "…"
+INCLUDABLE: Mapping[str, By] = {
+    "agent_file": "path",
+    "team_file": "path",
+    "document": "path",
+    "entity": "kg_entity",
+    "pattern": "tag",
+}
+"""What a rule can include by itself, by the beginning of its ref, and the label by which it finds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change for the candidate that is named by its section and its ref."""
+
+    kind: Kind
+    section: str
+    ref: str
+    value: float = 0
+    """What becomes of the number that the kind names."""
+    name: str = ""
+    """Of boost and always_include, what the rule finds its items by, as tag:blue; of without_other, the other's ref."""
+
+
+def changed(inputs: Inputs, changes: Sequence[Change]) -> Inputs:
+    """What the engine would be given, were all of them made, in their order."""
+    for change in changes:
+        inputs = _APPLIED[change.kind](inputs, change)
+    return inputs
+
+
+def excluding(rules: Sequence[Rule], candidate: Candidate, section: Section) -> list[Rule]:
+    """The rules that say that the candidate stays out, the narrowest first."""
+    return [rule for rule in rules if any(selects(one, candidate, section) for one in rule.then.exclude)]
+
+
+def named_by(exclusions: Sequence[str], ref: str) -> set[str]:
+    """Those that name the ref: by itself, without its version, or by its id alone."""
+    unversioned = ref.partition("@")[0]
+    return {ref, unversioned, unversioned.rpartition(":")[2]} & set(exclusions)
+
+
+def may_be_included(candidate: Candidate) -> bool:
+    """Whether a rule can include the very thing, told as it was: of memories, a rule names a whole kind, of which the
+    record need not hold all; and a piece of a document brings in the whole of it."""
+    return candidate.ref.partition(":")[0] in INCLUDABLE
+
+
+def selector_of(name: str) -> Selector:
+    """What a change is named that finds its items by a label."""
+    by, _, value = name.partition(":")
+    return Selector(_BY[by], value)
+
+
+def found_in(inputs: Inputs, section: str, ref: str) -> tuple[Section, Candidate]:
+    """The candidate in that place, with its section before it."""
+    described = next(one for one in inputs.profile.sections if one.key == section)
+    return described, next(one for one in inputs.candidates if (one.section, one.ref) == (section, ref))
+
+
+def _subject(inputs: Inputs, change: Change) -> tuple[Section, Candidate]:
+    return found_in(inputs, change.section, change.ref)
+
+
+def _with_budget(inputs: Inputs, change: Change) -> Inputs:
+    return _asking(inputs, budget=int(change.value))
+
+
+def _with_cap(inputs: Inputs, change: Change) -> Inputs:
+    return _sectioned(inputs, change, cap=int(change.value), share=None)
+
+
+def _with_top_k(inputs: Inputs, change: Change) -> Inputs:
+    return _sectioned(inputs, change, top_k=int(change.value))
+
+
+def _with_threshold(inputs: Inputs, change: Change) -> Inputs:
+    return _profiled(inputs, similarity_threshold=change.value)
+
+
+def _with_reach(inputs: Inputs, change: Change) -> Inputs:
+    ranker = inputs.profile.ranker
+    return _profiled(inputs, ranker=replace(ranker, reach=change.value)) if ranker else inputs
+
+
+def _with_score(inputs: Inputs, change: Change) -> Inputs:
+    section, candidate = _subject(inputs, change)
+    return _instead(inputs, candidate, raised(candidate, section, inputs.profile, change.value))
+
+
+def _with_source_score(inputs: Inputs, change: Change) -> Inputs:
+    _, candidate = _subject(inputs, change)
+    return _instead(inputs, candidate, replace(candidate, score=higher(candidate.score, change.value)))
+
+
+def _with_boost(inputs: Inputs, change: Change) -> Inputs:
+    return _ruled(inputs, Actions(boost=(Boost(selector_of(change.name), change.value),)))
+
+
+def _pinned(inputs: Inputs, change: Change) -> Inputs:
+    _, candidate = _subject(inputs, change)
+    return _instead(inputs, candidate, replace(candidate, pinned=True))
+
+
+def _always_included(inputs: Inputs, change: Change) -> Inputs:
+    """As the source of what rules include would offer it, with what else the rule finds: each once."""
+    selector = selector_of(change.name)
+    ruled = _ruled(inputs, Actions(always_include=(selector,)))
+    profile = inputs.profile
+    if ALWAYS_INCLUDED.key not in {section.key for section in profile.sections}:
+        profile = with_room(profile, ruled.request.rules)
+    there = {one.ref for one in inputs.candidates if one.section == ALWAYS_INCLUDED.key}
+    found = {
+        one.ref: one
+        for one in inputs.candidates
+        if one.ref not in there and may_be_included(one) and selects(selector, one, ALWAYS_INCLUDED)
+    }
+    offered = (
+        replace(one, section=ALWAYS_INCLUDED.key, position=place)
+        for place, one in enumerate(found.values(), len(there))
+    )
+    return replace(ruled, profile=profile, candidates=(*inputs.candidates, *offered))
+
+
+def _without_rule(inputs: Inputs, change: Change) -> Inputs:
+    """They keep what else they do, and what else they exclude."""
+    section, candidate = _subject(inputs, change)
+    silenced = excluding(inputs.request.rules, candidate, section)[: int(change.value)]
+
+    def kept(rule: Rule) -> Rule:
+        exclude = tuple(one for one in rule.then.exclude if not selects(one, candidate, section))
+        return replace(rule, then=replace(rule.then, exclude=exclude)) if rule in silenced else rule
+
+    return _asking(inputs, rules=tuple(map(kept, inputs.request.rules)))
+
+
+def _without_exclusion(inputs: Inputs, change: Change) -> Inputs:
+    gone = named_by(inputs.request.exclude, change.ref)
+    return _asking(inputs, exclude=tuple(one for one in inputs.request.exclude if one not in gone))
+
+
+def _not_superseded(inputs: Inputs, change: Change) -> Inputs:
+    _, candidate = _subject(inputs, change)
+    return _instead(inputs, candidate, replace(candidate, superseded_by=None))
+
+
+def _not_retired(inputs: Inputs, change: Change) -> Inputs:
+    _, candidate = _subject(inputs, change)
+    return _instead(inputs, candidate, replace(candidate, retired=None))
+
+
+def _without_other(inputs: Inputs, change: Change) -> Inputs:
+    mine = (change.section, change.ref)
+    left = (one for one in inputs.candidates if one.ref != change.name or (one.section, one.ref) == mine)
+    return replace(inputs, candidates=tuple(left))
+
+
+def _shorter(inputs: Inputs, change: Change) -> Inputs:
+    """A summary of the whole text is none of its beginning."""
+    _, candidate = _subject(inputs, change)
+    return _instead(inputs, candidate, replace(candidate, text=candidate.text[: int(change.value)], summary=None))
+
+
+def _with_text(inputs: Inputs, change: Change) -> Inputs:
+    _, candidate = _subject(inputs, change)
+    return _instead(inputs, candidate, replace(candidate, text=SOME_TEXT))
+
+
+def _instead(inputs: Inputs, one: Candidate, other: Candidate) -> Inputs:
+    return replace(inputs, candidates=tuple(other if item is one else item for item in inputs.candidates))
+
+
+def _asking(inputs: Inputs, **facts: object) -> Inputs:
+    request: Request = replace(inputs.request, **facts)  # type: ignore[arg-type]
+    return replace(inputs, request=request)
+
+
+def _profiled(inputs: Inputs, **facts: object) -> Inputs:
+    profile: Profile = replace(inputs.profile, **facts)  # type: ignore[arg-type]
+    return replace(inputs, profile=profile)
+
+
+def _sectioned(inputs: Inputs, change: Change, **facts: object) -> Inputs:
+    sections = inputs.profile.sections
+    others = tuple(replace(one, **facts) if one.key == change.section else one for one in sections)  # type: ignore[arg-type]
+    return _profiled(inputs, sections=others)
+
+
+def _ruled(inputs: Inputs, then: Actions) -> Inputs:
+    rule = Rule(RULE, 1, "agent", Condition(), then)
+    return _asking(inputs, rules=in_order([rule, *inputs.request.rules]))
+
+
+_BY: Mapping[str, By] = {by: by for by in get_args(By)}
+_APPLIED: Mapping[Kind, Callable[[Inputs, Change], Inputs]] = {
+    "budget": _with_budget,
+    "cap": _with_cap,
+    "top_k": _with_top_k,
+    "threshold": _with_threshold,
+    "reach": _with_reach,
+    "score": _with_score,
+    "source_score": _with_source_score,
+    "boost": _with_boost,
+    "pin": _pinned,
+    "always_include": _always_included,
+    "without_rule": _without_rule,
+    "without_exclusion": _without_exclusion,
+    "not_superseded": _not_superseded,
+    "not_retired": _not_retired,
+    "without_other": _without_other,
+    "shorter": _shorter,
+    "text": _with_text,
+}

@@ -1,0 +1,53 @@
+"""The box in which somebody says what is missing.
+
+Why not …? One box; the answer in a sentence, then the ranking around the thing, then what would change it.
+"""
+
+from uuid import UUID
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext_lazy as _
+
+from assembly.access import assembly_for
+from assembly.records.reader import recorded
+from assembly.why_not.answer import MAX_CHARACTERS
+from assembly.why_not.answer import why_not as why_not_found
+from assembly.why_not.presentation import answered, choices, missing
+from teams.views.asking import asking
+
+
+class WhyNotForm(forms.Form):
+    """Words, or what was picked: a ref, and its section where it stands in several."""
+
+    q = forms.CharField(
+        label=_("What do you miss?"),
+        help_text=_(
+            "A name or a few words of it: a file, a memory, a day, an event, a person. Its reference works, too."
+        ),
+        max_length=MAX_CHARACTERS,
+        required=False,
+        widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}),
+    )
+    ref = forms.CharField(max_length=MAX_CHARACTERS, required=False, widget=forms.HiddenInput)
+    section = forms.CharField(max_length=MAX_CHARACTERS, required=False, widget=forms.HiddenInput)
+
+    @property
+    def asks(self) -> bool:
+        """Whether it says what is meant."""
+        return self.is_valid() and any(self.cleaned_data[name].strip() for name in ("q", "ref"))
+
+
+def why_not(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """The page, with an answer where something is asked."""
+    assembly = assembly_for(asking(request), id_)
+    form = WhyNotForm(request.GET)
+    facts: dict[str, object] = {"assembly": assembly, "form": form}
+    if form.asks:
+        asked = form.cleaned_data
+        found = why_not_found(assembly, ref=asked["ref"], words=asked["q"], section=asked["section"])
+        facts |= {"answer": answered(found), "choices": choices(found.matches[1:])}
+    else:
+        facts |= {"choices": missing(recorded(assembly))}
+    return render(request, "assembly/why_not.html", facts, status=200 if form.is_valid() else 422)

@@ -1,1 +1,0 @@
-"""Why is something not in a context? What became of it, what beat it, and which smallest change would bring it in."""

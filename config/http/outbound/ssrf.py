@@ -1,0 +1,184 @@
+"""Which addresses may be connected to: public ones, and those in networks that the operator allows on purpose.
+
+Looking up the addresses of a host, without ever waiting longer than the caller wants to.
+
+Where a source is asked: its URL, and the very addresses that were found for its host and judged.
+"""
+
+import asyncio
+import contextlib
+import re
+import socket
+from dataclasses import dataclass
+from functools import partial
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from threading import BoundedSemaphore, Thread
+
+import httpx2
+from django.conf import settings
+
+from config.http.beside import Beside
+from config.http.errors import Invalid
+
+Address = IPv4Address | IPv6Address
+
+# The registries of special-purpose addresses (RFC 6890 and what came after it), written out because what `ipaddress`
+# counts as global differs between versions of Python. Global by the registries, and here nevertheless, are
+# relays and tunnels, which lead elsewhere than they say, and the address of the machine's own host at Azure.
+NOT_PUBLIC = tuple(map(ip_network, (
+    "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+    "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+    "224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
+)))  # fmt: skip
+GLOBAL_UNICAST = IPv6Network("2000::/3")
+NAT64 = IPv6Network("64:ff9b::/96")
+IPV4_BITS = 0xFFFFFFFF
+
+
+def parsed(text: str) -> Address:
+    """The address that is meant: the IPv4 address itself where it is only wrapped in an IPv6 one (mapped, NAT64)."""
+    address = ip_address(text)
+    if isinstance(address, IPv6Address) and address.ipv4_mapped:
+        return address.ipv4_mapped
+    if isinstance(address, IPv6Address) and address in NAT64:
+        return IPv4Address(int(address) & IPV4_BITS)
+    return address
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedNetworks:
+    """Private networks that an operator opens for one purpose, by the setting of that name."""
+
+    setting: str
+
+    def __contains__(self, address: Address) -> bool:
+        networks: list[IPv4Network | IPv6Network] = [ip_network(text) for text in getattr(settings, self.setting)]
+        return any(address in network for network in networks)
+
+
+# Admins of the organisation register sources, admins of a team webhooks: these inherit nothing from the former.
+FOR_SOURCES = AllowedNetworks("EXTERNAL_ALLOWED_NETWORKS")
+FOR_WEBHOOKS = AllowedNetworks("WEBHOOK_ALLOWED_NETWORKS")
+
+
+def is_public(address: Address) -> bool:
+    """Whether everybody can reach it: no private, local, shared, reserved, multicast or documentation address."""
+    if isinstance(address, IPv6Address) and address not in GLOBAL_UNICAST:
+        return False
+    return address.is_global and not any(address in network for network in NOT_PUBLIC)
+
+
+MAX_UNDER_WAY = 16
+"""Look-ups of this process that a slow name server holds up at most."""
+
+_free = BoundedSemaphore(MAX_UNDER_WAY)
+
+
+async def addresses_of(host: str) -> list[str]:
+    """All addresses of the host, as the system's resolver orders them; none where it knows none.
+
+    The look-up runs in a thread of its own: it cannot be broken off, and asyncio's own pool would be waited for.
+    """
+    if not _free.acquire(blocking=False):
+        return []
+    loop = asyncio.get_running_loop()
+    found: asyncio.Future[list[str]] = loop.create_future()
+    Thread(target=_look_up, args=(host, loop, found), daemon=True).start()
+    return await found
+
+
+def _look_up(host: str, loop: asyncio.AbstractEventLoop, found: "asyncio.Future[list[str]]") -> None:
+    try:
+        entries = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        entries = []
+    finally:
+        _free.release()
+    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in entries))
+    with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        loop.call_soon_threadsafe(_answer, found, addresses)
+
+
+def _answer(found: "asyncio.Future[list[str]]", addresses: list[str]) -> None:
+    if not found.done():
+        found.set_result(addresses)
+
+
+HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+")
+UNSEEN = re.compile(r"[^\x21-\x7e]")
+MAX_PORT = 65_535
+LOOK_UP_SECONDS = 5.0
+"""As long, at most, does somebody who registers a source wait for a name server."""
+
+
+class Refused(Exception):
+    """This URL is not asked. The message says why, without any address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """A URL with the addresses of its host, at least one, each of them allowed. `is_public`: all of them are."""
+
+    url: httpx2.URL
+    addresses: tuple[str, ...]
+    is_public: bool
+
+    @property
+    def host(self) -> str:
+        """As TLS names and checks it: ASCII, without the dot at the end that a full name may have."""
+        return self.url.raw_host.decode().rstrip(".")
+
+    def at(self, address: str) -> httpx2.URL:
+        """The URL that leads to this address without another look-up."""
+        return self.url.copy_with(host=address)
+
+
+def url_read(text: str) -> httpx2.URL:
+    """The URL of an endpoint. Raises Refused."""
+    if UNSEEN.search(text):
+        raise Refused("Write the URL without spaces, and a host or path of other letters in its encoded form.")
+    try:
+        url = httpx2.URL(text)
+    except httpx2.InvalidURL:
+        raise Refused("This is no URL. Write it like https://search.example.org/ask.") from None
+    if url.scheme not in {"https", "http"} or not HOST.fullmatch(url.raw_host.decode()):
+        raise Refused("Write the URL like https://search.example.org/ask.")
+    if url.userinfo or "#" in text:
+        raise Refused("Leave user, password and fragment out of the URL. What proves who asks is the secret.")
+    if url.port is not None and not 1 <= url.port <= MAX_PORT:
+        raise Refused(f"The port of the URL must be from 1 to {MAX_PORT:,}.")
+    return url
+
+
+async def destination_of(text: str, allowed: AllowedNetworks) -> Destination:
+    """Return the URL with its host's addresses, looked up once and all of them judged. Raises Refused.
+
+    `allowed` are the private networks that may be connected to.
+    """
+    url = url_read(text)
+    found = await addresses_of(url.raw_host.decode())
+    if not found:
+        raise Refused("No address was found for its host. Check the host's name.")
+    addresses = [parsed(address) for address in found]
+    if not all(address in allowed or is_public(address) for address in addresses):
+        raise Refused(
+            "Its host lies in a private or reserved network, which is refused. "
+            f"An operator can allow that network on purpose with {allowed.setting}."
+        )
+    if url.scheme == "http" and not all(address in allowed for address in addresses):
+        raise Refused(f"Use https. Only in networks that {allowed.setting} names may it be http.")
+    return Destination(url, tuple(found), all(map(is_public, addresses)))
+
+
+def url_check(text: str, allowed: AllowedNetworks) -> None:
+    """Raises Invalid for a URL that would not be connected to now."""
+    try:
+        Beside("look-up", partial(_destination_found, text, allowed)).result(seconds=LOOK_UP_SECONDS + 1)
+    except Refused as refused:
+        raise Invalid("url", str(refused)) from None
+    except TimeoutError:
+        raise Invalid("url", "The look-up of its host took too long. Check the host's name, or try again.") from None
+
+
+def _destination_found(text: str, allowed: AllowedNetworks) -> Destination:
+    return asyncio.run(asyncio.wait_for(destination_of(text, allowed), LOOK_UP_SECONDS))
