@@ -16,6 +16,7 @@ from assembly.simulation.draft_preview import api as draft_preview_api
 from assembly.simulation.proposals import api as proposals_api
 from assembly.simulation.rule_backtest import api as rule_backtest_api
 from assembly.simulation.time_travel import api as time_travel_api
+from assembly.simulation.what_if import api as what_if_api
 from assembly.sources.external import api as external_api
 from assembly.why_not import api as why_not_api
 from teams.access import team_for
@@ -31,7 +32,7 @@ urlpatterns = [
     path("assemblies/<uuid:id_>/as-of", time_travel_api.AssemblyAsOf.as_view()),
     path("agents/<slug:slug>/as-of", time_travel_api.AgentAsOf.as_view()),
     path("assemblies/<uuid:id_>/again", comparison_api.AssemblyAgain.as_view()),
-    path("assemblies/<uuid:id_>/what-if", comparison_api.AssemblyWhatIf.as_view()),
+    path("assemblies/<uuid:id_>/what-if", what_if_api.AssemblyWhatIf.as_view()),
     path("proposals", proposals_api.ProposalList.as_view()),
     path("proposals/<uuid:id_>", proposals_api.ProposalDetail.as_view()),
     path("proposals/<uuid:id_>/decision", proposals_api.ProposalDecision.as_view()),

@@ -7,19 +7,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assembly.access import assembly_for
-from assembly.comparison.documents import beside_document, cause_document, what_if_document, with_causes
+from assembly.comparison.documents import beside_document, cause_document, with_causes
 from assembly.comparison.rerun import again_today, two
-from assembly.comparison.serializers import (
-    CONTENT,
-    AgainSerializer,
-    CompareSerializer,
-    WhatIfRequestSerializer,
-    WhatIfSerializer,
-    wishes_of,
-)
-from assembly.simulation.what_if.service import what_if
+from assembly.comparison.serializers import CONTENT, AgainSerializer, CompareSerializer
 from config.http.errors import Invalid
-from config.http.idempotency import idempotent
 from teams.api.view import ApiView
 
 INCLUDE = OpenApiParameter("include", str, enum=[CONTENT], description="content: both contexts whole.")
@@ -48,22 +39,6 @@ class AssemblyAgain(ApiView):
             **with_causes(beside_document(found.beside, with_content=whole), found.changes),
         }
         return Response(AgainSerializer(document).data)
-
-
-class AssemblyWhatIf(ApiView):
-    @extend_schema(operation_id="assemblies_what_if", request=WhatIfRequestSerializer, responses=WhatIfSerializer)
-    @idempotent
-    def post(self, request: Request, id_: UUID) -> Response:
-        """The context as it would be with something changed, beside the recorded one. Nothing is stored or published.
-
-        Where the record holds all that is needed, every difference comes of the change. Another topic, and a profile
-        with other sources, need a new reading: `basis` then says `today`.
-        """
-        self.query()
-        assembly = assembly_for(self.principal, id_)
-        asked = self.validated(WhatIfRequestSerializer)
-        found = what_if(assembly=assembly, wishes=wishes_of(asked))
-        return Response(WhatIfSerializer(what_if_document(found, with_content=CONTENT in asked["include"])).data)
 
 
 class AssemblyCompare(ApiView):

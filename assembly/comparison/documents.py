@@ -14,7 +14,6 @@ from assembly.contexts.documents import fate_document
 from assembly.engine.diff import Change, SectionChange
 from assembly.engine.reasons import sentence
 from assembly.engine.types import SectionResult
-from assembly.simulation.what_if.service import WhatIf
 from teams.api.comparing import hunk_document
 from teams.differences import difference
 
@@ -81,12 +80,6 @@ def with_causes(document: dict[str, Any], changes: Sequence[Explained]) -> dict[
         for told, (_, causes) in zip(document["changes"], changes, strict=True)
     ]
     return {**document, "changes": explained}
-
-
-def what_if_document(found: WhatIf, *, with_content: bool) -> dict[str, Any]:
-    """A recorded context beside the one that the wishes would make."""
-    facts = {"assembly": found.assembly.id, "basis": found.basis, "session_gone": found.session_gone}
-    return {**facts, **beside_document(found.beside, with_content=with_content)}
 
 
 def cause_document(cause: Cause) -> dict[str, Any]:

@@ -7,27 +7,28 @@ Where what changed can be looked at: both versions beside each other.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from agents.models import Agent, AgentFile
+from agents.models import Agent
 from assembly.comparison.causes import KINDS, Cause, cause_sentence
 from assembly.comparison.diff_sentences import count_sentence, ranks_otherwise, side_warnings
 from assembly.comparison.explain import Explained, deeds_of
 from assembly.comparison.side_by_side import Beside, Name, Setting
 from assembly.contexts.items import Tag
 from assembly.engine.codes import Code
-from assembly.engine.diff import Change, Effect
+from assembly.engine.diff import Change, Comparison, Effect, SectionChange
 from assembly.engine.types import Candidate
-from assembly.models import Proposal
 from assembly.records.item_titles import reason, title_of
 from assembly.records.warnings import label_of
-from assembly.simulation.draft_preview.presentation import sight_rows
-from assembly.simulation.what_if.wishes import Wishes
 from teams.differences.comparison import compared
 from teams.models import Team
+
+WIDTH = 1000  # of a bar, in the units of its SVG
+
 
 UNNAMED = frozenset(kind for kind in KINDS if kind.startswith(("memory", "thing")))
 """The sentences of these causes do not name the thing."""
@@ -185,75 +186,6 @@ def _troubles(beside: Beside) -> list[str]:
     return told
 
 
-@dataclass(frozen=True, slots=True)
-class WishRow:
-    """One wish. `address` leads to where it can be made so, "" where that is not one page."""
-
-    label: str
-    value: str
-    address: str = ""
-    is_code: bool = False
-
-
-def wish_rows(wishes: Wishes, proposal: Proposal | None = None, profile: str = "") -> list[WishRow]:
-    """The wishes in the order of the form. With a proposal, each with where it can be made so; `profile` is the name
-    of the one that its context was made by."""
-    caps = [
-        WishRow(_("Most tokens of %(section)s") % {"section": key.replace("_", " ")}, _cap(cap), _profile(profile))
-        for key, cap in wishes.caps.items()
-    ]
-    files = [
-        WishRow(key.capitalize(), _("version %(number)s") % {"number": number}, _file(key, number, proposal))
-        for key, number in wishes.files.items()
-    ]
-    rules = [
-        WishRow(_("Without the rule"), name, reverse("rule_page", args=[name]) if proposal else "")
-        for name in wishes.without_rules
-    ]
-    return [*_asked(wishes), *caps, *files, *rules, *_new_rule(wishes, proposal)]
-
-
-def _asked(wishes: Wishes) -> list[WishRow]:
-    """What another request could ask for by itself: there is nothing to publish."""
-    found = []
-    if wishes.max_tokens is not None:
-        found.append(WishRow(_("Budget in tokens"), f"{wishes.max_tokens:,}"))
-    if wishes.topic is not None:
-        found.append(WishRow(_("Topic"), wishes.topic or _("none")))
-    if wishes.profile is not None:
-        found.append(WishRow(_("Profile"), wishes.profile))
-    if wishes.tokenizer is not None:
-        found.append(WishRow(_("Counted by"), wishes.tokenizer))
-    return found
-
-
-def _new_rule(wishes: Wishes, proposal: Proposal | None) -> list[WishRow]:
-    if wishes.with_rule is None:
-        return []
-    address = f"{reverse('rule_new')}?as=text" if proposal else ""
-    return [WishRow(_("With one more rule"), wishes.with_rule, address, is_code=True)]
-
-
-def _cap(cap: int | None) -> str:
-    return _("none") if cap is None else f"{cap:,}"
-
-
-def _profile(name: str) -> str:
-    return reverse("profile_page", args=[name]) if name else ""
-
-
-def _file(key: str, number: int, proposal: Proposal | None) -> str:
-    """The page of that version, from which it can be restored."""
-    if proposal is None:
-        return ""
-    of_agent = key in AgentFile.Key.values
-    slug = proposal.agent_slug if of_agent else proposal.team_slug
-    try:
-        return reverse("agent_file_version" if of_agent else "team_file_version", args=[slug, key, number])
-    except NoReverseMatch:
-        return ""
-
-
 VERSIONED = frozenset({"file_changed", "log_written"})
 
 
@@ -288,3 +220,79 @@ def _history(kind: str, name: str, agent: Agent | None, team: Team | None) -> st
     if kind == "agent_file":
         return reverse("agent_file_compare", args=[agent.slug, name])
     return f"/agents/{agent.slug}/logs/{name}/history/compare/"
+
+
+@dataclass(frozen=True, slots=True)
+class SightRow:
+    """A section in the table. The bars are as wide as the largest section is long."""
+
+    label: str
+    layer: str
+    before: int
+    after: int
+    was_wide: int
+    is_wide: int
+    tag: Tag
+    kept: str
+    """How much of a text that is cut is in; empty for others."""
+    is_same: bool
+
+
+class Compared(Protocol):
+    """What has two contexts that were compared."""
+
+    @property
+    def comparison(self) -> Comparison: ...
+
+
+def sight_rows(trial: Compared) -> list[SightRow]:
+    """The sections in order, without those that are empty before and after."""
+    sections = [one for one in trial.comparison.sections if one.tokens_before or one.tokens_after or not one.is_same]
+    widest = max((max(one.tokens_before, one.tokens_after) for one in sections), default=0) or 1
+    return [
+        SightRow(
+            label=one.section.label,
+            layer=one.section.layer.lower(),
+            before=one.tokens_before,
+            after=one.tokens_after,
+            was_wide=round(one.tokens_before * WIDTH / widest),
+            is_wide=round(one.tokens_after * WIDTH / widest),
+            tag=_section_tag(one),
+            kept=_kept(one),
+            is_same=one.is_same,
+        )
+        for one in sections
+    ]
+
+
+def _section_tag(section: SectionChange) -> Tag:
+    after = section.after
+    if section.is_same:
+        status = after.status if after else "empty"
+        return Tag({"cut": _("cut, as before"), "left_out": _("left out, as before")}.get(status, _("same")), "plain")
+    if after is None or after.status == "left_out":
+        return Tag(_("left out"), "bad")
+    if after.status == "empty":
+        return Tag(_("empty"), "plain")
+    if after.status == "cut":
+        return Tag(_("cut"), "warn")
+    return _tag_of_items(section)
+
+
+def _tag_of_items(section: SectionChange) -> Tag:
+    out, came = (sum(change.effect == effect for change in section.changes) for effect in ("out", "in"))
+    if out:
+        return Tag(ngettext("%(count)s left out", "%(count)s left out", out) % {"count": f"{out:,}"}, "bad")
+    if any(change.is_cut for change in section.changes):
+        return Tag(_("told shorter"), "warn")
+    if came and section.section.considered > 1:
+        return Tag(ngettext("%(count)s more", "%(count)s more", came) % {"count": f"{came:,}"}, "good")
+    return Tag(_("whole"), "good") if section.section.status == "whole" else Tag(_("some left out, as before"), "plain")
+
+
+def _kept(section: SectionChange) -> str:
+    cut = next((change.decision for change in section.changes if change.decision.code is Code.TRUNCATED), None)
+    whole = cut.detail.get("kept_paragraphs") if cut else None
+    if not cut or not whole:
+        return ""
+    return _("%(kept)s of %(all)s paragraphs") % {"kept": f"{whole:,}", "all": f"{cut.detail['of_paragraphs']:,}"}

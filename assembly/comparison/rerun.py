@@ -26,12 +26,12 @@ from assembly.engine.profile import Profile
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.models import Assembly
 from assembly.pipeline.prepare import Prepared, gather_for, prepare
-from assembly.pipeline.read_plan import SourceReport
 from assembly.pipeline.request import Asked, Budgets
 from assembly.pipeline.summaries.resolve import Settled, settle
 from assembly.records.reader import Inputs, Recorded, recorded
 from assembly.sources.base import Filters, Turn
 from assembly.sources.deadline import TimeBudget
+from assembly.sources.report import SourceReport
 from assembly.sources.request import REF
 from config.http.cpu_budget import check_cpu
 from config.http.errors import DossierError, NotFound

@@ -7,18 +7,55 @@ from typing import Any
 
 from rest_framework import serializers
 
+from agents.models import AgentFile
 from assembly.comparison.causes import KINDS
 from assembly.comparison.side_by_side import NAMES
 from assembly.contexts.serializers import WarningSerializer
-from assembly.pipeline.request import MAX_TOKENS, MAX_TOPIC_CHARACTERS
-from assembly.profiles.serializers import YAML
-from assembly.simulation.draft_preview.api import KEYS, SectionChangeSerializer, TrialChangeSerializer
-from assembly.simulation.what_if.service import BASES
-from assembly.simulation.what_if.wishes import MAX_CAPS, MAX_RULES, Wishes
-from config.http.api import StrictSerializer
-from config.http.fields import ExactText
+from assembly.engine.diff import EFFECTS
+from assembly.engine.types import STATUSES
 from teams.api.comparing import HunkSerializer
-from teams.files import MAX_FILE_CHARACTERS
+from teams.models import TeamFile
+
+
+class FateSerializer(serializers.Serializer[Any]):
+    section = serializers.CharField(help_text="The key of the section.")
+    code = serializers.CharField(help_text="The reason code.")
+    included = serializers.BooleanField()
+    rank = serializers.IntegerField(allow_null=True)
+    score = serializers.FloatField(allow_null=True)
+    tokens = serializers.IntegerField(help_text="By which the item lengthens the context.")
+
+
+KEYS = (*AgentFile.Key.values, *TeamFile.Key.values)
+
+
+class SectionStateSerializer(serializers.Serializer[Any]):
+    tokens = serializers.IntegerField()
+    status = serializers.ChoiceField(choices=STATUSES)
+    included = serializers.IntegerField(help_text="Items that are in.")
+    considered = serializers.IntegerField()
+
+
+class SectionChangeSerializer(serializers.Serializer[Any]):
+    key = serializers.CharField()
+    layer = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # the heading; DRF has an attribute of this name
+    same = serializers.BooleanField(help_text="A reader would see no difference in it.")
+    before = SectionStateSerializer(allow_null=True, help_text="null: the context has no such section.")
+    after = SectionStateSerializer(allow_null=True)
+
+
+class TrialChangeSerializer(serializers.Serializer[Any]):
+    ref = serializers.CharField(help_text="The version that is told then, a text that is tried as …@draft.")
+    effect = serializers.ChoiceField(
+        choices=list(EFFECTS),
+        help_text="in: it comes in; out: it goes; moved: to another section; changed: its text, score, rank or cut.",
+    )
+    cut = serializers.BooleanField(help_text="It stays in, with more missing than before.")
+    reason = serializers.CharField(allow_null=True, help_text="Why, in a plain sentence.")
+    before = FateSerializer(allow_null=True, help_text="null: it was not considered there.")
+    after = FateSerializer(allow_null=True, help_text="null: it would not be considered there.")
+
 
 CONTENT = "content"
 """What may be asked for besides."""
@@ -89,70 +126,8 @@ class AgainSerializer(BesideSerializer):
     session_gone = serializers.BooleanField(help_text="The session of the request is not there any more.")
 
 
-class WhatIfSerializer(BesideSerializer):
-    assembly = serializers.UUIDField()
-    basis = serializers.ChoiceField(
-        choices=list(BASES), help_text="record: of what was considered then; today: the sources were read anew."
-    )
-    session_gone = serializers.BooleanField(help_text="The session of the request is not there any more.")
-
-
 class CompareSerializer(BesideSerializer):
     before_id = serializers.UUIDField()
     after_id = serializers.UUIDField()
     causes = CauseSerializer(many=True, help_text="What was changed from the one to the other, each thing once.")
     changes = ExplainedChangeSerializer(many=True)
-
-
-LAST_VERSION = 2**31 - 1
-
-
-class WishesSerializer(StrictSerializer):
-    max_tokens = serializers.IntegerField(min_value=0, max_value=MAX_TOKENS, required=False, help_text="The budget.")
-    tokenizer = ExactText(max_length=60, required=False)
-    profile = ExactText(max_length=60, required=False, help_text="As it is today.")
-    topic = ExactText(
-        max_length=MAX_TOPIC_CHARACTERS, required=False, allow_blank=True, help_text="The sources are then read anew."
-    )
-    caps = serializers.DictField(
-        child=serializers.IntegerField(min_value=0, max_value=MAX_TOKENS, allow_null=True),
-        required=False,
-        help_text="Caps in tokens by the keys of sections; null: no cap.",
-    )
-    without_rules = serializers.ListField(
-        child=ExactText(max_length=60), max_length=MAX_RULES, required=False, help_text="Names of rules that fired."
-    )
-    with_rule = ExactText(
-        max_length=MAX_FILE_CHARACTERS, required=False, help_text=f"{YAML} A rule besides, as if the agent had it."
-    )
-    files = serializers.DictField(
-        child=serializers.IntegerField(min_value=1, max_value=LAST_VERSION),
-        required=False,
-        help_text=f"Numbers of versions by the key of the file: {', '.join(KEYS)}.",
-    )
-
-    def validate_caps(self, caps: dict[str, int | None]) -> dict[str, int | None]:
-        if len(caps) > MAX_CAPS:
-            raise serializers.ValidationError(f"Send at most {MAX_CAPS} caps at once.")
-        return caps
-
-    def validate_files(self, files: dict[str, int]) -> dict[str, int]:
-        unknown = [key for key in files if key not in KEYS]
-        if unknown:
-            raise serializers.ValidationError(f"There is no file “{unknown[0][:60]}”. Use one of {', '.join(KEYS)}.")
-        return files
-
-
-class WhatIfRequestSerializer(WishesSerializer):
-    include = serializers.ListField(
-        child=serializers.ChoiceField(choices=[CONTENT]),
-        max_length=1,
-        required=False,
-        default=list,
-        help_text="content: both contexts whole.",
-    )
-
-
-def wishes_of(data: dict[str, Any]) -> Wishes:
-    """The wishes in validated data."""
-    return Wishes.from_dict(data)

@@ -14,9 +14,9 @@ from assembly.engine.diff import Comparison, compare
 from assembly.engine.profile import Profile, Section
 from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.engine.types import Assembled, Candidate, Decision, SectionResult, flat
-from assembly.pipeline.read_plan import SourceReport
 from assembly.pipeline.summaries.resolve import Settled
 from assembly.records.reader import Inputs, Recorded, content_of
+from assembly.sources.report import SourceReport
 
 
 @dataclass(frozen=True, slots=True)

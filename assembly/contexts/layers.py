@@ -22,7 +22,7 @@ from assembly.records.warnings import SERVERS, label_of, trouble_with
 from assembly.sources.external.questions import SOURCE as EXTERNAL
 from teams.principal import Principal
 
-WATERFALL_WIDTH = 1000  # of a bar, in the units of its SVG
+BAR_WIDTH = 1000  # in the units of its SVG
 LEAST = 6
 TAGS = {SourceCode.SOURCE_TIMEOUT: "late", SourceCode.SOURCE_FAILED: "failed"}
 """What became of a source that told nothing."""
@@ -75,7 +75,7 @@ def tag_of(assembly: Assembly, section: Mapping[str, Any]) -> str:
 def source_rows(assembly: Assembly) -> list[SourceRow]:
     """The sources in the order in which they were asked, by the names that people know."""
     reports = sorted(assembly.sources, key=lambda report: report.get("started_ms", 0))
-    scale = WATERFALL_WIDTH / longest_of(assembly)
+    scale = BAR_WIDTH / longest_of(assembly)
     return [_row(report, scale) for report in reports]
 
 
@@ -89,9 +89,9 @@ def _row(report: dict[str, Any], scale: float) -> SourceRow:
         started_ms=started,
         ms=report["ms"],
         deadline_ms=deadline,
-        x=min(round((started or 0) * scale), WATERFALL_WIDTH - width),
+        x=min(round((started or 0) * scale), BAR_WIDTH - width),
         width=width,
-        deadline_x=round(deadline * scale) if deadline is not None and deadline * scale <= WATERFALL_WIDTH else None,
+        deadline_x=round(deadline * scale) if deadline is not None and deadline * scale <= BAR_WIDTH else None,
         tag=TAGS[SourceCode(code)] if code else "",
         trouble=_trouble(report, SourceCode(code)) if code else "",
         left_out=report.get("left_out", 0),
@@ -107,7 +107,7 @@ def _trouble(report: dict[str, Any], code: SourceCode) -> str:
     return f"{fault} {told}" if " " in fault and not repeated else told
 
 
-WIDTH, GAP = 1000, 1.5  # of the bar, in the units of its SVG
+GAP = 1.5  # between parts of a bar, in the same units
 FEW = 3  # sections of a layer whose names stand on its line
 
 
@@ -210,7 +210,7 @@ def layer_rows(assembly: Assembly, decisions: Sequence[Decision]) -> list[LayerR
 
 def bar(assembly: Assembly, rows: Sequence[LayerRow]) -> list[BarPiece]:
     """The layers along the budget, in order; empty ones not at all."""
-    scale = WIDTH / max(assembly.budget, assembly.tokens, 1)
+    scale = BAR_WIDTH / max(assembly.budget, assembly.tokens, 1)
     found, before = [], 0
     for row in rows:
         tokens = row.room.used
@@ -283,3 +283,8 @@ def _fired(rule: Mapping[str, Any], *, readable: bool) -> FiredRule:
     name, version = rule["name"], rule["version"]
     address = reverse("rule_version", args=[name, version]) if readable else ""
     return FiredRule(name, version, rule["scope"], rule["did"], address)
+
+
+def bar_width(part: int, whole: int) -> int:
+    """A part of a bar, in the units of its SVG; never more than the bar."""
+    return min(BAR_WIDTH, round(part * BAR_WIDTH / whole)) if whole else 0

@@ -22,11 +22,11 @@ from django.utils.translation import gettext as _
 from agents.models import Agent, AgentFile, DailyLog
 from assembly.contexts.forms import ContextFilterForm, reason_label
 from assembly.contexts.items import Tag
+from assembly.contexts.layers import bar_width
 from assembly.contexts.links import ANY_ID, address_pattern
 from assembly.contexts.search.criteria import Thing
 from assembly.engine.reasons import warning_label
 from assembly.models import Assembly
-from assembly.templatetags.budgets import width
 from config.http.errors import DossierError
 from memories.access import memory_for
 from memories.models import Document, Entity, Event, Pattern, Thread, Tool
@@ -66,7 +66,7 @@ def _row(context: Assembly, address: str) -> ContextRow:
         whose=" · ".join(filter(None, (context.agent_name, context.team_name))),
         topic=Truncator(context.topic).chars(TOPIC) or _("No topic"),
         profile=context.profile_name,
-        share=width(context.tokens, context.budget),
+        share=bar_width(context.tokens, context.budget),
         is_over=context.tokens > context.budget,
         tokens=_("%(tokens)s of %(budget)s") % {"tokens": intcomma(context.tokens), "budget": intcomma(context.budget)},
         left_out=intcomma(context.left_out),

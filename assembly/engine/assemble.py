@@ -204,3 +204,7 @@ def _by_section(profile: Profile, candidates: Iterable[Candidate]) -> dict[str, 
         if section.shape == "text" and len(grouped[section.key]) > 1:
             raise InvalidAssembly(f"Section {section.key} is one text: {', '.join(grouped[section.key])}.")
     return {key: list(by_ref.values()) for key, by_ref in grouped.items()}
+
+
+RESERVED_SECTION_KEYS = {ALWAYS_INCLUDED.key, LATEST.key}
+"""Keys of sections that rules and appended events add to a profile."""

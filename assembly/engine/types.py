@@ -6,6 +6,7 @@ Values by their fields: what `dataclasses` does for any value, in a fraction of 
 import datetime as dt
 import hashlib
 import math
+import sys
 from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
@@ -254,3 +255,12 @@ def flat(value: Any) -> dict[str, Any]:
     if isinstance(value, Struct):
         return structs.asdict(value)
     return {name: getattr(value, name) for name in value.__dataclass_fields__}
+
+
+TEXT_COPIES = 3
+"""A text whose candidate is remembered is there as it was read, as contexts show it, and without its end."""
+
+
+def candidate_text_bytes(text: str) -> int:
+    """Return about how much memory a text takes while its candidate is remembered."""
+    return TEXT_COPIES * sys.getsizeof(text)

@@ -40,13 +40,6 @@ LIFETIME_SECONDS = 30
 MAX_BYTES = 24_000_000
 DECISION_BYTES = 2_500
 """Memory of one decision beside the content, with what the record says of it, where a ranker gave its shares."""
-TEXT_COPIES = 3
-"""A text whose candidate is remembered is there as it was read, as contexts show it, and without its end."""
-
-
-def candidate_text_bytes(text: str) -> int:
-    """Return about how much memory a text takes while its candidate is remembered."""
-    return TEXT_COPIES * sys.getsizeof(text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,11 @@ from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Candidate, Request
 from assembly.models import Assembly
 from assembly.pipeline.answer_cache import Answer
-from assembly.pipeline.read_plan import SourceReport
 from assembly.pipeline.telemetry import watched
 from assembly.records.reader import Recorded, content_of, recorded
 from assembly.records.record import Owners, record
 from assembly.rules.evaluation import rules_replayed
+from assembly.sources.report import SourceReport
 from memories.models import Event
 from teams.principal import Principal
 

@@ -20,17 +20,7 @@ from assembly.engine.types import Candidate
 from assembly.pipeline.preconditions import Opening, opening_read, opening_statement, owners_of
 from assembly.pipeline.query_embedding import NO_MEANING, Meaning, meaning_of
 from assembly.pipeline.read_cache import read_or_kept
-from assembly.pipeline.read_plan import (
-    NEEDS,
-    Gathered,
-    Part,
-    Sendable,
-    SourceReport,
-    least_for,
-    of_first,
-    sendable_first,
-    too_late,
-)
+from assembly.pipeline.read_plan import NEEDS, Gathered, Part, Sendable, least_for, of_first, sendable_first, too_late
 from assembly.pipeline.statement_timeouts import StatementTime
 from assembly.pipeline.telemetry import code_of, source_failed, source_watched, told_watched
 from assembly.records.change_counters import NOBODYS, State
@@ -43,6 +33,7 @@ from assembly.sources.deadline import TimeBudget
 from assembly.sources.external.gather import Elsewhere
 from assembly.sources.external.questions import SOURCE as EXTERNAL
 from assembly.sources.external.questions import askings
+from assembly.sources.report import SourceReport
 from config.http.cpu_budget import TooCostly
 from config.http.statements import Rows, Statement
 from memories.embedders import waiting_at_most

@@ -4,15 +4,12 @@ import logging
 from dataclasses import dataclass
 
 from assembly.engine.codes import SourceCode
-from assembly.pipeline.read_plan import SourceReport
 from assembly.sources.deadline import TimeBudget
+from assembly.sources.report import EMBEDDER, SourceReport
 from memories.directions import Direction, direction_of
 from memories.embedders import EmbedderFailed, EmbedderLate, waiting_at_most
 
 logger = logging.getLogger(__name__)
-
-EMBEDDER = "embedder"
-"""What its report is called among those of the sources."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from typing import Any
 from uuid import UUID
 
 from assembly.engine.profile import Profile
-from assembly.pipeline.answer_cache import candidate_text_bytes
+from assembly.engine.types import candidate_text_bytes
 from assembly.pipeline.read_plan import Sendable
 from assembly.pipeline.statement_timeouts import StatementTime
 from assembly.records.change_counters import NOBODYS, State, changes_of

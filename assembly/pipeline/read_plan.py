@@ -12,7 +12,6 @@ from typing import Any, NoReturn
 from django.db import OperationalError
 from msgspec import Struct
 
-from assembly.engine.codes import SourceCode
 from assembly.engine.profile import Section
 from assembly.engine.query_signals import names_in, parse_signals
 from assembly.engine.types import Candidate
@@ -21,6 +20,7 @@ from assembly.records.change_counters import NOBODYS, State
 from assembly.sources.base import Need, Situation
 from assembly.sources.entities import mentions
 from assembly.sources.external.questions import SOURCE as EXTERNAL
+from assembly.sources.report import SourceReport
 from config.http.statements import Rows, Statement
 from memories.services.task_stack import task_peek
 
@@ -94,24 +94,6 @@ def with_mentioned(situation: Situation) -> Situation:
 
 NEEDS: Mapping[Need, Callable[[Situation], Situation]] = {"task": with_task, "mentioned": with_mentioned}
 """In the order in which they are found: a task may bring the words in which entities are mentioned."""
-
-
-class SourceReport(Struct, frozen=True):
-    """How one source did: the candidates it returned, its limit in rows, and its times in milliseconds.
-
-    `started_ms` and its own `deadline_ms` count from the arrival of the request. With a code, it returned nothing,
-    and `fault` says why. `left_out` counts the results of an external source that could not be used.
-    """
-
-    name: str
-    count: int
-    limit: int
-    ms: int
-    started_ms: int = 0
-    deadline_ms: int | None = None
-    code: SourceCode | None = None
-    fault: str = ""
-    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

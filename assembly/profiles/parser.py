@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 import yaml
 
-from assembly.engine.assemble import LATEST
+from assembly.engine.assemble import RESERVED_SECTION_KEYS
 from assembly.engine.linear_ranker import Ranker
 from assembly.engine.profile import (
     MAX_PERCENT,
@@ -24,7 +24,6 @@ from assembly.engine.profile import (
     Shape,
     Weights,
 )
-from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.engine.types import InvalidAssembly, flat
 from assembly.profiles.rankers import RANKERS
 from assembly.profiles.yaml_reader import Fields, UnreadableProfile, shown, tree_of
@@ -45,8 +44,6 @@ SECTION_FIELDS = (
 LAYERS = ("L1", "L2", "L3", "L4", "L5", "L6", "L7")
 KEY = re.compile(r"[a-z][a-z0-9_]{0,59}")
 MAX_HEADING_CHARACTERS = 80
-RESERVED = {ALWAYS_INCLUDED.key, LATEST.key}
-"""Keys of sections that rules and appended events add to a profile."""
 
 MAX_CAP = 200_000  # tokens
 MAX_TOP_K = 1_000
@@ -98,7 +95,7 @@ def _key(fields: Fields, source: str) -> str:
     if source in KEYS:
         return fields.choice("key", KEYS[source])
     key = fields.text("key", 60)
-    if key in RESERVED:
+    if key in RESERVED_SECTION_KEYS:
         raise fields.fault("key", "is the one of what rules include or events add. Choose another key.")
     if not KEY.fullmatch(key):
         raise fields.fault("key", "must be lower-case letters, digits and underscores, as in recent_events.")

@@ -19,9 +19,8 @@ from assembly.engine.assemble import assemble, rendered_by
 from assembly.engine.profile import Profile
 from assembly.engine.selection import count_recorded
 from assembly.engine.tokenizers import get_tokenizer
-from assembly.engine.types import Assembled, Candidate, Decision, Request, SectionResult, Summary
+from assembly.engine.types import Assembled, Candidate, Decision, Request, SectionResult, Summary, candidate_text_bytes
 from assembly.models import Assembly
-from assembly.pipeline.answer_cache import candidate_text_bytes
 from assembly.records.decision_columns import Columns, candidate_facts, decision_at
 from assembly.rules.evaluation import rules_replayed
 from config.http.cpu_budget import unlimited_cpu

@@ -18,12 +18,12 @@ from assembly.engine.profile import Profile
 from assembly.engine.types import Assembled, Candidate, Request, flat
 from assembly.models import Assembly, text_hash
 from assembly.models.assembly import packed, profile_known
-from assembly.pipeline.read_plan import SourceReport
-from assembly.pipeline.summaries.service import EXTRACTIVE, store_summaries
 from assembly.records.change_counters import NOBODYS, State
 from assembly.records.decision_columns import Columns, columns_of
 from assembly.records.insert_sql import write
 from assembly.records.pieces import NewPiece, piece_of, piece_of_profile, piece_of_summary
+from assembly.records.summaries import EXTRACTIVE, store_summaries
+from assembly.sources.report import SourceReport
 from teams.models import Team
 from teams.principal import Principal
 

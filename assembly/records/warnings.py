@@ -7,11 +7,10 @@ from assembly.engine.codes import SourceCode, WarningCode
 from assembly.engine.reasons import embedder_sentence, source_sentence, summariser_sentence, warning_sentence
 from assembly.engine.types import Assembled
 from assembly.models import Assembly
-from assembly.pipeline.query_embedding import EMBEDDER
-from assembly.pipeline.read_plan import SourceReport
 from assembly.records.reader import UNREADABLE, bodies_read
 from assembly.sources import SOURCES
 from assembly.sources.deadline import TimeBudget
+from assembly.sources.report import EMBEDDER, SourceReport
 
 SUMMARISER = "summariser"
 """What its report is called among those of the sources."""

@@ -8,13 +8,12 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from assembly.models import StoredRule
-from assembly.rules.editor import Editor, editor_for, editor_posted, says_the_same, turned
+from assembly.rules.editor import Editor, Turn, editor_for, editor_posted, says_the_same, turned
 from assembly.rules.form_fields import names_for
 from assembly.rules.forms import RuleForm, owner_choices
 from assembly.rules.presentation import PLAIN, RULE
 from assembly.rules.services import owner_for, rule_create, rule_for, rule_save
 from assembly.rules.views import check_of
-from assembly.simulation.rule_backtest.views import Attempt, attempted, failed, panel_status, tried_draft
 from config.http.errors import Conflict, Forbidden, Invalid
 from teams.access import Action
 from teams.files import StaleVersion
@@ -26,20 +25,14 @@ from teams.views.asking import asking
 def new(request: HttpRequest) -> HttpResponse:
     """A new rule: fields to fill in, or a text that begins as an example."""
     principal = asking(request)
-    choices, names = owner_choices(principal), names_for(principal)
-    if not choices:
-        raise Forbidden(_("You may not write rules. Ask an admin of one of your teams."))
+    choices, names = choices_for(principal), names_for(principal)
     if request.method != "POST":
         editor = editor_for("", names, as_text=_wants_text(request))
-        return _new(request, RuleForm(choices=choices), editor)
+        return new_rule_page(request, RuleForm(choices=choices), editor)
     form, editor = RuleForm(request.POST, choices=choices), editor_posted(request.POST, names)
-    match request.POST.get("do"):
-        case "add" | "switch" as turn:
-            after = turned(editor, turn, names)
-            return _new(request, form.as_typed(), after, unsaved=True, added=turn == "add")
-        case "try":
-            attempt = _tried_new(principal, form, editor)
-            return _new(request, form.as_typed(), editor, panel_status(request, attempt), attempt=attempt, unsaved=True)
+    if (turn := turn_of(request)) is not None:
+        after = turned(editor, turn, names)
+        return new_rule_page(request, form.as_typed(), after, unsaved=True, added=turn == "add")
     return _created(request, form, editor)
 
 
@@ -48,33 +41,33 @@ def edit(request: HttpRequest, name: str) -> HttpResponse:
     principal = asking(request)
     rule, names = rule_for(principal, name, Action.EDIT), names_for(principal)
     if request.method != "POST":
-        return _edit(request, rule, editor_for(rule.content, names, as_text=_wants_text(request)))
+        return edit_rule_page(request, rule, editor_for(rule.content, names, as_text=_wants_text(request)))
     editor = editor_posted(request.POST, names)
     based_on = request.POST.get("version", "")
+    if (turn := turn_of(request)) is not None:
+        after = turned(editor, turn, names)
+        return edit_rule_page(request, rule, after, based_on=based_on, unsaved=True, added=turn == "add")
+    return _saved(request, rule, editor)
+
+
+def choices_for(principal: Principal) -> list[tuple[Any, Any]]:
+    """Return whom this person may write rules for. Raises Forbidden where that is nobody."""
+    choices = owner_choices(principal)
+    if not choices:
+        raise Forbidden(_("You may not write rules. Ask an admin of one of your teams."))
+    return choices
+
+
+def turn_of(request: HttpRequest) -> Turn | None:
+    """Return which button was pressed that changes the editor and saves nothing."""
     match request.POST.get("do"):
         case "add" | "switch" as turn:
-            after = turned(editor, turn, names)
-            return _edit(request, rule, after, based_on=based_on, unsaved=True, added=turn == "add")
-        case "try":
-            attempt = tried_draft(
-                editor,
-                lambda content: attempted(principal, content, rule.owner, name=rule.name, version=rule.version + 1),
-            )
-            status = panel_status(request, attempt)
-            return _edit(request, rule, editor, status, based_on=based_on, attempt=attempt, unsaved=True)
-    return _saved(request, rule, editor)
+            return turn
+    return None
 
 
 def _wants_text(request: HttpRequest) -> bool:
     return request.GET.get("as") == "text"
-
-
-def _tried_new(principal: Principal, form: RuleForm, editor: Editor) -> Attempt:
-    form.is_valid()  # what is missing beside the owner does not matter yet
-    if "owner" not in form.cleaned_data:
-        return failed(_("Choose whom the rule is for."))
-    owner, name = owner_for(principal, **form.owner_named()), form.cleaned_data.get("name", "")
-    return tried_draft(editor, lambda content: attempted(principal, content, owner, name=name, version=1))
 
 
 def _created(request: HttpRequest, form: RuleForm, editor: Editor) -> HttpResponse:
@@ -97,7 +90,7 @@ def _created(request: HttpRequest, form: RuleForm, editor: Editor) -> HttpRespon
         else:
             _tell_created(request, rule)
             return redirect("rule_page", name=rule.name)
-    return _new(request, form, editor, 422, fault=fault, unsaved=True)
+    return new_rule_page(request, form, editor, 422, fault=fault, unsaved=True)
 
 
 def _saved(request: HttpRequest, rule: StoredRule, editor: Editor) -> HttpResponse:
@@ -107,7 +100,7 @@ def _saved(request: HttpRequest, rule: StoredRule, editor: Editor) -> HttpRespon
     text = TextForm({"version": request.POST.get("version"), "content": content}, stored=rule)
     if content is None or not text.is_valid():
         fault = _fault_of(text) if content is not None else ""
-        return _edit(request, rule, editor, 422, fault=fault, unsaved=True)
+        return edit_rule_page(request, rule, editor, 422, fault=fault, unsaved=True)
     content, based_on = text.cleaned_data["content"], text.cleaned_data["version"]
     try:
         saved = rule_save(
@@ -115,9 +108,9 @@ def _saved(request: HttpRequest, rule: StoredRule, editor: Editor) -> HttpRespon
         )
     except StaleVersion as stale:
         theirs = stale.current
-        return _edit(request, rule, editor, stale.status, based_on=theirs.version, theirs=theirs, unsaved=True)
+        return edit_rule_page(request, rule, editor, stale.status, based_on=theirs.version, theirs=theirs, unsaved=True)
     except Invalid as fault:
-        return _edit(request, rule, editor, 422, based_on=based_on, fault=fault.detail, unsaved=True)
+        return edit_rule_page(request, rule, editor, 422, based_on=based_on, fault=fault.detail, unsaved=True)
     _tell_saved(request, saved, based_on)
     return redirect("rule_page", name=rule.name)
 
@@ -129,12 +122,18 @@ def _fault_of(text: TextForm) -> str:
     return " ".join(map(str, text.errors.get("content", [])))
 
 
-def _new(request: HttpRequest, form: RuleForm, editor: Editor, status: int = 200, **facts: Any) -> HttpResponse:
+def new_rule_page(
+    request: HttpRequest, form: RuleForm, editor: Editor, status: int = 200, **facts: Any
+) -> HttpResponse:
+    """Render the page of a rule that is not stored yet; `facts` go to its template."""
     context = {"form": form, **_facts(request, editor), **facts}
     return render(request, "assembly/rule_new.html", context, status=status)
 
 
-def _edit(request: HttpRequest, rule: StoredRule, editor: Editor, status: int = 200, **facts: Any) -> HttpResponse:
+def edit_rule_page(
+    request: HttpRequest, rule: StoredRule, editor: Editor, status: int = 200, **facts: Any
+) -> HttpResponse:
+    """Render the page that edits a stored rule; `facts` go to its template."""
     context = {"row": rule, "based_on": rule.version, **_facts(request, editor), **facts}
     return render(request, "assembly/rule_edit.html", context, status=status)
 

@@ -9,10 +9,10 @@ from assembly.engine.linear_ranker import BREVITY, Ranker
 from assembly.engine.profile import Profile, Section
 from assembly.engine.types import Candidate, Request
 from assembly.models import Assembly
-from assembly.pipeline.read_plan import SourceReport
 from assembly.profiles.shipped import CONVERSATION
 from assembly.records.reader import Inputs
 from assembly.records.record import Owners, record
+from assembly.sources.report import SourceReport
 from teams.models import Team
 from teams.principal import Principal
 

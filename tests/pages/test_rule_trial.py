@@ -64,7 +64,7 @@ def test_who_reads_a_rule_may_try_it(
 
 @pytest.mark.parametrize("data", [filled(GOALS, **WHO), {**WHO, "content": "then: {always_include: [{path: GOALS}]}"}])
 def test_a_new_rule_is_tried_before_it_is_made(data: dict[str, Any], browser: Client, told: Assembly) -> None:
-    response = browser.post("/rules/new/", {**data, "name": "", "do": "try"})
+    response = browser.post("/rules/new/try/", {**data, "name": ""})
     panel = tried(text_of(response))
     assert response.status_code == 200
     assert '<p class="what">Goals</p><span class="tag plain">moves</span>' in panel
@@ -76,7 +76,7 @@ def test_a_new_rule_is_tried_before_it_is_made(data: dict[str, Any], browser: Cl
 
 def test_the_next_version_is_tried_before_it_is_saved(browser: Client, rule: StoredRule) -> None:
     for data in (filled(GOALS, version=1), {"version": 1, "content": "then: {always_include: [{path: GOALS}]}"}):
-        panel = tried(text_of(browser.post("/rules/quiet/edit/", {**data, "do": "try"})))
+        panel = tried(text_of(browser.post("/rules/quiet/edit/try/", data)))
         assert ">Goals<" in panel
         assert "goes" not in panel
     assert StoredRule.objects.get().content == QUIET
@@ -86,8 +86,8 @@ def test_what_had_applied_is_taken_out_where_it_would_not_any_more(
     browser: Client, rule: StoredRule, agent: Agent, team: Team
 ) -> None:
     assemble(agent=agent, principal=SYSTEM, team=team, asked=Asked(topic="the stage"))
-    data = {"version": 1, "content": f"when: {{task_contains: moon}}\n{QUIET}", "do": "try"}
-    panel = tried(text_of(browser.post("/rules/quiet/edit/", data)))
+    data = {"version": 1, "content": f"when: {{task_contains: moon}}\n{QUIET}"}
+    panel = tried(text_of(browser.post("/rules/quiet/edit/try/", data)))
     assert "It would have applied to none of the last 3 contexts. 1 would have been different." in panel
     assert "It had applied, and would not now" in panel
     assert '<span class="tag good">comes in</span>' in panel
@@ -118,10 +118,10 @@ def test_a_promise_that_would_be_broken_is_told(browser: Client, agent: Agent, t
     ],
 )
 def test_what_cannot_be_tried_says_why(data: dict[str, Any], words: str, browser: Client, told: Assembly) -> None:
-    response = browser.post("/rules/new/", {**data, "do": "try"})
+    response = browser.post("/rules/new/try/", data)
     assert response.status_code == 422
     assert words in tried(text_of(response))
-    swapped = browser.post("/rules/new/", {**data, "do": "try"}, headers={"HX-Request": "true"})
+    swapped = browser.post("/rules/new/try/", data, headers={"HX-Request": "true"})
     assert (swapped.status_code, words in tried(text_of(swapped))) == (200, True)
 
 

@@ -19,6 +19,10 @@ WRITING = frozenset({
 })  # fmt: skip
 """Methods of Django's models and querysets that write; of dictionaries `update` as well, which does no harm here."""
 STATEMENTS = ("INSERT ", "UPDATE ", "DELETE ", "SELECT erase", "SELECT prune")
+WEB = frozenset({
+    "views", "api", "presentation", "page", "preview", "links", "home", "editor", "editor_session", "subject", "exact_text", "version_pair",
+})  # fmt: skip
+"""Modules and folders of pages and endpoints, beside those whose names end in _views or _api."""
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
@@ -43,7 +47,7 @@ class Module:
     def is_web(self) -> bool:
         """Whether it belongs to a page or an endpoint."""
         parts = self.name.split(".")
-        return bool({"views", "api", "pages"} & set(parts))
+        return not WEB.isdisjoint(parts) or parts[-1].endswith(("_views", "_api"))
 
 
 @dataclass
@@ -172,11 +176,12 @@ def _called_on_module(module: Module, function: ast.Attribute, reading: Reading)
 
 def _named(module: Module, name: str, reading: Reading, *, calls: bool = False) -> None:
     """A function that is called, or handed on to be called."""
-    if name in reading.access:
-        if calls:
-            reading.found.append(Called(name, is_access=True))
-        return
     found = resolved(module, name)
+    real_name = found[1] if found else name
+    if real_name in reading.access:
+        if calls:
+            reading.found.append(Called(real_name, is_access=True))
+        return
     if found is None or found[1] not in found[0].functions:
         return
     owner, function = found

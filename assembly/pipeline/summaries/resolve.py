@@ -8,10 +8,10 @@ from assembly.engine import assemble
 from assembly.engine.profile import Profile
 from assembly.engine.tokenizers import Tokenizer
 from assembly.engine.types import Assembled, Candidate, Request, Summary
-from assembly.pipeline.read_plan import SourceReport
 from assembly.pipeline.summaries.service import Summaries, summarise
 from assembly.records.warnings import SUMMARISER
 from assembly.sources.deadline import TimeBudget
+from assembly.sources.report import SourceReport
 from config.http.cpu_budget import wall_limit
 
 MOST_ROUNDS = 3

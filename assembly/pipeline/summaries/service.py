@@ -4,58 +4,21 @@ Making summaries: what a model said before is taken, what is missing it is asked
 """
 
 import logging
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from django.db import connection
 from structlog.contextvars import bound_contextvars
 
 from assembly.engine.codes import SourceCode
 from assembly.engine.tokenizers import Tokenizer
 from assembly.engine.types import Summary, Wanted
-from assembly.models import text_hash
 from assembly.pipeline.summaries.client import Server, Told, ask
 from assembly.pipeline.summaries.extractive import compress_all
 from assembly.pipeline.summaries.prompt import Question
 from assembly.pipeline.telemetry import SUMMARIES
+from assembly.records.summaries import EXTRACTIVE, summaries_known
 from config.http.tracing import span
-
-EXTRACTIVE = "extractive@1"
-"""The extractive summariser's name in records. Its number rises whenever equal texts would be said otherwise."""
-
-FIND = """
-SELECT summaries.text_sha256, stored_texts.text FROM summaries
-    JOIN stored_texts ON stored_texts.sha256 = summaries.summary_sha256
-    WHERE summaries.model = %s AND summaries.text_sha256 = ANY(%s::bytea[])
-"""
-# Of two that say the same at once, one waits for the other, and neither fails.
-STORE = """
-INSERT INTO summaries (text_sha256, model, summary_sha256)
-    SELECT * FROM unnest(%s::bytea[], %s::text[], %s::bytea[]) ON CONFLICT DO NOTHING
-"""
-
-
-def summaries_known(texts: Collection[str], model: str) -> dict[str, str]:
-    """What the model has said of these texts before, by text."""
-    by_hash = {text_hash(text): text for text in texts}
-    with connection.cursor() as cursor:
-        cursor.execute(FIND, [model, list(by_hash)])
-        return {by_hash[bytes(key)]: summary for key, summary in cursor.fetchall()}
-
-
-def store_summaries(rows: Sequence[tuple[bytes, str, bytes]]) -> None:
-    """Keep what models said, each as the hash of the text, the model's name and the hash of the summary.
-
-    Both texts must be stored before. What is kept already stays as it is.
-    """
-    # In one order for everybody, so that two assemblies that share texts cannot wait for each other in a circle.
-    kept = sorted(set(rows))
-    if not kept:
-        return
-    with connection.cursor() as cursor:
-        cursor.execute(STORE, [list(column) for column in zip(*kept, strict=True)])
-
 
 logger = logging.getLogger(__name__)
 

@@ -15,15 +15,14 @@ from agents.access import agent_for
 from agents.models import Agent, AgentFile, DailyLog
 from assembly.comparison.diff_sentences import summary
 from assembly.comparison.documents import change_document, section_document
+from assembly.comparison.serializers import KEYS, SectionChangeSerializer, TrialChangeSerializer
 from assembly.contexts.serializers import WarningSerializer
 from assembly.engine.codes import WarningCode
-from assembly.engine.diff import EFFECTS
 from assembly.engine.reasons import warning_sentence
-from assembly.engine.types import STATUSES, Assembled
+from assembly.engine.types import Assembled
 from assembly.pipeline.request import DEFAULT_PROFILE, DEFAULT_TOKENIZER, MAX_TOKENS, MAX_TOPIC_CHARACTERS, Asked
 from assembly.profiles.shipped import SHIPPED
 from assembly.simulation.draft_preview.service import Trial, trial
-from assembly.simulation.rule_backtest.api import FateSerializer
 from config.http.api import StrictSerializer
 from config.http.fields import NO_DATE, ExactText, Moment, date_of
 from config.http.idempotency import idempotent
@@ -32,7 +31,6 @@ from teams.api.view import ApiView
 from teams.files import MAX_FILE_CHARACTERS
 from teams.models import Team, TeamFile
 
-KEYS = (*AgentFile.Key.values, *TeamFile.Key.values)
 MAX_DAYS = 31
 CONTENT = "content"
 """What may be asked for besides."""
@@ -105,34 +103,6 @@ class TriedContextSerializer(serializers.Serializer[Any]):
     sha256 = serializers.CharField(help_text="Of the content in UTF-8, hexadecimal.")
     warnings = WarningSerializer(many=True)
     content = serializers.CharField(required=False, help_text="With `include: [content]`.")
-
-
-class SectionStateSerializer(serializers.Serializer[Any]):
-    tokens = serializers.IntegerField()
-    status = serializers.ChoiceField(choices=STATUSES)
-    included = serializers.IntegerField(help_text="Items that are in.")
-    considered = serializers.IntegerField()
-
-
-class SectionChangeSerializer(serializers.Serializer[Any]):
-    key = serializers.CharField()
-    layer = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]  # the heading; DRF has an attribute of this name
-    same = serializers.BooleanField(help_text="A reader would see no difference in it.")
-    before = SectionStateSerializer(allow_null=True, help_text="null: the context has no such section.")
-    after = SectionStateSerializer(allow_null=True)
-
-
-class TrialChangeSerializer(serializers.Serializer[Any]):
-    ref = serializers.CharField(help_text="The version that is told then, a text that is tried as …@draft.")
-    effect = serializers.ChoiceField(
-        choices=list(EFFECTS),
-        help_text="in: it comes in; out: it goes; moved: to another section; changed: its text, score, rank or cut.",
-    )
-    cut = serializers.BooleanField(help_text="It stays in, with more missing than before.")
-    reason = serializers.CharField(allow_null=True, help_text="Why, in a plain sentence.")
-    before = FateSerializer(allow_null=True, help_text="null: it was not considered there.")
-    after = FateSerializer(allow_null=True, help_text="null: it would not be considered there.")
 
 
 class TrialSerializer(serializers.Serializer[Any]):

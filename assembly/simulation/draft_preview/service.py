@@ -14,16 +14,17 @@ from agents.models import Agent, DailyLog
 from assembly.engine.codes import WarningCode
 from assembly.engine.diff import Comparison, compare, named
 from assembly.engine.profile import Profile
-from assembly.engine.types import Assembled, Candidate, Request
-from assembly.pipeline.answer_cache import AssemblyCache, candidate_text_bytes, question
+from assembly.engine.types import Assembled, Candidate, Request, candidate_text_bytes
+from assembly.pipeline.answer_cache import AssemblyCache, question
 from assembly.pipeline.preconditions import opening
 from assembly.pipeline.prepare import Prepared, gather_for, prepare
-from assembly.pipeline.read_plan import Gathered, SourceReport
+from assembly.pipeline.read_plan import Gathered
 from assembly.pipeline.request import Asked
 from assembly.pipeline.summaries.resolve import Settled, settle
 from assembly.sources.base import Situation
 from assembly.sources.daily_logs import days_told
 from assembly.sources.deadline import TimeBudget
+from assembly.sources.report import SourceReport
 from config.http.tracing import span
 from teams.models import Team
 

@@ -18,8 +18,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from django.views.decorators.vary import vary_on_headers
 
 from agents.models import Agent
+from assembly.comparison.presentation import sight_rows
 from assembly.simulation.draft_preview.forms import SightForm
-from assembly.simulation.draft_preview.presentation import headline, sight_lists, sight_rows, tone, troubles
+from assembly.simulation.draft_preview.presentation import headline, sight_lists, tone, troubles
 from assembly.simulation.draft_preview.service import Trial, trial
 from assembly.simulation.draft_preview.subject import (
     Subject,

@@ -12,8 +12,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assembly.access import assembly_for
-from assembly.comparison.documents import what_if_document
-from assembly.comparison.serializers import WhatIfSerializer, WishesSerializer, wishes_of
 from assembly.models import Proposal
 from assembly.models.proposal import MAX_NOTE_CHARACTERS
 from assembly.simulation.proposals.services import (
@@ -23,6 +21,7 @@ from assembly.simulation.proposals.services import (
     proposal_delete,
     proposal_for,
 )
+from assembly.simulation.what_if.serializers import WhatIfSerializer, WishesSerializer, what_if_document, wishes_of
 from assembly.simulation.what_if.service import BASES
 from config.http.api import StrictSerializer
 from config.http.errors import Invalid, NotFound

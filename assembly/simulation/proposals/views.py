@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from assembly.comparison.presentation import beside_page, wish_rows
+from assembly.comparison.presentation import beside_page
 from assembly.models import Assembly, Proposal
 from assembly.simulation.proposals.services import (
     may_decide,
@@ -21,6 +21,7 @@ from assembly.simulation.proposals.services import (
     proposal_for,
     require_deletable,
 )
+from assembly.simulation.what_if.presentation import wish_rows
 from assembly.simulation.what_if.wishes import Wishes
 from config.http.cursors import next_address, page_of
 from config.http.errors import Conflict, DossierError

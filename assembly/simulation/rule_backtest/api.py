@@ -10,6 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from assembly.comparison.serializers import FateSerializer
 from assembly.contexts.documents import fate_document
 from assembly.contexts.serializers import WarningSerializer
 from assembly.engine.diff import EFFECTS
@@ -43,15 +44,6 @@ class RuleTrySerializer(StrictSerializer):
         if owner := next((owner for owner in ("agent", "team") if "name" in attrs and owner in attrs), None):
             raise serializers.ValidationError({owner: "A stored rule knows whom it is for. Leave this out."})
         return attrs
-
-
-class FateSerializer(serializers.Serializer[Any]):
-    section = serializers.CharField(help_text="The key of the section.")
-    code = serializers.CharField(help_text="The reason code.")
-    included = serializers.BooleanField()
-    rank = serializers.IntegerField(allow_null=True)
-    score = serializers.FloatField(allow_null=True)
-    tokens = serializers.IntegerField(help_text="By which the item lengthens the context.")
 
 
 class RuleChangeSerializer(serializers.Serializer[Any]):

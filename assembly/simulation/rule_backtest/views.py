@@ -20,10 +20,14 @@ from assembly.models import Assembly, StoredRule
 from assembly.profiles.yaml_reader import UnreadableProfile
 from assembly.records.item_titles import reason, title_of
 from assembly.rules.catalogue import rule_drafted
-from assembly.rules.editor import Editor
-from assembly.rules.services import Owner, rule_for, scope_of
+from assembly.rules.edit_views import choices_for, edit_rule_page, new_rule_page
+from assembly.rules.editor import Editor, editor_posted
+from assembly.rules.form_fields import names_for
+from assembly.rules.forms import RuleForm
+from assembly.rules.services import Owner, owner_for, rule_for, scope_of
 from assembly.rules.views import facts_of_rule
 from assembly.simulation.rule_backtest.service import Change, Trial, Trials, rule_try
+from teams.access import Action
 from teams.principal import Principal
 from teams.views.asking import asking
 
@@ -194,3 +198,32 @@ def rule_attempt(request: HttpRequest, name: str) -> HttpResponse:
 def panel_status(request: HttpRequest, attempt: Attempt) -> int:
     """htmx puts nothing on the page of an answer that is an error, and the panel says what is wrong."""
     return 200 if request.headers.get("HX-Request") else attempt.status
+
+
+@require_POST
+def new_rule_attempt(request: HttpRequest) -> HttpResponse:
+    """Render the page of a new rule with what it would have changed."""
+    principal = asking(request)
+    form = RuleForm(request.POST, choices=choices_for(principal))
+    editor = editor_posted(request.POST, names_for(principal))
+    form.is_valid()  # what is missing beside the owner does not matter yet
+    if "owner" in form.cleaned_data:
+        owner, name = owner_for(principal, **form.owner_named()), form.cleaned_data.get("name", "")
+        attempt = tried_draft(editor, lambda content: attempted(principal, content, owner, name=name, version=1))
+    else:
+        attempt = failed(_("Choose whom the rule is for."))
+    status = panel_status(request, attempt)
+    return new_rule_page(request, form.as_typed(), editor, status, attempt=attempt, unsaved=True)
+
+
+@require_POST
+def edited_rule_attempt(request: HttpRequest, name: str) -> HttpResponse:
+    """Render the editor of a rule with what the text in it would have changed."""
+    principal = asking(request)
+    rule = rule_for(principal, name, Action.EDIT)
+    editor = editor_posted(request.POST, names_for(principal))
+    attempt = tried_draft(
+        editor, lambda content: attempted(principal, content, rule.owner, name=rule.name, version=rule.version + 1)
+    )
+    status, based_on = panel_status(request, attempt), request.POST.get("version", "")
+    return edit_rule_page(request, rule, editor, status, based_on=based_on, attempt=attempt, unsaved=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from assembly.engine.profile import Profile
 from assembly.engine.types import Assembled, Candidate, Request
-from assembly.pipeline.read_plan import SourceReport
+from assembly.sources.report import SourceReport
 
 
 @dataclass(frozen=True, slots=True)

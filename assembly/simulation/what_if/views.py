@@ -10,12 +10,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from assembly.access import assembly_for
-from assembly.comparison.presentation import beside_page, wish_rows
+from assembly.comparison.presentation import beside_page
 from assembly.comparison.rerun import NobodyLeft
 from assembly.models import Assembly
 from assembly.records.reader import recorded
 from assembly.simulation.proposals.services import may_propose, proposal_create
 from assembly.simulation.what_if.forms import WhatIfForm
+from assembly.simulation.what_if.presentation import wish_rows
 from assembly.simulation.what_if.service import what_if
 from config.http.errors import Conflict, Invalid
 from teams.views.asking import asking

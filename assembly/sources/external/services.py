@@ -12,11 +12,11 @@ from functools import partial
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from assembly.engine.assemble import RESERVED_SECTION_KEYS
 from assembly.engine.profile import Profile
 from assembly.engine.query_signals import parse_signals
 from assembly.models import ExternalSource
 from assembly.models.external_source import DEFAULT_LIMIT, DEFAULT_TIMEOUT_MS, MAX_NAME_CHARACTERS, valid_name
-from assembly.profiles.parser import RESERVED
 from assembly.sources.external.client import CLOSING_SECONDS, ask_all
 from assembly.sources.external.questions import SOURCE, Told, asking_of, question_of
 from config.http.beside import Beside
@@ -125,7 +125,7 @@ def _server(url: str) -> tuple[str, bytes, int | None] | None:
 def _refuse_name(name: str) -> None:
     if len(name) > MAX_NAME_CHARACTERS or not valid_name.regex.fullmatch(name):  # type: ignore[union-attr]
         raise Invalid("name", str(valid_name.message))
-    if name in ADDRESSES | RESERVED:
+    if name in ADDRESSES | RESERVED_SECTION_KEYS:
         raise Invalid("name", f"“{name}” is kept for something else. Choose another name.")
 
 

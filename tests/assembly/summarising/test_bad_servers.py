@@ -11,7 +11,8 @@ import pytest
 
 from assembly.engine.codes import SourceCode
 from assembly.pipeline.summaries.prompt import INSTRUCTIONS
-from assembly.pipeline.summaries.service import EXTRACTIVE, Summaries
+from assembly.pipeline.summaries.service import Summaries
+from assembly.records.summaries import EXTRACTIVE
 from config.http.answers import MAX_BODY_BYTES
 from tests.assembly.external.endpoints import Handler, closed_port, giving
 from tests.assembly.summarising.conftest import KEY, MODEL, ServerOf

@@ -6,7 +6,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from assembly.models import StoredSummary, StoredText
-from assembly.pipeline.summaries.service import store_summaries, summaries_known
+from assembly.records.summaries import store_summaries, summaries_known
 from tests.assembly.stored_texts import delete_text, stored
 from tests.assembly.summarising.conftest import MODEL, ServerOf
 from tests.assembly.summarising.wants import SUMMARY, TEXT, keep, saying, summaries_of, want

@@ -9,8 +9,9 @@ from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Summary
 from assembly.models import StoredSummary
 from assembly.pipeline.summaries.extractive import compress
-from assembly.pipeline.summaries.service import EXTRACTIVE, Summaries, summarise
+from assembly.pipeline.summaries.service import Summaries, summarise
 from assembly.pipeline.telemetry import SUMMARIES
+from assembly.records.summaries import EXTRACTIVE
 from tests.assembly.summarising.conftest import KEY, MODEL, ServerOf
 from tests.assembly.summarising.wants import COUNTER, SUMMARY, TEXT, keep, saying, summaries_of, want, wants_of
 

@@ -1,0 +1,79 @@
+"""The overrides of a what-if as rows of its page."""
+
+from dataclasses import dataclass
+
+from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext as _
+
+from agents.models import AgentFile
+from assembly.models import Proposal
+from assembly.simulation.what_if.wishes import Wishes
+
+
+@dataclass(frozen=True, slots=True)
+class WishRow:
+    """One wish. `address` leads to where it can be made so, "" where that is not one page."""
+
+    label: str
+    value: str
+    address: str = ""
+    is_code: bool = False
+
+
+def wish_rows(wishes: Wishes, proposal: Proposal | None = None, profile: str = "") -> list[WishRow]:
+    """The wishes in the order of the form. With a proposal, each with where it can be made so; `profile` is the name
+    of the one that its context was made by."""
+    caps = [
+        WishRow(_("Most tokens of %(section)s") % {"section": key.replace("_", " ")}, _cap(cap), _profile(profile))
+        for key, cap in wishes.caps.items()
+    ]
+    files = [
+        WishRow(key.capitalize(), _("version %(number)s") % {"number": number}, _file(key, number, proposal))
+        for key, number in wishes.files.items()
+    ]
+    rules = [
+        WishRow(_("Without the rule"), name, reverse("rule_page", args=[name]) if proposal else "")
+        for name in wishes.without_rules
+    ]
+    return [*_asked(wishes), *caps, *files, *rules, *_new_rule(wishes, proposal)]
+
+
+def _asked(wishes: Wishes) -> list[WishRow]:
+    """What another request could ask for by itself: there is nothing to publish."""
+    found = []
+    if wishes.max_tokens is not None:
+        found.append(WishRow(_("Budget in tokens"), f"{wishes.max_tokens:,}"))
+    if wishes.topic is not None:
+        found.append(WishRow(_("Topic"), wishes.topic or _("none")))
+    if wishes.profile is not None:
+        found.append(WishRow(_("Profile"), wishes.profile))
+    if wishes.tokenizer is not None:
+        found.append(WishRow(_("Counted by"), wishes.tokenizer))
+    return found
+
+
+def _new_rule(wishes: Wishes, proposal: Proposal | None) -> list[WishRow]:
+    if wishes.with_rule is None:
+        return []
+    address = f"{reverse('rule_new')}?as=text" if proposal else ""
+    return [WishRow(_("With one more rule"), wishes.with_rule, address, is_code=True)]
+
+
+def _cap(cap: int | None) -> str:
+    return _("none") if cap is None else f"{cap:,}"
+
+
+def _profile(name: str) -> str:
+    return reverse("profile_page", args=[name]) if name else ""
+
+
+def _file(key: str, number: int, proposal: Proposal | None) -> str:
+    """The page of that version, from which it can be restored."""
+    if proposal is None:
+        return ""
+    of_agent = key in AgentFile.Key.values
+    slug = proposal.agent_slug if of_agent else proposal.team_slug
+    try:
+        return reverse("agent_file_version" if of_agent else "team_file_version", args=[slug, key, number])
+    except NoReverseMatch:
+        return ""
