@@ -4,11 +4,10 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from agents.models import Agent, AgentTeam
+from config.db.statements import Statement, rows_of
 from config.http.errors import Forbidden, NotFound
-from config.http.statements import Statement, rows_of
 from teams.models import Team
-from teams.principal import Principal
-from teams.roles import EDIT_AGENT_FILES, Action, key_permits
+from teams.principal import EDIT_AGENT_FILES, Action, Principal, key_permits
 
 # In SQL, as keys are found: nearly every request of a key asks for its agent.
 COLUMNS = [field.attname for field in Agent._meta.concrete_fields]  # noqa: SLF001 - Django's documented introspection

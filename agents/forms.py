@@ -6,10 +6,10 @@ from zoneinfo import available_timezones
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from teams.files import MAX_FILE_CHARACTERS
 from teams.forms import NamedForm, storable
 from teams.models import Team
 from teams.principal import Principal
+from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 IN_NO_TEAM = _("An agent in no team is seen by admins of the organisation alone.")
 

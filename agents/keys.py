@@ -18,12 +18,12 @@ from django.utils import timezone
 
 from agents.access import manages_all_teams
 from agents.models import Agent, AgentTeam, ApiKey, KeyGrant
+from config.db.statements import Statement, rows_of
 from config.http.errors import DossierError, Forbidden
-from config.http.statements import Statement, rows_of
 from teams.access import require_admin
-from teams.files import locked
 from teams.models import User
 from teams.principal import SYSTEM, Principal
+from teams.versioned_text.versioned_file import locked
 
 PREFIX = "dsr"
 ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"  # no 0/o, 1/l

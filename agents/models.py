@@ -12,10 +12,9 @@ from django.db import models
 from django.db.models.functions import Left
 from uuid_utils.compat import uuid7
 
-from teams.files import Version, VersionedFile
 from teams.models import Team, valid_slug
-from teams.principal import Principal
-from teams.roles import EDIT_AGENT_FILES, EDIT_TEAM_FILES, Action, key_permits
+from teams.principal import EDIT_AGENT_FILES, EDIT_TEAM_FILES, Action, Principal, key_permits
+from teams.versioned_text.versioned_file import Version, VersionedFile
 
 SEARCHED_CHARACTERS = 100_000
 """Of a daily log: PostgreSQL indexes no more of the words of a text than a megabyte."""

@@ -11,11 +11,11 @@ from agents.models import Agent, AgentFile, AgentTeam, DailyLog
 from config.http.errors import Conflict
 from config.http.etags import PreconditionFailed
 from teams.access import require_manager
-from teams.drafts import drafts_forget
-from teams.files import StaleVersion, file_append, file_create, file_save, locked
 from teams.models import Team, readers_of
 from teams.principal import SYSTEM, Principal
 from teams.services import erase
+from teams.versioned_text.drafts import drafts_forget
+from teams.versioned_text.versioned_file import StaleVersion, file_append, file_create, file_save, locked
 
 
 @transaction.atomic

@@ -7,7 +7,7 @@ from django.urls import include, path, register_converter
 from agents.models import AgentFile
 from agents.quotas import views as quotas
 from agents.quotas.access import agent_key_subject, agent_subject, key_subject, person_subject, team_subject
-from agents.views import agents, files, key_list, keys, log_list, logs, settings, team_keys
+from agents.views import agents, files, keys, log_list, logs
 from config.http.fields import date_of
 
 
@@ -71,15 +71,15 @@ urlpatterns = [
     path("people/<uuid:id_>/limits/", quotas.limits_page, {"find": person_subject}, name="person_limits"),
     path("agents/", agents.agent_list, name="agent_list"),
     path("agents/new/", agents.agent_new, name="agent_new"),
-    path("agents/<slug:slug>/settings/", settings.agent_settings, name="agent_settings"),
-    path("agents/<slug:slug>/delete/", settings.delete, name="agent_delete"),
+    path("agents/<slug:slug>/settings/", agents.agent_settings, name="agent_settings"),
+    path("agents/<slug:slug>/delete/", agents.delete, name="agent_delete"),
     path("agents/<slug:slug>/keys/", keys.keys, name="agent_keys"),
     path("agents/<slug:slug>/keys/<uuid:key_id>/revoke/", keys.revoke, name="agent_key_revoke"),
-    path("keys/", key_list.key_list, name="key_list"),
-    path("keys/<uuid:key_id>/revoke/", key_list.key_revoke, name="key_revoke"),
-    path("teams/<slug:slug>/keys/", team_keys.team_keys, name="team_keys"),
-    path("teams/<slug:slug>/keys/<uuid:key_id>/grant/", team_keys.grant, name="team_key_grant"),
-    path("teams/<slug:slug>/keys/<uuid:key_id>/withdraw/", team_keys.withdraw, name="team_key_withdraw"),
+    path("keys/", keys.key_list, name="key_list"),
+    path("keys/<uuid:key_id>/revoke/", keys.key_revoke, name="key_revoke"),
+    path("teams/<slug:slug>/keys/", keys.team_keys, name="team_keys"),
+    path("teams/<slug:slug>/keys/<uuid:key_id>/grant/", keys.grant, name="team_key_grant"),
+    path("teams/<slug:slug>/keys/<uuid:key_id>/withdraw/", keys.withdraw, name="team_key_withdraw"),
     path("agents/<slug:slug>/files/<agent_file_key:key>/", include(file_urls)),
     path("agents/<slug:slug>/logs/", log_list.logs, name="daily_logs"),
     path("agents/<slug:slug>/logs/<date:date>/", include(log_urls)),

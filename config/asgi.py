@@ -5,13 +5,13 @@ import os
 import django
 from django.conf import settings
 
-from config.http.tracing import start_tracing
-from config.serving.body_limit import BodyLimit
-from config.serving.front import Front
-from config.serving.heavy_lane import HeavyLane
-from config.serving.heavy_process import SOCKET
-from config.serving.request_counts import RequestCounts
-from config.serving.threads import ThreadedHandler
+from config.observability.tracing import start_tracing
+from config.server.admission import Front
+from config.server.body_limit import BodyLimit
+from config.server.heavy_lane import HeavyLane
+from config.server.request_counts import RequestCounts
+from config.server.supervised_process import SOCKET
+from config.server.threaded_handler import ThreadedHandler
 
 
 def get_application() -> BodyLimit:

@@ -1,17 +1,55 @@
-"""The Celery application, which wakes workers. What they do is in the rows of `memories.models.Job`.
+"""kombu's transport by way of pgmq, with a worker that goes on where a connection breaks at the end of a job.
+
+kombu forgets a message once the database has deleted it. Where that fails, Celery only logs it: the message would count
+as under way for good, and a worker that takes one at a time would never take another.
+
+The Celery application, which wakes workers. What they do is in the rows of `memories.models.Job`.
 
 The broker is PostgreSQL itself, by kombu's pgmq transport, unless CELERY_BROKER_URL names Redis or RabbitMQ. Any of
 them may lose messages or deliver them twice: the rows are the truth.
 """
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+import psycopg
 from celery import Celery
 from django.conf import settings
 from kombu import Queue
-from kombu.transport import TRANSPORT_ALIASES
+from kombu.transport import TRANSPORT_ALIASES, pgmq
 from psycopg.conninfo import make_conninfo
+
+logger = logging.getLogger(__name__)
+
+
+class Channel(pgmq.Channel):
+    """A message that could not be deleted is seen once more, long after its job; the job's row says that it is done."""
+
+    def basic_ack(self, delivery_tag: str, multiple: bool = False) -> None:
+        with self._forgotten(delivery_tag):
+            super().basic_ack(delivery_tag, multiple)  # type: ignore[no-untyped-call]
+
+    def basic_reject(self, delivery_tag: str, requeue: bool = False) -> None:
+        with self._forgotten(delivery_tag):
+            super().basic_reject(delivery_tag, requeue)  # type: ignore[no-untyped-call]
+
+    @contextmanager
+    def _forgotten(self, delivery_tag: str) -> Iterator[None]:
+        """Afterwards the message is not under way any more, whatever the database said."""
+        try:
+            yield
+        except psycopg.Error as error:
+            logger.warning("a message stays in the queue: %s", error)
+            self.qos.ack(delivery_tag)
+
+
+class Transport(pgmq.Transport):
+    """Connects as kombu's own does."""
+
+    Channel: Any = Channel
+
 
 QUEUE = "dossier_jobs"  # made by a migration; pgmq's names have at most 47 characters
 VISIBILITY_SECONDS = 43_200  # longer than any job: a message that is seen again sooner would only be passed over
@@ -25,7 +63,7 @@ def options_for(database: Mapping[str, Any]) -> dict[str, Any]:
     return {"conn_string": make_conninfo(**facts), "init_extension": False, "pool_size": 2, "pool_timeout": 10}
 
 
-TRANSPORT_ALIASES["pgmq"] = "config.job_queue:Transport"
+TRANSPORT_ALIASES["pgmq"] = "config.celery:Transport"
 _own_broker = settings.CELERY_BROKER_URL
 app = Celery("dossier")
 app.conf.update(
@@ -48,5 +86,5 @@ app.conf.update(
     worker_enable_remote_control=False,
     worker_hijack_root_logger=False,
 )
-app.autodiscover_tasks()
+app.autodiscover_tasks(["memories.jobs"])
 app.set_default()  # for the threads of the web server, too

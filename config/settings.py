@@ -6,7 +6,7 @@ from typing import Any
 from csp.constants import NONE, SELF
 
 from config import environment
-from config.embedded import EmbeddedPostgres
+from config.postgres.embedded import EmbeddedPostgres
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = environment.folder("DOSSIER_DATA_DIR", BASE_DIR / "var")
@@ -42,21 +42,21 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "config.http.no_store.NoStoreMiddleware",
-    "config.http.request_id.RequestIDMiddleware",
-    "config.http.watching.WatchingMiddleware",
+    "config.http.middleware.NoStoreMiddleware",
+    "config.http.middleware.RequestIDMiddleware",
+    "config.observability.request_log.WatchingMiddleware",
     "config.http.cpu_budget.CpuBudgetMiddleware",
     "config.http.client_address.TrustedProxyMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "config.http.compression.PageCompressionMiddleware",
+    "config.http.middleware.PageCompressionMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "config.http.limits.BodyLimitMiddleware",
+    "config.http.body_size.BodyLimitMiddleware",
     "teams.sign_in.session_store.BrowserSessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "config.http.kept_form.SignInMiddleware",
+    "config.http.preserve_post.SignInMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "teams.sign_in.attempts.RefusedAttemptMiddleware",
@@ -92,9 +92,9 @@ EMBEDDED_POSTGRES = None if environment.text("DATABASE_URL") else EmbeddedPostgr
 
 def _database(role: Any, variable: str) -> dict[str, Any]:
     if EMBEDDED_POSTGRES:
-        return {"ENGINE": "config.database", **EMBEDDED_POSTGRES.connection(role)}
+        return {"ENGINE": "config.db.backend", **EMBEDDED_POSTGRES.connection(role)}
     address = environment.database(variable) or environment.database("DATABASE_URL")
-    return {"ENGINE": "config.database", **(address or {})}
+    return {"ENGINE": "config.db.backend", **(address or {})}
 
 
 DATABASES = {
@@ -161,8 +161,8 @@ JOB_PATIENCE_SECONDS = environment.number("JOB_PATIENCE_SECONDS", 30, minimum=1,
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["agents.authentication.ApiKeyAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_PARSER_CLASSES": ["config.http.api.StrictJSONParser"],
-    "DEFAULT_RENDERER_CLASSES": ["config.http.rendering.FastJSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["config.http.serializers.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["config.http.serializers.FastJSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "config.http.openapi.ApiSchema",
     "EXCEPTION_HANDLER": "config.http.problems.api_problem",
     "UNAUTHENTICATED_USER": None,
@@ -285,8 +285,11 @@ X_FRAME_OPTIONS = "DENY"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"text": {"()": "config.logs.readable_lines"}, "json": {"()": "config.logs.json_lines"}},
-    "filters": {"seldom": {"()": "config.logs.SeldomTelemetry"}},
+    "formatters": {
+        "text": {"()": "config.observability.log_lines.readable_lines"},
+        "json": {"()": "config.observability.log_lines.json_lines"},
+    },
+    "filters": {"seldom": {"()": "config.observability.log_lines.SeldomTelemetry"}},
     "handlers": {
         "console": {
             "class": "logging.StreamHandler",

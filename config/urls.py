@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from config.metrics import metrics
+from config.observability.metrics import metrics
 
 handler400 = "config.http.problems.bad_request"
 handler404 = "config.http.problems.page_not_found"

@@ -6,12 +6,12 @@ from agents.access import agent_for
 from agents.access import may as may_with_agent
 from agents.models import Agent
 from config.http.errors import NotFound
+from memories.embeddings.active_model import SLOTS
 from memories.models import Memory
 from memories.services import Owner, owner_of
-from memories.spaces import SLOTS
-from teams.access import Action, team_for
 from teams.access import may as may_in_team
-from teams.principal import Principal
+from teams.access import team_for
+from teams.principal import Action, Principal
 
 
 def memory_for(principal: Principal, id_: UUID, action: Action = Action.READ) -> Memory:

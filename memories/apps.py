@@ -11,6 +11,6 @@ class MemoriesConfig(AppConfig):
     verbose_name = "Memories"
 
     def ready(self) -> None:
-        import_module("memories.bundle.team_room")  # teams come first: agents join them
-        import_module("memories.bundle.agent_room")
+        import_module("memories.archive.team_section")  # teams come first: agents join them
+        import_module("memories.archive.agent_section")
         import_module(settings.CELERY_APP)  # jobs are sent through the application that it makes the current one

@@ -7,36 +7,33 @@ from django.urls import URLPattern, include, path
 
 from agents.access import agent_for
 from memories.views import (
+    agent_item,
+    archive,
     documents,
-    entities,
     events,
-    export,
     graph,
-    importing,
     jobs,
-    kept,
     memories,
     memory,
     memory_merging,
     memory_versions,
-    relations,
-    tasks,
+    task_stack,
     threads,
 )
+from memories.views.item_kinds import DOCUMENT, ENTITY, PATTERN, THREAD, TOOL, Noun
 from memories.views.memories import Find
-from memories.views.nouns import DOCUMENT, ENTITY, PATTERN, THREAD, TOOL, Noun
 from teams.access import team_for
 
 
-def pages_of(noun: Noun, read: Callable[..., Any] = kept.read) -> list[URLPattern]:
+def pages_of(noun: Noun, read: Callable[..., Any] = agent_item.read) -> list[URLPattern]:
     """The addresses that all kinds of things have; `read` shows one of them."""
     chosen = {"noun": noun}
     return [
-        path(f"{noun.plural}/", kept.listed, chosen, name=noun.plural),
-        path(f"{noun.plural}/new/", kept.new, chosen, name=f"{noun.key}_new"),
+        path(f"{noun.plural}/", agent_item.listed, chosen, name=noun.plural),
+        path(f"{noun.plural}/new/", agent_item.new, chosen, name=f"{noun.key}_new"),
         path(f"{noun.plural}/<uuid:thing_id>/", read, chosen, name=noun.key),
-        path(f"{noun.plural}/<uuid:thing_id>/edit/", kept.edit, chosen, name=f"{noun.key}_edit"),
-        path(f"{noun.plural}/<uuid:thing_id>/delete/", kept.delete, chosen, name=f"{noun.key}_delete"),
+        path(f"{noun.plural}/<uuid:thing_id>/edit/", agent_item.edit, chosen, name=f"{noun.key}_edit"),
+        path(f"{noun.plural}/<uuid:thing_id>/delete/", agent_item.delete, chosen, name=f"{noun.key}_delete"),
     ]
 
 
@@ -62,40 +59,40 @@ memory_urls = [
 ]
 
 agent_urls = [
-    path("export/", export.agent_export, name="agent_export"),
-    path("export/download/", export.agent_export_download, name="agent_export_download"),
+    path("export/", archive.agent_export, name="agent_export"),
+    path("export/download/", archive.agent_export_download, name="agent_export_download"),
     *memories_of("agent", agent_for),
     path("events/", events.timeline, name="events"),
     path("events/<uuid:event_id>/", events.event, name="event"),
     path("sessions/", events.sessions, name="sessions"),
     path("sessions/<uuid:session_id>/", events.session, name="session"),
     path("graph/", graph.graph, name="graph"),
-    *pages_of(ENTITY, entities.entity),
-    path("entities/<uuid:thing_id>/relations/new/", relations.new, name="relation_new"),
-    path("relations/<uuid:thing_id>/edit/", relations.edit, name="relation_edit"),
-    path("relations/<uuid:thing_id>/delete/", relations.delete, name="relation_delete"),
+    *pages_of(ENTITY, graph.entity),
+    path("entities/<uuid:thing_id>/relations/new/", graph.new, name="relation_new"),
+    path("relations/<uuid:thing_id>/edit/", graph.edit, name="relation_edit"),
+    path("relations/<uuid:thing_id>/delete/", graph.delete, name="relation_delete"),
     *pages_of(PATTERN),
     *pages_of(THREAD),
     path("threads/<uuid:thing_id>/switch/", threads.switch, name="thread_switch"),
     *pages_of(TOOL),
     *pages_of(DOCUMENT, documents.document),
-    path("tasks/", tasks.tasks, name="tasks"),
-    path("tasks/push/", tasks.push, name="task_push"),
-    path("tasks/pop/", tasks.pop, name="task_pop"),
+    path("tasks/", task_stack.tasks, name="tasks"),
+    path("tasks/push/", task_stack.push, name="task_push"),
+    path("tasks/pop/", task_stack.pop, name="task_pop"),
 ]
 
 urlpatterns = [
-    path("export/", export.organisation_export, name="organisation_export"),
-    path("export/download/", export.organisation_export_download, name="organisation_export_download"),
-    path("import/", importing.import_new, name="import_new"),
-    path("import/<uuid:id_>/", importing.import_plan, name="import_plan"),
-    path("import/<uuid:id_>/apply/", importing.import_apply, name="import_apply"),
+    path("export/", archive.organisation_export, name="organisation_export"),
+    path("export/download/", archive.organisation_export_download, name="organisation_export_download"),
+    path("import/", archive.import_new, name="import_new"),
+    path("import/<uuid:id_>/", archive.import_plan, name="import_plan"),
+    path("import/<uuid:id_>/apply/", archive.import_apply, name="import_apply"),
     path("jobs/", jobs.jobs, name="job_list"),
     path("jobs/<uuid:id_>/", jobs.job, name="job"),
     path("jobs/<uuid:id_>/retry/", jobs.retry, name="job_retry"),
     path("agents/<slug:slug>/", include(agent_urls)),
-    path("teams/<slug:slug>/export/", export.team_export, name="team_export"),
-    path("teams/<slug:slug>/export/download/", export.team_export_download, name="team_export_download"),
+    path("teams/<slug:slug>/export/", archive.team_export, name="team_export"),
+    path("teams/<slug:slug>/export/download/", archive.team_export_download, name="team_export_download"),
     path("teams/<slug:slug>/", include(memories_of("team", team_for))),
     path("memories/<uuid:id_>/", include(memory_urls)),
 ]

@@ -10,7 +10,7 @@ class TeamsConfig(AppConfig):
 
     def ready(self) -> None:
         # Models are not loaded before ready().
-        from teams.database import grant_to_app_role  # noqa: PLC0415
+        from config.db.migration_helpers import grant_to_app_role  # noqa: PLC0415
         from teams.sign_in import receivers  # noqa: PLC0415
 
         post_migrate.connect(grant_to_app_role, sender=self)

@@ -9,13 +9,11 @@ from django.core.validators import RegexValidator
 from django.db import models
 from uuid_utils.compat import uuid7
 
-from teams.drafts import Draft
-from teams.files import Version, VersionedFile
-from teams.presence import Presence
-from teams.principal import Principal
-from teams.roles import EDIT_TEAM_FILES, ROLES_FOR, Action, Role, key_permits
-from teams.set_aside import TextSetAside
+from teams.principal import EDIT_TEAM_FILES, ROLES_FOR, Action, Principal, Role, key_permits
 from teams.sign_in.models import BrowserSession, SignInLimit
+from teams.versioned_text.drafts import Draft, TextSetAside
+from teams.versioned_text.presence import Presence
+from teams.versioned_text.versioned_file import Version, VersionedFile
 
 __all__ = [
     "BrowserSession",

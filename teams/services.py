@@ -7,10 +7,10 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import Q, QuerySet
 
 from config.http.errors import Conflict, NotFound
-from teams.drafts import drafts_forget
-from teams.files import StaleVersion, file_create, locked
-from teams.models import Membership, Role, Team, TeamFile, User, admins_of, readers_of
-from teams.principal import SYSTEM, Principal
+from teams.models import Membership, Team, TeamFile, User, admins_of, readers_of
+from teams.principal import SYSTEM, Principal, Role
+from teams.versioned_text.drafts import drafts_forget
+from teams.versioned_text.versioned_file import StaleVersion, file_create, locked
 
 
 @transaction.atomic

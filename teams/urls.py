@@ -3,7 +3,7 @@
 from django.urls import include, path, register_converter
 
 from teams.models import TeamFile
-from teams.views import files, members, people, settings, teams
+from teams.views import files, members, people, teams
 
 
 class TeamFileKey:
@@ -36,8 +36,8 @@ urlpatterns = [
     path("people/<uuid:id_>/password/", people.password, name="person_password"),
     path("people/<uuid:id_>/sign-out/", people.sign_out, name="person_sign_out"),
     path("people/<uuid:id_>/second-factor/", people.second_factor, name="person_second_factor"),
-    path("teams/<slug:slug>/settings/", settings.team_settings, name="team_settings"),
-    path("teams/<slug:slug>/delete/", settings.delete, name="team_delete"),
+    path("teams/<slug:slug>/settings/", teams.team_settings, name="team_settings"),
+    path("teams/<slug:slug>/delete/", teams.delete, name="team_delete"),
     path("teams/<slug:slug>/members/", members.members, name="team_members"),
     path("teams/<slug:slug>/members/<uuid:user_id>/role/", members.member_role, name="team_member_role"),
     path("teams/<slug:slug>/members/<uuid:user_id>/remove/", members.member_remove, name="team_member_remove"),

@@ -5,8 +5,8 @@ from io import BytesIO
 from typing import Any
 from zipfile import ZipFile
 
-from memories.bundle.rooms import Scope, entries_of
-from memories.bundle.zip_writing import zip_of
+from memories.archive.sections import Scope, entries_of
+from memories.archive.zip_file import zip_of
 
 
 def zipped(scope: Scope) -> bytes:

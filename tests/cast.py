@@ -12,7 +12,8 @@ import pytest
 from agents.keys import api_key_create
 from agents.models import Agent
 from agents.services import agent_create
-from teams.models import Role, Team, User
+from teams.models import Team, User
+from teams.principal import Role
 from teams.services import membership_set, team_create
 from tests.client import Api
 

@@ -9,7 +9,7 @@ from django.test import override_settings
 
 from assembly.pipeline.read_cache import readings
 from assembly.records.insert_sql import stored
-from config.serving.garbage import collect_seldom
+from config.server.memory_settings import collect_seldom
 from teams.models import User
 from tests import cast
 from tests.client import Api

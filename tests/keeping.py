@@ -6,7 +6,7 @@ from typing import Any
 
 from agents.models import Agent
 from memories.models import Chunk, Document, Entity, Event, Pattern, Relation, Session, TaskFrame, Thread, Tool
-from memories.services.kept import kept_create
+from memories.services.agent_item import kept_create
 from memories.services.task_stack import task_pop, task_push
 from teams.principal import Principal
 

@@ -21,7 +21,7 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from config.embedded import EmbeddedPostgres
+from config.postgres.embedded import EmbeddedPostgres
 
 TEMPLATE = "dossier_template"
 FOLDER = "DOSSIER_TEST_DATA_DIR"

@@ -5,7 +5,7 @@ from typing import Any
 
 from agents.models import Agent
 from memories.api.urls import NOUNS
-from memories.models.kept import Kept
+from memories.models.agent_item import Kept
 from teams.principal import SYSTEM
 
 NOBODY = str(uuid.UUID(int=0))

@@ -17,12 +17,12 @@ from config.http.errors import NotFound
 from config.http.etags import etag
 from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, IF_MATCH, LOCATION, PAGE
-from teams.access import Action, require_admin
+from teams.access import require_admin
 from teams.api.serializers import page_serializer
-from teams.api.versioned import VersionedView
 from teams.api.view import ApiView
 from teams.models import Team
-from teams.principal import Principal
+from teams.principal import Action, Principal
+from teams.versioned_text.api import VersionedView
 
 
 def agent_document(principal: Principal, agent: Agent) -> dict[str, Any]:

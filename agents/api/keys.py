@@ -27,10 +27,10 @@ from config.http.cursors import next_address, page_of
 from config.http.errors import Forbidden, Invalid, NotFound
 from config.http.idempotency import RepeatableResponse, idempotent
 from config.http.openapi import LOCATION, PAGE
-from teams.access import Action, require_admin, team_for
+from teams.access import require_admin, team_for
 from teams.api.serializers import page_serializer
 from teams.api.view import ApiView
-from teams.principal import Principal
+from teams.principal import Action, Principal
 
 KINDS, STATES = ("agent", "admin"), ("usable", "expired", "revoked")
 FILTERS = [

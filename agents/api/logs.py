@@ -16,11 +16,11 @@ from config.http.etags import PreconditionFailed, PreconditionRequired, creates
 from config.http.fields import NO_DATE, date_of
 from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, ONLY_CREATE, PAGE
-from teams.access import Action
-from teams.api.comparing import WITH, ComparisonSerializer, comparison_document
 from teams.api.serializers import ContentSerializer, VersionContentSerializer, VersionSerializer, page_serializer
-from teams.api.versioned import VersionedView, VersionList
 from teams.api.view import ApiView
+from teams.principal import Action
+from teams.versioned_text.api import VersionedView, VersionList
+from teams.versioned_text.serializers import WITH, ComparisonSerializer, comparison_document
 
 DATE = OpenApiParameter("date", datetime.date, OpenApiParameter.PATH)
 

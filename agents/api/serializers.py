@@ -5,10 +5,10 @@ from typing import Any
 from rest_framework import serializers
 
 from agents.models import Agent, valid_timezone
-from config.http.api import StrictSerializer
 from config.http.fields import ExactText, Line, VisibleText
+from config.http.serializers import StrictSerializer
 from teams.api.serializers import MAX_NAME_CHARACTERS, MAX_SLUG_CHARACTERS, SignedSerializer, SlugField
-from teams.files import MAX_FILE_CHARACTERS
+from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 MAX_TEAMS = 200
 MAX_PARAGRAPH_CHARACTERS = 200_000

@@ -16,7 +16,14 @@ from agents.models import AgentFile
 from agents.quotas.access import agent_key_subject, agent_subject, key_subject, person_subject, team_subject
 from agents.quotas.api import LimitsDetail, OwnLimits
 from agents.services import agent_files_provision
-from teams.api.files import FileDetail, FileList, FileOwners, FileVersionCompare, FileVersionDetail, FileVersionList
+from teams.versioned_text.api import (
+    FileDetail,
+    FileList,
+    FileOwners,
+    FileVersionCompare,
+    FileVersionDetail,
+    FileVersionList,
+)
 
 AGENTS = FileOwners(agent_for, tuple(AgentFile.Key.values), agent_files_provision)
 

@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from teams.database import append_only, cascade
+from config.db.migration_helpers import append_only, cascade
 
 
 class Migration(migrations.Migration):

@@ -6,7 +6,7 @@ Keys that are there already reach every team in which their agent works now.
 import django.db.models.deletion
 from django.db import migrations, models
 
-from teams.database import cascade
+from config.db.migration_helpers import cascade
 
 GRANT_ALL = """
 INSERT INTO api_key_grants (key_id, link_id, granted_by, created)

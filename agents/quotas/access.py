@@ -9,9 +9,9 @@ from django.db.models import Q
 from agents.access import agent_for, require_manager_of_all_teams
 from agents.models import Agent, ApiKey
 from config.http.errors import Forbidden, NotFound
-from teams.access import Action, require_admin, team_for
+from teams.access import require_admin, team_for
 from teams.models import Team, User
-from teams.principal import Principal
+from teams.principal import Action, Principal
 
 SubjectKind = Literal["agent", "key", "person", "team"]
 

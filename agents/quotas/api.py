@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from agents.quotas.access import Subject, SubjectKind, own_subjects, require_limit_setter, team_subject
 from agents.quotas.services import Quota, limits_set, quotas_of
-from config.http.api import StrictSerializer
+from config.http.serializers import StrictSerializer
 from teams.api.view import ApiView
 
 LARGEST = 10**15

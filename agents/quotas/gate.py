@@ -1,17 +1,47 @@
-"""The gate: lets a request in while its caller, the caller's agent and its teams are within their limits."""
+"""Which requests store something, derived from method and address before any work is done for them.
 
+The gate: lets a request in while its caller, the caller's agent and its teams are within their limits.
+"""
+
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import Enum, auto
 from typing import NamedTuple
 
 from agents.quotas.headers import headers_of
-from agents.quotas.limits import DAY_REACHED_SECONDS, NO_LIMITS, UNTIL, Limits
-from agents.quotas.stored_by import Stored, stored_by
-from agents.quotas.subjects import whose_limit
+from agents.quotas.limits import DAY_REACHED_SECONDS, NO_LIMITS, UNTIL, Limits, whose_limit
 from agents.quotas.uses import Uses, uses
 from config.http.errors import TooManyRequests
-from config.serving.callers import Caller
-from config.serving.request_counts import Counted, RequestCounts, seconds_left
+from config.server.callers import Caller
+from config.server.request_counts import Counted, RequestCounts, seconds_left
+
+WRITING = {"POST", "PUT", "PATCH"}
+RECORDS = re.compile(
+    r"/api/v1/assemblies(?:/[^/]+/(?:append|again|what-if))?|/preview/|/contexts/[^/]+/(?:again|what-if)/"
+)
+ASKS_ALONE = re.compile(
+    r"/api/v1/(?:compress|tokens|trials|.+/(?:search|check|try|compare|why-not|as-of|replay|ask|test|see))"
+    r"|/(?:accounts|size|contexts)/.*|/.+/(?:check|try|compare|test|ask|revoke|delete)/"
+)
+
+
+class Stored(Enum):
+    """What a request may add to the database."""
+
+    NOTHING = auto()
+    TEXTS = auto()
+    RECORDS = auto()
+
+
+def stored_by(method: str, path: str) -> Stored:
+    """Return what such a request stores where it succeeds. Whatever is not known to store nothing stores texts."""
+    if method not in WRITING:
+        return Stored.NOTHING
+    if RECORDS.fullmatch(path):
+        return Stored.RECORDS
+    return Stored.NOTHING if ASKS_ALONE.fullmatch(path) else Stored.TEXTS
+
 
 HEAVY_UNDER_WAY = 8
 """Costly requests of one caller under way or waiting; they are computed one at a time."""

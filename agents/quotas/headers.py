@@ -6,7 +6,7 @@ import datetime
 from functools import lru_cache
 
 from agents.quotas.limits import Limits
-from config.serving.request_counts import Counted, seconds_left
+from config.server.request_counts import Counted, seconds_left
 
 DAY_SECONDS = 86_400
 

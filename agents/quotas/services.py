@@ -16,12 +16,13 @@ from agents.quotas.limits import (
     allowed_limits,
     default_limits,
     effective_limits,
+    subjects_of,
+    whose_limit,
 )
 from agents.quotas.models import LIMIT_NAMES, DailyUse, QuotaLimit
-from agents.quotas.subjects import subjects_of, whose_limit
 from agents.quotas.uses import today, uses
 from config.http.errors import Invalid, TooManyRequests
-from config.serving.request_counts import Counted
+from config.server.request_counts import Counted
 from teams.principal import Principal
 
 DAYS = 30

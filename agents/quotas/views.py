@@ -1,24 +1,97 @@
-"""The pages of limits and uses: a list of all that a person may set, and one for each."""
+"""The form in which admins set limits. Bytes are given in megabytes.
 
-from collections.abc import Callable
+The bars of a chart of requests by day, in the units of its SVG.
+
+The pages of limits and uses: a list of all that a person may set, and one for each.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from agents.quotas.access import Subject, managed_subjects, may_set, own_subjects, require_limit_setter
-from agents.quotas.forms import LimitsForm
 from agents.quotas.limits import Limits
 from agents.quotas.models import LIMIT_NAMES, DailyUse
 from agents.quotas.services import Quota, limits_set, quotas_of
-from agents.quotas.use_chart import bars_of
 from config.http.errors import Invalid
+from teams.access import asking
 from teams.principal import Principal
-from teams.views.asking import asking
+
+MEGABYTE = 1_000_000
+MOST = 10**9
+BYTES = ("text_bytes_per_day", "record_bytes_per_day")
+
+
+class LimitsForm(forms.Form):
+    """The four limits; what is left empty is not set."""
+
+    requests_under_way = forms.IntegerField(label=_("Requests at once"), required=False, min_value=0, max_value=MOST)
+    requests_per_minute = forms.IntegerField(
+        label=_("Requests per minute"), required=False, min_value=0, max_value=MOST
+    )
+    text_bytes_per_day = forms.IntegerField(
+        label=_("Texts per day, in megabytes"), required=False, min_value=0, max_value=MOST
+    )
+    record_bytes_per_day = forms.IntegerField(
+        label=_("Records of contexts per day, in megabytes"), required=False, min_value=0, max_value=MOST
+    )
+
+    @classmethod
+    def showing(cls, data: Any, limits: Mapping[str, int | None]) -> "LimitsForm":
+        """Return a form that shows the limits as they are."""
+        return cls(data, initial={name: in_megabytes(name, limit) for name, limit in limits.items()})
+
+    def limits(self) -> dict[str, int | None]:
+        """Return what was entered, in bytes."""
+        entered: dict[str, int | None] = self.cleaned_data
+        return {name: value * MEGABYTE if value and name in BYTES else value for name, value in entered.items()}
+
+
+def in_megabytes(name: str, limit: int | None) -> int | None:
+    """A limit under one megabyte is shown as one: 0 would be none."""
+    return max(1, round(limit / MEGABYTE)) if limit and name in BYTES else limit
+
+
+WIDTH, HEIGHT = 1000.0, 200.0
+GAP = 0.18
+"""Share of a day's width that is left free next to its bar."""
+
+
+@dataclass(frozen=True, slots=True)
+class UseBar:
+    """One day: requests let in from the bottom, refused ones on top of them."""
+
+    use: DailyUse
+    x: float
+    width: float
+    y: float
+    height: float
+    refused_y: float
+    refused_height: float
+
+
+def bars_of(days: Sequence[DailyUse]) -> list[UseBar]:
+    """Return a bar for each day; the highest fills the height. None where nothing was used."""
+    most = max(day.requests + day.refused for day in days)
+    if not most:
+        return []
+    room = WIDTH / len(days)
+    return [_bar(day, place * room, room * (1 - GAP), HEIGHT / most) for place, day in enumerate(days)]
+
+
+def _bar(use: DailyUse, x: float, width: float, scale: float) -> UseBar:
+    let_in, refused = round(use.requests * scale, 2), round(use.refused * scale, 2)
+    y = HEIGHT - let_in
+    return UseBar(use, round(x, 2), round(width, 2), y, let_in, y - refused, refused)
+
 
 PER_PAGE = 50
 LABELS = {
@@ -47,12 +120,12 @@ def limits_page(request: HttpRequest, find: Callable[..., Subject], **where: Any
     if request.method == "POST":
         require_limit_setter(principal, quota.subject)
         if form and form.is_valid() and _is_set(form, principal, quota):
-            messages.success(request, _("Saved. The limits hold within a few seconds."))
+            messages.success(request, gettext("Saved. The limits hold within a few seconds."))
             return redirect(request.path)
     context = {
         "quota": quota,
         "form": form,
-        "limits": _shown(quota.effective, quota.today),
+        "limits": _limit_rows(quota.effective, quota.today),
         "near": [LABELS[name] for name in quota.near],
         "bars": bars_of(quota.days),
         "most": max(day.requests + day.refused for day in quota.days),
@@ -73,11 +146,11 @@ def _form(request: HttpRequest, principal: Principal, quota: Quota) -> LimitsFor
 
 def _help(name: str, quota: Quota, *, by_organisation: bool) -> str:
     if by_organisation:
-        return _("Empty: the default of the installation. 0: no limit.")
+        return gettext("Empty: the default of the installation. 0: no limit.")
     allowed = getattr(quota.allowed, name)
     if not allowed:
-        return _("Empty: no limit. The organisation sets none.")
-    return _("Empty: what the organisation allows, %(allowed)s.") % {"allowed": _amount(name, allowed)}
+        return gettext("Empty: no limit. The organisation sets none.")
+    return gettext("Empty: what the organisation allows, %(allowed)s.") % {"allowed": _amount(name, allowed)}
 
 
 def _is_set(form: LimitsForm, principal: Principal, quota: Quota) -> bool:
@@ -85,18 +158,18 @@ def _is_set(form: LimitsForm, principal: Principal, quota: Quota) -> bool:
         limits_set(subject=quota.subject, limits=form.limits(), principal=principal)
     except Invalid as error:
         for name in error.extra["errors"]:
-            form.add_error(name, _("Use a number from 1 to what the organisation allows, or leave it empty."))
+            form.add_error(name, gettext("Use a number from 1 to what the organisation allows, or leave it empty."))
         return False
     return True
 
 
-def _shown(limits: Limits, today: DailyUse) -> list[dict[str, Any]]:
+def _limit_rows(limits: Limits, today: DailyUse) -> list[dict[str, Any]]:
     """Each limit in words, with what is used of it today where it is one of the day."""
     used = {"text_bytes_per_day": today.text_bytes, "record_bytes_per_day": today.record_bytes}
     return [
         {
             "label": LABELS[name],
-            "limit": _amount(name, getattr(limits, name)) if getattr(limits, name) else _("no limit"),
+            "limit": _amount(name, getattr(limits, name)) if getattr(limits, name) else gettext("no limit"),
             "used": _amount(name, used[name]) if name in used else "",
         }
         for name in LIMIT_NAMES

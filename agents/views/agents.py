@@ -1,19 +1,27 @@
-"""The list of agents, and new ones."""
+"""The list of agents, and new ones.
+
+What admins change about an agent: its name, time zone and teams, and whether it goes on.
+"""
+
+from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count, Max, Prefetch, Q
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from agents.forms import AgentForm
+from agents.access import agent_for, manages_all_teams, unmanaged_teams
+from agents.forms import AgentForm, AgentSettingsForm
 from agents.models import Agent
-from agents.services import agent_create
+from agents.services import agent_create, agent_delete, agent_update
 from config.http.errors import Conflict
-from teams.access import require_admin
-from teams.models import Team
-from teams.views.asking import asking
+from teams.access import asking, require_admin
+from teams.forms import DeletionForm
+from teams.models import Team, admins_of
+from teams.principal import Action, Principal
+from teams.versioned_text.versioned_file import StaleVersion
 
 PER_PAGE = 60
 
@@ -45,3 +53,87 @@ def agent_new(request: HttpRequest) -> HttpResponse:
             messages.success(request, _("The agent is there. Say who it is in Identity."))
             return redirect("agent_page", slug=agent.slug)
     return render(request, "agents/agent_new.html", {"form": form}, status=422 if form.errors else 200)
+
+
+def agent_settings(request: HttpRequest, slug: str) -> HttpResponse:
+    """An agent's name, time zone and teams."""
+    principal = asking(request)
+    agent = agent_for(principal, slug, Action.MANAGE)
+    form = AgentSettingsForm(request.POST or None, initial=_facts(agent), principal=principal)
+    if request.method == "POST" and form.is_valid():
+        try:
+            agent_update(agent=agent, **_wishes(form.cleaned_data, agent, principal))
+        except StaleVersion as stale:
+            form.data = _with_version(request, stale.current.version)
+            form.add_error(
+                None,
+                _(
+                    "Somebody changed these settings meanwhile. Nothing was saved yet; what you chose is below. "
+                    "Save again to make it so."
+                ),
+            )
+        else:
+            messages.success(request, _("Saved."))
+            return _back(principal, slug)
+    visible = Team.objects.visible_to(principal).values("id")
+    elsewhere = unmanaged_teams(principal, agent).filter(id__in=visible)
+    context = {
+        "agent": agent,
+        "form": form,
+        "elsewhere": elsewhere,
+        "manages_all_teams": manages_all_teams(principal, agent),
+    }
+    return render(request, "agents/settings.html", context, status=422 if form.errors else 200)
+
+
+def delete(request: HttpRequest, slug: str) -> HttpResponse:
+    """Asks whether the agent shall go, and deletes it; where other teams share it, says who can decide that."""
+    principal = asking(request)
+    agent = agent_for(principal, slug, Action.MANAGE)
+    form = DeletionForm(request.POST or None, slug=slug)
+    if request.method == "POST" and form.is_valid():
+        agent_delete(agent=agent, principal=principal)
+        messages.success(
+            request, _("The agent %(name)s is deleted. What it was told stays on record.") % {"name": agent.name}
+        )
+        return redirect("agent_list")
+    if not manages_all_teams(principal, agent):
+        return render(request, "agents/delete_shared.html", {"agent": agent, **_sharing(agent, principal)})
+    return render(request, "agents/delete.html", {"agent": agent, "form": form}, status=422 if form.errors else 200)
+
+
+def _sharing(agent: Agent, principal: Principal) -> dict[str, Any]:
+    """The teams in which the agent works and that the person does not administer, with their admins."""
+    others = unmanaged_teams(principal, agent)
+    visible = others.filter(id__in=Team.objects.visible_to(principal).values("id")).order_by("name")
+    rows = [{"team": team, "admins": list(admins_of(team))} for team in visible]
+    return {"rows": rows, "has_unseen": others.count() > len(rows)}
+
+
+def _with_version(request: HttpRequest, version: int) -> QueryDict:
+    """What was sent, now made from the newest version."""
+    sent = request.POST.copy()
+    sent["version"] = str(version)
+    return sent
+
+
+def _facts(agent: Agent) -> dict[str, Any]:
+    return {"version": agent.version, "name": agent.name, "timezone": agent.timezone, "teams": list(agent.teams.all())}
+
+
+def _wishes(chosen: dict[str, Any], agent: Agent, principal: Principal) -> dict[str, Any]:
+    """What the service is asked for; the teams that the person is no admin of stay as they are."""
+    others = set(agent.teams.all()) - set(Team.objects.manageable_by(principal))
+    return {
+        "expected_version": chosen["version"],
+        "name": chosen["name"],
+        "timezone": chosen["timezone"],
+        "teams": [*others, *chosen["teams"]],
+        "principal": principal,
+    }
+
+
+def _back(principal: Principal, slug: str) -> HttpResponse:
+    # Who took the agent out of the last team that both are in does not see it any more.
+    seen = Agent.objects.visible_to(principal).filter(slug=slug).exists()
+    return redirect("agent_page", slug=slug) if seen else redirect("agent_list")

@@ -1,22 +1,29 @@
-"""The keys of an agent: listed, made and shown once, revoked."""
+"""The keys of an agent: listed, made and shown once, revoked.
+
+All keys of the organisation, for its admins: agents' and admins', who made them, what they reach; new admin keys.
+
+The keys of the agents in a team: which of them reach it, decided by the team's admins.
+"""
 
 from uuid import UUID
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
 
 from agents.access import agent_for, manages_all_teams
-from agents.key_forms import ApiKeyForm
-from agents.key_grants import teams_reached
+from agents.key_forms import AdminKeyForm, ApiKeyForm, KeyFilterForm
+from agents.key_grants import key_grant, key_in_team, key_withdraw, keys_in_team, keys_reaching, teams_reached
 from agents.keys import NOT_ALL_TEAMS, api_key_create, api_key_revoke
 from agents.models import Agent, ApiKey
 from config.http.errors import Forbidden
-from teams.access import Action
-from teams.views.asking import asking
+from teams.access import asking, require_admin, team_for
+from teams.principal import Action
 
 
 @never_cache  # it may show a key
@@ -66,3 +73,79 @@ def _agent(request: HttpRequest, slug: str) -> Agent:
     if not manages_all_teams(principal, agent):
         raise Forbidden(_(NOT_ALL_TEAMS))
     return agent
+
+
+PER_PAGE = 50
+
+
+@never_cache  # it may show a key
+def key_list(request: HttpRequest) -> HttpResponse:
+    """Every key, newest first; makes admins' keys, each shown once."""
+    principal = asking(request)
+    require_admin(principal)
+    form = AdminKeyForm(request.POST or None)
+    made, secret = None, ""
+    if request.method == "POST" and form.is_valid():
+        made, secret = api_key_create(agent=None, **form.facts(), principal=principal)
+        form = AdminKeyForm()
+    filters, now = KeyFilterForm(request.GET or None), timezone.now()
+    keys = filters.narrowed(ApiKey.objects.select_related("agent"), now).order_by("-created", "-id")
+    page = Paginator(keys, PER_PAGE).get_page(request.GET.get("page"))
+    found, labels = list(page.object_list), dict(ApiKey.Scope.choices)
+    reached = teams_reached(found)
+    rows = [
+        {
+            "key": key,
+            "teams": reached[key.id],
+            "scopes": [labels[scope] for scope in key.scopes],
+            "is_usable": key.is_usable(now),
+        }
+        for key in found
+    ]
+    context = {"page": page, "rows": rows, "filters": filters, "form": form, "made": made, "secret": secret}
+    return render(request, "agents/key_list.html", context, status=422 if form.errors else 200)
+
+
+def key_revoke(request: HttpRequest, key_id: UUID) -> HttpResponse:
+    """Asks whether a key, of whomever, shall be of no use any more, and revokes it."""
+    principal = asking(request)
+    require_admin(principal)
+    key = get_object_or_404(ApiKey.objects.select_related("agent"), pk=key_id)
+    if request.method == "POST":
+        api_key_revoke(key=key, principal=principal)
+        messages.success(request, _("The key %(name)s is of no use any more.") % {"name": key})
+        return redirect("key_list")
+    return render(request, "agents/key_revoke.html", {"agent": None, "key": key})
+
+
+def team_keys(request: HttpRequest, slug: str) -> HttpResponse:
+    """The usable keys of the team's agents, with what each may do and whether it reaches the team."""
+    team = team_for(asking(request), slug, Action.MANAGE)
+    reaching, labels = keys_reaching(team), dict(ApiKey.Scope.choices)
+    rows = [
+        {"key": key, "reaches": key.id in reaching, "scopes": [labels[scope] for scope in key.scopes]}
+        for key in keys_in_team(team)
+    ]
+    return render(request, "agents/team_keys.html", {"team": team, "rows": rows})
+
+
+@require_POST
+def grant(request: HttpRequest, slug: str, key_id: UUID) -> HttpResponse:
+    """Let a key reach the team."""
+    principal = asking(request)
+    team = team_for(principal, slug, Action.MANAGE)
+    key = key_in_team(team, key_id)
+    key_grant(key=key, team=team, principal=principal)
+    messages.success(request, _("The key %(key)s reaches %(team)s now.") % {"key": key, "team": team.name})
+    return redirect("team_keys", slug=slug)
+
+
+@require_POST
+def withdraw(request: HttpRequest, slug: str, key_id: UUID) -> HttpResponse:
+    """Let a key reach the team no longer."""
+    principal = asking(request)
+    team = team_for(principal, slug, Action.MANAGE)
+    key = key_in_team(team, key_id)
+    key_withdraw(key=key, team=team, principal=principal)
+    messages.success(request, _("The key %(key)s does not reach %(team)s any more.") % {"key": key, "team": team.name})
+    return redirect("team_keys", slug=slug)

@@ -11,14 +11,14 @@ from django.utils import timezone
 from django.utils.dates import WEEKDAYS, WEEKDAYS_ABBR
 
 from agents.access import agent_for
-from agents.calendar import Month, month, month_of
 from agents.forms import LogSearch
+from agents.log_calendar import Month, month, month_of
 from agents.log_search import highlighted, logs_found, passages_of
 from agents.models import Agent, DailyLog
 from config.http.cpu_budget import TookTooLong
 from config.http.cursors import next_address, page_of
 from config.http.fields import date_of
-from teams.views.asking import asking
+from teams.access import asking
 
 LINES, CHARACTERS = 3, 600
 PAGE = "14"

@@ -11,19 +11,20 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from agents.access import agent_for, may
-from agents.calendar import days_beside, week
 from agents.guidance import DAILY_LOG
+from agents.log_calendar import days_beside, week
 from agents.models import Agent, DailyLog
 from agents.services import daily_log_create
 from config.http.errors import NotFound
 from config.http.etags import PreconditionFailed
-from teams.access import Action
-from teams.files import StaleVersion, file_save
-from teams.markdown import rendered
-from teams.views import comparing, editing, restoring
-from teams.views import history as document_history
-from teams.views.asking import asking
-from teams.views.document import Crumb, Document, Save, saving
+from teams.access import asking
+from teams.principal import Action
+from teams.text_diff.markdown import rendered
+from teams.versioned_text import views as document_history
+from teams.versioned_text import views as versioned_text_views
+from teams.versioned_text.editor import views as editor_views
+from teams.versioned_text.presentation import Crumb, Document, Save, saving
+from teams.versioned_text.versioned_file import StaleVersion, file_save
 
 
 def read(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
@@ -49,7 +50,7 @@ def edit(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
     """The editor of the day's log; publishing the first text makes it."""
     agent = agent_for(asking(request), slug, Action.WRITE)
     found = _document(agent, date, may_edit=True)
-    return editing.edit(request, found, _publisher(request, agent, found))
+    return editor_views.edit(request, found, _publisher(request, agent, found))
 
 
 def history(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
@@ -64,14 +65,14 @@ def version(request: HttpRequest, slug: str, date: datetime.date, number: int) -
 
 def compare(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
     """Two versions of the day's log, or one and the draft."""
-    return comparing.compare(request, _existing(request, slug, date, Action.READ))
+    return versioned_text_views.compare(request, _existing(request, slug, date, Action.READ))
 
 
 @require_POST
 def restore(request: HttpRequest, slug: str, date: datetime.date, number: int) -> HttpResponse:
     """Bring back an old version of the day's log."""
     found = _existing(request, slug, date, Action.WRITE)
-    return restoring.restore(request, found, number, saving(request, file_save, found.file))
+    return versioned_text_views.restore(request, found, number, saving(request, file_save, found.file))
 
 
 def _publisher(request: HttpRequest, agent: Agent, found: Document) -> Save:

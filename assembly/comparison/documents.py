@@ -14,8 +14,8 @@ from assembly.contexts.documents import fate_document
 from assembly.engine.diff import Change, SectionChange
 from assembly.engine.reasons import sentence
 from assembly.engine.types import SectionResult
-from teams.api.comparing import hunk_document
-from teams.differences import difference
+from teams.text_diff.difference import difference
+from teams.versioned_text.serializers import hunk_document
 
 
 def section_document(section: SectionChange) -> dict[str, Any]:

@@ -24,8 +24,8 @@ from assembly.engine.diff import Change, Comparison, Effect, SectionChange
 from assembly.engine.types import Candidate
 from assembly.records.item_titles import reason, title_of
 from assembly.records.warnings import label_of
-from teams.differences.comparison import compared
 from teams.models import Team
+from teams.text_diff.comparison import compared
 
 WIDTH = 1000  # of a bar, in the units of its SVG
 

@@ -13,8 +13,8 @@ from assembly.comparison.side_by_side import NAMES
 from assembly.contexts.serializers import WarningSerializer
 from assembly.engine.diff import EFFECTS
 from assembly.engine.types import STATUSES
-from teams.api.comparing import HunkSerializer
 from teams.models import TeamFile
+from teams.versioned_text.serializers import HunkSerializer
 
 
 class FateSerializer(serializers.Serializer[Any]):

@@ -19,9 +19,9 @@ from assembly.comparison.presentation import beside_page, cause_addresses, deed_
 from assembly.comparison.rerun import again_today, two, whom_of
 from assembly.models import Assembly, AssemblyQuerySet
 from config.http.errors import NotFound
+from teams.access import asking
 from teams.models import Team
 from teams.principal import Principal
-from teams.views.asking import asking
 
 
 def again(request: HttpRequest, id_: UUID) -> HttpResponse:

@@ -42,9 +42,10 @@ from config.http.idempotency import idempotent
 from config.http.openapi import LOCATION, PAGE
 from memories.models import Event
 from memories.services import events_create
-from teams.access import Action, team_for
+from teams.access import team_for
 from teams.api.serializers import page_serializer
 from teams.api.view import ApiView
+from teams.principal import Action
 
 
 def created(answer: Answer) -> Response:

@@ -39,9 +39,8 @@ from assembly.contexts.search.visibility import Sight
 from assembly.models import Assembly, ContextFile, ContextFilePart
 from config.http.cursors import cursor_at
 from config.http.errors import DossierError, NotFound
-from memories.bundle.download import attached
-from memories.bundle.zip_writing import IN_MEMORY_BYTES
-from memories.jobs import Advance, job_create, job_kind
+from memories.archive.zip_file import IN_MEMORY_BYTES, attached
+from memories.jobs.services import Advance, job_create, job_kind
 from memories.models import Job
 from teams.principal import Principal
 

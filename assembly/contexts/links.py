@@ -10,8 +10,8 @@ from django.urls import reverse
 from agents.models import Agent
 from assembly.engine.types import Candidate
 from assembly.models import Assembly
+from teams.access import asking
 from teams.models import Team
-from teams.views.asking import asking
 
 PAGES = {
     "event": "event",

@@ -38,8 +38,8 @@ from assembly.contexts.search.things import Group, things_called
 from assembly.contexts.search.visibility import Sight
 from assembly.models import ContextFile
 from config.http.cursors import cursor_at, limit_of, next_address
-from memories.jobs import UNFINISHED
-from teams.views.asking import asking
+from memories.jobs.services import UNFINISHED
+from teams.access import asking
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from assembly.contexts.links import Whereabouts, whereabouts
 from assembly.models import Assembly
 from assembly.records.item_titles import short_title
 from assembly.records.reader import RecordDamaged, Recorded, content_of, recorded
+from teams.access import asking
 from teams.principal import Principal
-from teams.views.asking import asking
 
 IN_SHOWN, OUT_SHOWN = 20, 8
 """So many items of each kind stand on the page of a context; the others follow when they are asked for."""

@@ -36,8 +36,8 @@ from assembly.records.reader import Recorded, content_of
 from assembly.records.reader import replay as replay_of
 from assembly.records.retention import may_flag
 from config.http.errors import Invalid, NotFound
-from config.http.rendering import OPTIONS
-from teams.views.asking import asking
+from config.http.serializers import OPTIONS
+from teams.access import asking
 
 PAGE = 50  # items
 MOST_DIGITS = 9

@@ -17,10 +17,10 @@ from assembly.pipeline.service import assemble
 from assembly.profiles.catalogue import profiles_all
 from assembly.profiles.shipped import CONVERSATION
 from config.http.errors import Invalid
+from teams.access import asking
 from teams.forms import storable
 from teams.models import Team
 from teams.principal import Principal
-from teams.views.asking import asking
 
 
 class WishesForm(forms.Form):

@@ -6,8 +6,8 @@ from rest_framework import serializers
 
 from assembly.engine.profile import MAX_PERCENT, STEPS, CutAt
 from assembly.profiles.parser import KEY, MAX_CAP, MAX_DEPTH_LIMIT, MAX_SECTIONS, MAX_TOP_K, MAX_WEIGHT
-from config.http.api import StrictSerializer
 from config.http.fields import ExactText, Flag, Fraction
+from config.http.serializers import StrictSerializer
 from memories.api.fields import choice_field
 
 

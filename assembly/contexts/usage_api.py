@@ -14,8 +14,9 @@ from assembly.records.usage import Use, uses_of
 from config.http.cursors import next_address, page_of
 from config.http.openapi import PAGE
 from memories.api.memories import Find, memory_for
-from teams.access import Action, team_for
+from teams.access import team_for
 from teams.api.view import ApiView
+from teams.principal import Action
 
 
 class UseSerializer(serializers.Serializer[Any]):

@@ -32,18 +32,18 @@ from assembly.pipeline.service import assemble
 from assembly.rules.services import rule_create
 from assembly.sources.base import Turn
 from config.http.errors import Conflict
-from memories.importing import Advance, memories_store
-from memories.indexing import document_split
+from memories.embeddings.indexing import document_split
+from memories.imports.base import Advance, memories_store
+from memories.imports.record_folder import Records, records_read
+from memories.imports.record_import import records_import
+from memories.imports.workspace import Workspace, files_store, logs_store, workspace_read
 from memories.models import Document
-from memories.records import Records, records_import, records_read
 from memories.services import MemoryFacts, memories_of, memory_update
 from memories.services.document import document_update
-from memories.workspace import files_store, logs_store
-from memories.workspace_folder import Workspace, workspace_read
-from teams.drafts import draft_save
 from teams.models import Team, TeamFile, User
 from teams.principal import SYSTEM, Author
 from teams.services import membership_set, team_create
+from teams.versioned_text.drafts import draft_save
 
 DAY = re.compile(r"\{\{day ([+-][0-9]+)\}\}")
 AT = re.compile(r"\{\{at (-[0-9]+) ([0-9]{2}):([0-9]{2})\}\}")

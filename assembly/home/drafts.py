@@ -24,12 +24,12 @@ from django.views.decorators.http import require_http_methods
 
 from agents.models import Agent, AgentFile, DailyLog
 from config.http.errors import NotFound
-from teams.drafts import Draft, draft_discard, drafts_of
+from teams.access import asking
 from teams.models import Team, TeamFile
 from teams.principal import Principal
-from teams.views.asking import asking
+from teams.versioned_text.drafts import Draft, draft_discard, drafts_of
+from teams.versioned_text.presentation import Crumb
 from teams.views.confirmation import Confirmation, confirmation_page
-from teams.views.document import Crumb
 
 BEGINNING = 160  # characters
 MARKS = re.compile(r"[#*_`>]+")

@@ -13,10 +13,10 @@ from django.urls import reverse
 from agents.models import Agent, AgentFile
 from assembly.engine.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from assembly.profiles.shipped import CONVERSATION
-from teams.drafts import Draft, drafts_of
 from teams.guidance import Guidance
 from teams.models import Team, TeamFile
 from teams.principal import Principal
+from teams.versioned_text.drafts import Draft, drafts_of
 
 SECTIONS = {section.key.upper(): section for section in CONVERSATION.sections}
 COUNTED = 10

@@ -19,8 +19,8 @@ from django.utils import timezone
 
 from agents.access import agent_for
 from agents.access import may as may_agent
-from agents.calendar import Day, days_of
 from agents.guidance import AGENT_FILES
+from agents.log_calendar import Day, days_of
 from agents.models import Agent
 from agents.services import agent_files_ensure
 from assembly.home.drafts import kept_drafts
@@ -30,17 +30,16 @@ from assembly.models import Alert, Assembly
 from assembly.records.usage import uses_of
 from config.http.cursors import next_address, page_of
 from memories.access import memory_for
-from memories.kept_counts import kept_counts
+from memories.embeddings.active_model import SLOTS
 from memories.models import Memory, MemoryVersion
+from memories.search.item_counts import kept_counts
 from memories.services import memories_of, merging_into, owner_of
-from memories.spaces import SLOTS
-from memories.views.keeper import frame
-from teams.access import Action, team_for
+from memories.views.owner_page import frame
+from teams.access import asking, team_for
 from teams.access import may as may_team
 from teams.guidance import TEAM_FILES
 from teams.models import Membership, Team
-from teams.principal import Principal
-from teams.views.asking import asking
+from teams.principal import Action, Principal
 
 DRAFTS, FULL_FILES, HOME_CONTEXTS, OWNED = 5, 5, 5, 12
 

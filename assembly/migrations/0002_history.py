@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from teams.database import append_only
+from config.db.migration_helpers import append_only
 
 
 class Migration(migrations.Migration):

@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-from teams.database import CREATE_COUNTING, DROP_COUNTING, ORGANISATION, counts_changes
+from config.db.migration_helpers import CREATE_COUNTING, DROP_COUNTING, ORGANISATION, counts_changes
 
 OWNERS = {
     "agents": "id",

@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from teams.database import CREATE_ERASE, ORGANISATION, append_only, cascade, counts_changes
+from config.db.migration_helpers import CREATE_ERASE, ORGANISATION, append_only, cascade, counts_changes
 
 
 class Migration(migrations.Migration):

@@ -4,7 +4,7 @@ import django.core.validators
 import uuid_utils.compat
 from django.db import migrations, models
 
-from teams.database import ORGANISATION, counts_changes
+from config.db.migration_helpers import ORGANISATION, counts_changes
 
 
 class Migration(migrations.Migration):

@@ -8,7 +8,7 @@ import django.contrib.postgres.indexes
 from django.db import migrations, models
 
 from assembly.migrations._packing import pack_records, unpack_records
-from teams.database import append_only
+from config.db.migration_helpers import append_only
 
 KEEP = "ALTER TABLE assemblies {} TRIGGER assemblies_keeps_rows;"
 IDS = django.contrib.postgres.fields.ArrayField(models.BigIntegerField(), default=list)

@@ -7,7 +7,7 @@ import uuid_utils.compat
 from django.db import migrations, models
 
 from assembly.records.pruning_sql import CREATE_PRUNING, DROP_PRUNING
-from teams.database import append_only, cascade
+from config.db.migration_helpers import append_only, cascade
 
 # Checked at once, not at the end of the transaction: who flags learns whether the record is still there.
 FLAG_WHAT_IS_THERE = """

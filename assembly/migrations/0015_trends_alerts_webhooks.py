@@ -5,7 +5,7 @@ import django.db.models.deletion
 import uuid_utils.compat
 from django.db import migrations, models
 
-from teams.database import cascade
+from config.db.migration_helpers import cascade
 
 # Two JSON objects of whole numbers added, name by name.
 CREATE_SUM = """

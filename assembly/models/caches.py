@@ -48,8 +48,9 @@ class TokenCount(models.Model):
 class ChangeCounter(models.Model):
     """One share of an owner's count; the sum of its shares grows with every committed change.
 
-    An owner is an agent, a team, or `teams.database.ORGANISATION`. Each writer raises a share that nobody else holds,
-    so writers never wait for each other. The shares of a deleted owner stay: its count must not start again.
+    An owner is an agent, a team, or `config.db.migration_helpers.ORGANISATION`. Each writer raises a share that
+    nobody else holds, so writers never wait for each other. The shares of a deleted owner stay: its count must not
+    start again.
     """
 
     pk = models.CompositePrimaryKey("owner", "shard")

@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Q
 from uuid_utils.compat import uuid7
 
-from teams.files import Signed
+from teams.versioned_text.versioned_file import Signed
 
 MAX_NAME_CHARACTERS = 50
 """Together with an id of 100 characters it makes a ref that the record has room for."""

@@ -15,10 +15,10 @@ from uuid_utils.compat import uuid7
 from agents.models import Agent
 from assembly.models.assembly import SeenQuerySet
 from assembly.models.external_source import MAX_LABEL_CHARACTERS, MAX_URL_CHARACTERS
-from teams.database import ORGANISATION
-from teams.files import Signed
+from config.db.migration_helpers import ORGANISATION
 from teams.models import Team
 from teams.principal import Principal
+from teams.versioned_text.versioned_file import Signed
 
 MAX_NAME_CHARACTERS = 200
 

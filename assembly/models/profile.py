@@ -2,8 +2,8 @@
 
 from django.db import models
 
-from teams.files import Version, VersionedFile
 from teams.models import valid_slug
+from teams.versioned_text.versioned_file import Version, VersionedFile
 
 
 class StoredProfile(VersionedFile):

@@ -5,8 +5,8 @@ from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from uuid_utils.compat import uuid7
 
-from teams.files import Signed
 from teams.models import Team
+from teams.versioned_text.versioned_file import Signed
 
 MAX_DAYS = 36_500
 MAX_FLAG_NOTE_CHARACTERS = 200

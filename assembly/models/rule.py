@@ -5,9 +5,9 @@ from django.db.models import Q
 
 from agents.models import Agent
 from assembly.engine.rules import Scope
-from teams.files import Version, VersionedFile
 from teams.models import Team, valid_slug
 from teams.principal import Principal
+from teams.versioned_text.versioned_file import Version, VersionedFile
 
 
 class StoredRuleQuerySet(models.QuerySet["StoredRule"]):

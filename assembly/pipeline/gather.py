@@ -34,9 +34,9 @@ from assembly.sources.external.gather import Elsewhere
 from assembly.sources.external.questions import SOURCE as EXTERNAL
 from assembly.sources.external.questions import askings
 from assembly.sources.report import SourceReport
+from config.db.statements import Rows, Statement
 from config.http.cpu_budget import TooCostly
-from config.http.statements import Rows, Statement
-from memories.embedders import waiting_at_most
+from memories.embeddings.base import waiting_at_most
 
 logger = logging.getLogger(__name__)
 

@@ -5,8 +5,8 @@ from uuid import UUID
 
 from agents.models import Agent, AgentFile
 from assembly.records.change_counters import counts, owners_named
-from config.http.statements import Rows, Statement, read_together
-from teams.database import ORGANISATION
+from config.db.migration_helpers import ORGANISATION
+from config.db.statements import Rows, Statement, read_together
 from teams.models import Team
 
 OPENING = """

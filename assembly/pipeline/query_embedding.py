@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from assembly.engine.codes import SourceCode
 from assembly.sources.deadline import TimeBudget
 from assembly.sources.report import EMBEDDER, SourceReport
-from memories.directions import Direction, direction_of
-from memories.embedders import EmbedderFailed, EmbedderLate, waiting_at_most
+from memories.embeddings.base import EmbedderFailed, EmbedderLate, waiting_at_most
+from memories.embeddings.vectors import Direction, direction_of
 
 logger = logging.getLogger(__name__)
 

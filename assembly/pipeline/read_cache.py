@@ -26,7 +26,7 @@ from assembly.engine.types import candidate_text_bytes
 from assembly.pipeline.read_plan import Sendable
 from assembly.pipeline.statement_timeouts import StatementTime
 from assembly.records.change_counters import NOBODYS, State, changes_of
-from config.http.statements import Rows
+from config.db.statements import Rows
 
 LIFETIME_SECONDS = 300
 MAX_BYTES = 24_000_000

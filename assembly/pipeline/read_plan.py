@@ -21,7 +21,7 @@ from assembly.sources.base import Need, Situation
 from assembly.sources.entities import mentions
 from assembly.sources.external.questions import SOURCE as EXTERNAL
 from assembly.sources.report import SourceReport
-from config.http.statements import Rows, Statement
+from config.db.statements import Rows, Statement
 from memories.services.task_stack import task_peek
 
 LEAST_FOR_REQUIRED = 0.1

@@ -12,8 +12,8 @@ from django.db import DEFAULT_DB_ALIAS
 from agents.models import Agent
 from assembly.engine.types import Request, flat
 from assembly.sources.base import Filters, Situation, Turn
+from config.db.statements import Statement, rows_of
 from config.http.errors import NotFound
-from config.http.statements import Statement, rows_of
 from memories.models import Session
 
 DEFAULT_PROFILE = "conversation"

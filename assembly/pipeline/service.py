@@ -24,7 +24,7 @@ from assembly.records.record import Owners, record
 from assembly.records.warnings import codes_of
 from assembly.rules.evaluation import rules_recorded
 from assembly.sources.deadline import TimeBudget
-from config.http.tracing import span
+from config.observability.tracing import span
 from teams.models import Team
 from teams.principal import Principal
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from config.http.statements import Rows, Statement, read_together
+from config.db.statements import Rows, Statement, read_together
 
 ONE_SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 SLACK = 1.25

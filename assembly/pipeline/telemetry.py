@@ -26,7 +26,7 @@ from assembly.sources import SOURCES
 from assembly.sources.base import Gathered
 from assembly.sources.external.questions import SOURCE as EXTERNAL
 from assembly.sources.external.questions import Told
-from config.http.tracing import Attributes, span
+from config.observability.tracing import Attributes, span
 
 Metric = TypeVar("Metric", bound=MetricWrapperBase)
 

@@ -15,7 +15,7 @@ from assembly.engine.rendering import render
 from assembly.engine.tokenizers import Tokenizer
 from assembly.engine.types import ENGINE_VERSION, Candidate
 from assembly.models import text_hash
-from config.http.statements import Statement, rows_of
+from config.db.statements import Statement, rows_of
 
 LEAST_CHARACTERS = 500
 """Of a text that is looked up."""

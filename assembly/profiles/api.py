@@ -29,8 +29,8 @@ from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE
 from teams.access import require_admin
 from teams.api.serializers import page_serializer
-from teams.api.versioned import VersionedView, VersionList
 from teams.api.view import ApiView
+from teams.versioned_text.api import VersionedView, VersionList
 
 
 class ProfileList(ApiView):

@@ -8,10 +8,18 @@ from assembly.models import StoredProfile
 from assembly.profiles.catalogue import fault_of, is_stored, row_named
 from assembly.profiles.services import profile_create, profile_save
 from assembly.profiles.shipped import SHIPPED
-from memories.bundle.marks import State
-from memories.bundle.rooms import Change, Entry, Left, Scope, Storing, Unit, register
-from memories.bundle.text_room import ENDING, NOT_AN_ADMIN, entries_of_texts, marks_read, names_in
-from memories.bundle.texts import attempted, refused, text_change
+from memories.archive.digests import State
+from memories.archive.sections import Change, Entry, Left, Scope, Storing, Unit, register
+from memories.archive.text_section import (
+    ENDING,
+    NOT_AN_ADMIN,
+    attempted,
+    entries_of_texts,
+    marks_read,
+    names_in,
+    refused,
+    text_change,
+)
 from teams.principal import Principal
 
 

@@ -4,9 +4,9 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from assembly.profiles.parser import MAX_NAME_CHARACTERS
-from teams.files import MAX_FILE_CHARACTERS
 from teams.forms import storable
 from teams.models import valid_slug
+from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 
 class ProfileForm(forms.Form):

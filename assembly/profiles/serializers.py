@@ -12,12 +12,12 @@ from rest_framework import serializers
 from assembly.engine.profile import STEPS, CutAt
 from assembly.engine.types import flat
 from assembly.profiles.catalogue import Entry
-from config.http.api import StrictSerializer
 from config.http.cursors import limit_of
 from config.http.errors import Invalid
 from config.http.fields import ExactText
+from config.http.serializers import StrictSerializer
 from teams.api.serializers import SlugField, VersionSerializer
-from teams.files import MAX_FILE_CHARACTERS
+from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 YAML = "YAML, stored as sent. A fault is named with its line."
 

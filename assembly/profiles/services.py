@@ -8,10 +8,10 @@ from assembly.profiles.parser import MAX_NAME_CHARACTERS, profile_read
 from assembly.profiles.shipped import CONVERSATION, SHIPPED
 from config.http.errors import Conflict, Invalid, NotFound
 from teams.access import require_admin
-from teams.files import StaleVersion, file_create, file_save
 from teams.models import valid_slug
 from teams.principal import SYSTEM, Principal
 from teams.services import erase
+from teams.versioned_text.versioned_file import StaleVersion, file_create, file_save
 
 MAX_PROFILES = 200
 ADDRESSES = {"new", "check"}

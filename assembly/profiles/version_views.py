@@ -15,13 +15,12 @@ from assembly.profiles.presentation import PROFILE, offered_sources
 from assembly.profiles.services import profile_changeable, profile_save
 from assembly.profiles.views import check_of
 from config.http.errors import Invalid, NotFound
-from teams.access import require_admin
-from teams.files import StaleVersion
+from teams.access import asking, require_admin
 from teams.forms import TextForm
-from teams.views import comparing, restoring
-from teams.views import history as document_history
-from teams.views.asking import asking
-from teams.views.document import Crumb, Document
+from teams.versioned_text import views
+from teams.versioned_text import views as document_history
+from teams.versioned_text.presentation import Crumb, Document
+from teams.versioned_text.versioned_file import StaleVersion
 
 
 def edit(request: HttpRequest, name: str) -> HttpResponse:
@@ -58,7 +57,7 @@ def version(request: HttpRequest, name: str, number: int) -> HttpResponse:
 
 def compare(request: HttpRequest, name: str) -> HttpResponse:
     """Two versions of a profile."""
-    return comparing.compare(request, _document(request, _stored(name)))
+    return views.compare(request, _document(request, _stored(name)))
 
 
 @require_POST
@@ -66,7 +65,7 @@ def restore(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """Bring back an old version of a profile, if it can still be read."""
     require_admin(asking(request))
     shown = _document(request, _stored(name))
-    return restoring.restore(
+    return views.restore(
         request, shown, number, lambda content, expected, note: _save(request, name, content, expected, note)
     )
 

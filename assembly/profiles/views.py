@@ -21,10 +21,9 @@ from assembly.profiles.services import profile_create, profile_delete
 from assembly.profiles.yaml_reader import MAX_CHARACTERS, UnreadableProfile, line_numbered
 from assembly.sources.external.services import unregistered
 from config.http.errors import Conflict, Invalid, NotFound
-from teams.access import require_admin
-from teams.views.asking import asking
+from teams.access import asking, require_admin
+from teams.versioned_text.presentation import Crumb
 from teams.views.confirmation import Confirmation, confirmation_page
-from teams.views.document import Crumb
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,18 +26,18 @@ from assembly.records.retention import (
     retention_clear,
     retention_set,
 )
-from config.http.api import StrictSerializer
 from config.http.errors import NotFound
 from config.http.etags import PreconditionFailed, creates
 from config.http.fields import ExactText, Flag
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, ONLY_CREATE
-from config.http.rendering import FastJSONRenderer
-from memories.api.export import ZIP, ZipRenderer
+from config.http.serializers import FastJSONRenderer, StrictSerializer
+from memories.api.archive import ZIP, ZipRenderer
 from memories.api.fields import Count
-from teams.access import Action, require_admin, team_for
-from teams.api.versioned import VersionedView
+from teams.access import require_admin, team_for
 from teams.api.view import ApiView
 from teams.models import Team
+from teams.principal import Action
+from teams.versioned_text.api import VersionedView
 
 DAYS = "For so many days; null: for ever."
 

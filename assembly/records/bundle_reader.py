@@ -30,9 +30,9 @@ from assembly.records.pieces import piece_hash
 from assembly.records.reader import PieceRead
 from assembly.records.seal_hashing import FORM, RECORD_COLUMNS, Link, moment
 from config.http.errors import DossierError
-from memories.bundle.contents import Contents
-from memories.bundle.zip_reading import zip_contents
-from memories.importing import ImportRefused
+from memories.archive.contents import Contents
+from memories.archive.zip_file import zip_contents
+from memories.imports.base import ImportRefused
 
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 NUMBERS = {"profile_version", "budget", "tokens", "left_out", "engine_version", "assembly_ms"}

@@ -15,8 +15,8 @@ from assembly.models import Assembly, Piece, Seal, StoredText
 from assembly.records.seal_hashing import Link, canonical, moment, record_document
 from assembly.records.seals import newest_seal, parts_of, piece_hashes
 from config.http.errors import DossierError
-from memories.bundle.rooms import Entry
-from memories.bundle.zip_writing import zip_write
+from memories.archive.sections import Entry
+from memories.archive.zip_file import zip_write
 
 FORMAT, VERSION = "dossier-records", 1
 ABOUT = "about.json"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from uuid import UUID
 
-from config.http.statements import Statement, rows_of
+from config.db.statements import Statement, rows_of
 
 
 @dataclass(frozen=True, slots=True)

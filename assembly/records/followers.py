@@ -26,7 +26,7 @@ from uuid_utils.compat import uuid7
 from assembly.models import Assembly, FollowFailure
 from assembly.records.pruning import records_prune
 from assembly.records.seals import chain_is_ours
-from memories.sweeping import every
+from memories.jobs.periodic import every
 
 Follower = Callable[[Sequence[Assembly]], None]
 """Told of assemblies that became visible, the oldest first; writes by the default connection, in the open transaction.

@@ -17,7 +17,7 @@ from django.db import DEFAULT_DB_ALIAS, connection, models
 from assembly.models import Assembly, Piece
 from assembly.records.change_counters import Changed, State, is_there
 from assembly.records.pieces import ID_BYTES, NewPiece
-from config.http.statements import Statement, rows_of
+from config.db.statements import Statement, rows_of
 
 # A piece that this process stored before is not sent again, nor its text. Where one is gone after all, or another one
 # has its number, no assembly is written; nor where what it rests on has changed. Rows in one order for everybody, so

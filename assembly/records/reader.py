@@ -23,9 +23,9 @@ from assembly.engine.types import Assembled, Candidate, Decision, Request, Secti
 from assembly.models import Assembly
 from assembly.records.decision_columns import Columns, candidate_facts, decision_at
 from assembly.rules.evaluation import rules_replayed
+from config.db.statements import Rows, Statement, rows_of
 from config.http.cpu_budget import unlimited_cpu
 from config.http.errors import DossierError
-from config.http.statements import Rows, Statement, rows_of
 
 NONE: Columns = {"piece": []}
 PIECES = """

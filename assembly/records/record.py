@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from agents.models import Agent
-from agents.quotas.subjects import subjects_of
+from agents.quotas.limits import subjects_of
 from agents.quotas.uses import uses
 from assembly.engine.profile import Profile
 from assembly.engine.types import Assembled, Candidate, Request, flat

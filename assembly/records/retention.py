@@ -12,10 +12,10 @@ from agents.models import Agent
 from assembly.models import Assembly, AssemblyFlag, RetentionPolicy
 from assembly.models.retention import MAX_DAYS
 from config.http.errors import Forbidden, Invalid, NotFound
-from teams.access import Action, may, require_admin
-from teams.files import StaleVersion, locked
+from teams.access import may, require_admin
 from teams.models import Team
-from teams.principal import Principal
+from teams.principal import Action, Principal
+from teams.versioned_text.versioned_file import StaleVersion, locked
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,10 +29,9 @@ from assembly.records.retention import (
     retention_set,
 )
 from assembly.records.seals import newest_seal
-from teams.access import Action, require_admin, team_for
-from teams.files import StaleVersion
-from teams.principal import Principal
-from teams.views.asking import asking
+from teams.access import asking, require_admin, team_for
+from teams.principal import Action, Principal
+from teams.versioned_text.versioned_file import StaleVersion
 
 MOST_PRUNINGS, MOST_PARKED = 10, 20
 MOST_COUNTED = 100_000

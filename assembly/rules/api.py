@@ -22,10 +22,11 @@ from config.http.errors import NotFound
 from config.http.etags import etag
 from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE
-from teams.access import Action, team_for
+from teams.access import team_for
 from teams.api.serializers import VersionContentSerializer, VersionSerializer, page_serializer
-from teams.api.versioned import VersionedView, VersionList
 from teams.api.view import ApiView
+from teams.principal import Action
+from teams.versioned_text.api import VersionedView, VersionList
 
 OF = [
     OpenApiParameter("agent", str, description="Those of this agent alone."),

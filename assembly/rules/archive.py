@@ -10,10 +10,19 @@ from assembly.models import StoredRule
 from assembly.rules.catalogue import fault_of
 from assembly.rules.services import Owner, rule_create, rule_save
 from config.http.errors import NotFound
-from memories.bundle.marks import State, mark_of_facts, state_of
-from memories.bundle.rooms import Change, Entry, Left, Scope, Storing, Unit, register
-from memories.bundle.text_room import ENDING, NOT_AN_ADMIN, entries_of_texts, marks_read, names_in, said_of
-from memories.bundle.texts import attempted, refused, text_change
+from memories.archive.digests import State, mark_of_facts, state_of
+from memories.archive.sections import Change, Entry, Left, Scope, Storing, Unit, register
+from memories.archive.text_section import (
+    ENDING,
+    NOT_AN_ADMIN,
+    attempted,
+    entries_of_texts,
+    marks_read,
+    names_in,
+    refused,
+    said_of,
+    text_change,
+)
 from teams.models import Team
 from teams.principal import Principal
 

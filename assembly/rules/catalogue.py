@@ -9,7 +9,7 @@ from assembly.models import StoredRule
 from assembly.profiles.catalogue import known_sources
 from assembly.profiles.yaml_reader import UnreadableProfile
 from assembly.rules.parser import Described, rule_read
-from config.http.statements import Rows, Statement
+from config.db.statements import Rows, Statement
 from teams.models import Team
 
 

@@ -15,11 +15,10 @@ from assembly.rules.presentation import PLAIN, RULE
 from assembly.rules.services import owner_for, rule_create, rule_for, rule_save
 from assembly.rules.views import check_of
 from config.http.errors import Conflict, Forbidden, Invalid
-from teams.access import Action
-from teams.files import StaleVersion
+from teams.access import asking
 from teams.forms import TextForm
-from teams.principal import Principal
-from teams.views.asking import asking
+from teams.principal import Action, Principal
+from teams.versioned_text.versioned_file import StaleVersion
 
 
 def new(request: HttpRequest) -> HttpResponse:

@@ -13,7 +13,7 @@ from assembly.engine.rules import Facts, Rule, fired
 from assembly.engine.types import Decision
 from assembly.rules.catalogue import rules_read
 from assembly.sources.base import Situation
-from config.http.statements import Rows
+from config.db.statements import Rows
 
 
 def with_rules(profile: Profile, situation: Situation, rows: Rows) -> Situation:

@@ -5,10 +5,10 @@ from typing import Any
 from rest_framework import serializers
 
 from assembly.profiles.serializers import YAML
-from config.http.api import StrictSerializer
 from config.http.fields import ExactText
+from config.http.serializers import StrictSerializer
 from teams.api.serializers import SlugField
-from teams.files import MAX_FILE_CHARACTERS
+from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 SCOPES = ["agent", "team", "everywhere"]
 

@@ -14,13 +14,12 @@ from assembly.models import StoredRule
 from assembly.profiles.catalogue import known_sources
 from assembly.rules.parser import rule_read
 from config.http.errors import Conflict, Forbidden, Invalid, NotFound
-from teams.access import Action, require_admin, team_for
 from teams.access import may as may_in_team
-from teams.authorship import require_change_allowed
-from teams.files import StaleVersion, file_create, locked
+from teams.access import require_admin, require_change_allowed, team_for
 from teams.models import Team, valid_slug
-from teams.principal import Principal
+from teams.principal import Action, Principal
 from teams.services import erase
+from teams.versioned_text.versioned_file import StaleVersion, file_create, locked
 
 Owner = Agent | Team | None
 """Whom a rule is for; None: everybody."""

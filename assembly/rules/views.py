@@ -20,14 +20,13 @@ from assembly.rules.forms import owner_choices
 from assembly.rules.presentation import RULE, deeds, story
 from assembly.rules.services import may_edit, rule_delete, rule_for, rule_save
 from config.http.cursors import next_address, page_of
-from teams.access import Action
+from teams.access import asking
 from teams.forms import TextForm
-from teams.principal import Principal
-from teams.views import comparing, restoring
-from teams.views import history as document_history
-from teams.views.asking import asking
+from teams.principal import Action, Principal
+from teams.versioned_text import views
+from teams.versioned_text import views as document_history
+from teams.versioned_text.presentation import Crumb, Document
 from teams.views.confirmation import Confirmation, confirmation_page
-from teams.views.document import Crumb, Document
 
 
 def rule_list(request: HttpRequest) -> HttpResponse:
@@ -121,7 +120,7 @@ def version(request: HttpRequest, name: str, number: int) -> HttpResponse:
 
 def compare(request: HttpRequest, name: str) -> HttpResponse:
     """Two versions of a rule."""
-    return comparing.compare(request, _document(request, rule_for(asking(request), name)))
+    return views.compare(request, _document(request, rule_for(asking(request), name)))
 
 
 @require_POST
@@ -129,7 +128,7 @@ def restore(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """Bring back an old version of a rule, if it can still be read; it stays on or off as it is."""
     rule = rule_for(asking(request), name, Action.EDIT)
     shown = _document(request, rule)
-    return restoring.restore(
+    return views.restore(
         request, shown, number, lambda content, expected, note: _save(request, rule, content, expected, note)
     )
 

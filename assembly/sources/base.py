@@ -17,8 +17,8 @@ from assembly.engine.profile import Section
 from assembly.engine.query_signals import Signals
 from assembly.engine.rules import Rule
 from assembly.engine.types import Candidate
-from config.http.statements import Rows, Statement, read_together
-from memories.directions import Direction
+from config.db.statements import Rows, Statement, read_together
+from memories.embeddings.vectors import Direction
 from memories.models import Session, TaskFrame
 from teams.models import Team
 

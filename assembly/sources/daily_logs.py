@@ -7,7 +7,7 @@ from agents.models import DailyLog
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
 from assembly.sources.base import MOST_BYTES, Gathered, Reading, Situation
-from config.http.statements import Rows, Statement
+from config.db.statements import Rows, Statement
 
 DAYS = 7
 """Today and the six days before, in the agent's time zone (seed: Siestai, "Daily files (7 days)")."""

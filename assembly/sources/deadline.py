@@ -8,7 +8,7 @@ from time import monotonic
 
 from django.conf import settings
 
-from config.http.arrival import arrived
+from config.observability.request_context import arrived
 
 KEPT_FOR_THE_FINISH = 0.2
 SHARE_OF_ONE_SOURCE = 0.5

@@ -20,9 +20,9 @@ from assembly.engine.scoring import chunk_boosts, keyword_matches, keyword_share
 from assembly.engine.types import Candidate
 from assembly.sources.base import MOST_BYTES, Gathered, Situation, offered, path_labels
 from assembly.sources.memories import weights_of
-from memories.directions import Direction, active_space_told, in_active_space
+from memories.embeddings.vectors import Direction, active_space_told, in_active_space
 from memories.models import Chunk, Document
-from memories.retrieval import FoundPassage, passages_search
+from memories.search.document_search import FoundPassage, passages_search
 
 PASSAGE_LIMIT = 20
 """Seed: querySemantic, "Top 20 results"."""

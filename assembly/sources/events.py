@@ -12,9 +12,9 @@ from assembly.engine.profile import Section
 from assembly.engine.scoring import event_relevance, measures, recency_score
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Situation, offered
-from memories import recent_events as events
 from memories.models import Event, EventType
-from memories.recent_events import EventQuery, newest_events
+from memories.search import recent_events as events
+from memories.search.recent_events import EventQuery, newest_events
 
 
 def event_query(situation: Situation, types: frozenset[str] | None) -> EventQuery:

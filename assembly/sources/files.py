@@ -12,7 +12,7 @@ from agents.models import AgentFile
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Reading, Situation, path_labels
-from config.http.statements import Rows, Statement
+from config.db.statements import Rows, Statement
 from teams.models import TeamFile
 
 FILES = """

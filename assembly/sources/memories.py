@@ -7,9 +7,10 @@ from assembly.engine.linear_ranker import Ranker
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Reading, Situation, memory_labels, offered
-from config.http.statements import Rows, Statement
-from memories.retrieval import Weights, memories_search, question_read
-from memories.search import FoundMemory, memories_find, recent_sql
+from config.db.statements import Rows, Statement
+from memories.search.features import Weights
+from memories.search.memory_search import FoundMemory, memories_find, memories_search, recent_sql
+from memories.search.question import question_read
 from memories.services import MAX_PINNED, Owner
 
 LIMIT = 20

@@ -9,7 +9,7 @@ from assembly.engine.scoring import measures, recency_score, success_rate
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Situation, offered, pattern_labels
 from memories.models import Pattern
-from memories.pattern_matches import patterns_matching
+from memories.search.pattern_matches import patterns_matching
 
 LIMIT = 20
 

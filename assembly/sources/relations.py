@@ -8,7 +8,7 @@ from assembly.engine.scoring import keyword_share, measures, recency_score
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Situation, entity_labels, offered
 from assembly.sources.entities import SALIENT
-from memories.relations_walk import WalkedRelation, relations_walk
+from memories.search.graph_walk import WalkedRelation, relations_walk
 
 LIMIT = 120
 """More lines than the shipped profiles have room for, so that the record can show what came close."""

@@ -21,8 +21,8 @@ from assembly.sources.base import (
     path_labels,
     pattern_labels,
 )
+from memories.embeddings.active_model import SLOTS
 from memories.models import Document, Entity, Memory, Pattern
-from memories.spaces import SLOTS
 from teams.models import TeamFile
 
 LIMIT = 20

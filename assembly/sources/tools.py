@@ -11,7 +11,7 @@ from assembly.engine.profile import Section
 from assembly.engine.scoring import keyword_boost, keyword_matches, measures, recency_score
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Situation, offered
-from memories.directions import Direction, active_space_told, in_active_space
+from memories.embeddings.vectors import Direction, active_space_told, in_active_space
 from memories.models import Tool
 
 LIMIT = 20

@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString
 from assembly.contexts.layers import bar_width
 from assembly.profiles.shipped import CONVERSATION
 from assembly.simulation.draft_preview.size import measure, rendered_with_cut
-from teams.markdown import rendered
+from teams.text_diff.markdown import rendered
 
 register = template.Library()
 register.simple_tag(bar_width, name="width")

@@ -11,8 +11,8 @@ from django import template
 from django.urls import reverse
 
 from assembly.engine.reasons import warning_label
-from teams.files import Version
-from teams.views.document import Document
+from teams.versioned_text.presentation import Document
+from teams.versioned_text.versioned_file import Version
 
 register = template.Library()
 CONSIDERED = frozenset({"agent_file", "team_file", "daily_log"})

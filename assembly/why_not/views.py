@@ -15,7 +15,7 @@ from assembly.records.reader import recorded
 from assembly.why_not.answer import MAX_CHARACTERS
 from assembly.why_not.answer import why_not as why_not_found
 from assembly.why_not.presentation import answered, choices, missing
-from teams.views.asking import asking
+from teams.access import asking
 
 
 class WhyNotForm(forms.Form):

@@ -19,7 +19,7 @@ from rest_framework.response import Response
 
 from config.http.errors import DossierError, Invalid
 from config.http.models import IdempotentRequest
-from config.http.rendering import FastJSONRenderer
+from config.http.serializers import FastJSONRenderer
 
 KEPT = timedelta(hours=24)
 MAX_KEY_CHARACTERS = 200

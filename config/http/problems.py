@@ -14,7 +14,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 
 from config.http.errors import DossierError, Forbidden, NotFound, TooManyRequests
-from config.http.kept_form import kept_form
+from config.http.preserve_post import kept_form
 
 logger = logging.getLogger(__name__)
 

@@ -1,1 +1,3 @@
-"""What `config.embedded` is made of: the data folder, its cluster, and the supervisor that keeps the server up."""
+"""What `config.postgres.embedded` is made of: the data folder, its cluster, and the supervisor that keeps the server
+up.
+"""

@@ -8,8 +8,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+from config.postgres.data_folder import DataFolder
 from config.postgres.errors import refusal
-from config.postgres.folder import DataFolder
 
 
 class Account:

@@ -5,9 +5,8 @@ import os
 import threading
 from pathlib import Path
 
+from config.postgres.data_folder import DataFolder, is_at, lock, open_lock
 from config.postgres.deadline import Deadline
-from config.postgres.folder import DataFolder
-from config.postgres.locks import is_at, lock, open_lock
 
 
 class Attachment:

@@ -1,25 +1,68 @@
-"""The server: brought up or adopted, proven to be ours, stopped."""
+"""The folder of the server's socket: it must be ours alone, /tmp is shared with everybody.
+
+The server: brought up or adopted, proven to be ours, stopped.
+"""
 
 import contextlib
 import logging
 import os
 import signal
+import stat
 import subprocess
 import time
 
 import psycopg
 from psycopg import pq
 
-from config.postgres.contents import Session, complete_contents, is_refused, sign_in
-from config.postgres.creation import create_cluster, reset_admin_password
+from config.postgres.account import Account
+from config.postgres.creation import (
+    Session,
+    complete_contents,
+    create_cluster,
+    is_refused,
+    reset_admin_password,
+    sign_in,
+)
+from config.postgres.data_folder import ADMIN, PORT, DataFolder
 from config.postgres.deadline import POLL_SECONDS
 from config.postgres.errors import EmbeddedPostgresError, InterruptedStartError, failure, refusal
-from config.postgres.folder import ADMIN, DataFolder
-from config.postgres.postmaster import await_orphans, find_postmaster, is_postmaster
-from config.postgres.processes import is_dead, listener
-from config.postgres.programs import Programs
-from config.postgres.server_log import ServerLog
-from config.postgres.socket_folder import clear_socket_folder, has_socket, leave_socket_folder, prepare_socket_folder
+from config.postgres.processes import await_orphans, find_postmaster, is_dead, is_postmaster, listener
+from config.postgres.programs import Programs, ServerLog
+
+
+def prepare_socket_folder(folder: DataFolder, account: Account) -> None:
+    """Make it, or refuse one that is not the account's alone. Raises EmbeddedPostgresError, OSError."""
+    place = folder.socket_folder
+    with contextlib.suppress(FileExistsError):
+        place.mkdir(mode=0o700)
+        account.owns(place)
+    found = place.lstat()
+    if stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() != account.uid:
+        account.owns(place)  # we were killed between the two steps
+        found = place.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != account.uid:
+        raise refusal(folder, f"{place} was made by somebody else", "Remove it")
+    if stat.S_IMODE(found.st_mode) != 0o700:  # noqa: PLR2004
+        place.chmod(0o700)
+
+
+def has_socket(folder: DataFolder) -> bool:
+    """Whether the socket is still there; somebody may have cleaned it away."""
+    return (folder.socket_folder / f".s.PGSQL.{PORT}").exists()
+
+
+def clear_socket_folder(folder: DataFolder) -> None:
+    """Remove what a dead server has left. Raises OSError."""
+    for leftover in (f".s.PGSQL.{PORT}", f".s.PGSQL.{PORT}.lock"):
+        (folder.socket_folder / leftover).unlink(missing_ok=True)
+
+
+def leave_socket_folder(folder: DataFolder) -> None:
+    """Remove an empty socket folder from /tmp; one in the data folder stays."""
+    if folder.socket_folder.parent != folder.path:
+        with contextlib.suppress(OSError):
+            folder.socket_folder.rmdir()
+
 
 FAST_STOP_SECONDS = 300.0  # then an immediate stop, which loses nothing but makes the next start recover
 SILENCE_SECONDS = 30.0  # a postmaster opens its socket before anything that takes long

@@ -2,8 +2,8 @@
 
 import time
 
+from config.postgres.data_folder import DataFolder
 from config.postgres.errors import EmbeddedPostgresError
-from config.postgres.folder import DataFolder
 
 POLL_SECONDS = 0.02
 ATTACH_LIMIT_SECONDS = 660.0  # recovery may take minutes; nothing is killed when this has passed

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 
-from config.postgres.folder import DataFolder
+from config.postgres.data_folder import DataFolder
 
 
 class EmbeddedPostgresError(Exception):

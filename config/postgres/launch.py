@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 from typing import IO
 
+from config.postgres.data_folder import DataFolder
 from config.postgres.deadline import Deadline
 from config.postgres.errors import EmbeddedPostgresError
-from config.postgres.folder import DataFolder
 from config.postgres.processes import command_line
 
 SUPERVISOR = "config.postgres.supervisor"  # the module to run, and what its process is recognised by

@@ -1,16 +1,76 @@
-"""PostgreSQL's own programs, as they are run for one data folder."""
+"""How much memory PostgreSQL may keep pages in, by what the machine has.
 
+The log that the server writes.
+
+PostgreSQL's own programs, as they are run for one data folder.
+"""
+
+import contextlib
 import importlib.util
 import os
+import re
+import shutil
 import subprocess
 from pathlib import Path
 
 from config.postgres.account import Account
+from config.postgres.data_folder import ADMIN, PORT, DataFolder
 from config.postgres.errors import EmbeddedPostgresError
-from config.postgres.folder import ADMIN, PORT, DataFolder
-from config.postgres.memory import memory_mb, shared_buffers_mb
-from config.postgres.postmaster import mark
-from config.postgres.server_log import ServerLog
+from config.postgres.processes import mark
+
+SHARE = 16
+LEAST_MB, MOST_MB = 128, 512
+"""PostgreSQL's own default, and enough for the vectors of some hundred thousand memories with their index."""
+
+CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
+
+
+def shared_buffers_mb(memory_mb: int) -> int:
+    """A sixteenth of the memory, within bounds: the rest is for the web processes and the system's own cache."""
+    return min(MOST_MB, max(LEAST_MB, memory_mb // SHARE))
+
+
+def memory_mb(limit: Path = CONTAINER_LIMIT) -> int:
+    """What this machine has, or as much of it as its container may use."""
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    try:
+        allowed = int(limit.read_text(encoding="ascii"))
+    except (OSError, ValueError):  # no container, or one without a limit: max
+        allowed = machine
+    return min(machine, allowed) >> 20
+
+
+LOG_BYTES = 10 * 1024 * 1024
+
+
+class ServerLog:
+    """The server's log, and where in it the words of the program that was started last begin."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.start = 0
+
+    def open(self) -> int:
+        """A descriptor for a program that is about to be started. Raises OSError."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        descriptor = os.open(self.file, flags, 0o600)
+        self.start = os.fstat(descriptor).st_size
+        return descriptor
+
+    def complaints(self) -> list[str]:
+        """The last errors of the program that was started last, or its last two lines when it tells none."""
+        with self.file.open(errors="replace") as log:
+            log.seek(self.start)
+            said = log.read().strip()
+        return re.findall(r"(?:FATAL|PANIC|ERROR):\s*(.+)", said)[-3:] or said.splitlines()[-2:]
+
+    def bound(self) -> None:
+        """Keep the newest 10 to 20 MiB: the server appends to the same open file, so it is copied and emptied."""
+        with contextlib.suppress(FileNotFoundError):
+            if self.file.stat().st_size > LOG_BYTES:
+                shutil.copyfile(self.file, self.file.with_name(self.file.name + ".1"))
+                os.truncate(self.file, 0)
+
 
 MAJOR_VERSION = "18"
 

@@ -1,4 +1,6 @@
-"""The one process per data folder that starts the embedded PostgreSQL, watches it and stops it: `python -m
+"""What makes a process one that lives on by itself.
+
+The one process per data folder that starts the embedded PostgreSQL, watches it and stops it: `python -m
 config.postgres.supervisor DATA_DIR`.
 
 It runs in a session of its own, so that a terminal's Ctrl-C does not reach it. To whoever started it, it says
@@ -8,6 +10,7 @@ on its standard output what went wrong; it closes that output without a word whe
 import contextlib
 import fcntl
 import logging
+import logging.handlers
 import os
 import select
 import signal
@@ -16,11 +19,36 @@ import time
 from pathlib import Path
 
 from config.postgres.cluster import Cluster
-from config.postgres.daemon import close_standard_output, detach_from_starter, log_to
+from config.postgres.data_folder import READY, STARTING, STOPPING, DataFolder, lock, open_lock
 from config.postgres.deadline import POLL_SECONDS
 from config.postgres.errors import EmbeddedPostgresError, InterruptedStartError, explained
-from config.postgres.folder import READY, STARTING, STOPPING, DataFolder
-from config.postgres.locks import lock, open_lock
+from config.postgres.programs import LOG_BYTES
+
+
+def detach_from_starter() -> None:
+    """Go on as a child of init: whoever started us may live long, and would have to collect our remains."""
+    if os.fork():
+        os._exit(0)
+    os.chdir("/")
+    os.umask(0o077)
+    for name in [name for name in os.environ if name.startswith("PG")]:
+        del os.environ[name]  # libpq would heed them
+
+
+def log_to(file: Path) -> None:
+    """Keep all loggers' words in the file, and at most 20 MiB of them."""
+    log = logging.handlers.RotatingFileHandler(file, maxBytes=LOG_BYTES, backupCount=1, delay=True)
+    logging.basicConfig(handlers=[log], level=logging.INFO, format="%(asctime)s [%(process)d] %(message)s")
+
+
+def close_standard_output() -> None:
+    """Let go of what the starter gave us; it may be waiting for the end of our output."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nothing, descriptor)
+    if nothing > 2:  # noqa: PLR2004
+        os.close(nothing)
+
 
 GRACE_SECONDS = 3.0  # a command that follows another finds the server still up
 WATCH_SECONDS = 0.25

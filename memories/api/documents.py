@@ -9,15 +9,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agents.access import agent_for
-from config.http.api import StrictSerializer
 from config.http.fields import ExactText, Flag, Line
 from config.http.openapi import PAGE
+from config.http.serializers import StrictSerializer
 from memories.api.fields import external_id_field
 from memories.api.filters import by_flag, by_start
-from memories.api.noun import KeptSerializer, Noun
+from memories.api.item_kinds import KeptSerializer, Noun
+from memories.embeddings.active_model import SLOTS
 from memories.models import Document
 from memories.services.document import document_update, documents_create
-from memories.spaces import SLOTS
 from teams.api.serializers import page_serializer
 from teams.api.view import ApiView
 

@@ -9,8 +9,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from config.http.fields import ExactText, Line
-from memories.api.json_values import fault_of
-from memories.compact_json import compact
+from memories.services.json_values import compact, fault_of
 
 MAX_TEXT_CHARACTERS = 20_000
 MAX_COUNT = 1_000_000_000

@@ -1,5 +1,11 @@
-"""REST: the graph of an agent."""
+"""REST: the entities of an agent's graph.
 
+REST: the relations of an agent's graph.
+
+REST: the graph of an agent.
+"""
+
+from functools import partial
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -9,10 +15,91 @@ from rest_framework.response import Response
 
 from agents.access import agent_for
 from config.http.errors import Invalid
-from memories.api.entities import ENTITIES, EntitySerializer
-from memories.api.relations import RelationSerializer
-from memories.graph import MAX_DEPTH, graph_around
+from config.http.fields import Flag, Fraction, Line
+from config.http.serializers import StrictSerializer
+from memories.api.fields import Properties, ThingId, external_id_field, lines_field, type_field
+from memories.api.filters import by_id, by_name, by_value
+from memories.api.item_kinds import KeptSerializer, Noun
+from memories.models import Entity, Relation
+from memories.search.graph_walk import MAX_DEPTH, graph_around
+from memories.services import kept_create
 from teams.api.view import ApiView
+
+MAX_NAME_CHARACTERS = 200
+
+
+class EntityUpdateSerializer(StrictSerializer):
+    type = type_field(required=False, help_text="Person, Project, File, …")
+    name = Line(max_length=MAX_NAME_CHARACTERS, required=False)
+    aliases = lines_field(MAX_NAME_CHARACTERS, required=False, help_text="Its other names.")
+    properties = Properties(required=False, help_text="A flat JSON object.")
+    salience = Fraction(required=False)
+
+
+class EntityCreateSerializer(EntityUpdateSerializer):
+    type = type_field(help_text="Person, Project, File, …")
+    name = Line(max_length=MAX_NAME_CHARACTERS, help_text="Once per agent and type.")
+    external_id = external_id_field()
+
+
+class EntitySerializer(KeptSerializer):
+    type = serializers.CharField()
+    name = serializers.CharField()
+    aliases = serializers.ListField(child=serializers.CharField())
+    properties = serializers.DictField()
+    salience = serializers.FloatField()
+
+
+ENTITIES = Noun(
+    name="entities",
+    word="entity",
+    model=Entity,
+    document=EntitySerializer,
+    listed=EntitySerializer,
+    create=EntityCreateSerializer,
+    update=EntityUpdateSerializer,
+    creates=partial(kept_create, model=Entity),
+    filters={"type": by_value("type", "Only of this type."), "name": by_name()},
+)
+
+
+class RelationUpdateSerializer(StrictSerializer):
+    type = type_field(required=False, help_text="works_at, depends_on, …")
+    weight = Fraction(required=False)
+    directed = Flag(required=False)
+
+
+class RelationCreateSerializer(RelationUpdateSerializer):
+    type = type_field(help_text="works_at, depends_on, …; once per source and target.")
+    source = ThingId(  # type: ignore[assignment]  # DRF has an attribute of this name
+        source="source_id", help_text="The entity that it leads from."
+    )
+    target = ThingId(source="target_id", help_text="The entity that it leads to.")
+    external_id = external_id_field()
+
+
+class RelationSerializer(KeptSerializer):
+    source = serializers.UUIDField(source="source_id")  # type: ignore[assignment]  # as above
+    target = serializers.UUIDField(source="target_id")
+    type = serializers.CharField()
+    weight = serializers.FloatField()
+    directed = serializers.BooleanField()
+
+
+RELATIONS = Noun(
+    name="relations",
+    word="relation",
+    model=Relation,
+    document=RelationSerializer,
+    listed=RelationSerializer,
+    create=RelationCreateSerializer,
+    update=RelationUpdateSerializer,
+    creates=partial(kept_create, model=Relation),
+    filters={
+        "entity": by_id("source", "target", description="Only from or to the entity with this id."),
+        "type": by_value("type", "Only of this type."),
+    },
+)
 
 
 class GraphSerializer(serializers.Serializer[Any]):

@@ -11,11 +11,11 @@ from rest_framework.response import Response
 from config.http.errors import Invalid
 from config.http.idempotency import idempotent
 from config.http.openapi import PAGE
-from memories.jobs import job_for, job_retry, jobs_visible_to
+from memories.jobs.services import job_for, job_retry, jobs_visible_to
 from memories.models import Job, JobStatus
-from teams.access import Action
 from teams.api.serializers import page_serializer
 from teams.api.view import ApiView
+from teams.principal import Action
 
 
 class JobSerializer(serializers.Serializer[Any]):

@@ -1,29 +1,38 @@
-"""REST: the memories of an agent or a team: one implementation, told who keeps them."""
+"""REST: the memories of an agent or a team: one implementation, told who keeps them.
+
+REST: finding memories by meaning.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from config.http.cursors import limit_of
 from config.http.errors import Invalid, NotFound
 from config.http.etags import etag
+from config.http.fields import VisibleText
 from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE
-from memories.api.kept import batch_answer
-from memories.api.kept_schema import BatchSerializer, items_serializer
+from config.http.serializers import StrictSerializer
+from memories.api.agent_item import BatchSerializer, batch_answer, items_serializer
 from memories.api.serializers import (
     MemoryCreateSerializer,
     MemorySerializer,
     MemoryUpdateSerializer,
     MemoryVersionSerializer,
     MergeSerializer,
+    SearchSerializer,
 )
+from memories.embeddings.active_model import SLOTS
+from memories.embeddings.vectors import direction_of
 from memories.models import Memory
+from memories.search.memory_search import memories_find
 from memories.services import (
     MemoryFacts,
     Merging,
@@ -36,12 +45,11 @@ from memories.services import (
     memory_delete,
     memory_update,
 )
-from memories.spaces import SLOTS
-from teams.access import Action, team_for
+from teams.access import team_for
 from teams.api.serializers import page_serializer
-from teams.api.versioned import VersionedView, VersionList
 from teams.api.view import ApiView
-from teams.principal import Principal
+from teams.principal import Action, Principal
+from teams.versioned_text.api import VersionedView, VersionList
 
 MAX_BATCH_CHARACTERS = 2_000_000
 """Of the texts of a batch together: to embed them takes a second."""
@@ -181,3 +189,43 @@ class MemoryVersionList(VersionList):
     def get(self, request: Request, slug: str, id_: UUID) -> Response:
         """The memory's versions, newest first."""
         return self.page_of_versions(memory_for(self.find(self.principal, slug, Action.READ), id_))
+
+
+MAX_FOUND = 50
+MAX_QUERY_CHARACTERS = 2_000
+
+
+class SearchQuerySerializer(StrictSerializer):
+    q = VisibleText(max_length=MAX_QUERY_CHARACTERS)
+    limit = VisibleText(required=False)
+
+
+class MemorySearch(ApiView):
+    find: Find = staticmethod(team_for)
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("q", {"type": "string", "minLength": 1, "maxLength": MAX_QUERY_CHARACTERS}, required=True),
+            OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": MAX_FOUND, "default": 10}),
+        ],
+        responses=SearchSerializer,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The memories nearest in meaning, nearest first; superseded and retired ones come after all others."""
+        given = self.query("q", "limit")
+        owner = self.find(self.principal, slug, Action.READ)
+        asked = self.validated(SearchQuerySerializer, given)
+        return Response({"results": _found(owner, asked["q"], limit_of(asked.get("limit", ""), 10, MAX_FOUND))})
+
+
+def _found(owner: Owner, text: str, limit: int) -> list[dict[str, Any]]:
+    vector = direction_of(text)
+    if vector is None:
+        return []
+    found = memories_find(owner=owner, vector=vector, similar=limit, recent=0)
+    memories = memories_of(owner).defer(*SLOTS).in_bulk([row.id for row in found])
+    return [
+        {**MemorySerializer(memories[row.id]).data, "similarity": row.similarity}
+        for row in found
+        if row.similarity is not None and row.id in memories
+    ]

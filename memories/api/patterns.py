@@ -4,10 +4,10 @@ from functools import partial
 
 from rest_framework import serializers
 
-from config.http.api import StrictSerializer
 from config.http.fields import Line, VisibleText
+from config.http.serializers import StrictSerializer
 from memories.api.fields import MAX_TEXT_CHARACTERS, Count, choice_field, external_id_field, lines_field, type_field
-from memories.api.noun import KeptSerializer, Noun
+from memories.api.item_kinds import KeptSerializer, Noun
 from memories.models import Pattern
 from memories.services import kept_create
 

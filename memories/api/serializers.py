@@ -5,15 +5,15 @@ from typing import Any
 from django.core.validators import RegexValidator
 from rest_framework import serializers
 
-from config.http.api import StrictSerializer
 from config.http.fields import ExactText, Flag, Fraction, Line, Moment, VisibleText
+from config.http.serializers import StrictSerializer
 from memories.api.fields import Count, ThingId, choice_field
-from memories.languages import LANGUAGES
 from memories.models import Memory, MemoryVersion
 from memories.models.memory import MAX_REASON_CHARACTERS, MAX_TEXT_CHARACTERS
+from memories.search.languages import LANGUAGES
 from memories.services import MOST_MERGED
 from teams.api.serializers import VersionSerializer
-from teams.files import MAX_NOTE_CHARACTERS
+from teams.versioned_text.versioned_file import MAX_NOTE_CHARACTERS
 
 valid_kind = RegexValidator(  # a context shows memories as `- [kind] text`
     r"\A[a-z0-9_-]{1,40}\Z", "Use 1 to 40 lower-case letters, digits, - and _, as in decision."

@@ -4,11 +4,11 @@ from functools import partial
 
 from rest_framework import serializers
 
-from config.http.api import StrictSerializer
 from config.http.fields import ExactText, Line, Moment
+from config.http.serializers import StrictSerializer
 from memories.api.fields import MAX_TEXT_CHARACTERS, choice_field, external_id_field
 from memories.api.filters import by_choice
-from memories.api.noun import KeptSerializer, Noun
+from memories.api.item_kinds import KeptSerializer, Noun
 from memories.models import Thread, ThreadStatus
 from memories.services import kept_create, thread_update
 

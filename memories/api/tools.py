@@ -4,10 +4,10 @@ from functools import partial
 
 from rest_framework import serializers
 
-from config.http.api import StrictSerializer
 from config.http.fields import ExactText, Line
+from config.http.serializers import StrictSerializer
 from memories.api.fields import MAX_TEXT_CHARACTERS, JsonObject, external_id_field
-from memories.api.noun import KeptSerializer, Noun
+from memories.api.item_kinds import KeptSerializer, Noun
 from memories.models import Tool
 from memories.services import kept_create
 

@@ -5,22 +5,16 @@ from typing import Any
 from django.urls import URLPattern, path
 
 from agents.access import agent_for
+from memories.api.agent_item import KeptBatch, KeptDetail, KeptList
+from memories.api.archive import AgentExport, Export, ImportApply, ImportDetail, ImportNew, TeamExport
 from memories.api.documents import DOCUMENTS, ChunkList
-from memories.api.entities import ENTITIES
-from memories.api.events import EVENTS
-from memories.api.export import AgentExport, Export, TeamExport
-from memories.api.graph import GraphView
-from memories.api.importing import ImportApply, ImportDetail, ImportNew
+from memories.api.events import EVENTS, SESSIONS
+from memories.api.graph import ENTITIES, RELATIONS, GraphView
+from memories.api.item_kinds import Noun
 from memories.api.jobs import JobDetail, JobList, JobRetry
-from memories.api.kept import KeptBatch, KeptDetail, KeptList
-from memories.api.memories import MemoryBatch, MemoryDetail, MemoryList, MemoryMerge, MemoryVersionList
-from memories.api.noun import Noun
+from memories.api.memories import MemoryBatch, MemoryDetail, MemoryList, MemoryMerge, MemorySearch, MemoryVersionList
 from memories.api.patterns import PATTERNS
-from memories.api.relations import RELATIONS
-from memories.api.search import MemorySearch
-from memories.api.sessions import SESSIONS
-from memories.api.task_stack import TaskStack, TaskStackPop, TaskStackPush
-from memories.api.tasks import TASKS
+from memories.api.task_stack import TASKS, TaskStack, TaskStackPop, TaskStackPush
 from memories.api.threads import THREADS
 from memories.api.tools import TOOLS
 from teams.access import team_for

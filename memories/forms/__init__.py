@@ -1,27 +1,28 @@
 """The forms of what agents and teams keep, one file per noun."""
 
-from memories.forms.document import DocumentForm
-from memories.forms.entity import EntityForm
-from memories.forms.event import EventFilter
-from memories.forms.graph import GraphForm
-from memories.forms.kept import KeptForm, VersionForm
-from memories.forms.memory import MemoryEditForm, MemoryForm, RetireForm
-from memories.forms.memory_list import MemoryListForm
-from memories.forms.memory_merging import MergeForm, ids_of, seen_of
-from memories.forms.pattern import PatternForm
-from memories.forms.relation import NewRelationForm, RelationForm
-from memories.forms.search import (
+from memories.forms.agent_item import (
+    DocumentForm,
+    EntityForm,
+    GoalForm,
+    KeptForm,
+    PatternForm,
+    ResultForm,
+    ThreadForm,
+    ToolForm,
+    VersionForm,
+)
+from memories.forms.graph import GraphForm, NewRelationForm, RelationForm
+from memories.forms.list_filters import (
     DocumentSearch,
     EntitySearch,
+    EventFilter,
     KeptSearch,
     PatternSearch,
     SearchForm,
     ThreadSearch,
     ToolSearch,
 )
-from memories.forms.task import GoalForm, ResultForm
-from memories.forms.thread import ThreadForm
-from memories.forms.tool import ToolForm
+from memories.forms.memory import MemoryEditForm, MemoryForm, MemoryListForm, MergeForm, RetireForm, ids_of, seen_of
 
 __all__ = [
     "DocumentForm",

@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from config.http.fields import SEVERAL_LINES
-from memories.api.json_values import fault_of
+from memories.services.json_values import fault_of
 from teams.forms import storable, with_line_ends_of
 
 MAX_LISTED = 50

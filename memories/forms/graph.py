@@ -1,13 +1,79 @@
-"""What of the graph is asked for."""
+"""The forms of a relation.
+
+What of the graph is asked for.
+"""
 
 from typing import Any
 
 from django import forms
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent
+from memories.embeddings.active_model import SLOTS
+from memories.forms.agent_item import KeptForm, valid_type
+from memories.forms.fields import Line
 from memories.models import Entity
-from memories.spaces import SLOTS
+
+SUGGESTED = 100
+
+
+class RelationForm(KeptForm):
+    """How one entity stands to another."""
+
+    type = Line(
+        label=_("How they are related"),
+        help_text=_("One word, read from the first to the second: works_on, knows, part_of …"),
+        max_length=60,
+        validators=[valid_type],
+    )
+    weight = forms.FloatField(
+        label=_("Strength"),
+        help_text=_("From 0 to 1. Strong relations are told first."),
+        min_value=0,
+        max_value=1,
+        initial=0.5,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+    directed = forms.BooleanField(label=_("Goes one way only"), required=False, initial=True)
+
+
+class NewRelationForm(RelationForm):
+    """A relation from a known entity to another one, named as in the list of entities."""
+
+    target = Line(
+        label=_("To which entity"),
+        help_text=_("Its name, or one of its other names."),
+        max_length=300,
+        widget=forms.TextInput(attrs={"list": "entities", "autocomplete": "off"}),
+    )
+    field_order = ("type", "target", "weight", "directed")
+
+    @property
+    def suggestions(self) -> list[str]:
+        """The names of the most important entities."""
+        rows = Entity.objects.filter(agent=self.agent).order_by("-salience", "id")[:SUGGESTED]
+        return [f"{name} ({type_})" for name, type_ in rows.values_list("name", "type")]
+
+    def clean_target(self) -> Entity:
+        sent = self.cleaned_data["target"]
+        name, _bracket, type_ = sent.removesuffix(")").rpartition(" (")
+        rows = Entity.objects.filter(agent=self.agent).defer(*SLOTS)
+        found = list(rows.filter(name=name, type=type_)) or list(rows.filter(names__contains=[_spoken(sent)])[:2])
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise ValidationError(_("Several entities have this name. Add the type, as in “Ada (person)”."))
+        raise ValidationError(_("No entity has this name. Make it first, or choose one from the list."))
+
+    def said_by(self, thing: Any) -> dict[str, Any]:
+        """The target is never an entity's row here, but its name."""
+        return {**super().said_by(thing), "target": thing.target.name}
+
+
+def _spoken(name: str) -> str:
+    return " ".join(name.lower().split())
+
 
 DEPTHS = (("1", _("1 step")), ("2", _("2 steps")), ("3", _("3 steps")))
 

@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from teams.database import cascade
+from config.db.migration_helpers import cascade
 
 OF_AGENTS = (
     "sessions",

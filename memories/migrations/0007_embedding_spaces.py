@@ -6,7 +6,7 @@ The tables are written anew and indexed: one to three minutes for 100,000 memori
 import pgvector.django.vector
 from django.db import migrations, models
 
-from teams.database import ORGANISATION, counts_changes
+from config.db.migration_helpers import ORGANISATION, counts_changes
 
 MODELS = {"memory": "memories", "chunk": "chunks", "entity": "entities", "tool": "tools"}
 LONGEST_NAME = 200

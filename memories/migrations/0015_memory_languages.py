@@ -14,7 +14,7 @@ from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations.state import StateApps
 from django.db.models.expressions import CombinedExpression
 
-from memories.languages import DEFAULT, detected_language
+from memories.search.languages import DEFAULT, detected_language
 
 LANGUAGES = (
     "german", "spanish", "french", "italian", "portuguese", "dutch", "swedish", "danish", "norwegian", "finnish",

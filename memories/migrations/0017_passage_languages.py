@@ -12,8 +12,8 @@ from django.db import migrations, models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations.state import StateApps
 
-from memories.languages import DEFAULT, detected_language
-from memories.splitting import is_code
+from memories.search.languages import DEFAULT, detected_language
+from memories.embeddings.splitting import is_code
 
 LANGUAGES = (
     "german", "spanish", "french", "italian", "portuguese", "dutch", "swedish", "danish", "norwegian", "finnish",

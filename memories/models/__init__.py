@@ -1,17 +1,13 @@
 """What agents and teams keep, one file per noun."""
 
+from memories.models.agent_item import Pattern, Thread, ThreadStatus, Tool
 from memories.models.document import Chunk, Document
-from memories.models.event import Event, EventType
+from memories.models.embedding import EmbeddingSpace
 from memories.models.graph import Entity, Relation
 from memories.models.import_plan import ImportPlan, ImportStatus
 from memories.models.job import Job, JobStatus
 from memories.models.memory import Memory, MemoryVersion
-from memories.models.pattern import Pattern
-from memories.models.session import Session
-from memories.models.space import EmbeddingSpace
-from memories.models.task import TaskFrame, TaskStatus
-from memories.models.thread import Thread, ThreadStatus
-from memories.models.tool import Tool
+from memories.models.session import Event, EventType, Session, TaskFrame, TaskStatus
 
 __all__ = [
     "Chunk",

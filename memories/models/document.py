@@ -4,9 +4,9 @@ from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.db import models
 
-from memories.languages import DEFAULT, LANGUAGES
-from memories.models.directed import Directed
-from memories.models.kept import Kept, newest_of_agent, once_per_agent
+from memories.models.agent_item import Kept, newest_of_agent, once_per_agent
+from memories.models.embedding import Directed
+from memories.search.languages import DEFAULT, LANGUAGES
 
 WORDS = models.Case(
     *(models.When(language=name, then=SearchVector("text", config=name)) for name in LANGUAGES if name != DEFAULT),

@@ -6,10 +6,10 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 
-from memories.models.directed import Directed
-from memories.models.kept import Kept, newest_of_agent, once_per_agent
+from memories.embeddings.active_model import SLOTS
+from memories.models.agent_item import Kept, newest_of_agent, once_per_agent
+from memories.models.embedding import Directed
 from memories.models.memory import UNIT_RANGE
-from memories.spaces import SLOTS
 
 
 class Entity(Directed, Kept):

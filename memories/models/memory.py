@@ -14,10 +14,10 @@ from django.db.models.functions import Coalesce
 from uuid_utils.compat import uuid7
 
 from agents.models import Agent
-from memories.languages import DEFAULT, LANGUAGES
-from memories.models.directed import Directed
-from teams.files import Signed, Version
+from memories.models.embedding import Directed
+from memories.search.languages import DEFAULT, LANGUAGES
 from teams.models import Team
+from teams.versioned_text.versioned_file import Signed, Version
 
 MAX_TEXT_CHARACTERS = 20_000
 MAX_REASON_CHARACTERS = 200
@@ -130,7 +130,7 @@ class Memory(Directed, Signed):
             models.Index(
                 fields=["team", "language"], name="memory_team_languages", condition=~models.Q(language=DEFAULT)
             ),
-            # The index on meaning comes and goes with the embedder: see `memories.reembedding.meaning_index`.
+            # The index on meaning comes and goes with the embedder: see `memories.embeddings.reembedding`.
         ]
 
     @property

@@ -1,8 +1,13 @@
-"""Sessions: the runs of an agent."""
+"""Sessions: the runs of an agent.
+
+Task frames: what an agent is working on, as a tree of goals.
+
+Events: what happened in an agent's sessions.
+"""
 
 from django.db import models
 
-from memories.models.kept import Kept, newest_of_agent, once_per_agent
+from memories.models.agent_item import Kept, newest_of_agent, once_per_agent
 
 
 class Session(Kept):
@@ -24,3 +29,89 @@ class Session(Kept):
 
     def __str__(self) -> str:
         return self.title or self.external_id or f"{self.started_at:%Y-%m-%d %H:%M}"
+
+
+class TaskStatus(models.TextChoices):
+    """Of a task frame."""
+
+    ACTIVE = "active", "Active"
+    COMPLETE = "complete", "Complete"
+    BLOCKED = "blocked", "Blocked"
+
+
+class TaskFrame(Kept):
+    """A goal on a task stack: that of a session, or, without one, the agent's own.
+
+    A root has depth 0; `result` sums the frame up once it is popped.
+    """
+
+    ref_kind = "task"
+
+    parent = models.ForeignKey(
+        "self", models.DO_NOTHING, db_constraint=False, null=True, db_index=False, related_name="children"
+    )
+    session = models.ForeignKey(
+        Session, models.DO_NOTHING, db_constraint=False, null=True, db_index=False, related_name="tasks"
+    )
+    goal = models.TextField()
+    status = models.CharField(max_length=10, choices=TaskStatus.choices, default=TaskStatus.ACTIVE)
+    result = models.TextField(blank=True, default="")
+    depth = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        db_table = "task_frames"
+        constraints = [
+            once_per_agent("task"),
+            models.CheckConstraint(condition=models.Q(status__in=TaskStatus.values), name="task_status_known"),
+            models.CheckConstraint(condition=~models.Q(parent=models.F("id")), name="task_not_its_own_parent"),
+        ]
+        indexes = [
+            newest_of_agent("task"),
+            models.Index(fields=["parent"], name="task_parent"),
+            models.Index(fields=["session", "status", "-depth", "-created"], name="task_session_current"),
+            models.Index(fields=["agent", "status", "-depth", "-created"], name="task_agent_current"),
+        ]
+
+
+class EventType(models.TextChoices):
+    """The types that have a format of their own; any other word is a type, too."""
+
+    FILE_READ = "file_read"
+    FILE_WRITE = "file_write"
+    SHELL_EXEC = "shell_exec"
+    ERROR = "error"
+    MESSAGE = "message"
+    TOOL_RESULT = "tool_result"
+
+
+class Event(Kept):
+    """A thing that happened. `content` is a JSON object; a tool result names its `tool` and has a `size`.
+
+    `size` counts the characters of the content as compact JSON.
+    """
+
+    ref_kind = "event"
+
+    session = models.ForeignKey(
+        Session, models.DO_NOTHING, db_constraint=False, null=True, db_index=False, related_name="events"
+    )
+    task = models.ForeignKey(
+        TaskFrame, models.DO_NOTHING, db_constraint=False, null=True, db_index=False, related_name="events"
+    )
+    type = models.CharField(max_length=40)
+    content = models.JSONField()
+    outcome = models.CharField(max_length=40, blank=True, default="")
+    tool = models.CharField(max_length=120, blank=True, default="")
+    size = models.PositiveIntegerField()
+    occurred_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "events"
+        constraints = [once_per_agent("event")]
+        indexes = [
+            newest_of_agent("event"),
+            models.Index(fields=["agent", "-occurred_at", "-id"], name="event_agent_recent"),
+            models.Index(fields=["agent", "type", "-occurred_at", "-id"], name="event_agent_type_recent"),
+            models.Index(fields=["session", "-occurred_at", "-id"], name="event_session_recent"),
+            models.Index(fields=["task", "-occurred_at", "-id"], name="event_task_recent"),
+        ]

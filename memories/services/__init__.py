@@ -1,9 +1,10 @@
 """Writes about what agents and teams keep, one file per noun."""
 
-from memories.services import graph, pattern, session, tool  # noqa: F401 - they say how their things are prepared
+from memories.services import item_hooks  # noqa: F401 - they say how their things are prepared
+from memories.services.agent_item import Facts, kept_create, kept_delete, kept_update
+from memories.services.batch_errors import Flaw, Flawed, Taken, Unfit
 from memories.services.event import events_create
-from memories.services.flaws import Flaw, Flawed, Taken, Unfit
-from memories.services.kept import Facts, kept_create, kept_delete, kept_update
+from memories.services.item_hooks import thread_update
 from memories.services.memory import (
     BATCH_ROWS,
     MAX_PINNED,
@@ -19,7 +20,6 @@ from memories.services.memory import (
 )
 from memories.services.memory_merging import MOST_MERGED, Merging, memories_merge, memories_separate, merging_into
 from memories.services.task_stack import task_path, task_peek, task_pop, task_push
-from memories.services.thread import thread_update
 
 __all__ = [
     "BATCH_ROWS",

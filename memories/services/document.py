@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from django.db import transaction
 
 from agents.models import Agent
-from memories.jobs import job_create
+from memories.jobs.services import job_create
 from memories.models import Chunk, Document
-from memories.services.kept import Facts, kept_create, kept_update
-from teams.files import locked
+from memories.services.agent_item import Facts, kept_create, kept_update
 from teams.principal import Principal
+from teams.versioned_text.versioned_file import locked
 
 DOCUMENTS_PER_JOB = 50
 """So that workers share a large import, and a job's progress moves. A killed worker repeats one document at most."""

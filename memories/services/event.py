@@ -8,13 +8,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from agents.models import Agent
-from memories.compact_json import compact
 from memories.models import Event, EventType, Session
-from memories.services.flaws import Flaw
-from memories.services.kept import Facts, kept_create
-from memories.services.preparation import prepares
-from teams.files import locked
+from memories.services.agent_item import Facts, kept_create, prepares
+from memories.services.batch_errors import Flaw
+from memories.services.json_values import compact
 from teams.principal import Principal
+from teams.versioned_text.versioned_file import locked
 
 
 @prepares(Event)

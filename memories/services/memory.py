@@ -1,26 +1,59 @@
-"""Writes about memories: each is embedded as it is written and leaves a version behind.
+"""The languages of memories: they are found by stop words as memories are saved, and words are searched for in them.
+
+Writes about memories: each is embedded as it is written and leaves a version behind.
 
 What the merging of several does stands in `memories.services.memory_merging`.
 """
 
 import datetime
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from uuid import UUID
 
+from django.contrib.postgres.search import SearchQuery
 from django.db import transaction
 from django.db.models import QuerySet
+from django.db.models.functions import Coalesce
 
 from agents.models import Agent
 from config.http.errors import Conflict, Invalid
-from memories.directions import give_directions
+from memories.embeddings.vectors import give_directions
 from memories.models import Memory, MemoryVersion
-from memories.services.language import give_languages
-from teams.authorship import require_change_allowed
-from teams.files import StaleVersion, locked
+from memories.search.languages import DEFAULT, detected_language
+from teams.access import require_change_allowed
 from teams.models import Team
 from teams.principal import Principal
 from teams.services import erase
+from teams.versioned_text.versioned_file import StaleVersion, locked
+
+NEWEST = 50
+"""The languages of so many of an owner's memories tell which one prevails."""
+
+
+def give_languages(memories: Sequence[Memory], owned: QuerySet[Memory]) -> None:
+    """Set the language of each memory by its text. Short ones that tell none have the one that prevails among the
+    owner's newest and these.
+    """
+    found = [detected_language(memory.text) for memory in memories]
+    prevailing = None if all(found) else _prevailing(owned, [language for language in found if language])
+    for memory, language in zip(memories, found, strict=True):
+        memory.language = language or prevailing or DEFAULT
+
+
+def _prevailing(owned: QuerySet[Memory], others: Sequence[str]) -> str:
+    newest = owned.order_by(Coalesce("occurred_at", "created").desc()).values_list("language", flat=True)[:NEWEST]
+    counted = Counter([*newest, *others])
+    return max(counted, key=counted.__getitem__, default=DEFAULT)
+
+
+def words_in_any_language(words: str, owned: QuerySet[Memory]) -> SearchQuery:
+    """Return a query for the words, as people type them into a search box, in each language of the owner's memories."""
+    query = SearchQuery(words, config=DEFAULT, search_type="websearch")
+    for language in owned.exclude(language=DEFAULT).order_by().values_list("language", flat=True).distinct():
+        query |= SearchQuery(words, config=language, search_type="websearch")
+    return query
+
 
 Owner = Agent | Team
 BATCH_ROWS = 500

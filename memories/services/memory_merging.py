@@ -9,8 +9,8 @@ from django.db import transaction
 from config.http.errors import Conflict, Invalid, NotFound
 from memories.models import Memory, MemoryVersion
 from memories.services.memory import Owner, expected, memories_of, next_version, owner_of, require_changeable
-from teams.files import locked
 from teams.principal import Principal
+from teams.versioned_text.versioned_file import locked
 
 MOST_MERGED = 20
 

@@ -9,10 +9,10 @@ from django.db.models import QuerySet
 from agents.models import Agent
 from config.http.errors import Conflict
 from memories.models import Session, TaskFrame, TaskStatus
-from memories.services.kept import kept_create, kept_update
-from memories.services.task import MAX_DEPTH, TOO_DEEP
-from teams.files import locked
+from memories.services.agent_item import kept_create, kept_update
+from memories.services.item_hooks import MAX_DEPTH, TOO_DEEP
 from teams.principal import Principal
+from teams.versioned_text.versioned_file import locked
 
 PATH = """
 WITH RECURSIVE path AS (

@@ -8,12 +8,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from agents.access import agent_for
+from memories.embeddings.active_model import SLOTS
 from memories.models import Chunk, Document
-from memories.spaces import SLOTS
-from memories.views.kept import frame, thing_of
-from memories.views.nouns import Noun
-from teams.markdown import rendered
-from teams.views.asking import asking
+from memories.views.agent_item import frame, thing_of
+from memories.views.item_kinds import Noun
+from teams.access import asking
+from teams.text_diff.markdown import rendered
 
 MARKDOWN = (".md", ".markdown")
 

@@ -10,10 +10,10 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from config.http.cursors import next_address, page_of
-from memories.jobs import MAX_ATTEMPTS, UNFINISHED, NotParked, job_for, job_retry, jobs_visible_to, may_change
+from memories.jobs.services import MAX_ATTEMPTS, UNFINISHED, NotParked, job_for, job_retry, jobs_visible_to, may_change
 from memories.models import Job, JobStatus
-from teams.access import Action
-from teams.views.asking import asking
+from teams.access import asking
+from teams.principal import Action
 
 PURPOSES = {
     "split_documents": gettext_lazy("Make documents findable"),

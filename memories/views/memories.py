@@ -8,13 +8,13 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from config.http.cursors import next_address, page_of
-from memories.directions import direction_of
+from memories.embeddings.vectors import direction_of
 from memories.forms import MemoryForm, MemoryListForm
-from memories.nearest import nearest
+from memories.search.memory_search import nearest
 from memories.services import Owner, memory_create
-from memories.views.keeper import frame
-from teams.access import Action
-from teams.views.asking import asking
+from memories.views.owner_page import frame
+from teams.access import asking
+from teams.principal import Action
 
 Find = Callable[..., Owner]
 """`agent_for` or `team_for`."""

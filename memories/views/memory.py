@@ -15,10 +15,10 @@ from memories.access import memory_for
 from memories.forms import MemoryEditForm, RetireForm, VersionForm
 from memories.models import Memory, MemoryVersion
 from memories.services import MemoryFacts, facts_of, memory_update, owner_of
-from memories.views.keeper import frame
-from teams.access import Action
-from teams.files import StaleVersion
-from teams.views.asking import asking
+from memories.views.owner_page import frame
+from teams.access import asking
+from teams.principal import Action
+from teams.versioned_text.versioned_file import StaleVersion
 
 
 def edit(request: HttpRequest, id_: UUID) -> HttpResponse:

@@ -12,18 +12,18 @@ from django.views.decorators.http import require_POST
 
 from config.http.errors import Conflict, Invalid
 from memories.access import memory_for
-from memories.directions import direction_of
-from memories.duplicates import likely_duplicates
+from memories.embeddings.active_model import SLOTS
+from memories.embeddings.vectors import direction_of
 from memories.forms import MergeForm, SearchForm, VersionForm, ids_of, seen_of
 from memories.models import Memory
-from memories.nearest import STANDS, nearest
+from memories.search.duplicates import likely_duplicates
+from memories.search.memory_search import IS_CURRENT, nearest
 from memories.services import MOST_MERGED, Owner, memories_merge, memories_of, memories_separate
-from memories.spaces import SLOTS
-from memories.views.keeper import frame
 from memories.views.memories import Find
-from teams.access import Action
-from teams.files import StaleVersion
-from teams.views.asking import asking
+from memories.views.owner_page import frame
+from teams.access import asking
+from teams.principal import Action
+from teams.versioned_text.versioned_file import StaleVersion
 
 OFFERED = 30
 
@@ -73,14 +73,14 @@ def separate(request: HttpRequest, id_: UUID) -> HttpResponse:
 def _chosen(owner: Owner, query: QueryDict) -> list[Memory]:
     """Those that the address names and that still hold, in its order."""
     ids = ids_of(query.getlist("memory"))[:MOST_MERGED]
-    found = memories_of(owner).filter(STANDS, id__in=ids).defer(*SLOTS, "search").in_bulk()
+    found = memories_of(owner).filter(IS_CURRENT, id__in=ids).defer(*SLOTS, "search").in_bulk()
     return [found[id_] for id_ in ids if id_ in found]
 
 
 def _offer(request: HttpRequest, owner: Owner, memories: list[Memory]) -> HttpResponse:
     form = SearchForm(request.GET)
     query = form.cleaned_data["q"] if form.is_valid() else ""
-    rows = memories_of(owner).filter(STANDS).defer(*SLOTS, "search")
+    rows = memories_of(owner).filter(IS_CURRENT).defer(*SLOTS, "search")
     context = {
         **frame(request, owner),
         "form": form,

@@ -17,11 +17,11 @@ from memories.access import memory_for
 from memories.forms import VersionForm
 from memories.models import Memory, MemoryVersion
 from memories.services import MemoryFacts, owner_of
-from memories.views.keeper import frame
 from memories.views.memory import changed, tell
-from teams.access import Action
-from teams.views.asking import asking
-from teams.views.document import Crumb
+from memories.views.owner_page import frame
+from teams.access import asking
+from teams.principal import Action
+from teams.versioned_text.presentation import Crumb
 
 
 def versions(request: HttpRequest, id_: UUID) -> HttpResponse:

@@ -11,11 +11,11 @@ from django.views.decorators.http import require_POST
 from agents.access import agent_for
 from memories.forms import VersionForm
 from memories.models import ThreadStatus
-from memories.services.thread import thread_update
-from memories.views.kept import thing_of
-from memories.views.nouns import THREAD
-from teams.access import Action
-from teams.views.asking import asking
+from memories.services.item_hooks import thread_update
+from memories.views.agent_item import thing_of
+from memories.views.item_kinds import THREAD
+from teams.access import asking
+from teams.principal import Action
 
 
 @require_POST

@@ -8,10 +8,11 @@ from rest_framework.response import Response
 
 from config.http.errors import NotFound
 from config.http.openapi import LOCATION, PAGE
-from teams.access import Action, team_for
+from teams.access import team_for
 from teams.api.serializers import MemberSerializer, RoleSerializer, page_serializer
 from teams.api.view import ApiView
 from teams.models import Membership, Team, User
+from teams.principal import Action
 from teams.services import membership_remove, membership_set, people_to_add
 
 

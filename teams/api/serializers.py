@@ -5,10 +5,11 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.http.api import StrictSerializer
 from config.http.fields import ExactText, Flag, Line
-from teams.files import MAX_FILE_CHARACTERS, MAX_NOTE_CHARACTERS
-from teams.models import Role, valid_slug
+from config.http.serializers import StrictSerializer
+from teams.models import valid_slug
+from teams.principal import Role
+from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS, MAX_NOTE_CHARACTERS
 
 AGENTS_MAY_CHANGE = "Whether agents' keys may change and delete what people wrote in the team."
 MAX_NAME_CHARACTERS = 120

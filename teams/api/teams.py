@@ -8,12 +8,13 @@ from rest_framework.response import Response
 from config.http.etags import etag
 from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE
-from teams.access import Action, require_admin, team_for
+from teams.access import require_admin, team_for
 from teams.api.serializers import TeamCreateSerializer, TeamSerializer, TeamUpdateSerializer, page_serializer
-from teams.api.versioned import VersionedView
 from teams.api.view import ApiView
 from teams.models import Team
+from teams.principal import Action
 from teams.services import team_create, team_delete, team_update
+from teams.versioned_text.api import VersionedView
 
 
 class TeamList(ApiView):

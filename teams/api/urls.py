@@ -2,9 +2,9 @@
 
 from django.urls import path
 
-from teams.api.files import FileDetail, FileList, FileVersionCompare, FileVersionDetail, FileVersionList
 from teams.api.members import MemberDetail, MemberList
 from teams.api.teams import TeamDetail, TeamList
+from teams.versioned_text.api import FileDetail, FileList, FileVersionCompare, FileVersionDetail, FileVersionList
 
 urlpatterns = [
     path("teams", TeamList.as_view()),

@@ -10,9 +10,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from config.http.api import StrictSerializer
 from config.http.cursors import next_address, page_of
 from config.http.errors import Invalid
+from config.http.serializers import StrictSerializer
 from teams.principal import Principal
 
 

@@ -22,8 +22,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from teams.sign_in.client import network_of
-from teams.sign_in.device import known_device
+from teams.sign_in.device import known_device, network_of
 from teams.sign_in.models import SignInLimit
 
 REFUSED = "refused_attempt"

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from teams.models import User
-from teams.sign_in.client import browser_name
+from teams.sign_in.device import browser_name
 from teams.sign_in.models import BrowserSession
 from teams.sign_in.session_store import digest_of
 

@@ -1,9 +1,12 @@
-"""Device cookies: a browser in which an account signed in before is known again, for that account alone.
+"""The client behind a request: the address that limits count by, and the browser's name in words.
+
+Device cookies: a browser in which an account signed in before is known again, for that account alone.
 
 The cookie opens nothing. It only keeps the limits on guessing that all unknown devices share from holding up the
 account's owner (`teams.sign_in.attempts`). Each sign-in gives a new one, so nobody gets one without all factors.
 """
 
+import re
 import secrets
 from datetime import timedelta
 
@@ -12,6 +15,44 @@ from django.core.signing import BadSignature, TimestampSigner
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.crypto import salted_hmac
+
+from config.http.client_address import client_address, client_network
+
+BROWSERS = (
+    ("Edge", r"\bEdg(?:e|A|iOS)?/"),
+    ("Opera", r"\bOPR/|\bOpera\b"),
+    ("Samsung Internet", r"\bSamsungBrowser/"),
+    ("Firefox", r"\bFirefox/|\bFxiOS/"),
+    ("Chrome", r"\bChrome/|\bCriOS/|\bHeadlessChrome/"),
+    ("Safari", r"\bSafari/"),
+    ("curl", r"\Acurl/"),
+)
+"""In this order: later ones are named by the earlier ones, too."""
+SYSTEMS = (
+    ("Android", r"\bAndroid\b"),
+    ("iPhone", r"\biPhone\b"),
+    ("iPad", r"\biPad\b"),
+    ("Windows", r"\bWindows\b"),
+    ("macOS", r"\bMacintosh\b|\bMac OS X\b"),
+    ("ChromeOS", r"\bCrOS\b"),
+    ("Linux", r"\bLinux\b"),
+)
+
+
+def network_of(request: HttpRequest) -> str:
+    """Return what limits count by: an IPv4 address, the /64 of an IPv6 address."""
+    return client_network(client_address(request))
+
+
+def browser_name(user_agent: str) -> str:
+    """Return “Firefox on Linux” for a User-Agent header, or less where less is known; "" for nothing known.
+
+    It helps a person to tell browsers apart, no more: anybody can send any header.
+    """
+    browser = next((name for name, pattern in BROWSERS if re.search(pattern, user_agent)), "")
+    system = next((name for name, pattern in SYSTEMS if re.search(pattern, user_agent)), "")
+    return f"{browser} on {system}" if browser and system else browser or system
+
 
 LASTS = timedelta(days=180)
 _SALT = "teams.sign_in.device"

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from teams.guidance import Text
-from teams.views.document import Crumb
+from teams.versioned_text.presentation import Crumb
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

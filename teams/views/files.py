@@ -7,20 +7,21 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from teams.access import Action, may, team_for
-from teams.files import file_save
+from teams.access import asking, may, team_for
 from teams.guidance import TEAM_FILES
 from teams.models import Team, TeamFile
-from teams.views import comparing, editing, restoring
-from teams.views import history as document_history
-from teams.views.asking import asking
-from teams.views.document import Crumb, Document, saving
+from teams.principal import Action
+from teams.versioned_text import views as document_history
+from teams.versioned_text import views as versioned_text_views
+from teams.versioned_text.editor import views as editor_views
+from teams.versioned_text.presentation import Crumb, Document, saving
+from teams.versioned_text.versioned_file import file_save
 
 
 def edit(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     """The editor of a team's file."""
     found = _document(request, slug, key, Action.EDIT)
-    return editing.edit(request, found, saving(request, file_save, found.file))
+    return editor_views.edit(request, found, saving(request, file_save, found.file))
 
 
 def history(request: HttpRequest, slug: str, key: str) -> HttpResponse:
@@ -35,14 +36,14 @@ def version(request: HttpRequest, slug: str, key: str, number: int) -> HttpRespo
 
 def compare(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     """Two versions of a team's file, or one and the draft."""
-    return comparing.compare(request, _document(request, slug, key))
+    return versioned_text_views.compare(request, _document(request, slug, key))
 
 
 @require_POST
 def restore(request: HttpRequest, slug: str, key: str, number: int) -> HttpResponse:
     """Bring back an old version of a team's file."""
     found = _document(request, slug, key, Action.EDIT)
-    return restoring.restore(request, found, number, saving(request, file_save, found.file))
+    return versioned_text_views.restore(request, found, number, saving(request, file_save, found.file))
 
 
 def _document(request: HttpRequest, slug: str, key: str, action: Action = Action.READ) -> Document:

@@ -8,11 +8,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from teams.access import Action, team_for
+from teams.access import asking, team_for
 from teams.forms import MemberForm, RoleForm
-from teams.models import Membership, Role, Team, User
+from teams.models import Membership, Team, User
+from teams.principal import Action, Role
 from teams.services import LastAdmin, membership_remove, membership_set
-from teams.views.asking import asking
 
 
 def members(request: HttpRequest, slug: str) -> HttpResponse:

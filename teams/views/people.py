@@ -13,15 +13,15 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from config.http.errors import Conflict
-from teams.access import require_admin
-from teams.models import Role, User, teams_administered_alone
+from teams.access import asking, require_admin
+from teams.forms import NewPersonForm, PersonForm
+from teams.models import User, teams_administered_alone
 from teams.people import person_create, person_password_renew, person_update
-from teams.people_forms import NewPersonForm, PersonForm
+from teams.principal import Role
 from teams.sign_in.browser_sessions import current_digest, sessions_end, shown_sessions
 from teams.sign_in.second_factor import has_second_factor, second_factor_remove
-from teams.views.asking import asking
+from teams.versioned_text.presentation import Crumb
 from teams.views.confirmation import Confirmation, confirmation_page
-from teams.views.document import Crumb
 
 PER_PAGE = 60
 

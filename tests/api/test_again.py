@@ -13,9 +13,9 @@ from assembly.models import Assembly
 from assembly.pipeline.request import Asked
 from assembly.pipeline.service import assemble
 from memories.services import MemoryFacts, memories_create
-from teams.files import file_save
 from teams.models import Team, User
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_save
 from tests.client import Api, errors_of, problem
 
 pytestmark = pytest.mark.django_db

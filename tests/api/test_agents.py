@@ -7,7 +7,8 @@ import pytest
 from agents.models import Agent, AgentFile, ApiKey, DailyLog
 from agents.services import agent_create
 from memories.models import Memory
-from teams.models import Role, Team, User
+from teams.models import Team, User
+from teams.principal import Role
 from teams.services import membership_set, team_create
 from tests.client import Api, problem
 

@@ -9,9 +9,9 @@ import pytest
 from agents.models import Agent
 from assembly.models import Assembly
 from memories.services import MemoryFacts, memory_create
-from teams.files import file_save
 from teams.models import Team, User
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_save
 from tests.assembly.as_of_story import BEGUN, Clock, clock_set
 from tests.client import Api, errors_of, problem
 

@@ -7,8 +7,8 @@ import pytest
 
 from agents.models import Agent
 from agents.services import agent_create
-from memories.graph import MAX_ENTITIES, MOST_SALIENT, graph_around
 from memories.models import Entity, Relation
+from memories.search.graph_walk import MAX_ENTITIES, MOST_SALIENT, graph_around
 from memories.services import kept_create
 from teams.principal import SYSTEM
 from tests.client import Api, errors_of

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from memories.jobs import job_create
+from memories.jobs.services import job_create
 from memories.models import Job, JobStatus
 from teams.models import User
 from teams.principal import SYSTEM

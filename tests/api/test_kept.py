@@ -9,7 +9,7 @@ from agents.models import Agent
 from agents.services import agent_create, agent_delete
 from memories.api.urls import NOUNS
 from memories.models import Chunk, Document
-from memories.models.kept import Kept
+from memories.models.agent_item import Kept
 from teams.models import User
 from teams.principal import SYSTEM
 from tests.client import Api, problem

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from memories.models.kept import Kept
+from memories.models.agent_item import Kept
 from tests import cast
 from tests.api.test_bad_input import NO_FRACTIONS, NO_MOMENTS
 from tests.client import Api, errors_of, problem

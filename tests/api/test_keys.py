@@ -17,9 +17,9 @@ from assembly.pipeline.service import assemble
 from config.http.errors import Forbidden
 from config.http.models import IdempotentRequest
 from memories.services import MemoryFacts, memory_create
-from teams.models import Role, Team, User
+from teams.models import Team, User
 from teams.people import person_update
-from teams.principal import SYSTEM
+from teams.principal import SYSTEM, Role
 from teams.services import membership_set, team_create
 from tests.client import Api, errors_of, problem
 

@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from agents.models import Agent
 from assembly.models import FollowFailure, NewAssembly
-from memories.jobs import job_create
+from memories.jobs.services import job_create
 from memories.models import Job, JobStatus
 from teams.models import User
 from teams.principal import SYSTEM

@@ -15,8 +15,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from agents.models import Agent
 from assembly.models import Assembly
 from assembly.sources import SOURCES
-from config.http import tracing
-from config.logs import json_lines, readable_lines
+from config.observability import tracing
+from config.observability.log_lines import json_lines, readable_lines
 from teams.models import Team, User
 from tests.client import Answer, Api
 
@@ -155,7 +155,7 @@ def _fails(*_: Any, **__: Any) -> NoReturn:
 
 def test_a_line_says_which_response_it_belongs_to(agent_api: Api, written: io.StringIO) -> None:
     answer = ask(agent_api, x_request_id="mine-42")
-    (line,) = [line for line in written.getvalue().splitlines() if "config.http.watching" in line]
+    (line,) = [line for line in written.getvalue().splitlines() if "config.observability.request_log" in line]
     assert answer["X-Request-ID"] == "mine-42"
     assert "mine-42" in line
     assert "key:" in line

@@ -11,9 +11,9 @@ from assembly.models import StoredProfile
 from assembly.profiles.services import profile_create
 from assembly.profiles.shipped import SHIPPED
 from assembly.profiles.yaml_reader import MAX_CHARACTERS
-from teams.files import file_create
 from teams.models import User
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_create
 from tests.api.test_tenancy import PROFILES
 from tests.assembly.test_profile_services import BRIEF, BRIEFER, GONE
 from tests.client import Api, errors_of, problem

@@ -8,9 +8,9 @@ import pytest
 from agents.models import Agent
 from assembly.models import Assembly, StoredRule
 from assembly.rules.services import rule_create
-from teams.files import file_create
 from teams.models import Team, User
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_create
 from tests.client import Api, errors_of, problem
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,7 @@ import pytest
 from agents.models import Agent
 from agents.services import agent_create
 from memories.models import TaskFrame
-from memories.services.task import MAX_DEPTH
+from memories.services.item_hooks import MAX_DEPTH
 from tests.client import Api, errors_of, problem
 from tests.things import things_of
 

@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 
 from agents.models import Agent, DailyLog
 from assembly.models import Assembly
-from teams.files import file_save
 from teams.models import Team, User
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_save
 from tests.client import Api, errors_of, problem
 
 pytestmark = pytest.mark.django_db

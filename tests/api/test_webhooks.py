@@ -12,7 +12,7 @@ from agents.models import Agent
 from assembly.models import Webhook, WebhookDelivery, WebhookEvent
 from assembly.monitoring.webhooks.delivery import announce
 from assembly.monitoring.webhooks.services import secret_of
-from memories.jobs import MAX_ATTEMPTS
+from memories.jobs.services import MAX_ATTEMPTS
 from memories.models import Job, JobStatus
 from teams.models import Team, User
 from tests.api.test_tenancy import WEBHOOKS

@@ -16,10 +16,10 @@ from assembly.sources.base import Filters
 from assembly.why_not.changes import Change, changed
 from memories.models import Entity, Memory
 from memories.services import MemoryFacts, memories_create, memory_create, memory_update
-from teams.files import file_create, file_save
 from teams.models import Team, User
 from teams.principal import SYSTEM
 from teams.services import team_create
+from teams.versioned_text.versioned_file import file_create, file_save
 from tests.assembly.conftest import NOW
 from tests.assembly.hanging import raising, replaced
 from tests.client import Api, errors_of, problem

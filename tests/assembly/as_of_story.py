@@ -24,10 +24,10 @@ from memories.services import (
     memory_update,
     merging_into,
 )
-from teams.files import file_save
 from teams.models import Team, TeamFile
 from teams.principal import SYSTEM
 from teams.services import team_create
+from teams.versioned_text.versioned_file import file_save
 
 BEGUN = datetime.datetime(2026, 3, 1, 6, tzinfo=datetime.UTC)
 WORDS = ("harbour", "ferry", "lantern", "tide", "captain", "market", "bell", "rope", "Ada: ", "yesterday", "why?")

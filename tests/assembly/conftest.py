@@ -7,10 +7,10 @@ import pytest
 from agents.models import Agent, AgentFile
 from agents.services import agent_create, daily_log_append
 from memories.services import MemoryFacts, memory_create
-from teams.files import file_save
 from teams.models import Team
 from teams.principal import SYSTEM
 from teams.services import team_create
+from teams.versioned_text.versioned_file import file_save
 
 NOW = datetime.datetime(2025, 3, 14, 12, tzinfo=datetime.UTC)
 

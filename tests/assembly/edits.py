@@ -14,9 +14,9 @@ from assembly.models import StoredProfile, StoredRule
 from assembly.profiles.shipped import SHIPPED
 from memories.models import Chunk, Document, Entity, Event, Memory, Pattern, Relation, Session, TaskFrame, Thread, Tool
 from memories.services import MemoryFacts, memories_of, memory_create, memory_delete
-from teams.files import file_create, file_save
 from teams.models import Team, TeamFile
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_create, file_save
 
 Edit = Callable[[Agent, Team, Random], object]
 """Changes something that belongs to the agent or the team, if it has any."""

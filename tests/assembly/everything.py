@@ -5,7 +5,7 @@ import datetime
 from agents.models import Agent
 from agents.services import agent_create, daily_log_append
 from assembly.models import ExternalSource, StoredProfile, StoredRule
-from memories.embedding import MODEL_NAME, embed
+from memories.embeddings.wordllama import MODEL_NAME, embed
 from memories.models import (
     Chunk,
     Document,
@@ -19,10 +19,10 @@ from memories.models import (
     Tool,
 )
 from memories.services import MemoryFacts, memory_create
-from teams.files import file_create, file_save
 from teams.models import Team
 from teams.principal import SYSTEM
 from teams.services import team_create
+from teams.versioned_text.versioned_file import file_create, file_save
 from tests.assembly.conftest import NOW
 
 

@@ -9,7 +9,7 @@ from django.db import connections
 from numpy.typing import NDArray
 
 from agents.models import Agent
-from memories.embedding import DIMENSIONS, MODEL_NAME
+from memories.embeddings.wordllama import DIMENSIONS, MODEL_NAME
 from memories.models import Chunk, Document, Entity, Event, Pattern, Relation, Session, TaskFrame, Thread, Tool
 from memories.models.graph import matched_names
 

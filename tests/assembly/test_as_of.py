@@ -13,7 +13,7 @@ from assembly.profiles.shipped import SHIPPED
 from assembly.simulation.time_travel.service import AsOf, assemble_as_of
 from assembly.simulation.time_travel.shadow_tables import past
 from config.http.errors import Invalid
-from memories.retrieval import candidates, samples
+from memories.search import candidates, owner_sample
 from memories.services import MemoryFacts, memories_create
 from teams.principal import SYSTEM
 from teams.services import team_create
@@ -69,7 +69,7 @@ def test_without_a_team_it_is_as_of_then_too(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_of_an_owner_with_many_memories_the_same_ones_come_into_question(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(candidates, "EXACT_ROWS", 0)
-    monkeypatch.setattr(samples, "ROWS", 200)
+    monkeypatch.setattr(owner_sample, "ROWS", 200)
     story = story_begun(monkeypatch, seed=7)
     facts = [
         MemoryFacts(kind="fact", text=story.text(), occurred_at=BEGUN - datetime.timedelta(hours=hour))

@@ -14,9 +14,9 @@ from agents.models import Agent, ApiKey
 from agents.services import agent_create, agent_delete
 from assembly.models import ChangeCounter, StoredProfile, StoredRule
 from assembly.records.change_counters import changes_of
+from config.db.migration_helpers import ORGANISATION
 from memories.models import Entity, Memory, Pattern, Session
 from memories.services import MemoryFacts, memories_create
-from teams.database import ORGANISATION
 from teams.models import Team
 from teams.principal import SYSTEM
 from teams.services import erase, team_delete

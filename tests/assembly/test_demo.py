@@ -13,7 +13,7 @@ from assembly.records.reader import recorded, replay
 from assembly.rules.catalogue import rule_described
 from assembly.simulation.rule_backtest.service import rule_try
 from assembly.sources.memories import LIMIT
-from memories.memory_lines import memory_lines
+from memories.archive.memory_markdown import memory_lines
 from memories.models import (
     Chunk,
     Document,
@@ -31,10 +31,10 @@ from memories.models import (
     Tool,
 )
 from memories.services import task_path
-from teams.drafts import drafts_of
-from teams.files import VersionedFile
-from teams.models import Membership, Role, Team, TeamFile, User
-from teams.principal import SYSTEM
+from teams.models import Membership, Team, TeamFile, User
+from teams.principal import SYSTEM, Role
+from teams.versioned_text.drafts import drafts_of
+from teams.versioned_text.versioned_file import VersionedFile
 from tests.decided import decided
 
 pytestmark = [pytest.mark.usefixtures("module_database"), pytest.mark.django_db]

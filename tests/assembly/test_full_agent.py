@@ -23,9 +23,9 @@ from assembly.sources.deadline import TimeBudget
 from assembly.sources.relations import LIMIT as RELATIONS
 from memories.models import Session
 from memories.services import MemoryFacts, memory_create
-from teams.files import file_save
 from teams.principal import SYSTEM
 from teams.services import team_create
+from teams.versioned_text.versioned_file import file_save
 from tests.assembly.conftest import NOW
 from tests.assembly.full_agent import ONE_OF_EACH, TOPIC, analyse, fill
 from tests.decided import decided

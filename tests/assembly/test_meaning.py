@@ -14,9 +14,9 @@ from assembly.pipeline.request import Asked, Budgets
 from assembly.pipeline.service import assemble
 from assembly.records.reader import recorded, replay
 from assembly.records.warnings import warnings_of
+from memories.embeddings.active_model import active_space, known_space, told_of
 from memories.models import EmbeddingSpace, Session, TaskFrame
 from memories.services import MemoryFacts, memory_create
-from memories.spaces import active_space, known_space, told_of
 from teams.principal import SYSTEM
 from tests.assembly.conftest import NOW
 from tests.assembly.external.endpoints import Endpoint, Handler, closed_port, giving, serving

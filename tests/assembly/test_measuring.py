@@ -17,10 +17,10 @@ from assembly.profiles.shipped import CONVERSATION
 from assembly.simulation.draft_preview import size
 from assembly.simulation.draft_preview.size import measure, rendered_with_cut
 from assembly.templatetags.budgets import rendered_for, size_of
-from teams.files import file_save
-from teams.markdown import rendered
 from teams.models import Team
 from teams.principal import SYSTEM
+from teams.text_diff.markdown import rendered
+from teams.versioned_text.versioned_file import file_save
 from tests.engine.cast import profile_of, run
 
 LONG = "\n\n".join(f"Paragraph {number}: " + "story and stage, " * 30 for number in range(30))

@@ -20,9 +20,9 @@ from assembly.records.reader import recorded
 from assembly.sources.base import Turn
 from config.http.errors import Invalid
 from memories.models import Event, Session
-from teams.files import file_save
 from teams.models import Team
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_save
 from tests.assembly.edits import EDITS
 from tests.assembly.everything import everything
 from tests.decided import decided

@@ -11,9 +11,9 @@ from assembly.pipeline.service import assemble
 from assembly.records.reader import Recorded, recorded, replay
 from assembly.sources.base import Turn
 from memories.services import MemoryFacts, memories_create
-from teams.files import file_create
 from teams.models import Team
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_create
 
 TURNS = "{key: turns, heading: Turns, layer: L6, source: turns, shape: turns}"
 SHORT = f"over_budget: [compact, summarise]\nsections:\n  - {TURNS}\n"

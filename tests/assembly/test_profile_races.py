@@ -7,8 +7,8 @@ import pytest
 from assembly.models import StoredProfile, StoredProfileVersion
 from assembly.profiles.services import profile_create, profile_save
 from config.http.errors import Conflict
-from teams.files import StaleVersion
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import StaleVersion
 from tests.assembly.test_profile_services import BRIEF
 from tests.threads import at_once
 

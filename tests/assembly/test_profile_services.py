@@ -21,9 +21,9 @@ from assembly.profiles.services import (
 from assembly.profiles.shipped import CONVERSATION, SHIPPED
 from assembly.sources.base import Turn
 from config.http.errors import Conflict, Forbidden, Invalid, NotFound
-from teams.files import StaleVersion
 from teams.models import Erasure, User
 from teams.principal import SYSTEM, Principal
+from teams.versioned_text.versioned_file import StaleVersion
 from tests.assembly.everything import everything
 
 pytestmark = pytest.mark.django_db

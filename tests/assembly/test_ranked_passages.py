@@ -21,7 +21,7 @@ from assembly.profiles.rankers import RANKERS
 from assembly.profiles.services import profile_create, profile_save
 from assembly.records.reader import recorded, replay
 from assembly.why_not.changes import is_scored, raised
-from memories.indexing import document_split
+from memories.embeddings.indexing import document_split
 from memories.services.document import documents_create
 from teams.models import User
 from teams.principal import SYSTEM

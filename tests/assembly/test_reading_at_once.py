@@ -17,7 +17,7 @@ from assembly.pipeline.service import assemble
 from assembly.rules.services import rule_delete
 from assembly.sources import SOURCES
 from assembly.sources.base import Reading
-from config.http.statements import Statement
+from config.db.statements import Statement
 from teams.models import Team
 from teams.principal import SYSTEM
 from tests.assembly.conftest import NOW

@@ -22,10 +22,10 @@ from assembly.simulation.rule_backtest import service
 from assembly.simulation.rule_backtest.service import LIMIT, Today, Trial, Trials, rule_try
 from config.http.cpu_budget import TooCostly
 from memories.models import Document, Event, Session
-from teams.files import file_save
 from teams.models import Team, User
 from teams.principal import SYSTEM, Principal
 from teams.services import membership_set, team_create
+from teams.versioned_text.versioned_file import file_save
 from tests.assembly.conftest import NOW
 from tests.assembly.everything import everything
 

@@ -17,11 +17,11 @@ from assembly.profiles.yaml_reader import UnreadableProfile
 from assembly.rules.catalogue import in_force, rules_read
 from assembly.rules.parser import rule_read
 from assembly.rules.services import MAX_RULES, rule_delete, rule_save
+from config.db.statements import rows_of
 from config.http.errors import Conflict, Invalid
-from config.http.statements import rows_of
-from teams.files import StaleVersion, file_create
 from teams.models import Erasure, Team
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import StaleVersion, file_create
 from tests.assembly.everything import everything
 from tests.assembly.ruled import OFF, ON, made
 

@@ -4,7 +4,7 @@ import time
 from contextvars import copy_context
 
 from assembly.sources.deadline import TimeBudget
-from config.http.arrival import arrived_now
+from config.observability.request_context import arrived_now
 
 
 def test_waiting_for_a_turn_counts() -> None:

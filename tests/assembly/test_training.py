@@ -16,7 +16,7 @@ from assembly.profiles.training.fitting import BY_HAND, SIMPLE, TRAINED, weights
 from assembly.profiles.training.questions import Labelled
 from assembly.profiles.training.recall import mean_recall, recall
 from memories.models import Memory
-from memories.retrieval import BREVITY
+from memories.search.features import BREVITY
 
 pytestmark = pytest.mark.django_db
 

@@ -20,10 +20,10 @@ from assembly.simulation.draft_preview import service as trials
 from assembly.simulation.draft_preview.service import DRAFT, Trial, trial
 from config.http.errors import Invalid
 from memories.services import MemoryFacts, memories_create
-from teams.files import VersionedFile, file_save
 from teams.models import Team
 from teams.principal import SYSTEM
 from teams.services import team_create
+from teams.versioned_text.versioned_file import VersionedFile, file_save
 from tests.assembly.conftest import NOW
 from tests.assembly.everything import everything
 

@@ -8,7 +8,7 @@ from assembly.models import Assembly, Piece, StoredText
 from assembly.pipeline.request import Asked
 from assembly.pipeline.service import assemble
 from assembly.records.reader import recorded, replay
-from config.http.statements import Rows, Statement, rows_of
+from config.db.statements import Rows, Statement, rows_of
 from teams.principal import SYSTEM
 from tests.assembly.conftest import NOW
 

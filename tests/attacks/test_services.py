@@ -12,7 +12,7 @@ from assembly.engine.tokenizers import get_tokenizer
 from assembly.profiles.shipped import SHIPPED
 from assembly.sources import SOURCES
 from assembly.sources.external.services import SourceFacts, external_source_create
-from memories.indexing import document_split
+from memories.embeddings.indexing import document_split
 from memories.models import Document
 from teams.principal import SYSTEM
 from tests.assembly.external.endpoints import giving, serving

@@ -28,7 +28,7 @@ def main(only: str) -> None:
         for name in chosen:
             import_module(f"tests.benchmarks.{name}").run()
     finally:
-        from config.embedded import EmbeddedPostgres
+        from config.postgres.embedded import EmbeddedPostgres
 
         EmbeddedPostgres(Path(folder)).detach(wait=True)
         shutil.rmtree(folder, ignore_errors=True)

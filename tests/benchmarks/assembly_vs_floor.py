@@ -64,7 +64,7 @@ def run() -> None:
     django.setup()
     from django.db import connections
 
-    from config.serving.garbage import collect_seldom
+    from config.server.memory_settings import collect_seldom
     from teams.principal import SYSTEM
     from teams.services import team_create
 

@@ -34,9 +34,9 @@ def laden(now: datetime.datetime) -> dict[str, str]:
     from agents.services import agent_create, daily_log_append
     from memories.services import MemoryFacts, events_create, memories_create
     from memories.services.document import documents_create
-    from teams.files import file_save
     from teams.principal import SYSTEM
     from teams.services import team_create
+    from teams.versioned_text.versioned_file import file_save
 
     team = team_create(slug=TEAM, name="Costly")
     agent_create(slug=PLAIN, name="Plain", teams=[team], instructions="Be kind.")
@@ -78,8 +78,8 @@ def laden(now: datetime.datetime) -> dict[str, str]:
 def compared_versions() -> None:
     """Make the agent whose file was changed in all the ways that are costly to compare."""
     from agents.services import agent_create
-    from teams.files import file_save
     from teams.principal import SYSTEM
+    from teams.versioned_text.versioned_file import file_save
 
     agent = agent_create(slug=COMPARED, name="Compared")
     file: Any = agent.files.get(file_key=COMPARED_KEY)

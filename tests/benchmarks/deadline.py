@@ -74,8 +74,8 @@ def _fill(file: Path, url: str) -> None:
     from agents.models import Agent
     from assembly.models import StoredProfile
     from assembly.sources.external.services import SourceFacts, external_source_create
-    from teams.files import file_create
     from teams.principal import SYSTEM
+    from teams.versioned_text.versioned_file import file_create
     from tests.assembly.full_agent import analyse, fill
 
     fill(Agent.objects.get(slug="agent-0"), last_session(file))

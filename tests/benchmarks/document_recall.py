@@ -112,7 +112,7 @@ def _stored(files: Sequence[Path]) -> "Iterator[tuple[Agent, list[Question], int
     from django.db import connection, transaction
 
     from agents.services import agent_create
-    from memories.indexing import document_split
+    from memories.embeddings.indexing import document_split
     from memories.models import Chunk
     from memories.services.document import documents_create
     from teams.principal import SYSTEM
@@ -173,7 +173,7 @@ def _recall(agent: "Agent", question: Question, section: "Section") -> Figures:
     from assembly.profiles.training.recall import recall
     from assembly.sources.base import Situation
     from assembly.sources.documents import semantic_content
-    from memories.search import topic_vector
+    from memories.search.memory_search import topic_vector
 
     situation = Situation(
         agent=agent,

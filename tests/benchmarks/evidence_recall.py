@@ -154,7 +154,7 @@ def _order(conversation: "Conversation", asked: "Asked", ranker: "Ranker") -> li
     from assembly.profiles.shipped import SIMILARITY_THRESHOLD
     from assembly.profiles.training.questions import LINES
     from assembly.sources.memories import weights_of
-    from memories.retrieval import memories_search
+    from memories.search.memory_search import memories_search
 
     found = memories_search(
         owner=conversation.agent, question=asked.question, weights=weights_of(ranker), limit=FOUND, recent=20

@@ -166,7 +166,7 @@ def _costly(address: str, key: str, names: dict[str, str]) -> list[_Request]:
 
 def _wait_for_jobs() -> None:
     """Return when what was stored is split and embedded, so that no worker disturbs what is measured."""
-    from memories.jobs import UNFINISHED
+    from memories.jobs.services import UNFINISHED
     from memories.models import Job
 
     for _ in range(PATIENCE_SECONDS):

@@ -92,8 +92,8 @@ def _rows(owners: "list[UUID]", there: int) -> Iterator[tuple[Any, ...]]:
     from pgvector import Vector
     from uuid_utils.compat import uuid7
 
-    from memories.directions import embedded
-    from memories.spaces import known_space
+    from memories.embeddings.active_model import known_space
+    from memories.embeddings.vectors import embedded
 
     space = known_space()
     for start in range(0, len(owners), BATCH):
@@ -112,8 +112,8 @@ def _measure(name: str, agents: "list[Agent]", team: "Team") -> dict[str, float]
     from assembly.pipeline.service import assemble
     from assembly.profiles.rankers import RANKERS
     from assembly.sources.memories import weights_of
-    from memories.retrieval import memories_search, question_read
-    from memories.search import topic_vector
+    from memories.search.memory_search import memories_search, topic_vector
+    from memories.search.question import question_read
     from memories.services import MemoryFacts, memory_create
     from teams.principal import SYSTEM
 

@@ -15,9 +15,9 @@ def indexed_afterwards() -> Iterator[None]:
     """Without the indexes on words and on meaning for as long as the block runs; then with them, and analysed."""
     from django.db import connections
 
+    from memories.embeddings.active_model import known_space
+    from memories.embeddings.reembedding import index_built, index_dropped
     from memories.models import Memory
-    from memories.reembedding.meaning_index import index_built, index_dropped
-    from memories.spaces import known_space
 
     [words] = [index for index in Memory._meta.indexes if index.name == "memory_search"]
     index_dropped(known_space().slot)

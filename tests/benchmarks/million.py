@@ -103,8 +103,8 @@ def _assemble(teams: "list[Team]", era: int) -> None:
     """Save the files anew, and put together a context of each agent."""
     from assembly.pipeline.request import Asked
     from assembly.pipeline.service import assemble
-    from teams.files import file_save
     from teams.principal import SYSTEM
+    from teams.versioned_text.versioned_file import file_save
 
     for team in teams:
         for file in [*team.files.all(), *(file for agent in team.agents.all() for file in agent.files.all())]:
@@ -117,7 +117,8 @@ def _assemble(teams: "list[Team]", era: int) -> None:
 
 def _people(teams: "list[Team]") -> "list[User]":
     """Fifty who ask; the first is an admin, the others may see a team each."""
-    from teams.models import Role, User
+    from teams.models import User
+    from teams.principal import Role
     from teams.services import membership_set
 
     people = [User.objects.create_user(f"person-{number}", name=f"Person {number}") for number in range(50)]

@@ -78,7 +78,7 @@ def _told(
     from assembly.engine.profile import Profile, Section
     from assembly.engine.tokenizers import get_tokenizer
     from assembly.engine.types import Candidate, Request
-    from memories.embedding import embed
+    from memories.embeddings.wordllama import embed
 
     tokenizer = get_tokenizer("cl100k_base")
     section = Section("m", "Memories", "L5", "agent_memories", "lines", cap=cap, top_k=5)

@@ -35,7 +35,7 @@ def run() -> None:
     """Print bytes per assembly, the tokens that they are about, and the share of the time."""
     manage("migrate", "--verbosity", "0")
     django.setup()
-    from config.serving.garbage import collect_seldom
+    from config.server.memory_settings import collect_seldom
     from teams.principal import SYSTEM
     from teams.services import team_create
 

@@ -19,7 +19,8 @@ from tests.benchmarks.written_text import Talk, talk_of, written_days
 
 if TYPE_CHECKING:
     from agents.models import Agent
-    from memories.retrieval import Question, Weights
+    from memories.search.features import Weights
+    from memories.search.question import Question
 
 NAME = "search"
 OWNERS = (500, 1_000, 10_000, 50_000, 100_000)
@@ -50,8 +51,8 @@ def run() -> None:
 
 
 def _questions(talk: Talk) -> "list[Question]":
-    from memories.retrieval import question_read
-    from memories.search import topic_vector
+    from memories.search.memory_search import topic_vector
+    from memories.search.question import question_read
 
     return [question_read(text, topic_vector(text), TODAY) for text in talk.questions[:QUESTIONS]]
 
@@ -71,8 +72,8 @@ def memory_rows(agent: "Agent", talk: Talk) -> Iterator[tuple[Any, ...]]:
     from pgvector import Vector
     from uuid_utils.compat import uuid7
 
-    from memories.directions import embedded
-    from memories.spaces import known_space
+    from memories.embeddings.active_model import known_space
+    from memories.embeddings.vectors import embedded
 
     space = known_space()
     for start in range(0, len(talk.days), DAYS_AT_ONCE):
@@ -95,8 +96,8 @@ def _weights() -> "Weights":
 
 
 def _time(rows: int, agent: "Agent", asked: "list[Question]") -> None:
-    from memories.retrieval import memories_search, question_read
-    from memories.search import topic_vector
+    from memories.search.memory_search import memories_search, topic_vector
+    from memories.search.question import question_read
 
     def search(question: "Question") -> None:
         read = question_read(question.text, topic_vector(question.text), TODAY)
@@ -115,7 +116,7 @@ def _milliseconds(search: "Callable[[Question], None]", question: "Question") ->
 
 def _compare(rows: int, agent: "Agent", asked: "list[Question]") -> None:
     """The share of the first that a search of every row returns, too: by meaning alone, and by the ranker."""
-    from memories.retrieval import Weights
+    from memories.search.features import Weights
 
     for name, weights in {"nearest": Weights({"similarity_z": 1.0}), "ranked": _weights()}.items():
         shares = [_share(rows, agent, question, weights) for question in asked]
@@ -125,7 +126,9 @@ def _compare(rows: int, agent: "Agent", asked: "list[Question]") -> None:
 def _share(rows: int, agent: "Agent", question: "Question", weights: "Weights") -> float:
     import numpy as np
 
-    from memories.retrieval import ids_of, measured_rows, memories_search, scores_of
+    from memories.search.features import scores_of
+    from memories.search.memory_search import measured_rows, memories_search
+    from memories.search.row_format import ids_of
 
     found = memories_search(owner=agent, question=question, weights=weights, limit=FIRST, recent=0)
     everything, measures = measured_rows(agent, question, least=rows)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from assembly.profiles.training.questions import Asked, Conversation
-    from memories.retrieval import Question
+    from memories.search.question import Question
 
 K1, B = 1.2, 0.75
 READ = """
@@ -51,7 +51,7 @@ class SimpleWays:
         return np.array([0.0 if vector is None else float(vector @ own) for vector in self._vectors])
 
     def _bm25(self, question: "Question") -> Numbers:
-        from memories.retrieval.terms import terms_read
+        from memories.search.question import terms_read
 
         terms, _, _ = terms_read(question, "agent_id", self._agent, most=0)
         words = [[stem for name in names for stem in name] for names in terms.names[: len(terms.words)]]
@@ -66,7 +66,7 @@ class SimpleWays:
 
 
 def _column() -> str:
-    from memories.spaces import known_space
+    from memories.embeddings.active_model import known_space
 
     return known_space().slot
 

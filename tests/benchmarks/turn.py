@@ -146,7 +146,7 @@ def run() -> None:
         sys.exit(f"There is no size {', '.join(sorted(unknown))}. Known are: {', '.join(SIZES)}.")
     manage("migrate", "--verbosity", "0")
     django.setup()
-    from config.serving.garbage import collect_seldom
+    from config.server.memory_settings import collect_seldom
 
     started = time.perf_counter()
     workers = _workers(chosen)

@@ -76,7 +76,7 @@ class Floor:
     def __init__(
         self, own: "psycopg.Connection[Any]", owners: dict[str, Any], sample: Sample, topics: list[str]
     ) -> None:
-        from memories.spaces import known_space
+        from memories.embeddings.active_model import known_space
 
         space = known_space()
         self._own = own
@@ -143,8 +143,8 @@ class Floor:
 def _embedding(text: str) -> str:
     from pgvector import Vector
 
-    from memories.directions import embedded
-    from memories.spaces import known_space
+    from memories.embeddings.active_model import known_space
+    from memories.embeddings.vectors import embedded
 
     (vector,) = embedded(known_space(), [text])
     assert vector is not None, text

@@ -17,7 +17,7 @@ from uuid import UUID
 import django
 from django.test import override_settings
 
-from config.serving.allocator import environment_of_child, give_back_memory
+from config.server.memory_settings import environment_of_child, give_back_memory
 from tests.benchmarks.costly_agents import LADEN, TEAM, compared_versions, laden
 from tests.benchmarks.costly_requests import CostlyRequest, costly_requests
 from tests.benchmarks.figures import figure
@@ -43,7 +43,7 @@ def measure_costs() -> None:
     django.setup()
     from django.utils import timezone
 
-    from memories.embedding import warm_up
+    from memories.embeddings.wordllama import warm_up
 
     warm_up()
     names = laden(timezone.now())

@@ -20,9 +20,10 @@ from agents.services import agent_create, daily_log_append
 from assembly.pipeline.request import Asked
 from assembly.pipeline.service import assemble
 from memories.services import MemoryFacts, memories_create
-from teams.files import file_save
-from teams.models import Role, Team, User
+from teams.models import Team, User
+from teams.principal import Role
 from teams.services import membership_set, team_create
+from teams.versioned_text.versioned_file import file_save
 from tests.browser.chromium import CHROMIUM
 
 # Playwright's synchronous interface runs an event loop in this thread, in which Django would refuse the database.

@@ -10,8 +10,8 @@ from assembly.pipeline.service import assemble
 from memories.models import Memory
 from memories.services import memory_update
 from memories.services.memory import facts_of
-from teams.files import file_save
 from teams.models import Team, User
+from teams.versioned_text.versioned_file import file_save
 from tests.browser.conftest import sign_in
 from tests.browser.looking import violations_in_both_schemes
 

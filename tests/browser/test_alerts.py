@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from assembly.models import Assembly, Webhook, WebhookDelivery
 from assembly.monitoring.followers import count_and_watch
-from memories.jobs import MAX_ATTEMPTS
+from memories.jobs.services import MAX_ATTEMPTS
 from memories.models import Job, JobStatus
 from teams.models import Team
 from tests.assembly.external.endpoints import Endpoint, giving, serving

@@ -9,9 +9,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from agents.models import Agent
 from memories.services import facts_of, memory_update
-from teams.files import file_save
 from teams.models import Team
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_save
 from tests.assembly.as_of_story import Clock, clock_set
 from tests.browser.conftest import sign_in
 

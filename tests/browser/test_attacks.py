@@ -11,8 +11,8 @@ from agents.services import daily_log_append, daily_log_replace
 from assembly.pipeline.request import Asked
 from assembly.pipeline.service import assemble
 from memories.services import MemoryFacts, memories_create
-from teams.files import MAX_NOTE_CHARACTERS, file_save
 from teams.models import Team, TeamFile, User
+from teams.versioned_text.versioned_file import MAX_NOTE_CHARACTERS, file_save
 from tests.attacks import ATTACKS, texts_of_attacks
 from tests.browser.conftest import sign_in
 

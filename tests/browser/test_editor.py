@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from teams.models import Membership, Role, Team
+from teams.models import Membership, Team
+from teams.principal import Role
 from teams.sign_in.models import BrowserSession
 from tests.browser.conftest import PASSWORD, sign_in
 from tests.browser.looking import violations_in_both_schemes

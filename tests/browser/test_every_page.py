@@ -24,13 +24,13 @@ from assembly.profiles.shipped import SHIPPED
 from assembly.simulation.proposals.services import proposal_create
 from assembly.simulation.what_if.wishes import Wishes
 from config.http.encryption import encrypt
-from memories.bundle.imports import import_begin, import_show
+from memories.archive.services import import_begin, import_show
 from memories.models import ImportPlan, Job, Memory
 from memories.services import facts_of, memory_update
-from teams.drafts import draft_save
-from teams.files import file_create, file_save
 from teams.models import Team, User
 from teams.principal import SYSTEM
+from teams.versioned_text.drafts import draft_save
+from teams.versioned_text.versioned_file import file_create, file_save
 from tests.archives import packed
 from tests.browser.conftest import PASSWORD, serving, sign_in_by_form, team_that_works
 from tests.browser.looking import (

@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from teams.drafts import Draft, draft_save
 from teams.models import Team, User
+from teams.versioned_text.drafts import Draft, draft_save
 from tests.browser.conftest import sign_in
 from tests.browser.looking import violations_in_both_schemes
 

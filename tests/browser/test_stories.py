@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from teams.files import file_save
 from teams.models import Team, TeamFile, User
+from teams.versioned_text.versioned_file import file_save
 from tests.browser.conftest import PASSWORD, sign_in, sign_in_by_form
 from tests.browser.writing import publish_from_here
 

@@ -2,9 +2,9 @@
 
 from playwright.sync_api import Locator, Page, expect
 
-from teams.drafts import Draft
-from teams.files import file_save
 from teams.models import Team, TeamFile, User
+from teams.versioned_text.drafts import Draft
+from teams.versioned_text.versioned_file import file_save
 from tests.browser.conftest import sign_in
 
 GOALS = "/teams/demo/files/GOALS/"

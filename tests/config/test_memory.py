@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from config.postgres.memory import memory_mb, shared_buffers_mb
+from config.postgres.programs import memory_mb, shared_buffers_mb
 
 
 @pytest.mark.parametrize(("memory", "buffers"), [(0, 128), (1_024, 128), (4_096, 256), (8_192, 512), (65_536, 512)])

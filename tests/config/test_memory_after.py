@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from config.serving.allocator import environment_of_child
+from config.server.memory_settings import environment_of_child
 
 PROGRAM = """
 import json, re, sys
@@ -18,10 +18,10 @@ import django
 django.setup()
 
 from assembly.pipeline.summaries.extractive import compress
-from config.serving.allocator import give_back_memory
+from config.server.memory_settings import give_back_memory
 from assembly.engine.tokenizers import get_tokenizer
-from memories.embedding import embed, warm_up
-from teams.markdown import rendered
+from memories.embeddings.wordllama import embed, warm_up
+from teams.text_diff.markdown import rendered
 
 TEXTS = ["\\U0001f600" * 200_000, "1" * 200_000, "[a](" * 50_000, "a.\\n" * 60_000]
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from rest_framework.renderers import JSONRenderer
 
-from config.http.rendering import FastJSONRenderer
+from config.http.serializers import FastJSONRenderer
 from memories.models import JobStatus
 
 texts = some.text(max_size=10)

@@ -8,7 +8,7 @@ import pytest
 from django.db import DatabaseError, IntegrityError, connection
 
 from agents.models import Agent
-from config.postgres.folder import DataFolder
+from config.postgres.data_folder import DataFolder
 from memories.models import Entity
 from tests.client import Api
 

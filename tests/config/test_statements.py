@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from config.http.statements import Statement, rows_of
+from config.db.statements import Statement, rows_of
 
 pytestmark = pytest.mark.django_db
 

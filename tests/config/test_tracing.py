@@ -16,7 +16,7 @@ import os
 from django.conf import settings
 endpoint = os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT", "")
 settings.configure(TRACES_ENDPOINT=endpoint, TRACES_SERVICE_NAME="dossier-tried")
-from config.http.tracing import span, start_tracing
+from config.observability.tracing import span, start_tracing
 start_tracing()
 with span("request", {"route": "/agents/"}) as current:
     print(current.is_recording())

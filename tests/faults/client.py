@@ -9,7 +9,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent.parent
 PROGRAM = """
 import sys
 from pathlib import Path
-from config.embedded import EmbeddedPostgres
+from config.postgres.embedded import EmbeddedPostgres
 server = EmbeddedPostgres(Path(sys.argv[1]))
 for line in sys.stdin:
     getattr(server, line.strip())()

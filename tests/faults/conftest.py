@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from config.embedded import EmbeddedPostgres
+from config.postgres.embedded import EmbeddedPostgres
 from tests.faults.client import Client
 from tests.faults.processes import processes
 from tests.faults.sessions import execute

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from config.postgres.folder import DataFolder
+from config.postgres.data_folder import DataFolder
 from config.postgres.launch import SUPERVISOR
 from config.postgres.processes import command_line
 

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import psycopg
 
-from config.embedded import EmbeddedPostgres
+from config.postgres.embedded import EmbeddedPostgres
 
 
 def sign_in(

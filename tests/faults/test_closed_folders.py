@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from config.embedded import EmbeddedPostgres
+from config.postgres.embedded import EmbeddedPostgres
 
 pytestmark = [
     pytest.mark.faults,

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from config.embedded import EmbeddedPostgres, EmbeddedPostgresError
+from config.postgres.embedded import EmbeddedPostgres
+from config.postgres.errors import EmbeddedPostgresError
 from tests.faults.processes import processes
 from tests.faults.sessions import execute
 

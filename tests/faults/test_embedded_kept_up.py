@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from config.embedded import EmbeddedPostgres
+from config.postgres.embedded import EmbeddedPostgres
 from tests.faults.processes import kill_supervisor, until
 
 

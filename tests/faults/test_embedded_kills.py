@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from config.embedded import EmbeddedPostgres
+from config.postgres.embedded import EmbeddedPostgres
 from config.postgres.processes import command_line
 from tests.faults.processes import crash, kill, kill_supervisor, postmaster_pid, processes, supervisor_pid, until
 from tests.faults.sessions import execute, rows_are_kept, sign_in

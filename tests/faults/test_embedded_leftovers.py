@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from config.embedded import EmbeddedPostgres
+from config.postgres.embedded import EmbeddedPostgres
 from tests.faults.client import Client
 from tests.faults.processes import crash, initdb_processes, kill, processes, until
 from tests.faults.sessions import execute, rows_are_kept

@@ -6,8 +6,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from config.embedded import EmbeddedPostgres
-from config.postgres.folder import ROLES
+from config.postgres.data_folder import ROLES
+from config.postgres.embedded import EmbeddedPostgres
 from config.postgres.processes import command_line
 from tests.faults.processes import processes
 from tests.faults.sessions import execute, sign_in

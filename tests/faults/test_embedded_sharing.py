@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from config.embedded import EmbeddedPostgres
+from config.postgres.embedded import EmbeddedPostgres
 from config.postgres.launch import SUPERVISOR
 from config.postgres.processes import command_line
 from tests.faults.client import REPOSITORY, Client
@@ -111,7 +111,7 @@ def test_forked_child_shares_the_attachment(data: Path, server: EmbeddedPostgres
     program = f"""
 import os, sys, time
 from pathlib import Path
-from config.embedded import EmbeddedPostgres
+from config.postgres.embedded import EmbeddedPostgres
 server = EmbeddedPostgres(Path({str(data)!r}))
 server.attach()
 if os.fork() == 0:

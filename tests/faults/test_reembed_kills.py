@@ -6,9 +6,9 @@ import pytest
 from django.db import connection
 
 from agents.models import Agent
+from memories.embeddings.active_model import Space, active_space, known_space, told_of
 from memories.models import EmbeddingSpace, Memory
 from memories.services import MemoryFacts, memories_create
-from memories.spaces import Space, active_space, known_space, told_of
 from teams.models import Team
 from teams.principal import SYSTEM
 from tests.faults.processes import until

@@ -11,11 +11,11 @@ import pytest
 from django.db import connection
 
 from agents.models import Agent
-from memories.jobs import MAX_ATTEMPTS, job_create
+from memories.embeddings.splitting import split
+from memories.jobs.execution import KILLED
+from memories.jobs.services import MAX_ATTEMPTS, job_create
 from memories.models import Chunk, Document, Job, JobStatus
-from memories.running import KILLED
 from memories.services.document import documents_create
-from memories.splitting import split
 from teams.principal import SYSTEM
 from tests.faults.processes import kill, until
 from tests.faults.worker import Command

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memories.drawing.graph import SPACING, drawn, kinds_of
-from memories.drawing.labels import Spot, labels
-from memories.drawing.layout import positions
-from memories.drawing.shapes import SHAPES
 from memories.models import Entity, Relation
+from memories.views.graph_svg.drawing import SPACING, drawn, kinds_of
+from memories.views.graph_svg.labels import Spot, labels
+from memories.views.graph_svg.layout import positions
+from memories.views.graph_svg.shapes import SHAPES
 
 BOX: dict[str, float] = {"width": 1000.0, "height": 800.0, "spacing": 38.0}
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from config.http.cpu_budget import TooCostly, cpu_budget
-from memories.embedding import DIMENSIONS, MOST_CHARACTERS, _model, embed, embed_parts
+from memories.embeddings.wordllama import DIMENSIONS, MOST_CHARACTERS, _model, embed, embed_parts
 
 TEXTS = ["Refunds take five days. " * 5_000, "Lunch is at noon.", "", "The parcel is lost.", "Refunds take five days."]
 

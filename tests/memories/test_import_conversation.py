@@ -12,9 +12,9 @@ from django.core.management.base import CommandError
 
 from agents.models import Agent, DailyLog, DailyLogVersion
 from agents.services import agent_create, daily_log_append
-from memories import conversation as conversation_module
+from memories.imports import conversation as conversation_module
 from memories.models import Memory
-from memories.search import memories_find
+from memories.search.memory_search import memories_find
 from teams.principal import SYSTEM
 
 pytestmark = pytest.mark.django_db

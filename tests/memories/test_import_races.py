@@ -4,8 +4,9 @@ from functools import partial
 from pathlib import Path
 
 from agents.services import agent_create
+from memories.imports.record_folder import records_read
+from memories.imports.record_import import records_import
 from memories.models import Document, Entity, Event, Session
-from memories.records import records_import, records_read
 from teams.principal import SYSTEM
 from tests.threads import at_once
 

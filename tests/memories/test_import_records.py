@@ -11,9 +11,10 @@ from django.test.utils import CaptureQueriesContext
 from agents.models import Agent
 from agents.services import agent_create
 from memories.api.documents import MAX_CONTENT_CHARACTERS
-from memories.indexing import split_documents
+from memories.embeddings.indexing import split_documents
+from memories.imports.record_folder import records_read
+from memories.imports.record_import import records_import
 from memories.models import Chunk, Document, Entity, Event, Job, Pattern, Relation, Session, TaskFrame, Thread, Tool
-from memories.records import records_import, records_read
 from memories.services import kept_create
 from teams.principal import SYSTEM
 from tests.memories.record_folders import LINES, fill, load, rows, write

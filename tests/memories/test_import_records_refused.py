@@ -9,9 +9,10 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from agents.services import agent_create
-from memories.importing import ImportRefused
+from memories.imports import record_import
+from memories.imports.base import ImportRefused
+from memories.imports.record_folder import records_read
 from memories.models import Entity, TaskFrame
-from memories.records import records_read, storing
 from memories.services import kept_create
 from teams.principal import SYSTEM
 from tests.memories.record_folders import LINES, MODELS, fill, load, rows, write
@@ -148,13 +149,13 @@ def test_failing_in_the_middle_leaves_nothing_behind(folder: Path, capsys: Any, 
     def out_of_order(**_: Any) -> Any:
         raise RuntimeError("the last step failed")
 
-    monkeypatch.setattr(storing, "documents_create", out_of_order)
+    monkeypatch.setattr(record_import, "documents_create", out_of_order)
     with pytest.raises(RuntimeError):
         load(folder, capsys)
     assert rows() == [0] * len(MODELS)
 
 
 def test_a_file_of_lines_has_its_limit(folder: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("memories.records.folder.MAX_LINES_CHARACTERS", 40)
+    monkeypatch.setattr("memories.imports.record_folder.MAX_LINES_CHARACTERS", 40)
     with pytest.raises(ImportRefused, match="has more than 40 characters"):
         records_read(folder)

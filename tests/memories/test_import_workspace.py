@@ -10,12 +10,12 @@ from django.core.management.base import CommandError
 
 from agents.models import Agent, AgentFile, AgentFileVersion, DailyLog, DailyLogVersion
 from agents.services import agent_create
-from memories import workspace as workspace_module
-from memories.memory_lines import memory_lines
+from memories.archive.memory_markdown import memory_lines
+from memories.imports import workspace as workspace_module
 from memories.models import Memory
 from memories.models.memory import MAX_TEXT_CHARACTERS
-from teams.files import MAX_FILE_CHARACTERS
 from teams.models import Team, TeamFile
+from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 pytestmark = pytest.mark.django_db
 

@@ -7,12 +7,12 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from agents.models import Agent
-from memories.embedding import MODEL_NAME
-from memories.filling import BATCH_ROWS
-from memories.indexing import document_split, embed_missing
+from memories.embeddings.backfill import BATCH_ROWS
+from memories.embeddings.indexing import document_split, embed_missing
+from memories.embeddings.splitting import split
+from memories.embeddings.wordllama import MODEL_NAME
 from memories.models import Chunk, Document, Entity, Job, Memory, Tool
 from memories.services import MemoryFacts, kept_create, memories_create
-from memories.splitting import split
 from teams.models import Team
 from teams.principal import SYSTEM
 from tests.threads import at_once

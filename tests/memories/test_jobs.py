@@ -12,10 +12,19 @@ from kombu.exceptions import OperationalError
 from uuid_utils.compat import uuid7
 
 from agents.models import Agent
-from memories import jobs
-from memories.jobs import KINDS, MAX_ATTEMPTS, Advance, NotParked, RetryLater, job_create, job_retry, jobs_sweep
+from memories.jobs import services
+from memories.jobs.execution import KILLED, Lease, _connection_of_its_own, job_run
+from memories.jobs.services import (
+    KINDS,
+    MAX_ATTEMPTS,
+    Advance,
+    NotParked,
+    RetryLater,
+    job_create,
+    job_retry,
+    jobs_sweep,
+)
 from memories.models import Job, JobStatus
-from memories.running import KILLED, Lease, _connection_of_its_own, job_run
 from teams.principal import SYSTEM
 from teams.services import erase
 from tests.postgres import cloned_database, connected_to
@@ -103,7 +112,7 @@ def test_a_broker_that_is_away_fails_no_request(monkeypatch: pytest.MonkeyPatch)
         raise OperationalError("the broker is away")
 
     with monkeypatch.context() as patch:
-        patch.setattr(jobs, "wake", away)
+        patch.setattr(services, "wake", away)
         job = created()
     changed(job, leased_until=timezone.now())
     assert jobs_sweep() == 1

@@ -9,11 +9,11 @@ from agents.services import agent_delete
 from config.http.errors import Conflict, Invalid, NotFound
 from memories.api.urls import NOUNS
 from memories.models import Entity, Event, Session, Tool
-from memories.models.directed import Directed
+from memories.models.embedding import Directed
 from memories.services import Unfit, events_create, kept_create, kept_delete, kept_update
-from teams.files import StaleVersion
 from teams.models import User
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import StaleVersion
 from tests.things import FACTS, ONCE, things_of
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,8 @@ from django.db import connection, connections
 
 from agents.services import agent_create
 from memories.models import Chunk
-from memories.retrieval import Weights, passages_search
+from memories.search.document_search import passages_search
+from memories.search.features import Weights
 from tests.assembly.sources.cast import chunk, document
 
 BEFORE = "0015"

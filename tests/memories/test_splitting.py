@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.models import Agent
-from memories.embedding import MODEL_NAME
-from memories.indexing import document_split, split_documents
+from memories.embeddings.indexing import document_split, split_documents
+from memories.embeddings.splitting import BLOCK_CHARACTERS, CAPACITY, Piece, split
+from memories.embeddings.wordllama import MODEL_NAME
 from memories.models import Chunk, Document, Job
 from memories.services.document import DOCUMENTS_PER_JOB, document_update, documents_create
-from memories.splitting import BLOCK_CHARACTERS, CAPACITY, Piece, split
-from teams.files import StaleVersion
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import StaleVersion
 
 PATHS = ["a.md", "a.markdown", "a.py", "a.js", "a.ts", "a.tsx", "a.go", "a.rs", "a.java", "a.c", "a.h", "a.sh", "a.txt"]
 

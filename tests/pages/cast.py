@@ -5,7 +5,8 @@ Functions that fixtures are made of; arguments are fixtures of the same names.
 
 from agents.models import Agent
 from agents.services import agent_create
-from teams.models import Role, Team, User
+from teams.models import Team, User
+from teams.principal import Role
 from teams.services import membership_set, team_create
 
 

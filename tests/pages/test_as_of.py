@@ -12,9 +12,9 @@ from assembly.pipeline.request import Asked
 from assembly.pipeline.service import assemble
 from assembly.profiles.services import profile_create
 from memories.services import MemoryFacts, memory_create
-from teams.files import file_save
 from teams.models import Team, User
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_save
 from tests.assembly.as_of_story import BEGUN, PROFILE, Clock, clock_set
 from tests.pages.conftest import SignedIn, text_of
 

@@ -11,10 +11,10 @@ from agents.models import Agent
 from agents.services import daily_log_append, daily_log_replace
 from assembly.models import StoredRule
 from assembly.rules.services import rule_save
-from teams.drafts import draft_save
-from teams.files import file_create
 from teams.models import Team, User
 from teams.principal import SYSTEM
+from teams.versioned_text.drafts import draft_save
+from teams.versioned_text.versioned_file import file_create
 from tests.pages.conftest import SignedIn, text_of
 from tests.pages.writing import goals, write
 

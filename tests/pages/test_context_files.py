@@ -14,7 +14,7 @@ from agents.models import Agent
 from assembly.contexts import exports
 from assembly.contexts.exports import row_of
 from assembly.models import Assembly, ContextFile, ContextFilePart
-from memories.jobs import KINDS
+from memories.jobs.services import KINDS
 from memories.models import Job
 from teams.models import Team, User
 from tests.assembly.finding.contexts import context

@@ -15,9 +15,9 @@ from assembly.pipeline.service import assemble
 from assembly.records.reader import content_of, recorded
 from assembly.sources.base import Turn
 from memories.services import MemoryFacts, memories_create
-from teams.files import file_create, file_save
 from teams.models import Team, User
 from teams.services import team_create
+from teams.versioned_text.versioned_file import file_create, file_save
 from tests.assembly.hanging import raising, replaced, sleeping
 from tests.decided import decided
 from tests.pages.conftest import SignedIn, text_of

@@ -6,10 +6,11 @@ import pytest
 
 from agents.models import Agent
 from agents.services import agent_delete
-from teams.drafts import Draft, draft_of, draft_save
-from teams.files import file_save
-from teams.models import Membership, Role, Team, User
+from teams.models import Membership, Team, User
+from teams.principal import Role
 from teams.services import membership_remove, membership_set, team_create, team_delete
+from teams.versioned_text.drafts import Draft, draft_of, draft_save
+from teams.versioned_text.versioned_file import file_save
 from tests.pages.conftest import SignedIn, text_of
 
 

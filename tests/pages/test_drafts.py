@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from teams.differences.alignment import MOST_LINES
-from teams.models import Draft, Membership, Team, User
+from teams.models import Membership, Team, User
+from teams.text_diff.alignment import MOST_LINES
+from teams.versioned_text.drafts import Draft
 from tests.pages.conftest import SignedIn, text_of
 from tests.pages.writing import AS_SCRIPT, GOALS, draft_in, goals, keep, write
 

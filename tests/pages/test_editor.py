@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 
 from agents.models import Agent
-from teams.files import MAX_FILE_CHARACTERS
 from teams.forms import TextForm, with_line_ends_of
 from teams.models import Team, User
+from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 from tests.pages.conftest import SignedIn, text_of
 from tests.pages.writing import GOALS, draft_in, goals, publish, write
 

@@ -11,7 +11,7 @@ from django.test import Client
 
 from agents.models import Agent, AgentFile
 from agents.quotas.models import QuotaLimit
-from memories.bundle import imports, upload_limits
+from memories.archive import services, upload_limits
 from memories.models import ImportPlan, ImportStatus, Job, JobStatus
 from teams.models import Team, User
 from tests.archives import packed
@@ -171,14 +171,14 @@ def test_what_can_be_chosen_comes_first(signed_in: SignedIn, admin: User, agent:
 def test_a_large_zip_is_read_in_the_background(
     signed_in: SignedIn, editor: User, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(imports, "READING_CPU_SECONDS", 0)
+    monkeypatch.setattr(services, "READING_CPU_SECONDS", 0)
     browser = signed_in(editor)
     page = text_of(upload(browser, packed({NAME: "x"})))
     assert "Reading the zip" in page
     assert "0 of 1 agents and teams compared with what is here" in page
     address = f"/import/{ImportPlan.objects.get().id}/"
     assert browser.post(f"{address}apply/").status_code == 302
-    imports.import_plan_in_background(Job.objects.get(), lambda _steps: None)
+    services.import_plan_in_background(Job.objects.get(), lambda _steps: None)
     assert "What would change" in text_of(browser.get(address))
 
 
@@ -186,11 +186,11 @@ def test_a_large_zip_is_read_in_the_background(
 def test_what_is_found_not_possible_in_the_background_is_said(
     signed_in: SignedIn, editor: User, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(imports, "READING_CPU_SECONDS", 0)
+    monkeypatch.setattr(services, "READING_CPU_SECONDS", 0)
     monkeypatch.setattr(upload_limits, "MOST_MEMORIES", 1)
     browser = signed_in(editor)
     upload(browser, packed({"agents/luna/MEMORY.md": "- [a] one\n- [a] two"}))
-    imports.import_plan_in_background(Job.objects.get(), lambda _steps: None)
+    services.import_plan_in_background(Job.objects.get(), lambda _steps: None)
     page = text_of(browser.get(f"/import/{ImportPlan.objects.get().id}/"))
     assert "There are more than 1 memories in it." in page
 
@@ -212,7 +212,7 @@ def test_more_texts_than_are_left_of_the_day_are_refused_with_the_reason(
 def test_who_is_in_no_team_uploads_nothing(
     signed_in: SignedIn, django_user_model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(imports, "zip_contents", None)  # it is not even opened
+    monkeypatch.setattr(services, "zip_contents", None)  # it is not even opened
     browser = signed_in(django_user_model.objects.create_user("nobody"))
     assert "You belong to no team" in text_of(browser.get("/import/"))
     assert upload(browser, packed({NAME: "x"})).status_code == 403

@@ -11,9 +11,9 @@ from assembly.models import ExternalSource, StoredProfile
 from assembly.profiles.parser import described_read
 from assembly.sources.external.services import SourceFacts, external_source_create
 from config.http.encryption import decrypt
-from teams.files import file_create
 from teams.models import User
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_create
 from tests.assembly.external.endpoints import GOOD, giving, serving
 from tests.pages.conftest import SignedIn, text_of
 

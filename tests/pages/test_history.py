@@ -6,10 +6,10 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from teams.drafts import draft_save
-from teams.files import MAX_NOTE_CHARACTERS, file_save
-from teams.history_forms import MAX_OWN_CHARACTERS
 from teams.models import Team, TeamFile, TeamFileVersion, User
+from teams.versioned_text.drafts import draft_save
+from teams.versioned_text.versioned_file import MAX_NOTE_CHARACTERS, file_save
+from teams.versioned_text.views import MAX_OWN_CHARACTERS
 from tests.pages.conftest import SignedIn, text_of
 from tests.pages.writing import goals, write
 

@@ -7,11 +7,11 @@ from agents.models import Agent
 from agents.services import agent_create, daily_log_append, daily_log_replace
 from assembly.pipeline.request import Asked
 from assembly.pipeline.service import assemble
-from teams.drafts import draft_save
-from teams.files import file_save
 from teams.models import Team, User
 from teams.principal import Principal
 from teams.services import team_create
+from teams.versioned_text.drafts import draft_save
+from teams.versioned_text.versioned_file import file_save
 from tests.pages.conftest import SignedIn, text_of
 from tests.pages.writing import write
 

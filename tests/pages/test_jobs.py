@@ -3,7 +3,7 @@
 import pytest
 
 from agents.models import Agent
-from memories.jobs import job_create
+from memories.jobs.services import job_create
 from memories.models import Job
 from teams.models import User
 from teams.principal import SYSTEM

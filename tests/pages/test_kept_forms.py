@@ -7,8 +7,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from agents.models import Agent
 from memories.models import Document, Entity, Pattern, Relation, Thread, Tool
-from memories.models.kept import Kept as KeptModel
-from memories.services.kept import kept_create, kept_update
+from memories.models.agent_item import Kept as KeptModel
+from memories.services.agent_item import kept_create, kept_update
 from teams.models import User
 from tests.keeping import Kept, keep
 from tests.pages.conftest import SignedIn, text_of

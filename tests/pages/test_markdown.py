@@ -8,9 +8,9 @@ from agents.models import Agent
 from agents.services import daily_log_append
 from assembly.simulation.draft_preview.size import rendered_with_cut
 from config.http.cpu_budget import TooCostly, cpu_budget
-from teams.markdown import MOST_CHARACTERS, rendered
 from teams.models import User
 from teams.principal import SYSTEM
+from teams.text_diff.markdown import MOST_CHARACTERS, rendered
 from tests.pages.conftest import SignedIn
 
 AS_WRITTEN = "shown as it was written"

@@ -8,9 +8,9 @@ import pytest
 
 from assembly.models import StoredProfile
 from assembly.profiles.services import profile_create
-from teams.files import file_create
 from teams.models import User
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_create
 from tests.assembly.test_profile_services import BRIEF, BRIEFER, GONE
 from tests.pages.conftest import SignedIn, text_of
 

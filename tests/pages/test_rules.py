@@ -14,9 +14,9 @@ from assembly.models import StoredRule
 from assembly.pipeline.request import Asked
 from assembly.pipeline.service import assemble
 from assembly.rules.services import rule_create, rule_save
-from teams.files import file_create
 from teams.models import Team, User
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_create
 from tests.pages.conftest import SignedIn, text_of
 
 QUIET = "description: No logs.\nthen: {exclude: [{source: daily_logs}]}\n"

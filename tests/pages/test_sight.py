@@ -13,11 +13,11 @@ from assembly.models import Assembly
 from assembly.pipeline.request import Asked
 from assembly.pipeline.service import assemble
 from assembly.simulation.draft_preview import views
-from teams.drafts import Draft, draft_save
-from teams.files import MAX_FILE_CHARACTERS, VersionedFile, file_save
-from teams.models import Role, Team, User
-from teams.principal import SYSTEM
+from teams.models import Team, User
+from teams.principal import SYSTEM, Role
 from teams.services import membership_set, team_create
+from teams.versioned_text.drafts import Draft, draft_save
+from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS, VersionedFile, file_save
 from tests.pages.conftest import SignedIn, text_of
 
 GOALS = "/teams/demo/files/GOALS/sight/"

@@ -7,7 +7,8 @@ import pytest
 
 from agents.models import Agent
 from agents.services import agent_create
-from teams.models import Membership, Role, Team, User, admins_of
+from teams.models import Membership, Team, User, admins_of
+from teams.principal import Role
 from teams.services import membership_set, team_create
 from tests.pages.conftest import SignedIn, text_of
 

@@ -9,7 +9,7 @@ from django.utils.html import escape
 from assembly.models import Webhook, WebhookDelivery, WebhookEvent
 from assembly.monitoring.webhooks.delivery import announce
 from assembly.monitoring.webhooks.services import WebhookFacts, secret_of, webhook_create
-from memories.jobs import MAX_ATTEMPTS
+from memories.jobs.services import MAX_ATTEMPTS
 from memories.models import Job, JobStatus
 from teams.models import Team, User
 from teams.principal import SYSTEM

@@ -6,7 +6,7 @@ import pytest
 
 from agents.models import Agent
 from memories.models import Entity, Event, Pattern, TaskFrame, Thread, Tool
-from memories.services.kept import kept_create
+from memories.services.agent_item import kept_create
 from teams.models import User
 from tests.keeping import Kept, keep
 from tests.pages.conftest import SignedIn, text_of

@@ -4,9 +4,9 @@ from typing import Any
 
 from django.test import Client
 
-from teams.drafts import Draft
-from teams.files import file_save
 from teams.models import Team, TeamFile, User
+from teams.versioned_text.drafts import Draft
+from teams.versioned_text.versioned_file import file_save
 
 GOALS = "/teams/demo/files/GOALS/"
 LOOK = f"{GOALS}?step=publish"

@@ -8,9 +8,8 @@ import re
 import pytest
 
 from assembly.models import ExternalSource, Proposal, StoredProfile, StoredRule, Webhook
-from teams.drafts import Draft
 from teams.models import Team
-from teams.set_aside import TextSetAside, text_set_aside
+from teams.versioned_text.drafts import Draft, TextSetAside, text_set_aside
 from tests.rights.pages_table import BODIES
 from tests.rights.routes import address, all_routes
 from tests.rights.world import LED, World

@@ -26,8 +26,8 @@ from assembly.simulation.draft_preview.forms import SightForm
 from assembly.simulation.draft_preview.subject import agent_file_subject, team_file_subject
 from assembly.simulation.time_travel.forms import AsOfForm
 from config.http.errors import Forbidden, NotFound
-from teams.access import Action, team_for
-from teams.principal import Principal
+from teams.access import team_for
+from teams.principal import Action, Principal
 from tests.rights.needs import MAY, Standing
 from tests.rights.world import FOREIGN, HELPED, LED, WATCHED, Owned, World
 

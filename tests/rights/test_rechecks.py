@@ -8,10 +8,10 @@ from agents.key_grants import key_withdraw
 from agents.keys import api_key_create
 from agents.visibility import still_sees, visibility_of
 from assembly.models import ContextFile
-from memories.bundle.imports import import_begin, import_show
-from memories.jobs import KINDS
+from memories.archive.services import import_begin, import_show
+from memories.jobs.services import KINDS
 from memories.models import ImportPlan, ImportStatus
-from teams.models import Role
+from teams.principal import Role
 from teams.services import membership_remove, membership_set
 from tests.archives import packed
 from tests.client import Api, problem

@@ -15,7 +15,7 @@ from assembly.records.retention import Keeping, assembly_flag, assembly_unflag, 
 from assembly.simulation.proposals.services import proposal_create, proposal_decide, proposal_delete
 from assembly.simulation.what_if.wishes import Wishes
 from config.http.errors import Forbidden, NotFound
-from memories.bundle.imports import import_begin, import_show
+from memories.archive.services import import_begin, import_show
 from teams.principal import Principal
 from tests.archives import packed
 from tests.rights.calls import calls_of, modules, view_of

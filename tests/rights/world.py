@@ -28,14 +28,14 @@ from assembly.rules.services import rule_create, rule_save
 from assembly.simulation.proposals.services import proposal_create
 from assembly.simulation.what_if.wishes import Wishes
 from config.http.encryption import encrypt
-from memories.bundle.imports import import_show
+from memories.archive.services import import_show
 from memories.models import Job, JobStatus
 from memories.services import MemoryFacts, Merging, memories_merge, memory_create, memory_update
-from teams.drafts import draft_save
-from teams.files import file_create, file_save
-from teams.models import Role, Team, User
-from teams.principal import SYSTEM
+from teams.models import Team, User
+from teams.principal import SYSTEM, Role
 from teams.services import membership_set, team_create
+from teams.versioned_text.drafts import draft_save
+from teams.versioned_text.versioned_file import file_create, file_save
 from tests.archives import packed
 from tests.assembly.alerts.opened import alert_on
 from tests.client import Api

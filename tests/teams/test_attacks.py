@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from teams.differences import rendered_difference
-from teams.markdown import rendered
+from teams.text_diff.html_diff import rendered_difference
+from teams.text_diff.markdown import rendered
 from tests.attacks import ALL
 
 TAGS = {

@@ -9,7 +9,7 @@ from agents.keys import api_key_create, principal_of_key
 from agents.models import Agent, ApiKey
 from assembly.rules.services import rule_create
 from config.http.errors import Forbidden
-from memories.bundle.memory_storing import memory_take
+from memories.archive.memory_import import memory_take
 from memories.models import Memory
 from memories.services import (
     MemoryFacts,
@@ -124,8 +124,8 @@ def test_a_key_neither_merges_what_people_wrote_nor_undoes_it(
 
 
 def test_an_import_with_a_key_changes_nothing_of_people(team: Team, editor: User, key: Principal) -> None:
-    from memories.bundle.marks import State
-    from memories.bundle.rooms import Change
+    from memories.archive.digests import State
+    from memories.archive.sections import Change
 
     memory = written_by(editor.principal, team)
     values = {"kind": "fact", "text": "Forged."}

@@ -4,9 +4,9 @@ from functools import partial
 
 import pytest
 
-from teams.drafts import Draft, StaleDraft, draft_discard, draft_publish, draft_save
-from teams.files import FileTooLarge, StaleVersion, VersionedFile, file_save
-from teams.models import Team, TeamFile, TextSetAside, User
+from teams.models import Team, TeamFile, User
+from teams.versioned_text.drafts import Draft, StaleDraft, TextSetAside, draft_discard, draft_publish, draft_save
+from teams.versioned_text.versioned_file import FileTooLarge, StaleVersion, VersionedFile, file_save
 from tests.threads import at_once
 
 ABOUT = "team_file:some"

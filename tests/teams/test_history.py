@@ -7,10 +7,10 @@ from django.db import DatabaseError
 
 from agents.models import Agent, AgentFile, AgentFileVersion, DailyLogVersion
 from agents.services import agent_delete, daily_log_append
+from config.db.migration_helpers import ERASABLE_TABLES, append_only_tables
 from config.http.errors import NotFound
 from memories.models import Memory, MemoryVersion
 from memories.services import MemoryFacts, memory_create
-from teams.database import ERASABLE_TABLES, append_only_tables
 from teams.models import Erasure, Membership, Team, TeamFile, TeamFileVersion, User
 from teams.principal import SYSTEM
 from teams.services import erase, team_delete

@@ -4,9 +4,9 @@ import datetime
 
 from agents.models import Agent, AgentFileVersion, DailyLogVersion
 from agents.services import daily_log_append
+from config.db.migration_helpers import append_only_tables
 from memories.models import MemoryVersion
 from memories.services import MemoryFacts, memory_create
-from teams.database import append_only_tables
 from teams.models import Erasure, Team, TeamFileVersion
 from teams.principal import SYSTEM
 from teams.services import erase

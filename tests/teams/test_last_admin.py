@@ -5,8 +5,9 @@ from functools import partial
 
 import pytest
 
-from teams.models import Membership, Role, Team, User, admins_of
+from teams.models import Membership, Team, User, admins_of
 from teams.people import LeavesTeamsWithoutAdmin, person_update
+from teams.principal import Role
 from teams.services import LastAdmin, membership_remove, membership_set, team_create, team_delete
 from tests.client import Api, problem
 from tests.threads import at_once

@@ -14,8 +14,7 @@ from assembly.monitoring.webhooks.services import WebhookNewForm
 from config.http.errors import Forbidden, NotFound
 from teams.access import may, require_manager
 from teams.models import Team, User
-from teams.principal import SYSTEM, Principal
-from teams.roles import Action
+from teams.principal import SYSTEM, Action, Principal
 from teams.services import team_create
 from tests.client import Api, problem
 

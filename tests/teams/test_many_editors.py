@@ -9,8 +9,10 @@ import pytest
 from django.db import connections
 from django.test import Client
 
-from teams.models import Draft, Role, Team, TeamFile, User
+from teams.models import Team, TeamFile, User
+from teams.principal import Role
 from teams.services import membership_set
+from teams.versioned_text.drafts import Draft
 from tests.threads import at_once
 
 pytestmark = pytest.mark.usefixtures("committed_database")

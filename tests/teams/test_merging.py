@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from teams.differences.alignment import MOST_LINES
-from teams.merging import Marks, Piece, TooLongToMerge, as_text, merged
+from teams.text_diff.alignment import MOST_LINES
+from teams.versioned_text.merging import Marks, Piece, TooLongToMerge, as_text, merged
 from tests.costly_inputs import merges
 
 calm = settings(deadline=None)

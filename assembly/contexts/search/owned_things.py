@@ -14,9 +14,9 @@ from assembly.engine.diff import named
 from assembly.engine.section_filling import document_of
 from assembly.models import Assembly
 from config.http.fields import date_of
+from memories.embeddings.active_model import SLOTS
 from memories.models import Document, Entity, Event, Memory, Pattern, Relation, TaskFrame, Thread, Tool
-from memories.services.language import words_in_any_language
-from memories.spaces import SLOTS
+from memories.services.memory import words_in_any_language
 from teams.models import TeamFile
 
 MOST_OF_A_KIND = 5

@@ -26,8 +26,8 @@ from assembly.contexts.search.owned_things import excerpt, memories_saying, rows
 from assembly.contexts.search.visibility import Sight
 from assembly.engine.diff import named
 from config.http.errors import NotFound
+from memories.embeddings.active_model import SLOTS
 from memories.models import Entity, Memory
-from memories.spaces import SLOTS
 from teams.access import team_for
 from teams.models import TeamFile
 from teams.principal import Principal

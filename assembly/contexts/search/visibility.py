@@ -6,7 +6,7 @@ from functools import cached_property
 from uuid import UUID
 
 from agents.models import Agent
-from config.http.statements import Statement, rows_of
+from config.db.statements import Statement, rows_of
 from teams.models import Team
 from teams.principal import Principal
 

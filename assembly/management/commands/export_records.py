@@ -16,7 +16,7 @@ from assembly.management.commands.verify_records import moment_of
 from assembly.models import Assembly
 from assembly.records.bundle_writer import Bundle
 from config.http.errors import DossierError
-from memories.bundle.zip_writing import zip_write
+from memories.archive.zip_file import zip_write
 
 
 class Command(BaseCommand):

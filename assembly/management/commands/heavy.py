@@ -8,11 +8,11 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from agents.quotas.uses import FlushThread
 from assembly.management.commands.web import load_everything
-from config.http.tracing import start_tracing
-from config.serving.heavy_process import RENEWED
-from config.serving.heavy_server import AT_ONCE, COUNTED_SECONDS, MOST_EACH, THREADS, be_nice, serve_heavy
-from config.serving.threads import ThreadedHandler
-from config.serving.turns import Turns
+from config.observability.tracing import start_tracing
+from config.server.heavy_server import AT_ONCE, COUNTED_SECONDS, MOST_EACH, THREADS, be_nice, serve_heavy
+from config.server.limiter import Turns
+from config.server.supervised_process import RENEWED
+from config.server.threaded_handler import ThreadedHandler
 
 
 class Command(BaseCommand):

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from assembly.demo.loading import demo_load, plan_read
 from config.http.errors import Conflict
-from memories.importing import progress_bar
+from memories.imports.base import progress_bar
 
 
 class Command(BaseCommand):

@@ -16,15 +16,13 @@ from django.core.management.base import CommandParser
 from django.db import connections
 
 from agents.models import Agent
-from config.database.base import DatabaseWrapper
-from config.serving.connections import raise_descriptor_limit
-from config.serving.counting import counting_together
-from config.serving.heavy_process import SOCKET, HeavyProcess, heavy_socket, shared_folder
-from config.serving.kept_process import KeptProcess
-from config.serving.reception import Reception
-from config.serving.request_counts import FILE, REGION, REGIONS, RequestCounts, make_file
-from config.serving.web_process import WebProcess
-from memories.worker_process import WorkerProcess
+from config.db.backend.base import DatabaseWrapper
+from config.observability.metrics_files import counting_together
+from config.server.connections import raise_descriptor_limit
+from config.server.dispatcher import Reception
+from config.server.request_counts import FILE, REGION, REGIONS, RequestCounts, make_file
+from config.server.supervised_process import SOCKET, HeavyProcess, KeptProcess, WebProcess, heavy_socket, shared_folder
+from memories.jobs.worker_process import WorkerProcess
 from teams.models import Team, User
 
 MOST_PROCESSES = 64

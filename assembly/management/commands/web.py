@@ -9,10 +9,10 @@ from django.urls import resolve
 
 from agents.quotas.uses import FlushThread
 from assembly.engine.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
-from config.serving.connections import Bounds
-from config.serving.garbage import collect_seldom
-from config.serving.web_server import WebServer
-from memories.embedding import warm_up
+from config.server.connections import Bounds
+from config.server.memory_settings import collect_seldom
+from config.server.web_server import WebServer
+from memories.embeddings.wordllama import warm_up
 
 
 class Command(BaseCommand):

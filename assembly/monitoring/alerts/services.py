@@ -20,11 +20,10 @@ from agents.models import Agent
 from assembly.models import Alert
 from assembly.models.monitoring import AlertQuerySet
 from config.http.errors import Forbidden, NotFound
-from teams.access import Action
 from teams.access import may as may_with_team
-from teams.files import locked
 from teams.models import Team
-from teams.principal import Principal
+from teams.principal import Action, Principal
+from teams.versioned_text.versioned_file import locked
 
 
 @transaction.atomic

@@ -25,9 +25,9 @@ from assembly.monitoring.alerts.services import (
     alerts_selected,
 )
 from config.http.cursors import next_address, page_of
+from teams.access import asking
 from teams.models import Team
 from teams.principal import Principal
-from teams.views.asking import asking
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from assembly.engine.codes import Code, SourceCode
 from assembly.engine.types import flat
 from assembly.models import Assembly
 from assembly.records.reader import Recorded
-from teams.database import ORGANISATION
+from config.db.migration_helpers import ORGANISATION
 
 GROWTH = 1.1
 MOST_MS = 3_600_000

@@ -17,8 +17,8 @@ from assembly.models import DayCount, MemoryTelling
 from assembly.models.monitoring import DayCountQuerySet
 from assembly.monitoring.trends.counting import MAPS, SUMS, Tally, percentile
 from config.http.errors import Invalid
+from memories.embeddings.active_model import SLOTS
 from memories.models import Memory
-from memories.spaces import SLOTS
 from teams.models import Team
 from teams.principal import Principal
 

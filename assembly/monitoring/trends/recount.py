@@ -17,7 +17,7 @@ from django.db.models import Q, QuerySet
 from assembly.models import Assembly, DayCount
 from assembly.monitoring.trends.counting import COUNTING_LOCK, Counting
 from assembly.records.reader import Recorded, recorded_together
-from teams.database import ORGANISATION
+from config.db.migration_helpers import ORGANISATION
 
 TOGETHER = 32
 """Contexts whose records are read at once. Those of one agent have most of their pieces in common."""

@@ -13,8 +13,7 @@ from assembly.models import Alert
 from assembly.monitoring.trends.presentation import charts, files_cut, sources_in_trouble, unused_told
 from assembly.monitoring.trends.reading import Period, Trend, trend_of, unused_memories
 from config.http.errors import Invalid
-from teams.access import team_for
-from teams.views.asking import asking
+from teams.access import asking, team_for
 
 SPANS = (7, 30, 90)
 SPAN = 30

@@ -26,16 +26,16 @@ from assembly.monitoring.webhooks.services import (
     webhook_update,
     webhooks_of,
 )
-from config.http.api import StrictSerializer
 from config.http.encryption import SecretLost
 from config.http.errors import Conflict
 from config.http.etags import etag
 from config.http.fields import ExactText, Flag, Line
 from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE
+from config.http.serializers import StrictSerializer
 from teams.api.serializers import MAX_SLUG_CHARACTERS, page_serializer
-from teams.api.versioned import VersionedView
 from teams.api.view import ApiView
+from teams.versioned_text.api import VersionedView
 
 URL = "https://, or http:// in networks that WEBHOOK_ALLOWED_NETWORKS names."
 EVENTS = f"At least one of: {', '.join(WebhookEvent.values)}."

@@ -23,10 +23,10 @@ from assembly.models.monitoring import MAX_FAULT_CHARACTERS
 from assembly.monitoring.webhooks.client import Outcome, headers_of, message_send
 from config.http.encryption import SecretLost, decrypt
 from config.http.errors import Conflict, DossierError
-from memories.jobs import Advance, RetryLater, job_create, job_kind, job_retry
+from memories.jobs.services import Advance, RetryLater, job_create, job_kind, job_retry
 from memories.models import Job, JobStatus
-from teams.files import locked
 from teams.principal import SYSTEM, Principal
+from teams.versioned_text.versioned_file import locked
 
 DELIVERY = "webhook_delivery"
 """The kind of its jobs."""

@@ -24,11 +24,11 @@ from assembly.monitoring.webhooks.client import secret_new
 from config.http.encryption import decrypt, encrypt
 from config.http.errors import Conflict, Forbidden, Invalid, NotFound
 from config.http.outbound.ssrf import FOR_WEBHOOKS, url_check
-from teams.access import Action, require_admin, team_for
-from teams.files import StaleVersion, locked
+from teams.access import require_admin, team_for
 from teams.forms import storable
 from teams.models import Team
-from teams.principal import Principal
+from teams.principal import Action, Principal
+from teams.versioned_text.versioned_file import StaleVersion, locked
 
 NOT_YOURS = "Only admins of the team may see and change its webhooks."
 

@@ -37,12 +37,12 @@ from assembly.monitoring.webhooks.services import (
 from config.http.cursors import next_address, page_of
 from config.http.encryption import SecretLost
 from config.http.errors import Conflict, Forbidden, Invalid
-from teams.files import StaleVersion
+from teams.access import asking
 from teams.models import Team
 from teams.principal import Principal
-from teams.views.asking import asking
+from teams.versioned_text.presentation import Crumb
+from teams.versioned_text.versioned_file import StaleVersion
 from teams.views.confirmation import Confirmation, confirmation_page
-from teams.views.document import Crumb
 
 SHOWN = "20"
 

@@ -17,7 +17,7 @@ from django.conf import settings
 
 from assembly.engine.codes import SourceCode
 from assembly.pipeline.summaries.prompt import Question, summary_read
-from config.http.answers import Failed, body_of, headers_for, tls
+from config.http.outbound.client import Failed, body_of, headers_for, tls
 from config.http.outbound.ssrf import addresses_of
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from assembly.engine.extraction import Sentence, cut, extract, sentences_of, title_of
 from assembly.engine.tokenizers import Tokenizer
-from memories.embedding import embed_parts
+from memories.embeddings.wordllama import embed_parts
 
 Method = Literal["whole", "summary", "cut"]
 """How a text was made to fit; summary: by its most telling sentences; cut: by its beginning."""

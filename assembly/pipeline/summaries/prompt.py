@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assembly.engine.extraction import sentences_of
-from config.http.answers import Failed
+from config.http.outbound.client import Failed
 
 WORDS_PER_TOKEN = 0.6
 """What models are asked for: words they can count. English has 0.75 per token; the rest is room for their errors."""

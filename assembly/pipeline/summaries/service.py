@@ -18,7 +18,7 @@ from assembly.pipeline.summaries.extractive import compress_all
 from assembly.pipeline.summaries.prompt import Question
 from assembly.pipeline.telemetry import SUMMARIES
 from assembly.records.summaries import EXTRACTIVE, summaries_known
-from config.http.tracing import span
+from config.observability.tracing import span
 
 logger = logging.getLogger(__name__)
 

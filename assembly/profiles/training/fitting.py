@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from assembly.profiles.training.questions import Labelled
 from assembly.profiles.training.recall import Figures, mean_recall
-from memories.retrieval import BREVITY, Weights
+from memories.search.features import BREVITY, Weights
 
 Numbers = NDArray[np.float64]
 

@@ -23,11 +23,11 @@ from assembly.engine.profile import Section
 from assembly.engine.rendering import render
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Candidate
-from memories.conversation import conversation_import
-from memories.conversation_file import conversation_read
+from memories.imports.conversation import conversation_import, conversation_read
 from memories.models import Memory
-from memories.retrieval import Question, ids_of, measured_rows, question_read
-from memories.search import topic_vector
+from memories.search.memory_search import measured_rows, topic_vector
+from memories.search.question import Question, question_read
+from memories.search.row_format import ids_of
 from teams.principal import SYSTEM
 
 TURN = re.compile(r"\w+:\d+")

@@ -6,7 +6,7 @@ from statistics import fmean
 import numpy as np
 
 from assembly.profiles.training.questions import Labelled
-from memories.retrieval import Weights, scores_of
+from memories.search.features import Weights, scores_of
 
 PLACES = (5, 10, 20)
 BUDGETS = (500, 1_000, 2_000)

@@ -23,13 +23,13 @@ from assembly.engine.types import Assembled
 from assembly.pipeline.request import DEFAULT_PROFILE, DEFAULT_TOKENIZER, MAX_TOKENS, MAX_TOPIC_CHARACTERS, Asked
 from assembly.profiles.shipped import SHIPPED
 from assembly.simulation.draft_preview.service import Trial, trial
-from config.http.api import StrictSerializer
 from config.http.fields import NO_DATE, ExactText, Moment, date_of
 from config.http.idempotency import idempotent
+from config.http.serializers import StrictSerializer
 from teams.access import team_for
 from teams.api.view import ApiView
-from teams.files import MAX_FILE_CHARACTERS
 from teams.models import Team, TeamFile
+from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 MAX_DAYS = 31
 CONTENT = "content"

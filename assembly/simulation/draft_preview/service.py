@@ -25,7 +25,7 @@ from assembly.sources.base import Situation
 from assembly.sources.daily_logs import days_told
 from assembly.sources.deadline import TimeBudget
 from assembly.sources.report import SourceReport
-from config.http.tracing import span
+from config.observability.tracing import span
 from teams.models import Team
 
 DRAFT = "draft"

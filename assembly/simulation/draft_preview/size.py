@@ -27,7 +27,7 @@ from assembly.engine.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from assembly.engine.types import Candidate
 from assembly.profiles.shipped import CONVERSATION
 from config.http.cpu_budget import TooCostly, check_cpu, cpu_budget
-from teams.markdown import MOST_SECONDS, as_written, formatted
+from teams.text_diff.markdown import MOST_SECONDS, as_written, formatted
 
 _BEFORE = "## Identity\nSomebody."  # no text but Identity stands first, and the line breaks between count, too
 MEASURES = 256

@@ -20,14 +20,13 @@ from agents.models import Agent, AgentFile, DailyLog
 from assembly.models import Assembly
 from assembly.pipeline.request import Asked
 from assembly.simulation.draft_preview.forms import EVERY_AGENT, SightForm
-from teams.access import Action, team_for
-from teams.drafts import draft_of
-from teams.files import VersionedFile
+from teams.access import asking, team_for
 from teams.forms import TextForm
 from teams.models import Team, TeamFile
-from teams.principal import Principal
-from teams.views.asking import asking
-from teams.views.document import Crumb
+from teams.principal import Action, Principal
+from teams.versioned_text.drafts import draft_of
+from teams.versioned_text.presentation import Crumb
+from teams.versioned_text.versioned_file import VersionedFile
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,9 +37,9 @@ from assembly.simulation.draft_preview.subject import (
 )
 from assembly.templatetags.budgets import size_of
 from config.http.errors import Invalid, NotFound
-from teams.differences.comparison import compared
-from teams.files import MAX_FILE_CHARACTERS
-from teams.views.asking import asking
+from teams.access import asking
+from teams.text_diff.comparison import compared
+from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 
 def panel(request: HttpRequest, subject: Subject, written: Written) -> HttpResponse:

@@ -23,11 +23,11 @@ from assembly.simulation.proposals.services import (
 )
 from assembly.simulation.what_if.serializers import WhatIfSerializer, WishesSerializer, what_if_document, wishes_of
 from assembly.simulation.what_if.service import BASES
-from config.http.api import StrictSerializer
 from config.http.errors import Invalid, NotFound
 from config.http.fields import ExactText
 from config.http.idempotency import idempotent
 from config.http.openapi import LOCATION, PAGE
+from config.http.serializers import StrictSerializer
 from teams.api.serializers import page_serializer
 from teams.api.view import ApiView
 

@@ -16,11 +16,10 @@ from assembly.records.record import Owners
 from assembly.simulation.what_if.service import WhatIf, what_if
 from assembly.simulation.what_if.wishes import Wishes
 from config.http.errors import Conflict, Forbidden, NotFound
-from teams.access import Action
 from teams.access import may as may_in_team
-from teams.files import locked
 from teams.models import Team
-from teams.principal import Principal
+from teams.principal import Action, Principal
+from teams.versioned_text.versioned_file import locked
 
 
 def proposal_for(principal: Principal, id_: UUID) -> Proposal:

@@ -25,9 +25,9 @@ from assembly.simulation.what_if.presentation import wish_rows
 from assembly.simulation.what_if.wishes import Wishes
 from config.http.cursors import next_address, page_of
 from config.http.errors import Conflict, DossierError
-from teams.views.asking import asking
+from teams.access import asking
+from teams.versioned_text.presentation import Crumb
 from teams.views.confirmation import Confirmation, confirmation_page
-from teams.views.document import Crumb
 
 DECISIONS = {"accept": Proposal.Status.ACCEPTED, "dismiss": Proposal.Status.DISMISSED}
 

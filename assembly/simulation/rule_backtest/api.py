@@ -19,13 +19,13 @@ from assembly.profiles.serializers import YAML
 from assembly.rules.catalogue import rule_drafted
 from assembly.rules.services import Owner, owner_for, rule_for, scope_of
 from assembly.simulation.rule_backtest.service import Change, Trial, Trials, rule_try
-from config.http.api import StrictSerializer
 from config.http.fields import ExactText
 from config.http.idempotency import idempotent
-from teams.access import Action
+from config.http.serializers import StrictSerializer
 from teams.api.serializers import SlugField
 from teams.api.view import ApiView
-from teams.files import MAX_FILE_CHARACTERS
+from teams.principal import Action
+from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 
 class RuleTrySerializer(StrictSerializer):

@@ -27,9 +27,8 @@ from assembly.rules.forms import RuleForm
 from assembly.rules.services import Owner, owner_for, rule_for, scope_of
 from assembly.rules.views import facts_of_rule
 from assembly.simulation.rule_backtest.service import Change, Trial, Trials, rule_try
-from teams.access import Action
-from teams.principal import Principal
-from teams.views.asking import asking
+from teams.access import asking
+from teams.principal import Action, Principal
 
 TAGS: Mapping[Effect, tuple[str, str]] = {
     "in": ("comes in", "good"),

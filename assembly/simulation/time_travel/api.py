@@ -25,9 +25,9 @@ from assembly.profiles.shipped import SHIPPED
 from assembly.records.reader import recorded
 from assembly.simulation.time_travel.nearest import Near, contexts_near
 from assembly.simulation.time_travel.service import AsOf, assemble_as_of
-from config.http.api import StrictSerializer
 from config.http.errors import NotFound
 from config.http.fields import ExactText, Moment
+from config.http.serializers import StrictSerializer
 from teams.access import team_for
 from teams.api.view import ApiView
 from teams.models import Team

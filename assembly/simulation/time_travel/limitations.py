@@ -20,7 +20,7 @@ from assembly.records.warnings import label_of
 from assembly.simulation.time_travel.result import Told
 from assembly.sources.external.questions import SOURCE as EXTERNAL
 from memories.models import Document, Entity, Event, Pattern, Relation, TaskFrame, Thread, Tool
-from memories.models.kept import Kept
+from memories.models.agent_item import Kept
 from teams.models import Erasure, Team
 
 

@@ -24,8 +24,8 @@ from assembly.simulation.time_travel.shadow_tables import meanings_restored, pas
 from assembly.sources.deadline import TimeBudget
 from assembly.sources.external.questions import SOURCE as EXTERNAL
 from config.http.errors import Invalid, NotFound
-from config.http.tracing import span
-from memories.embedders import waiting_at_most
+from config.observability.tracing import span
+from memories.embeddings.base import waiting_at_most
 from teams.models import Team
 from teams.principal import Principal
 

@@ -23,8 +23,9 @@ from pgvector import Vector as Written
 
 from agents.models import AgentFile, AgentFileVersion, DailyLog, DailyLogVersion
 from assembly.models import StoredProfile, StoredProfileVersion, StoredRule, StoredRuleVersion
-from memories.directions import embedded
-from memories.embedders import EmbedderFailed
+from memories.embeddings.active_model import SLOTS, Space, active_space
+from memories.embeddings.base import EmbedderFailed
+from memories.embeddings.vectors import embedded
 from memories.models import (
     Document,
     Entity,
@@ -38,9 +39,8 @@ from memories.models import (
     Thread,
     Tool,
 )
-from memories.spaces import SLOTS, Space, active_space
-from teams.files import Version
 from teams.models import TeamFile, TeamFileVersion
+from teams.versioned_text.versioned_file import Version
 
 MOMENT = "current_setting('dossier.as_of')::timestamptz"
 OWNERS = "current_setting('dossier.as_of_owners')::uuid[]"

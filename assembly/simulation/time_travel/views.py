@@ -21,11 +21,11 @@ from assembly.simulation.time_travel.presentation import changes_since, headline
 from assembly.simulation.time_travel.result import Told
 from assembly.simulation.time_travel.service import AsOf, assemble_as_of, assemble_unrecorded
 from config.http.errors import Invalid
-from teams.differences.comparison import compared
+from teams.access import asking
 from teams.models import Team
 from teams.principal import Principal
-from teams.views.asking import asking
-from teams.views.document import Crumb
+from teams.text_diff.comparison import compared
+from teams.versioned_text.presentation import Crumb
 
 
 @require_safe

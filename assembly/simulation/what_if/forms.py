@@ -17,8 +17,8 @@ from assembly.profiles.catalogue import profiles_all
 from assembly.records.reader import Recorded
 from assembly.simulation.what_if.overrides import VERSIONS, is_file
 from assembly.simulation.what_if.wishes import Wishes
-from teams.files import MAX_FILE_CHARACTERS, Version
 from teams.forms import storable
+from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS, Version
 
 VERSIONS_OFFERED = 30
 CAP = "cap_"

@@ -10,9 +10,9 @@ from assembly.pipeline.request import MAX_TOKENS, MAX_TOPIC_CHARACTERS
 from assembly.profiles.serializers import YAML
 from assembly.simulation.what_if.service import BASES, WhatIf
 from assembly.simulation.what_if.wishes import MAX_CAPS, MAX_RULES, Wishes
-from config.http.api import StrictSerializer
 from config.http.fields import ExactText
-from teams.files import MAX_FILE_CHARACTERS
+from config.http.serializers import StrictSerializer
+from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 
 class WhatIfSerializer(BesideSerializer):

@@ -19,7 +19,7 @@ from assembly.simulation.what_if.forms import WhatIfForm
 from assembly.simulation.what_if.presentation import wish_rows
 from assembly.simulation.what_if.service import what_if
 from config.http.errors import Conflict, Invalid
-from teams.views.asking import asking
+from teams.access import asking
 
 UNPROCESSABLE = 422
 

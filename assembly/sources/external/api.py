@@ -35,18 +35,18 @@ from assembly.sources.external.services import (
     external_source_named,
     external_source_update,
 )
-from config.http.api import StrictSerializer
 from config.http.encryption import valid_secret
 from config.http.etags import etag
 from config.http.fields import ExactText, Flag, Line
 from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE
+from config.http.serializers import StrictSerializer
 from memories.api.fields import Count
 from teams.access import require_admin
 from teams.api.serializers import page_serializer
-from teams.api.versioned import VersionedView
 from teams.api.view import ApiView
 from teams.principal import Principal
+from teams.versioned_text.api import VersionedView
 
 URL = "https://, or http:// in networks that EXTERNAL_ALLOWED_NETWORKS names."
 TIMEOUT = "Milliseconds for one request."

@@ -19,7 +19,7 @@ from assembly.engine.types import Candidate
 from assembly.sources.base import Labels, path_labels, tag_labels
 from assembly.sources.external.questions import SOURCE, Asking, Told
 from assembly.sources.external.response import Result, answer_read
-from config.http.answers import Failed, body_of, headers_for, tls
+from config.http.outbound.client import Failed, body_of, headers_for, tls
 from config.http.outbound.ssrf import FOR_SOURCES, Destination, Refused, destination_of
 
 OK = 200

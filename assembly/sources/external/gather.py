@@ -9,7 +9,7 @@ from assembly.engine.codes import SourceCode
 from assembly.sources.deadline import TimeBudget
 from assembly.sources.external.client import ask_all
 from assembly.sources.external.questions import Asking, Told
-from config.http.beside import Beside
+from config.http.outbound.background_call import Beside
 
 logger = logging.getLogger(__name__)
 

@@ -12,8 +12,8 @@ from assembly.engine.profile import Profile
 from assembly.engine.types import Candidate
 from assembly.models import ExternalSource
 from assembly.sources.base import Situation
-from config.http.current import CURRENT
 from config.http.encryption import SecretLost, decrypt
+from config.observability.request_context import CURRENT
 
 SOURCE = "external"
 """What profiles call it: the key of such a section is the name of an endpoint."""

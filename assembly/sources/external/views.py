@@ -30,12 +30,11 @@ from assembly.sources.external.services import (
 )
 from config.http.cursors import next_address, page_of
 from config.http.errors import Conflict, Invalid
-from teams.access import require_admin
-from teams.files import StaleVersion
+from teams.access import asking, require_admin
 from teams.principal import Principal
-from teams.views.asking import asking
+from teams.versioned_text.presentation import Crumb
+from teams.versioned_text.versioned_file import StaleVersion
 from teams.views.confirmation import Confirmation, confirmation_page
-from teams.views.document import Crumb
 
 
 def external_list(request: HttpRequest) -> HttpResponse:

@@ -17,8 +17,8 @@ from threading import BoundedSemaphore, Thread
 import httpx2
 from django.conf import settings
 
-from config.http.beside import Beside
 from config.http.errors import Invalid
+from config.http.outbound.background_call import Beside
 
 Address = IPv4Address | IPv6Address
 

@@ -10,11 +10,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from agents.access import agent_for
 from config.http.errors import DossierError
-from memories.bundle.folder import folder_write
-from memories.bundle.rooms import Scope, entries_of
-from memories.bundle.scopes import scope_of_agent, scope_of_everything, scope_of_team
-from memories.bundle.zip_writing import zip_write
-from memories.importing import counted
+from memories.archive.folder import folder_write
+from memories.archive.sections import Scope, entries_of, scope_of_agent, scope_of_everything, scope_of_team
+from memories.archive.zip_file import zip_write
+from memories.imports.base import counted
 from teams.access import team_for
 from teams.principal import SYSTEM
 

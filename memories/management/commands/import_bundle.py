@@ -10,14 +10,13 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from config.http.errors import DossierError
-from memories.bundle.applying import units_apply
-from memories.bundle.contents import Contents
-from memories.bundle.folder import folder_contents
-from memories.bundle.imports import note_of
-from memories.bundle.planning import Shown, Step, shown_of, taken
-from memories.bundle.rooms import ROOMS, Storing
-from memories.bundle.zip_reading import zip_contents
-from memories.importing import counted, listed, progress_bar
+from memories.archive.contents import Contents
+from memories.archive.folder import folder_contents
+from memories.archive.plan import Shown, Step, shown_of, taken, units_apply
+from memories.archive.sections import ROOMS, Storing
+from memories.archive.services import note_of
+from memories.archive.zip_file import zip_contents
+from memories.imports.base import counted, listed, progress_bar
 from teams.principal import SYSTEM
 
 WORDS = {

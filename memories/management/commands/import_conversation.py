@@ -7,9 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from config.http.errors import DossierError
-from memories.conversation import conversation_import
-from memories.conversation_file import conversation_read
-from memories.importing import counted, progress_bar
+from memories.imports.base import counted, progress_bar
+from memories.imports.conversation import conversation_import, conversation_read
 from teams.principal import SYSTEM
 
 

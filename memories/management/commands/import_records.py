@@ -7,9 +7,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from config.http.errors import DossierError
-from memories.importing import counted, listed, progress_bar
-from memories.records import Records, Stored, records_import, records_read
-from memories.records.kinds import KINDS
+from memories.imports.base import counted, listed, progress_bar
+from memories.imports.record_folder import Records, records_read
+from memories.imports.record_import import Stored, records_import
+from memories.imports.record_kinds import KINDS
 from teams.principal import SYSTEM
 
 IN_THE_BACKGROUND = (

@@ -7,10 +7,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from config.http.errors import DossierError
-from memories.importing import counted, listed, progress_bar
-from memories.memory_lines import MemoryLines
-from memories.workspace import Imported, workspace_import
-from memories.workspace_folder import Workspace, workspace_read
+from memories.archive.memory_markdown import MemoryLines
+from memories.imports.base import counted, listed, progress_bar
+from memories.imports.workspace import Imported, Workspace, workspace_import, workspace_read
 from teams.principal import SYSTEM
 
 

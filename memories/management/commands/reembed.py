@@ -10,11 +10,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from config.http.errors import DossierError
-from memories.embedders import embedder_named
-from memories.filling import Advance
-from memories.importing import progress_bar
-from memories.models import EmbeddingSpace
-from memories.reembedding import (
+from memories.embeddings.active_model import Space, active_space
+from memories.embeddings.backfill import Advance
+from memories.embeddings.reembedding import (
+    BadChange,
     change_begun,
     filled,
     forget_other,
@@ -23,8 +22,9 @@ from memories.reembedding import (
     one_at_a_time,
     switched,
 )
-from memories.reembedding.errors import BadChange
-from memories.spaces import Space, active_space
+from memories.embeddings.registry import embedder_named
+from memories.imports.base import progress_bar
+from memories.models import EmbeddingSpace
 
 MOST_ATTEMPTS = 100
 BREATH_SECONDS = 0.1

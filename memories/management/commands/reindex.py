@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agents.models import Agent
-from memories.indexing import reindex
+from memories.embeddings.indexing import reindex
 from teams.principal import SYSTEM
 
 

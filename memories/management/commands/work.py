@@ -13,9 +13,9 @@ from celery.signals import setup_logging
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from memories.embedding import warm_up
-from memories.sweeping import start_sweeping
-from memories.worker_process import UNTIL_INPUT_ENDS, WorkerProcess
+from memories.embeddings.wordllama import warm_up
+from memories.jobs.periodic import start_sweeping
+from memories.jobs.worker_process import UNTIL_INPUT_ENDS, WorkerProcess
 
 MOST_WORKERS = 64
 

@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 
-from agents.quotas.gate import HEAVY_UNDER_WAY, QuotaGate
+from agents.quotas.gate import HEAVY_UNDER_WAY, QuotaGate, Stored, stored_by
 from agents.quotas.models import QuotaLimit
-from agents.quotas.stored_by import Stored, stored_by
 from agents.quotas.uses import Uses
 from config.http.errors import TooManyRequests
-from config.serving import request_counts
-from config.serving.callers import Caller
-from config.serving.request_counts import RequestCounts
+from config.server import request_counts
+from config.server.callers import Caller
+from config.server.request_counts import RequestCounts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.finding("3q")]
 

@@ -26,9 +26,9 @@ from config.http.errors import Invalid
 from memories.models import Event, Memory, Session
 from memories.services import MemoryFacts, memory_create, memory_delete, memory_update
 from memories.services.memory import facts_of
-from teams.files import file_save
 from teams.models import User
 from teams.principal import SYSTEM, Principal
+from teams.versioned_text.versioned_file import file_save
 from tests.assembly.again.conftest import Kept, told
 from tests.assembly.hanging import raising, replaced
 

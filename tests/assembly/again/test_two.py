@@ -22,9 +22,9 @@ from assembly.sources.base import Filters
 from config.http.cpu_budget import TooCostly, cpu_budget
 from memories.models import Entity, Event, Memory
 from memories.services import MemoryFacts, memory_create, memory_delete
-from teams.files import file_save
 from teams.principal import SYSTEM, Principal
 from teams.services import team_create
+from teams.versioned_text.versioned_file import file_save
 from tests.assembly.again.conftest import Kept, told
 from tests.assembly.hanging import raising, replaced
 

@@ -16,8 +16,8 @@ from assembly.simulation.what_if.service import WhatIf, what_if
 from assembly.simulation.what_if.wishes import Wishes
 from config.http.errors import Invalid
 from memories.models import Event
-from teams.files import file_save
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_save
 from tests.assembly.again.conftest import Kept
 
 pytestmark = pytest.mark.django_db

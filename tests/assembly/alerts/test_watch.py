@@ -9,9 +9,9 @@ from assembly.models import Alert, StoredRule, Webhook, WebhookDelivery, Webhook
 from assembly.monitoring.alerts.services import alert_settle
 from assembly.monitoring.followers import count_and_watch
 from memories.models import Job
-from teams.files import file_create
 from teams.models import Team
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_create
 from tests.assembly.conftest import write
 from tests.assembly.trends.counted import told
 

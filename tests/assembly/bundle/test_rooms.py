@@ -10,8 +10,8 @@ from assembly.models import StoredProfile, StoredRule
 from assembly.profiles.services import profile_create, profile_delete, profile_save
 from assembly.profiles.shipped import SHIPPED
 from assembly.rules.services import rule_create, rule_delete, rule_save
-from memories.bundle.imports import import_begin, import_show
-from memories.bundle.scopes import scope_of_everything, scope_of_team
+from memories.archive.sections import scope_of_everything, scope_of_team
+from memories.archive.services import import_begin, import_show
 from memories.models import ImportPlan
 from teams.models import Team, User
 from teams.principal import SYSTEM, Principal

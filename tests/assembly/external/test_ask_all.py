@@ -12,7 +12,7 @@ import pytest
 
 from assembly.engine.codes import SourceCode
 from assembly.sources.external.questions import Asking, Told
-from config.http.answers import MAX_BODY_BYTES
+from config.http.outbound.client import MAX_BODY_BYTES
 from tests.assembly.conftest import NOW
 from tests.assembly.external.endpoints import GOOD, Endpoint, Handler, closed_port, giving, serving, told_of
 from tests.assembly.hanging import leaving_no_thread_behind

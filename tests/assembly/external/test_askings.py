@@ -16,8 +16,8 @@ from assembly.sources import SOURCES
 from assembly.sources.base import Filters
 from assembly.sources.external.questions import askings
 from assembly.sources.external.services import unregistered
-from config.http.current import CURRENT
 from config.http.encryption import encrypt
+from config.observability.request_context import CURRENT
 from memories.models import Session
 from tests.assembly.conftest import NOW
 from tests.assembly.sources.cast import situation

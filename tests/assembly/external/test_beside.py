@@ -15,8 +15,8 @@ from assembly.records.reader import recorded, replay
 from assembly.records.warnings import warnings_of
 from assembly.sources.base import Gathered
 from assembly.sources.external.services import SourceFacts, external_source_create
-from teams.files import file_create
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_create
 from tests.assembly.external.endpoints import GOOD, Handler, closed_port, giving, serving
 from tests.assembly.hanging import leaving_no_thread_behind, raising, replaced
 

@@ -14,8 +14,8 @@ from assembly.pipeline.request import Asked
 from assembly.pipeline.service import assemble
 from assembly.records.reader import recorded, replay
 from assembly.sources.external.services import SourceFacts, external_source_create
-from teams.files import file_create
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_create
 from tests.assembly.external.endpoints import GOOD, giving, serving
 from tests.decided import decided
 

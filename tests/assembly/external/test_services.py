@@ -17,9 +17,9 @@ from assembly.sources.external.services import (
 )
 from config.http.encryption import SecretLost, decrypt, encrypt
 from config.http.errors import Conflict, Forbidden, Invalid, NotFound
-from teams.files import StaleVersion
 from teams.models import User
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import StaleVersion
 from tests.threads import at_once
 
 FACTS = SourceFacts("Tickets", "https://93.184.216.34/ask")

@@ -14,9 +14,9 @@ from assembly.records.pruning import Pruned, records_prune, unused_prune
 from assembly.records.reader import recorded, replay
 from assembly.records.retention import Keeping, assembly_flag, retention_set
 from assembly.records.seals import pruning_seal
-from teams.files import file_save
 from teams.models import Team
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_save
 from tests.assembly.retention.conftest import Ago, keep
 from tests.teams.refusals import refused
 

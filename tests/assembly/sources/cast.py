@@ -13,10 +13,10 @@ from assembly.engine.types import Candidate
 from assembly.pipeline.read_plan import NEEDS
 from assembly.sources import SOURCES
 from assembly.sources.base import Gathered, Situation
-from memories.directions import Direction
-from memories.embedding import DIMENSIONS, MODEL_NAME, embed
+from memories.embeddings.active_model import Space
+from memories.embeddings.vectors import Direction
+from memories.embeddings.wordllama import DIMENSIONS, MODEL_NAME, embed
 from memories.models import Chunk, Document, Entity, Event, Pattern, Relation, Session, TaskFrame, Tool
-from memories.spaces import Space
 from tests.assembly.conftest import NOW
 
 HOUR = datetime.timedelta(hours=1)

@@ -13,8 +13,8 @@ from assembly.engine.types import Candidate
 from assembly.profiles.rankers import RANKERS
 from assembly.sources import SOURCES
 from assembly.sources.base import Filters, Gathered, Situation
-from memories.embedding import embed
-from memories.indexing import document_split
+from memories.embeddings.indexing import document_split
+from memories.embeddings.wordllama import embed
 from memories.models import Chunk, Document
 from tests.assembly.conftest import NOW
 from tests.assembly.sources.cast import chunk, document, situation, stranger

@@ -13,7 +13,7 @@ from assembly.engine.codes import SourceCode
 from assembly.pipeline.summaries.prompt import INSTRUCTIONS
 from assembly.pipeline.summaries.service import Summaries
 from assembly.records.summaries import EXTRACTIVE
-from config.http.answers import MAX_BODY_BYTES
+from config.http.outbound.client import MAX_BODY_BYTES
 from tests.assembly.external.endpoints import Handler, closed_port, giving
 from tests.assembly.summarising.conftest import KEY, MODEL, ServerOf
 from tests.assembly.summarising.wants import COUNTER, SUMMARY, TEXT, completion, saying, summaries_of, want, wants_of

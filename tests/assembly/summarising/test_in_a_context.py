@@ -13,8 +13,8 @@ from assembly.pipeline.service import assemble
 from assembly.records.reader import recorded, replay
 from assembly.records.warnings import warnings_of
 from memories.models import Event, Session
-from teams.files import file_create
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_create
 from tests.assembly.conftest import NOW
 from tests.assembly.external.endpoints import Handler, closed_port
 from tests.assembly.hanging import leaving_no_thread_behind

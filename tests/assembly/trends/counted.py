@@ -8,7 +8,7 @@ from assembly.models import Assembly, DayCount
 from assembly.monitoring.trends.counting import MAPS
 from assembly.pipeline.request import Asked
 from assembly.pipeline.service import assemble
-from teams.database import ORGANISATION
+from config.db.migration_helpers import ORGANISATION
 from teams.models import Team
 from teams.principal import SYSTEM
 

@@ -27,7 +27,7 @@ from assembly.monitoring.webhooks.services import secret_of, webhook_secret_chan
 from config.http.encryption import encrypt
 from config.http.errors import Invalid
 from config.http.outbound.ssrf import FOR_WEBHOOKS, url_check
-from memories.jobs import KINDS, MAX_ATTEMPTS, RetryLater
+from memories.jobs.services import KINDS, MAX_ATTEMPTS, RetryLater
 from memories.models import Job, JobStatus
 from teams.models import Team
 from teams.principal import SYSTEM

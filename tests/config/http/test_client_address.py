@@ -9,7 +9,7 @@ from django.test import RequestFactory
 
 from config import environment
 from config.http.client_address import TrustedProxyMiddleware, client_address, client_network
-from config.serving.callers import address_of
+from config.server.callers import address_of
 from teams.sign_in.adapter import ClosedAccountAdapter
 
 PROXY, CLIENT = "10.0.0.5", "198.51.100.9"

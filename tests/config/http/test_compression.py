@@ -4,7 +4,7 @@ import pytest
 from django.http import HttpResponse, StreamingHttpResponse
 from django.test import RequestFactory
 
-from config.http.compression import PageCompressionMiddleware
+from config.http.middleware import PageCompressionMiddleware
 
 GZIP = {"Accept-Encoding": "gzip"}
 

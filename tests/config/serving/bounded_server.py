@@ -11,8 +11,8 @@ import uvicorn
 import uvloop
 from uvicorn.server import ServerState
 
-from config.serving.connections import Bounds, Connections
-from config.serving.http_protocol import BoundedHttpProtocol
+from config.server.connections import Bounds, Connections
+from config.server.http_protocol import BoundedHttpProtocol
 
 CHECK_SECONDS = 0.02
 PLENTY = Bounds(open=1_000, incomplete_heads=1_000, per_client=1_000)

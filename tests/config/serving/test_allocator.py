@@ -6,8 +6,13 @@ from weakref import ref
 
 import pytest
 
-from config.serving.allocator import COSTLY_SECONDS, SETTINGS, environment_of_child, give_back_memory
-from config.serving.garbage import collect_seldom
+from config.server.memory_settings import (
+    COSTLY_SECONDS,
+    SETTINGS,
+    collect_seldom,
+    environment_of_child,
+    give_back_memory,
+)
 
 pytestmark = pytest.mark.finding("3a")
 

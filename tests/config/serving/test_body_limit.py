@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from config.http.body_size import WITHOUT_CREDENTIAL_BYTES, BodyTooLarge, LengthRequired, body_refusal
 from config.http.errors import DossierError
-from config.http.limits import WITHOUT_CREDENTIAL_BYTES, BodyTooLarge, LengthRequired, body_refusal
 from config.http.problems import Busy
-from config.serving import body_limit
-from config.serving.body_limit import BodyLimit
+from config.server import body_limit
+from config.server.body_limit import BodyLimit
 
 KEY = [(b"authorization", b"Bearer x")]
 SESSION = [(b"cookie", b"a=b; sessionid=x")]

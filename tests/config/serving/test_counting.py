@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from config.serving.counting import FOLDER, counting_together, counts_in_files
+from config.observability.metrics_files import FOLDER, counting_together, counts_in_files
 
 
 def test_one_process_counts_in_its_memory() -> None:

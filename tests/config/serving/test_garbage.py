@@ -5,7 +5,7 @@ import sys
 
 TOLD = """
 import gc
-from config.serving.garbage import THRESHOLDS, collect_seldom
+from config.server.memory_settings import THRESHOLDS, collect_seldom
 collect_seldom()
 assert gc.get_freeze_count() > 1000
 assert gc.get_threshold() == THRESHOLDS

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from config.http.problems import Busy
-from config.serving import heavy_lane, heavy_routes
-from config.serving.callers import Caller, Callers, credential_of
-from config.serving.front import Front, OpenGate
-from config.serving.heavy_lane import FRAME_BYTES, Application, HeavyLane, answer_one
-from config.serving.heavy_routes import HEAVY_BODY_BYTES, HeavyRoutes
-from config.serving.threads import HeavyAfterAll
+from config.server import heavy_lane, heavy_routes
+from config.server.admission import Front, OpenGate
+from config.server.callers import Caller, Callers, credential_of
+from config.server.heavy_lane import FRAME_BYTES, Application, HeavyLane, answer_one
+from config.server.heavy_routes import HEAVY_BODY_BYTES, HeavyRoutes
+from config.server.threaded_handler import HeavyAfterAll
 
 pytestmark = pytest.mark.finding("3b")
 

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from config.serving import http_protocol
-from config.serving.connections import Bounds
-from config.serving.http_protocol import MAX_HEAD_BYTES, MAX_HEADER_FIELDS
+from config.server import http_protocol
+from config.server.connections import Bounds
+from config.server.http_protocol import MAX_HEAD_BYTES, MAX_HEADER_FIELDS
 from tests.config.serving.bounded_server import LONG, PLENTY, answer, bounded_server, is_closed, received
 from tests.faults.processes import until
 

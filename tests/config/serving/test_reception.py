@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from config.serving.reception import READY, Reception
+from config.server.dispatcher import READY, Reception
 
 
 class WebProcess:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from config.serving import request_counts
-from config.serving.request_counts import (
+from config.server import request_counts
+from config.server.request_counts import (
     FILE,
     PLACES,
     PROBES,
@@ -22,7 +22,7 @@ from config.serving.request_counts import (
 pytestmark = pytest.mark.finding("3q")
 
 OTHER_PROCESS = """
-from config.serving.request_counts import RequestCounts
+from config.server.request_counts import RequestCounts
 counts = RequestCounts.of_environment()
 for _ in range(3):
     counts.begin("key:1", heavy=False)

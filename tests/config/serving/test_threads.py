@@ -13,10 +13,10 @@ from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpRe
 from django.test import override_settings
 from django.urls import path
 
-from config.http.arrival import arrived
 from config.http.cpu_budget import TooCostly, check_cpu
-from config.serving import threads
-from config.serving.threads import WHOLE_BYTES, HeavyAfterAll, ThreadedHandler
+from config.observability.request_context import arrived
+from config.server import threaded_handler
+from config.server.threaded_handler import WHOLE_BYTES, HeavyAfterAll, ThreadedHandler
 
 seen: list[str] = []
 BEGUN = time.monotonic()
@@ -144,10 +144,10 @@ def test_memory_goes_back_after_a_request_that_computed_for_long(
     handler: ThreadedHandler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given_back: list[str] = []
-    monkeypatch.setattr(threads, "give_back_memory", lambda _: given_back.append("all"))
-    monkeypatch.setattr(threads, "WORTH_SECONDS", 60)
+    monkeypatch.setattr(threaded_handler, "give_back_memory", lambda _: given_back.append("all"))
+    monkeypatch.setattr(threaded_handler, "WORTH_SECONDS", 60)
     ask(handler, "/told")
-    monkeypatch.setattr(threads, "WORTH_SECONDS", 0)
+    monkeypatch.setattr(threaded_handler, "WORTH_SECONDS", 0)
     ask(handler, "/told")
     handler._threads.shutdown(wait=True)
     assert given_back == ["all"]

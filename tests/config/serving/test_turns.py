@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from config.serving.turns import Turns
+from config.server.limiter import Turns
 
 
 def test_they_are_given_in_the_order_of_asking_and_few_at_a_time() -> None:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from config.serving.turns import Overtaken, Turns
+from config.server.limiter import Overtaken, Turns
 
 pytestmark = pytest.mark.finding("3b")
 

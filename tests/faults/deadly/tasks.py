@@ -3,7 +3,7 @@
 import os
 import signal
 
-from memories.jobs import Advance, job_kind
+from memories.jobs.services import Advance, job_kind
 from memories.models import Job
 
 

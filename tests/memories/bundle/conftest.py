@@ -7,10 +7,10 @@ import pytest
 from agents.models import Agent
 from agents.services import agent_create, daily_log_create
 from memories.services import MemoryFacts, facts_of, memories_create, memory_update
-from teams.files import file_save
 from teams.models import Team
 from teams.principal import SYSTEM
 from teams.services import team_create
+from teams.versioned_text.versioned_file import file_save
 
 EXACT = "---\r\nfront: matter\r\n---\r\n\r\n# Ünïcödé \u2028 \t\r\nno final newline  "
 MEMORIES = (

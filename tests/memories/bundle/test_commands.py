@@ -9,10 +9,10 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from agents.models import Agent
-from memories.bundle.scopes import scope_of_everything
+from memories.archive.sections import scope_of_everything
 from memories.models import Memory
-from teams.files import file_save
 from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_save
 from tests.archives import texts_in, zipped
 
 pytestmark = pytest.mark.django_db

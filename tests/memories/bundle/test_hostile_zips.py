@@ -8,10 +8,10 @@ from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZipFile, ZipInfo
 
 import pytest
 
-from memories.bundle import contents as limits
-from memories.bundle.contents import MAX_ENTRIES
-from memories.bundle.zip_reading import zip_contents
-from memories.importing import ImportRefused, NoText
+from memories.archive import contents as limits
+from memories.archive.contents import MAX_ENTRIES
+from memories.archive.zip_file import zip_contents
+from memories.imports.base import ImportRefused, NoText
 from tests.archives import packed
 
 KNOWN = ("agents", "teams")

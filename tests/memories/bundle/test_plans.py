@@ -6,17 +6,17 @@ import pytest
 
 from agents.models import Agent, AgentFile, DailyLog
 from config.http.errors import Conflict, NotFound
-from memories.bundle.applying import CHANGED_SINCE
-from memories.bundle.imports import KEPT, MOST_AT_ONCE, import_begin, import_for, import_show
-from memories.bundle.memory_values import memory_written
-from memories.bundle.scopes import scope_of_agent
-from memories.importing import ImportRefused
+from memories.archive.memory_markdown import memory_written
+from memories.archive.plan import CHANGED_SINCE
+from memories.archive.sections import scope_of_agent
+from memories.archive.services import KEPT, MOST_AT_ONCE, import_begin, import_for, import_show
+from memories.imports.base import ImportRefused
 from memories.models import ImportPlan, ImportStatus, Job, Memory, MemoryVersion
 from memories.services import MemoryFacts, memory_update
-from teams.files import file_save
-from teams.models import Role, Team, User
-from teams.principal import SYSTEM, Principal
+from teams.models import Team, User
+from teams.principal import SYSTEM, Principal, Role
 from teams.services import membership_set, team_create
+from teams.versioned_text.versioned_file import file_save
 from tests.archives import edited, packed, texts_in, zipped
 
 pytestmark = pytest.mark.django_db
@@ -279,7 +279,7 @@ def test_a_large_import_is_a_job(agent: Agent) -> None:
     assert begun.job.steps == MOST_AT_ONCE + 1
     before = Memory.objects.count()
     told: list[int] = []
-    from memories.bundle.imports import import_in_background
+    from memories.archive.services import import_in_background
 
     for _ in range(2):  # a job may be done twice
         import_in_background(Job.objects.get(), told.append)

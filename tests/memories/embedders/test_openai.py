@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memories.embedders import EmbedderFailed, EmbedderLate, embedder_named, waiting_at_most
-from memories.embedders.openai import MOST_CHARACTERS, MOST_TEXTS
+from memories.embeddings.base import EmbedderFailed, EmbedderLate, waiting_at_most
+from memories.embeddings.openai import MOST_CHARACTERS, MOST_TEXTS
+from memories.embeddings.registry import embedder_named
 from tests.assembly.external.endpoints import Endpoint, Handler, closed_port, giving, serving
 
 Behave = Callable[[Handler], None]

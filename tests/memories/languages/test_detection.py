@@ -3,8 +3,7 @@
 import pytest
 from django.db import connection
 
-from memories.languages import LANGUAGES, detected_language, languages_by_evidence
-from memories.languages.detection import READ_CHARACTERS, stop_words
+from memories.search.languages import LANGUAGES, READ_CHARACTERS, detected_language, languages_by_evidence, stop_words
 
 
 @pytest.mark.parametrize(

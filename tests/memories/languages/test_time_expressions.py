@@ -5,8 +5,8 @@ import datetime
 import pytest
 from django.db import connection
 
-from memories.languages import TIME_EXPRESSIONS
-from memories.retrieval.question import question_read
+from memories.search.question import question_read
+from memories.search.time_expressions import TIME_EXPRESSIONS
 
 TODAY = datetime.date(2023, 10, 25)  # a Wednesday
 

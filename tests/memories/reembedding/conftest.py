@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from memories.spaces import known_space, told_of
+from memories.embeddings.active_model import known_space, told_of
 
 
 @pytest.fixture(autouse=True)

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 
 from agents.models import Agent
-from memories.directions import embedded
-from memories.filling import DIRECTED
-from memories.indexing import document_split
+from memories.embeddings.active_model import Space, active_space
+from memories.embeddings.backfill import DIRECTED
+from memories.embeddings.indexing import document_split
+from memories.embeddings.vectors import embedded
 from memories.models import Document, Entity, Tool
 from memories.services import MemoryFacts, kept_create, memories_create
-from memories.spaces import Space, active_space
 from teams.models import Team
 from teams.principal import SYSTEM
 

@@ -6,7 +6,7 @@ from django.core.management import call_command
 from django.db import connections
 
 from agents.models import Agent
-from memories.indexing import embed_missing, reindex
+from memories.embeddings.indexing import embed_missing, reindex
 from teams.models import Team
 from teams.principal import SYSTEM
 from tests.memories.reembedding.rows import all_rows, assert_all_in, kept

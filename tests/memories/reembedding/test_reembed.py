@@ -9,16 +9,15 @@ from django.db import connection, connections
 
 from agents.models import Agent
 from assembly.records.change_counters import changes_of
-from memories.embedders import embedder_named
-from memories.indexing import embed_missing, reindex
+from config.db.migration_helpers import ORGANISATION
+from memories.embeddings.active_model import Space, active_space
+from memories.embeddings.indexing import embed_missing, reindex
+from memories.embeddings.reembedding import change_begun, index_name, one_at_a_time
+from memories.embeddings.registry import embedder_named
 from memories.models import EmbeddingSpace, Memory
-from memories.reembedding import change_begun, one_at_a_time
-from memories.reembedding.meaning_index import index_name
-from memories.retrieval.hits import BY_INDEX
-from memories.search import memories_find, topic_vector
+from memories.search.candidate_sql import BY_INDEX
+from memories.search.memory_search import memories_find, topic_vector
 from memories.services import MemoryFacts, memories_create, memory_update
-from memories.spaces import Space, active_space
-from teams.database import ORGANISATION
 from teams.models import Team
 from teams.principal import SYSTEM
 from tests.assembly.external.endpoints import Handler, closed_port, giving, serving
@@ -123,7 +122,7 @@ def test_what_cannot_be_is_said_and_nothing_is_begun(name: str, says: str, agent
 
 
 def test_only_one_changes_it(reembed: Reembed, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memories.reembedding.turn.PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr("memories.embeddings.reembedding.PATIENCE_SECONDS", 0.1)
     other = connections.create_connection("owner")
     with other.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(7301002)")

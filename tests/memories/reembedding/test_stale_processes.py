@@ -9,12 +9,15 @@ from django.db import connection, transaction
 from agents.models import Agent
 from assembly.pipeline.request import Asked
 from assembly.pipeline.service import assemble
-from memories.filling import fill
+from memories.embeddings.active_model import Space, active_space, known_space, told_of
+from memories.embeddings.backfill import fill
 from memories.models import Chunk, Memory, Tool
-from memories.retrieval import Weights, candidates, memories_search, passages_search, question_read
-from memories.search import memories_find, topic_vector
+from memories.search import candidates
+from memories.search.document_search import passages_search
+from memories.search.features import Weights
+from memories.search.memory_search import memories_find, memories_search, topic_vector
+from memories.search.question import question_read
 from memories.services import MemoryFacts, memory_create
-from memories.spaces import Space, active_space, known_space, told_of
 from teams.models import Team
 from teams.principal import SYSTEM
 from tests.assembly.conftest import NOW

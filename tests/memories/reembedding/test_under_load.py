@@ -13,15 +13,16 @@ from django.db import connection, transaction
 from agents.models import Agent
 from assembly.pipeline.request import Asked
 from assembly.pipeline.service import assemble
-from memories.directions import embedded
-from memories.filling import DIRECTED
-from memories.indexing import document_split
+from memories.embeddings.active_model import Space
+from memories.embeddings.backfill import DIRECTED
+from memories.embeddings.indexing import document_split
+from memories.embeddings.vectors import embedded
 from memories.models import Document, Entity, Memory, MemoryVersion
-from memories.retrieval import Weights, memories_search, question_read
-from memories.search import FoundMemory, memories_find, topic_vector
+from memories.search.features import Weights
+from memories.search.memory_search import FoundMemory, memories_find, memories_search, topic_vector
+from memories.search.question import question_read
 from memories.services import MemoryFacts, kept_create, kept_update, memories_create, memory_update
 from memories.services.document import documents_create
-from memories.spaces import Space
 from teams.models import Team
 from teams.principal import SYSTEM
 from tests.memories.reembedding.rows import TEXTS, assert_all_in, kept

@@ -4,7 +4,7 @@ import datetime
 
 import pytest
 
-from memories.retrieval.dates import YEARS_BACK, Days, days_in
+from memories.search.dates import YEARS_BACK, Days, days_in
 
 TODAY = datetime.date(2023, 10, 25)  # a Wednesday
 

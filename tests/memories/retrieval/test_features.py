@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from agents.models import Agent
-from memories.embedding import embed
+from memories.embeddings.wordllama import embed
 from memories.models import Memory
-from memories.retrieval import ids_of, measured_rows, question_read
-from memories.retrieval.features import KINSHIP
-from memories.search import topic_vector
+from memories.search.features import KINSHIP
+from memories.search.memory_search import measured_rows, topic_vector
+from memories.search.question import question_read
+from memories.search.row_format import ids_of
 from memories.services import MemoryFacts, memories_create
 from teams.principal import SYSTEM
 

@@ -8,9 +8,9 @@ from django.db import connection
 
 from agents.models import Agent
 from memories.models import Entity, Memory, MemoryVersion
-from memories.retrieval import ids_of, measured_rows, question_read
-from memories.retrieval.rows import TIME_WORDS, Search
-from memories.retrieval.terms import Terms, terms_read
+from memories.search.memory_search import measured_rows
+from memories.search.question import Terms, question_read, terms_read
+from memories.search.row_format import TIME_WORDS, Search, ids_of
 from memories.services import MemoryFacts, memories_create, memory_update
 from memories.services.memory import facts_of
 from teams.principal import SYSTEM

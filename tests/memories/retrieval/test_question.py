@@ -4,7 +4,7 @@ import datetime
 
 import pytest
 
-from memories.retrieval.question import MAX_NAMES, names_in, question_read
+from memories.search.question import MAX_NAMES, names_in, question_read
 
 TODAY = datetime.date(2023, 10, 25)
 

@@ -6,10 +6,9 @@ import random
 import numpy as np
 import pytest
 
-from memories.retrieval.question import Question
-from memories.retrieval.rarity import Rarity, rarity_of
-from memories.retrieval.rows import LAYOUT, Columns, Search
-from memories.retrieval.terms import Terms
+from memories.search.question import Question, Terms
+from memories.search.row_format import LAYOUT, Columns, Search
+from memories.search.term_statistics import Rarity, rarity_of
 from teams.models import Team
 
 SEARCH = Search("team_id", Team().pk, Question("", None), Terms(("'frequent'", "'rare'", "'unknown'")))

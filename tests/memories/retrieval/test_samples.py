@@ -10,11 +10,11 @@ from django.db import connection
 
 from agents.models import Agent
 from memories.models import Entity, Memory
-from memories.retrieval import candidates, question_read, samples
-from memories.retrieval.rarity import rarity_by_sample
-from memories.retrieval.rows import Search
-from memories.retrieval.samples import Sample, sample_kept, sample_of
-from memories.retrieval.terms import terms_read
+from memories.search import candidates, owner_sample
+from memories.search.owner_sample import Sample, sample_kept, sample_of
+from memories.search.question import question_read, terms_read
+from memories.search.row_format import Search
+from memories.search.term_statistics import rarity_by_sample
 from memories.services import MemoryFacts, memories_create
 from teams.principal import SYSTEM
 
@@ -89,7 +89,7 @@ def test_an_entity_is_as_frequent_as_its_commonest_name(agent: Agent) -> None:
 
 @pytest.mark.usefixtures("memories")
 def test_a_part_tells_about_how_many_there_are_and_when(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(samples, "ROWS", 100)
+    monkeypatch.setattr(owner_sample, "ROWS", 100)
     sample = sampled(agent)
     assert len(sample.rows) == 100
     assert sample.owned == pytest.approx(300, rel=0.4)  # four standard deviations
@@ -101,7 +101,7 @@ def test_a_part_tells_about_how_many_there_are_and_when(agent: Agent, monkeypatc
 
 
 def test_of_long_memories_fewer_are_read(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(samples, "BYTES", 20_000)
+    monkeypatch.setattr(owner_sample, "BYTES", 20_000)
     remember(agent, *["tea " * 250] * 60)
     sample = sampled(agent)
     assert len(sample.rows) == 20
@@ -127,10 +127,10 @@ class TestHowLongItIsKept:
         self, agent: Agent, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         now = [0.0]
-        monkeypatch.setattr(samples, "_kept", TTLCache(8, samples.LIFETIME_SECONDS, timer=lambda: now[0]))
+        monkeypatch.setattr(owner_sample, "_kept", TTLCache(8, owner_sample.LIFETIME_SECONDS, timer=lambda: now[0]))
         first = sampled(agent)
         remember(agent, *["milk"] * 50)
-        now[0] = samples.LIFETIME_SECONDS - 1
+        now[0] = owner_sample.LIFETIME_SECONDS - 1
         assert sample_kept(agent.pk) is first
         now[0] += 1
         assert sample_kept(agent.pk) is None

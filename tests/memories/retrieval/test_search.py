@@ -8,17 +8,11 @@ import pytest
 
 from agents.models import Agent
 from memories.models import Entity, Memory
-from memories.retrieval import (
-    Weights,
-    candidates,
-    finding,
-    ids_of,
-    measured_rows,
-    memories_search,
-    question_read,
-    samples,
-)
-from memories.search import FoundMemory, topic_vector
+from memories.search import candidates, memory_search, owner_sample
+from memories.search.features import Weights
+from memories.search.memory_search import FoundMemory, measured_rows, memories_search, topic_vector
+from memories.search.question import question_read
+from memories.search.row_format import ids_of
 from memories.services import MemoryFacts, Owner, memories_create, memory_update
 from memories.services.memory import facts_of
 from teams.models import Team
@@ -170,8 +164,8 @@ class TestOfVeryMany:
         monkeypatch.setattr(candidates, "VISIT", visit)
         monkeypatch.setattr(candidates, "EXACT_ROWS", 10)
         monkeypatch.setattr(candidates, "NEWEST", 10)
-        of = samples.sample_of
-        monkeypatch.setattr(finding, "sample_of", lambda *given: replace(of(*given), rows_in_table=rows_in_table))
+        of = owner_sample.sample_of
+        monkeypatch.setattr(memory_search, "sample_of", lambda *given: replace(of(*given), rows_in_table=rows_in_table))
 
     @pytest.fixture
     def memories(self, agent: Agent) -> list[Memory]:
@@ -224,7 +218,7 @@ class TestOfVeryMany:
         remember(
             agent, *["Ben: The code is long."] * 12, "Ben: Where is the code for QX-17?", "Ada: It is Ada's since May."
         )
-        monkeypatch.setattr(samples, "ROWS", 8)
+        monkeypatch.setattr(owner_sample, "ROWS", 8)
         found = find(agent, question, limit=13)
         monkeypatch.setattr(candidates, "EXACT_ROWS", 1_000)
         exact = {memory.id: MARKED & memory.measures.keys() for memory in find(agent, question)}

@@ -5,9 +5,8 @@ import datetime
 import numpy as np
 import pytest
 
-from memories.retrieval.dating import date_of
-from memories.retrieval.rows import EPOCH, LAYOUT, Columns
-from memories.retrieval.stretches import LENGTH, MOST, best_of_stretches, hopeful
+from memories.search.day_windows import LENGTH, MOST, best_of_stretches, date_of, hopeful
+from memories.search.row_format import EPOCH, LAYOUT, Columns
 
 MORNING = datetime.datetime(2026, 11, 21, 9, tzinfo=datetime.UTC)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teams.differences.alignment import Span, aligned
+from teams.text_diff.alignment import Span, aligned
 from tests.teams.differences.texts import calm
 
 UNITS = st.lists(st.integers(0, 6), max_size=25)

@@ -3,10 +3,11 @@
 import pytest
 from hypothesis import given
 
-from teams.differences import Run, comparison, difference, texts
-from teams.differences.alignment import MOST_LINES
-from teams.differences.comparison import compared, summary_of
-from teams.differences.words import runs_of, tokens_of
+from teams.text_diff import comparison
+from teams.text_diff import difference as texts
+from teams.text_diff.alignment import MOST_LINES
+from teams.text_diff.comparison import compared, summary_of
+from teams.text_diff.difference import Run, difference, runs_of, tokens_of
 from tests.costly_inputs import comparisons
 from tests.teams.differences.texts import any_texts, calm, prose
 

@@ -6,8 +6,7 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import given
 
-from teams.differences import rendered_difference
-from teams.differences.rendering import rendered_comparison
+from teams.text_diff.html_diff import rendered_comparison, rendered_difference
 from tests.teams.differences.texts import any_texts, calm
 
 SAID = re.compile(r'<span class="visually-hidden">[^<]*</span>')

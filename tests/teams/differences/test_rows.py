@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given
 
-from teams.differences import difference
-from teams.differences.comparison import compared
-from teams.differences.rows import LONGEST, MOST_CHANGES, MOST_RUNS, places_of
+from teams.text_diff.comparison import compared
+from teams.text_diff.difference import difference
+from teams.text_diff.rows import LONGEST, MOST_CHANGES, MOST_RUNS, places_of
 from tests.teams.differences.texts import any_texts, calm
 
 

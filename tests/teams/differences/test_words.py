@@ -2,7 +2,7 @@
 
 import pytest
 
-from teams.differences.words import runs_of, tokens_of
+from teams.text_diff.difference import runs_of, tokens_of
 
 
 def drawn(old: str, new: str) -> str:

@@ -15,7 +15,7 @@ from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
-from memories.sweeping import delete_expired_sign_ins
+from memories.jobs.periodic import delete_expired_sign_ins
 from teams.models import BrowserSession, User
 from teams.people import person_password_renew, person_update
 from teams.sign_in.session_store import SessionStore

@@ -1,0 +1,1 @@
+"""The database engine that settings name: PostgreSQL with prepared statements."""

@@ -1,0 +1,1 @@
+"""Requests to other servers, with limits and without access to private networks."""

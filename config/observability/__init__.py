@@ -1,0 +1,1 @@
+"""Logs, traces, metrics, and what the current request is."""

@@ -1,0 +1,126 @@
+"""`/metrics`: what the web processes of this `serve` counted, in the text format of Prometheus."""
+
+import hmac
+import ipaddress
+import math
+from collections.abc import Iterable, Iterator
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.db import OperationalError
+from django.db.models import Count
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_safe
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, disable_created_metrics, generate_latest
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+from psycopg_pool import PoolTimeout
+
+import assembly.pipeline.telemetry  # noqa: F401 - registers what it counts, also before the first context is assembled
+from assembly.records.followers import queue_now
+from config.http.problems import page_not_found
+from config.observability.metrics_files import counts_in_files
+from memories.jobs.services import UNFINISHED
+from memories.models import Job
+
+OF_PROXIES = ("X-Forwarded", "X-Real-Ip", "Forwarded", "Via")
+
+HIT_RATIO = "memory_cache_hit_ratio"
+
+disable_created_metrics()  # type: ignore[no-untyped-call]
+
+
+@csrf_exempt  # who may not read it is told that it is not there, whatever the method
+@login_not_required
+def metrics(request: HttpRequest) -> HttpResponse:
+    """For who knows METRICS_TOKEN; where none is set, for this very machine."""
+    return _document(request) if _may_read(request) else page_not_found(request, Http404())
+
+
+@require_safe
+def _document(_: HttpRequest) -> HttpResponse:
+    text = generate_latest(_together() if counts_in_files() else REGISTRY)
+    waiting = generate_latest(_registry(_Jobs(), _NewRecords()))
+    return HttpResponse(text + waiting, content_type=CONTENT_TYPE_LATEST)
+
+
+def _may_read(request: HttpRequest) -> bool:
+    if settings.METRICS_TOKEN:
+        expected = f"Bearer {settings.METRICS_TOKEN}"
+        return hmac.compare_digest(request.headers.get("Authorization", "").encode(), expected.encode())
+    return _is_loopback(request.META.get("REMOTE_ADDR", "")) and not any(
+        name.startswith(OF_PROXIES) for name in request.headers
+    )
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return False
+
+
+def _together() -> CollectorRegistry:
+    return _registry(_OfAllProcesses())
+
+
+def _registry(*collectors: Collector) -> CollectorRegistry:
+    registry = CollectorRegistry()
+    for collector in collectors:
+        registry.register(collector)
+    return registry
+
+
+class _OfAllProcesses(Collector):
+    """Sums over the web processes, of those that died, too. A ratio is none of sums: it comes from what it is of."""
+
+    def collect(self) -> Iterator[Metric]:
+        families = list(MultiProcessCollector(None).collect())  # type: ignore[no-untyped-call]
+        yield from (family for family in families if family.name != HIT_RATIO)
+        yield _hit_ratio(families)
+
+
+def _hit_ratio(families: Iterable[Metric]) -> Metric:
+    found = {
+        sample.labels["result"]: sample.value
+        for family in families
+        for sample in family.samples
+        if sample.name == "memory_cache_lookups_total"
+    }
+    lookups, hits = sum(found.values()), found.get("hit", 0.0)
+    words = "Hits per lookup since the web processes began; NaN before the first."
+    return GaugeMetricFamily(HIT_RATIO, words, value=hits / lookups if lookups else math.nan)
+
+
+class _Jobs(Collector):
+    """One query, of an index that holds unfinished jobs alone. A database that is away hides no other metric."""
+
+    def collect(self) -> Iterator[Metric]:
+        family = GaugeMetricFamily("memory_jobs", "Jobs that are not done yet, of all processes.", labels=["status"])
+        jobs = Job.objects.filter(status__in=UNFINISHED).order_by().values_list("status").annotate(Count("id"))
+        try:
+            found = dict(jobs)
+        except (OperationalError, PoolTimeout):
+            return
+        for status in UNFINISHED:
+            family.add_metric([status.value], found.get(status, 0))
+        yield family
+
+
+class _NewRecords(Collector):
+    """One query of a queue that is empty within seconds, where a worker runs."""
+
+    def collect(self) -> Iterator[Metric]:
+        try:
+            queue = queue_now()
+        except (OperationalError, PoolTimeout):
+            return
+        words = "Records of contexts that are not sealed, counted and watched yet; parked: given up until another try."
+        family = GaugeMetricFamily("memory_new_records", words, labels=["status"])
+        family.add_metric(["waiting"], queue.waiting)
+        family.add_metric(["parked"], queue.parked)
+        yield family
+        age = "Since when the oldest of those that wait is there; 0 where none waits."
+        yield GaugeMetricFamily("memory_new_records_oldest_seconds", age, value=queue.oldest_seconds)

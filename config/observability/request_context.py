@@ -1,0 +1,66 @@
+"""When the request at hand came in: what waits for its turn has as much less time left to be answered in.
+
+The request at hand, for those who are not given it: log lines say which request they belong to.
+"""
+
+from contextvars import ContextVar
+from time import monotonic
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils.functional import LazyObject
+
+_ARRIVED: ContextVar[float] = ContextVar("arrived")
+
+
+def arrived_now() -> None:
+    """Note that a request is there. For whoever takes it in, before it waits for anything."""
+    _ARRIVED.set(monotonic())
+
+
+def arrived() -> float:
+    """By the monotonic clock, in seconds. Where nobody asked over HTTP: now."""
+    return _ARRIVED.get(None) or monotonic()
+
+
+UNMATCHED = "unmatched"
+"""The route of an address that leads to no view."""
+
+CURRENT: ContextVar[HttpRequest | None] = ContextVar("request", default=None)
+
+
+def request_facts(request: HttpRequest) -> dict[str, str]:
+    """Its id, its route, and the ref of who asks as far as that is known by now: nothing that anybody wrote."""
+    facts = {"request_id": getattr(request, "request_id", ""), "route": route_of(request)}
+    principal = _principal_ref(request)
+    return facts | {"principal": principal} if principal else facts
+
+
+def route_of(request: HttpRequest) -> str:
+    """The pattern that its address fits, `/agents/<slug:slug>/`, never the address itself."""
+    return f"/{request.resolver_match.route}" if request.resolver_match else UNMATCHED
+
+
+def facts_of_caller(request: HttpRequest) -> dict[str, Any]:
+    """Return who asked, in plain texts: `principal` is the ref, "" for nobody; `kind`, `agent` and `teams` are those of
+    the Principal. Empty where nobody needed to know."""
+    user = request.__dict__.get("user")
+    if isinstance(user, LazyObject) and "_cached_user" not in request.__dict__:
+        return {}
+    principal = _principal(request)
+    if not getattr(principal, "ref", ""):
+        return {"principal": ""}
+    agent = principal.agent_id
+    teams = sorted(map(str, principal.team_ids))
+    return {"principal": principal.ref, "kind": principal.kind, "agent": str(agent or ""), "teams": teams}
+
+
+def _principal_ref(request: HttpRequest) -> str:
+    return getattr(_principal(request), "ref", "")
+
+
+def _principal(request: HttpRequest) -> Any:
+    """The API puts the Principal itself in the place of the user. A person that nobody asked for is not loaded."""
+    user = request.__dict__.get("user")
+    known = request.__dict__.get("_cached_user") if isinstance(user, LazyObject) else user
+    return getattr(known, "principal", known)

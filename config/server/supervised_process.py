@@ -1,0 +1,167 @@
+"""A child process that is kept: started again when it dies, ended when it is no longer wanted.
+
+The process of the heavy lane, as its parent sees it, and the folder that the processes of one `serve` share.
+
+A process that answers requests, as its parent keeps it.
+"""
+
+import logging
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.conf import settings
+
+from config.server.memory_settings import environment_of_child
+
+WATCH_SECONDS = 0.2
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 30.0  # before it is started again; doubled while it dies at once
+LIVED_SECONDS = 30.0
+STOP_SECONDS = 20.0  # then it is killed
+
+logger = logging.getLogger(__name__)
+
+
+class KeptProcess(ABC):
+    """A child that a thread of ours looks after. Each kind knows how to start one, and how that notices our own end."""
+
+    harmless_codes: frozenset[int] = frozenset()
+    """Exit codes after which another one is started at once, without a word."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._keep, name=f"{name} process", daemon=True)
+
+    @abstractmethod
+    def spawn(self) -> subprocess.Popen[bytes]:
+        """Start one. It should be in a session of its own, so that Ctrl-C reaches it through us."""
+
+    def ended(self) -> None:  # noqa: B027 - most kinds leave nothing behind
+        """Clean up after one that ended. By itself, nothing."""
+
+    def start(self) -> None:
+        """Keep one running from now on."""
+        self._thread.start()
+
+    def ask_to_stop(self) -> None:
+        """It is to finish what it is at, and to end."""
+        self._ended.set()
+
+    def stop(self) -> None:
+        """Return when it is gone; also where none was started."""
+        self.ask_to_stop()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def _keep(self) -> None:
+        pause = FIRST_PAUSE_SECONDS
+        while not self._ended.is_set():
+            started = time.monotonic()
+            code = self._run()
+            self.ended()
+            if self._ended.is_set():
+                return
+            if code in self.harmless_codes:
+                continue
+            pause = FIRST_PAUSE_SECONDS if time.monotonic() - started > LIVED_SECONDS else pause
+            logger.warning("the %s ended with code %d: starting another in %.0f s", self._name, code, pause)
+            self._ended.wait(pause)
+            pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+
+    def _run(self) -> int:
+        """The exit code of one process, ended by itself or by us."""
+        with self.spawn() as process:
+            while process.poll() is None and not self._ended.wait(WATCH_SECONDS):
+                pass
+            if process.poll() is None:
+                _end(process)
+        return process.returncode
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+
+
+SOCKET = "DOSSIER_HEAVY_SOCKET"
+"""The variable that tells web processes where the heavy lane is."""
+RENEWED = 75
+"""The exit code of a heavy process that gives back memory: another one takes its place at once."""
+
+
+@contextmanager
+def shared_folder() -> Iterator[Path]:
+    """Make a folder for sockets and counts that nobody else may enter; it goes with the block."""
+    with tempfile.TemporaryDirectory(prefix="dossier-serve-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def heavy_socket(folder: Path) -> Path:
+    """Return the socket of the heavy lane in the folder."""
+    return folder / "heavy.sock"
+
+
+class HeavyProcess(KeptProcess):
+    """A child that runs `manage.py heavy`. It reads its input, which ends with us, by SIGKILL too."""
+
+    harmless_codes = frozenset({RENEWED})
+
+    def __init__(self, socket: Path, variables: Mapping[str, str]) -> None:
+        super().__init__("heavy process")
+        program = Path(settings.BASE_DIR) / "manage.py"
+        self._command = [sys.executable, str(program), "heavy", f"--socket={socket}"]
+        self._environment = environment_of_child(variables)
+
+    def spawn(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            self._command,
+            env=self._environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+
+class WebProcess(KeptProcess):
+    """A child that runs `manage.py web`. Nothing is forked that holds connections or threads: it begins anew.
+
+    Its connections come through a line, whose end it notices when we are gone, by SIGKILL too.
+    """
+
+    def __init__(
+        self, admit: Callable[[socket.socket], None], variables: Mapping[str, str], gone: Callable[[], None]
+    ) -> None:
+        """`admit` gets our end of each line; the variables are added to the environment; `gone` is called when one
+        ended."""
+        super().__init__("web process")
+        self._admit = admit
+        self._variables = variables
+        self._gone = gone
+
+    def spawn(self) -> subprocess.Popen[bytes]:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            program, number = Path(settings.BASE_DIR) / "manage.py", theirs.fileno()
+            process = subprocess.Popen(
+                [sys.executable, str(program), "web", f"--line={number}"],
+                env=environment_of_child(self._variables),
+                pass_fds=[number],
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        self._admit(ours)
+        return process
+
+    def ended(self) -> None:
+        self._gone()

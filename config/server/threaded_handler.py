@@ -1,0 +1,208 @@
+"""Django as an ASGI application of which each request is answered by one thread, from its first middleware to its last.
+
+Django's own handler begins a thread for each request and changes between it and the event loop again and again. Here a
+request changes once to a thread that is there already and once back, and waits for its turn where all are busy.
+"""
+
+import asyncio
+import contextvars
+from collections.abc import AsyncIterator, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from functools import partial
+from threading import Barrier, get_ident
+from time import clock_gettime, pthread_getcpuclockid, thread_time
+from typing import IO, Any, NamedTuple, cast
+
+from django.core import signals
+from django.core.exceptions import RequestAborted
+from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.http import HttpResponseBase
+from django.urls import set_script_prefix
+
+from config.observability.request_context import arrived_now, facts_of_caller
+from config.server.limiter import Overtaken, Turns
+from config.server.memory_settings import WORTH_SECONDS, give_back_memory
+
+AT_ONCE = 1
+"""Requests of one process that are under way. With two, each takes longer and no more are answered (`make bench
+ONLY=deadline`, `ONLY=http_assembly`); for more at once there are more processes."""
+COUNTED_SECONDS = 0.25
+"""So long a request counts as under way. Few compute for as long; who waits for a server of others may take seconds."""
+
+THREADS_OF_ONE = 0.75
+"""Share of the threads that requests of one caller may have: those that hang leave some to the others."""
+WHOLE_BYTES = 1_000_000
+"""A file up to this size is sent in one piece."""
+
+
+COMPUTING_SECONDS = 0.15
+"""Processor time after which a request that takes long is one that computes."""
+
+
+class HeavyAfterAll(Exception):
+    """A request was not answered, because its caller computes too much in this process. Its body was read."""
+
+    def __init__(self, body: bytes) -> None:
+        super().__init__()
+        self.body = body
+
+
+class Answer(NamedTuple):
+    """A response as ASGI sends it: a body, or the `rest` that is read while it is sent."""
+
+    status: int
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+    rest: "Rest | None" = None
+
+
+class Rest(NamedTuple):
+    """The pieces of a body that is sent as it is made, and what is to be closed after the last."""
+
+    pieces: Iterator[bytes]
+    response: HttpResponseBase
+
+
+class ThreadedHandler(ASGIHandler):
+    """Django's handler with synchronous middleware and at most so many requests at once; others wait in their order."""
+
+    def __init__(self, threads: int, turns: Turns | None = None) -> None:
+        super().__init__()
+        self.load_middleware(is_async=False)
+        self._threads = _begun(threads)
+        self._turns = turns or Turns(AT_ONCE, COUNTED_SECONDS, most_each=max(1, int(THREADS_OF_ONE * threads)))
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Read the request, have it answered, send the answer. Raises ValueError for what is no request.
+
+        `scope["caller"]` says in whose turn; `scope["facts"]` says afterwards who it was and what it cost.
+        Where there is `scope["on_long"]`, another process can answer the request: it is called when the request was
+        stopped after its `scope["cpu_seconds"]`. Raises HeavyAfterAll then, and where the request would wait behind a
+        long one of its caller.
+        """
+        if scope["type"] != "http":
+            raise ValueError(f"Dossier has no pages for {scope['type']}.")
+        try:
+            body = await self.read_body(receive)
+        except RequestAborted:
+            return
+        whole = b""
+        if "cpu_seconds" in scope:  # it may be needed again, and Django closes the file that it has read
+            whole = body.read()
+            body.seek(0)
+        arrived_now()
+        answering = partial(contextvars.copy_context().run, self._answer, scope, body)
+        async with self._turn(scope, body):
+            answer = await _finished(asyncio.get_running_loop().run_in_executor(self._threads, answering))
+        if answer is None:
+            self._threads.submit(give_back_memory)
+            raise HeavyAfterAll(whole)
+        try:
+            await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
+            await send({"type": "http.response.body", "body": answer.body, "more_body": answer.rest is not None})
+            if answer.rest:
+                await self._send_rest(answer.rest, send)
+        finally:
+            del body, answering, answer
+            if (seconds := scope["facts"]["seconds"]) > WORTH_SECONDS:
+                self._threads.submit(give_back_memory, seconds)
+
+    @asynccontextmanager
+    async def _turn(self, scope: Any, body: IO[bytes]) -> AsyncIterator[None]:
+        """Within, the request may be answered. Raises HeavyAfterAll where another process had better do it."""
+        movable, begun = "on_long" in scope, False
+        computing = partial(_is_computing, scope)
+        try:
+            async with self._turns.one(scope.get("caller", ""), is_computing=computing, movable=movable):
+                begun = True
+                yield
+        except Overtaken:
+            if begun:
+                raise
+            with body:
+                raise HeavyAfterAll(body.read()) from None
+
+    async def _send_rest(self, rest: Rest, send: Any) -> None:
+        """One piece after the other, so that no more of a large file is held than one; the threads read them."""
+        loop = asyncio.get_running_loop()
+        try:
+            while (piece := await loop.run_in_executor(self._threads, next, rest.pieces, b"")) != b"":
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            await loop.run_in_executor(self._threads, rest.response.close)
+
+    def _answer(self, scope: Any, body: IO[bytes]) -> Answer | None:
+        """Return the answer, None where the request was stopped to be answered elsewhere."""
+        begun = thread_time()
+        scope["thread"] = pthread_getcpuclockid(get_ident()), begun
+        try:
+            return self._answer_request(scope, body)
+        finally:
+            scope.setdefault("facts", {})["seconds"] = thread_time() - begun
+
+    def _answer_request(self, scope: Any, body: IO[bytes]) -> Answer | None:
+        with body:
+            set_script_prefix(get_script_prefix(scope))
+            signals.request_started.send(sender=self.__class__, scope=scope)
+            response = self._response(scope, body)
+            if scope.pop("was_stopped", False):
+                scope["on_long"]()
+                response.close()
+                return None
+            if _is_large(response):
+                # The connections of this thread are done with; what is sent later comes from a file.
+                signals.request_finished.send(sender=self.__class__)
+                return Answer(response.status_code, _headers(response), b"", Rest(iter(_chunks(response)), response))
+            try:
+                return Answer(response.status_code, _headers(response), b"".join(_chunks(response)))
+            finally:
+                response.close()  # tells those who wait for the end of the request, such as Django's connections
+
+    def _response(self, scope: Any, body: IO[bytes]) -> HttpResponseBase:
+        request, refusal = self.create_request(scope, body)
+        if request is None:
+            return cast("HttpResponseBase", refusal)
+        response = self.get_response(request)
+        scope["facts"] = facts_of_caller(request)
+        return response
+
+
+def _is_computing(scope: Any) -> bool:
+    """Whether the request has computed for long by now, and not waited for others."""
+    clock, begun = scope.get("thread", (None, 0.0))
+    return clock is not None and clock_gettime(clock) - begun >= COMPUTING_SECONDS
+
+
+async def _finished(work: "asyncio.Future[Answer | None]") -> Answer | None:
+    """The result. Where the one who waits is cancelled, the thread goes on: so long it is under way."""
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        await asyncio.wait([work])
+        raise
+
+
+def _begun(threads: int) -> ThreadPoolExecutor:
+    """A pool whose threads are all there, so that no request waits for one to begin."""
+    pool, together = ThreadPoolExecutor(threads, thread_name_prefix="request"), Barrier(threads + 1)
+    for _ in range(threads):
+        pool.submit(together.wait)
+    together.wait()
+    return pool
+
+
+def _headers(response: HttpResponseBase) -> list[tuple[bytes, bytes]]:
+    plain = [(name.encode("ascii"), value.encode("latin1")) for name, value in response.items()]
+    cookies = [(b"Set-Cookie", cookie.OutputString().encode("ascii")) for cookie in response.cookies.values()]
+    return plain + cookies
+
+
+def _chunks(response: HttpResponseBase) -> Iterable[bytes]:
+    return response if not response.streaming else response.streaming_content  # type: ignore[attr-defined]
+
+
+def _is_large(response: HttpResponseBase) -> bool:
+    """Whether the response is a file that is better read while it is sent."""
+    return response.streaming and int(response.headers.get("Content-Length", 0)) > WHOLE_BYTES

@@ -1,0 +1,200 @@
+"""The OpenAPI document of the things that an agent keeps: the same operations for every noun.
+
+REST: the things that an agent keeps: one implementation, told which noun it serves.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, ClassVar, cast
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agents.access import agent_for
+from config.http.errors import Conflict
+from config.http.etags import etag
+from config.http.idempotency import idempotent
+from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE, ApiSchema
+from config.http.serializers import StrictSerializer
+from memories.api.events import SESSIONS
+from memories.api.item_kinds import Noun
+from memories.models import Memory
+from memories.models.agent_item import Kept
+from memories.services import Flawed, kept_delete
+from teams.api.serializers import page_serializer
+from teams.api.view import ApiView
+from teams.principal import Action
+from teams.versioned_text.api import VersionedView
+
+MAX_ITEMS = 1_000
+
+
+class BatchSerializer(serializers.Serializer[Any]):
+    """What a batch did. `ids` are in the order of the items; null stands for one passed over."""
+
+    created = serializers.IntegerField()
+    passed_over = serializers.IntegerField(help_text="Those whose external id was there already.")
+    ids = serializers.ListField(child=serializers.UUIDField(allow_null=True))
+
+
+@cache  # the same class each time, so that the document has one component for it
+def items_serializer(item: type[StrictSerializer]) -> type[StrictSerializer]:
+    """`{items}`: what a batch takes."""
+    name = item.__name__.replace("CreateSerializer", "BatchSerializer")
+    items: Any = serializers.ListSerializer(child=item(), min_length=1, max_length=MAX_ITEMS)
+    return type(name, (StrictSerializer,), {"items": items})
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What one method takes and gives, as drf-spectacular's `extend_schema` names it."""
+
+    responses: Any
+    request: Any = None
+    parameters: list[OpenApiParameter] = field(default_factory=list)
+
+
+def list_operations(noun: Noun) -> dict[str, Operation]:
+    """Of all things: read them page by page, make one."""
+    filters = [
+        OpenApiParameter(name, filter_.schema, description=filter_.description)
+        for name, filter_ in noun.filters.items()
+    ]
+    return {
+        "GET": Operation(page_serializer(noun.listed), parameters=[*filters, *PAGE]),
+        "POST": Operation({201: noun.document}, noun.create, [ETAG, LOCATION]),
+    }
+
+
+def detail_operations(noun: Noun) -> dict[str, Operation]:
+    """Of one thing."""
+    return {
+        "GET": Operation(noun.document, parameters=[ETAG, IF_NONE_MATCH]),
+        "PATCH": Operation(noun.document, noun.update, [ETAG, IF_MATCH]),
+        "DELETE": Operation({204: None}, parameters=[IF_MATCH]),
+    }
+
+
+def batch_operations(noun: Noun) -> dict[str, Operation]:
+    """Of several things at once."""
+    return {"POST": Operation({201: BatchSerializer}, items_serializer(noun.create))}
+
+
+class KeptSchema(ApiSchema):
+    """Describes a view by its noun. The docstrings of its methods may say {name} and {word} of the noun."""
+
+    def __init__(self, operations: Callable[[Noun], dict[str, Operation]]) -> None:
+        super().__init__()
+        self.operations = operations
+
+    @property
+    def noun(self) -> Noun:
+        return cast("Noun", self.view.noun)  # type: ignore[attr-defined]  # DRF knows no view of ours
+
+    @property
+    def operation(self) -> Operation:
+        return self.operations(self.noun)[self.method]
+
+    def get_description(self) -> str:  # type: ignore[override]  # as drf-spectacular does itself
+        return super().get_description().format(name=self.noun.name, word=self.noun.word)
+
+    def get_override_parameters(self) -> list[Any]:
+        return self.operation.parameters
+
+    def get_request_serializer(self) -> Any:
+        return self.operation.request
+
+    def get_response_serializers(self) -> Any:
+        return self.operation.responses
+
+
+class KeptList(ApiView):
+    noun: ClassVar[Noun] = SESSIONS
+    schema = KeptSchema(list_operations)
+
+    def get(self, request: Request, slug: str) -> Response:
+        """The agent's {name}, newest first."""
+        query = self.query(*self.noun.filters, "cursor", "limit")
+        things = self.noun.list_of(agent_for(self.principal, slug), query)
+        return self.page(things, lambda thing: dict(self.noun.listed(thing).data), self.noun.order, query=query)
+
+    @idempotent
+    def post(self, request: Request, slug: str) -> Response:
+        """A new {word} of the agent."""
+        self.query()
+        agent = agent_for(self.principal, slug, Action.WRITE)
+        facts = self.validated(self.noun.create)
+        created = self.noun.creates(agent=agent, facts=[facts], principal=self.principal)
+        if not created:
+            raise Conflict(f"The agent has a {self.noun.word} with this external id already. Change that one instead.")
+        [thing] = created
+        headers = {"Location": f"{request.path}/{thing.id}", "ETag": etag(thing.version)}
+        return Response(self.noun.document(thing).data, status.HTTP_201_CREATED, headers=headers)
+
+
+class KeptDetail(VersionedView):
+    noun: ClassVar[Noun] = SESSIONS
+    schema = KeptSchema(detail_operations)
+
+    def document_of(self, thing: Any) -> dict[str, Any]:
+        return dict(self.noun.document(thing).data)
+
+    def get(self, request: Request, slug: str, id_: UUID) -> Response:
+        """The {word}."""
+        self.query()
+        return self.answer_if_newer(self.noun.thing_for(agent_for(self.principal, slug), id_))
+
+    def patch(self, request: Request, slug: str, id_: UUID) -> Response:
+        """Change the {word}; what changes nothing makes no version. What is not named stays as it is."""
+        self.query()
+        thing = self.noun.thing_for(agent_for(self.principal, slug, Action.WRITE), id_)
+        expected = self.expected(thing)
+        changes = self.validated(self.noun.update)
+        saved = self.noun.updates(thing=thing, expected_version=expected, changes=changes, principal=self.principal)
+        return self.answer(saved)
+
+    def delete(self, request: Request, slug: str, id_: UUID) -> Response:
+        """Delete the {word} and what hangs on it. Assemblies that used it keep its text in their record."""
+        self.query()
+        thing = self.noun.thing_for(agent_for(self.principal, slug, Action.WRITE), id_)
+        self.check_if_match(thing)
+        kept_delete(thing=thing, principal=self.principal)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class KeptBatch(ApiView):
+    noun: ClassVar[Noun] = SESSIONS
+    schema = KeptSchema(batch_operations)
+
+    @idempotent
+    def post(self, request: Request, slug: str) -> Response:
+        """Several new {name} at once, all or none. Those whose external id is there already are passed over."""
+        self.query()
+        agent = agent_for(self.principal, slug, Action.WRITE)
+        items = self.validated(items_serializer(self.noun.create))["items"]
+        try:
+            created = self.noun.creates(agent=agent, facts=items, principal=self.principal)
+        except Flawed as flawed:
+            raise flawed.among("items") from None
+        return batch_answer(items, created)
+
+
+def batch_answer(items: Sequence[dict[str, Any]], created: Sequence[Kept | Memory]) -> Response:
+    """What became of the items, in their order."""
+    ids = ids_in_order(items, created)
+    document = {"created": len(created), "passed_over": len(items) - len(created), "ids": ids}
+    return Response(document, status.HTTP_201_CREATED)
+
+
+def ids_in_order(facts: Sequence[dict[str, Any]], created: Sequence[Kept | Memory]) -> list[UUID | None]:
+    """The ids of what was created, None where a fact was passed over; both are in the same order."""
+    waiting: list[Kept | Memory] = list(reversed(created))
+    ids: list[UUID | None] = []
+    for fact in facts:
+        is_next = bool(waiting) and waiting[-1].external_id == fact["external_id"]
+        ids.append(waiting.pop().id if is_next else None)
+    return ids

@@ -1,0 +1,223 @@
+"""REST: exports of a team, an agent or everything, as a zip of Markdown.
+
+REST: imports. A zip is sent and its plan comes back; applying the plan does exactly what it says.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from django.http.response import HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.parsers import BaseParser, MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agents.access import agent_for
+from config.http.errors import Invalid
+from config.http.fields import ExactText
+from config.http.idempotency import idempotent
+from config.http.openapi import LOCATION
+from config.http.serializers import FastJSONRenderer, StrictJSONParser, StrictSerializer
+from memories.archive.digests import State
+from memories.archive.sections import scope_of_agent, scope_of_everything, scope_of_team
+from memories.archive.services import MAX_FILE_NAME_CHARACTERS, import_begin, import_for, import_show
+from memories.archive.zip_file import download_of
+from memories.models import ImportPlan, ImportStatus
+from teams.access import team_for
+from teams.api.view import ApiView
+
+ZIP = "application/zip"
+ANSWER: Any = {(200, ZIP): OpenApiTypes.BINARY}
+
+
+class ZipRenderer(FastJSONRenderer):
+    """Lets clients ask for a zip; what goes wrong is told in JSON all the same."""
+
+    media_type = ZIP
+    format = "zip"
+
+
+class ExportView(ApiView):
+    renderer_classes = [FastJSONRenderer, ZipRenderer]
+
+
+class TeamExport(ExportView):
+    @extend_schema(operation_id="teams_export", responses=ANSWER)
+    def get(self, request: Request, slug: str) -> HttpResponseBase:
+        """A team's files and memories as a zip of Markdown. The same data gives the same bytes."""
+        self.query()
+        return download_of(scope_of_team(team_for(self.principal, slug), self.principal))
+
+
+class AgentExport(ExportView):
+    @extend_schema(operation_id="agents_export", responses=ANSWER)
+    def get(self, request: Request, slug: str) -> HttpResponseBase:
+        """An agent's files, daily logs and memories as a zip of Markdown. The same data gives the same bytes."""
+        self.query()
+        return download_of(scope_of_agent(agent_for(self.principal, slug), self.principal))
+
+
+class Export(ExportView):
+    @extend_schema(operation_id="export", responses=ANSWER)
+    def get(self, request: Request) -> HttpResponseBase:
+        """Everything as a zip of Markdown. For organisation admins and admin keys."""
+        self.query()
+        return download_of(scope_of_everything(self.principal))
+
+
+MAX_CHOSEN = 20_000
+NO_FILE = "Send a zip as application/zip, or as a multipart form with one field “archive”."
+NO_FLAG = "Use true or false."
+
+
+class ZipParser(BaseParser):
+    """A body that is a zip."""
+
+    media_type = ZIP
+
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
+        return stream.read()
+
+
+class StepSerializer(serializers.Serializer[Any]):
+    unit = serializers.CharField(help_text="The team, agent or room of the archive that it belongs to.")
+    name = serializers.CharField(help_text="As in the archive.")
+    what = serializers.CharField(help_text="file, log, memory, settings, team, agent, profile, rule.")
+    state = serializers.ChoiceField(choices=[state.value for state in State if state is not State.SAME])
+    version = serializers.IntegerField(help_text="The one that is here; 0: none.")
+    size_before = serializers.IntegerField(help_text="Characters.")
+    size_after = serializers.IntegerField(help_text="Characters.")
+    lines = serializers.ListField(
+        child=serializers.ListField(child=serializers.CharField(allow_blank=True)),
+        help_text="The first lines that differ: `[sign, line]`.",
+    )
+    reason = serializers.CharField(help_text="Why it is not possible.")
+
+
+class LeftSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    reason = serializers.CharField()
+
+
+class ImportSerializer(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    file_name = serializers.CharField()
+    status = serializers.ChoiceField(
+        choices=ImportStatus.choices, help_text="planning: still being read. shown: nothing is written yet."
+    )
+    steps = StepSerializer(many=True)
+    same = serializers.IntegerField(help_text="Things that are the same here.")
+    aside = serializers.ListField(
+        child=serializers.CharField(), help_text="Names that are no part of an archive; the first 1,000."
+    )
+    stored = serializers.IntegerField()
+    left = LeftSerializer(many=True, help_text="What was to be imported and was not.")
+    refusal = serializers.CharField(help_text="Why it was refused after it was read; empty when it was not.")
+    job = serializers.UUIDField(allow_null=True, help_text="What does it in the background.")
+    created = serializers.DateTimeField()
+
+
+class ApplySerializer(StrictSerializer):
+    replace = serializers.ListField(
+        child=ExactText(max_length=1_000),
+        max_length=MAX_CHOSEN,
+        required=False,
+        default=list,
+        help_text="Names of steps that are `newer` or `both`, to be imported all the same.",
+    )
+
+
+def import_document(plan: ImportPlan) -> dict[str, Any]:
+    """An import as it is shown."""
+    parts = plan.outcome.values()
+    facts = {
+        "id": plan.id,
+        "file_name": plan.file_name,
+        "status": plan.status,
+        "steps": (),
+        "same": plan.same,
+        "refusal": plan.refusal,
+        "aside": plan.aside,
+        "stored": sum(part["stored"] for part in parts),
+        "left": [{"name": name, "reason": reason} for part in parts for name, reason in part["left"]],
+        "job": plan.job_id,
+        "created": plan.created,
+    }
+    # Steps are stored as they are shown; to look at each member of thousands once more takes seconds.
+    return {**ImportSerializer(facts).data, "steps": plan.steps}
+
+
+class ImportNew(ApiView):
+    parser_classes = [ZipParser, MultiPartParser]
+
+    @extend_schema(
+        operation_id="import_create",
+        parameters=[
+            OpenApiParameter("dry_run", bool, description="true: only show what would change. Default: false."),
+            OpenApiParameter("file_name", str, description="For the notes of the versions that are made."),
+            LOCATION,
+        ],
+        request={
+            ZIP: OpenApiTypes.BINARY,
+            "multipart/form-data": {
+                "type": "object",
+                "required": ["archive"],
+                "properties": {"archive": {"type": "string", "format": "binary"}},
+            },
+        },
+        responses={201: ImportSerializer},
+    )
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Read a zip, and show what importing it would do; without `dry_run=true`, do it. What is missing stays.
+
+        What takes long to be read is read in the background: its status is `planning` until then, and its address
+        tells when it is `shown`, or `refused` and why.
+        """
+        query = self.query("dry_run", "file_name")
+        dry_run = _flag(query.get("dry_run", "false"))
+        archive, name = self._archive()
+        named = query.get("file_name") or name
+        if len(named) > MAX_FILE_NAME_CHARACTERS:
+            raise Invalid("file_name", f"Use at most {MAX_FILE_NAME_CHARACTERS} characters.")
+        plan = import_show(archive=archive, file_name=named, principal=self.principal, begin=not dry_run)
+        headers = {"Location": f"/api/v1/import/{plan.id}"}
+        return Response(import_document(plan), status.HTTP_201_CREATED, headers=headers)
+
+    def _archive(self) -> tuple[bytes, str]:
+        """The zip that was sent, and its name. Raises Invalid."""
+        if isinstance(self.request.data, bytes):
+            return self.request.data, "archive.zip"
+        files = self.request.FILES.getlist("archive") if self.request.FILES else []
+        if len(files) != 1:
+            raise Invalid("archive", NO_FILE)
+        return files[0].read(), files[0].name or "archive.zip"
+
+
+class ImportDetail(ApiView):
+    @extend_schema(operation_id="import_read", responses=ImportSerializer)
+    def get(self, request: Request, id_: UUID) -> Response:
+        """An import that you began: what it would change, or what came of it. It is kept for a day."""
+        self.query()
+        return Response(import_document(import_for(self.principal, id_)))
+
+
+class ImportApply(ApiView):
+    parser_classes = [StrictJSONParser]
+
+    @extend_schema(operation_id="import_apply", request=ApplySerializer, responses={200: ImportSerializer})
+    @idempotent
+    def post(self, request: Request, id_: UUID) -> Response:
+        """Do what the import showed, all but what was changed here meanwhile. Many steps are done by a job."""
+        self.query()
+        plan = import_for(self.principal, id_)
+        chosen = self.validated(ApplySerializer)["replace"]
+        return Response(import_document(import_begin(plan=plan, chosen=chosen, principal=self.principal)))
+
+
+def _flag(text: str) -> bool:
+    if text not in {"true", "false"}:
+        raise Invalid("dry_run", NO_FLAG)
+    return text == "true"

@@ -1,0 +1,84 @@
+"""A kind of thing that an agent keeps, as the API serves it: all that its addresses need to know."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from pgvector.django import VectorField
+from rest_framework import serializers
+
+from agents.models import Agent
+from config.http.errors import Invalid, NotFound
+from config.http.serializers import StrictSerializer
+from memories.api.filters import Filter, id_of
+from memories.models.agent_item import Kept
+from memories.services import kept_update
+
+
+class KeptSerializer(serializers.Serializer[Any]):
+    """What every thing has; each noun adds its own."""
+
+    id = serializers.UUIDField()
+    external_id = serializers.CharField(help_text="Its id elsewhere; empty without one.")
+    version = serializers.IntegerField()
+    created = serializers.DateTimeField()
+    updated = serializers.DateTimeField()
+    updated_by = serializers.ChoiceField(choices=["user", "system"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noun:
+    """`name` stands in addresses, `word` in sentences; `creates` and `updates` are its services.
+
+    A list shows `listed`, the things with the greatest `order` first, and reads none of the `unlisted` columns.
+    """
+
+    name: str
+    word: str
+    model: type[Kept]
+    document: type[KeptSerializer]
+    listed: type[KeptSerializer]
+    create: type[StrictSerializer]
+    update: type[StrictSerializer]
+    creates: Callable[..., list[Any]]
+    updates: Callable[..., Any] = kept_update
+    filters: Mapping[str, Filter] = field(default_factory=dict)
+    order: tuple[str, str] = ("created", "id")
+    unlisted: tuple[str, ...] = ()
+
+    def things_of(self, agent: Agent) -> QuerySet[Any]:
+        """The agent's things, without their embeddings, which nobody is shown."""
+        fields = self.model._meta.fields  # noqa: SLF001 - Django's documented introspection
+        hidden = [column.name for column in fields if isinstance(column, VectorField)]
+        return self.model._default_manager.filter(agent=agent).defer(*hidden)  # noqa: SLF001
+
+    def list_of(self, agent: Agent, query: Mapping[str, str]) -> QuerySet[Any]:
+        """The agent's things that the filters in the query let through. Raises Invalid."""
+        wanted = Q()
+        for name in self.filters.keys() & query.keys():
+            wanted &= self.filters[name].applied(name, query[name])
+        return self.things_of(agent).filter(wanted).defer(*self.unlisted)
+
+    def thing_for(self, agent: Agent, id_: UUID) -> Any:
+        """The agent's thing with that id. Raises NotFound."""
+        thing = self.things_of(agent).filter(id=id_).first()
+        if thing is None:
+            raise NotFound(f"The {self.word} “{id_}”")
+        return thing
+
+    def named_in(self, agent: Agent, query: Mapping[str, str], name: str) -> Any:
+        """The agent's thing that a parameter names; None without the parameter. Raises Invalid."""
+        try:
+            id_ = id_of(query[name]) if name in query else None
+        except ValueError as error:
+            raise Invalid(name, str(error)) from None
+        return self.named(agent, name, id_)
+
+    def named(self, agent: Agent, name: str, id_: UUID | None) -> Any:
+        """The agent's thing that the value of a field names; None for null. Raises Invalid."""
+        thing = self.things_of(agent).filter(id=id_).first() if id_ is not None else None
+        if thing is None and id_ is not None:
+            raise Invalid(name, f"The agent has no {self.word} with this id. Use the id of one that it has.")
+        return thing

@@ -1,0 +1,149 @@
+"""agents/: the files, the daily logs, the memories and the settings of each agent. Keys stay where they are."""
+
+import datetime
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from agents.api.serializers import AgentUpdateSerializer
+from agents.models import Agent, AgentFile, AgentTeam, DailyLog
+from agents.services import agent_create, agent_files_ensure, agent_update, daily_log_create
+from config.http.fields import date_of
+from memories.archive.digests import State
+from memories.archive.owner_entries import Settings, in_order, owner_entries
+from memories.archive.owner_section import TEXTS_AT_A_TIME, OwnerRoom
+from memories.archive.sections import Change, Entry, Scope, Unit, register
+from memories.archive.text_section import text_change
+from memories.imports.base import readable_name
+from memories.imports.workspace import AGENT_FILES, LOG_FILE, LOG_FOLDER
+from teams.models import Team
+from teams.principal import Principal
+from teams.versioned_text.versioned_file import VersionedFile, file_save
+
+
+class AgentRoom(OwnerRoom[Agent]):
+    folder = "agents"
+    noun = "agent"
+    texts = AGENT_FILES
+    serializer = AgentUpdateSerializer
+
+    def entries(self, scope: Scope) -> Iterator[Entry]:
+        facts = self.facts(scope.agents, scope.principal)
+        for agent in scope.agents:
+            yield from owner_entries(agent, f"{self.folder}/{agent.slug}", _texts(agent), facts[agent.id])
+
+    def understands(self, within: str) -> bool:
+        return super().understands(within) or log_date(within) is not None
+
+    def visible(self, principal: Principal) -> QuerySet[Agent]:
+        return Agent.objects.visible_to(principal)
+
+    def files(self) -> QuerySet[AgentFile]:
+        return AgentFile.objects.all()
+
+    def facts(self, owners: Collection[Agent], principal: Principal) -> Mapping[UUID, dict[str, Any]]:
+        """The facts of each agent; of its teams, those that the principal sees."""
+        teams = defaultdict[UUID, list[str]](list)
+        links = AgentTeam.objects.filter(agent__in=owners, team__in=Team.objects.visible_to(principal))
+        for agent, slug in links.values_list("agent_id", "team__slug"):
+            teams[agent].append(slug)
+        return {
+            owner.id: {"name": owner.name, "timezone": owner.timezone, "teams": sorted(teams[owner.id])}
+            for owner in owners
+        }
+
+    def team_slugs(self, principal: Principal) -> AbstractSet[str]:
+        return set(Team.objects.visible_to(principal).values_list("slug", flat=True))
+
+    def wanted(
+        self,
+        here: Mapping[str, Any],
+        said: Mapping[str, Any],
+        unit: Unit,
+        team_slugs: AbstractSet[str],
+        principal: Principal,
+    ) -> dict[str, Any]:
+        """The agent leaves no team, and joins those that are here or in the same archive."""
+        named, present = set(said.get("teams", ())), set(here.get("teams", ()))
+        known = named & team_slugs
+        if principal.is_admin:
+            known |= {slug for slug in named if unit.contents.has_folder(f"teams/{slug}")}
+        return {**here, **said, "teams": sorted(present | known)}
+
+    def make(self, slug: str, said: Mapping[str, Any], principal: Principal) -> Agent:
+        return agent_create(
+            slug=slug,
+            name=said.get("name") or readable_name(slug),
+            timezone=said.get("timezone", "UTC"),
+            teams=list(Team.objects.visible_to(principal).filter(slug__in=said.get("teams", ()))),
+            principal=principal,
+        )
+
+    def ready(self, owner: Agent) -> None:
+        agent_files_ensure(owner)
+
+    def change_facts(self, owner: Agent, change: Change, principal: Principal) -> None:
+        before, wanted = set(owner.teams.all()), change.item
+        joining = set(Team.objects.visible_to(principal).filter(slug__in=wanted["teams"])) - before
+        agent_update(
+            agent=owner,
+            expected_version=change.version,
+            name=wanted["name"],
+            timezone=wanted["timezone"],
+            teams=list(before | joining),
+            principal=principal,
+        )
+
+    def take(self, owner: Agent, change: Change, principal: Principal, note: str) -> None:
+        within = change.name.rpartition("/")[2]
+        file: VersionedFile
+        if change.what == "log":
+            date = datetime.date.fromisoformat(within.removesuffix(".md"))
+            if change.state is State.NEW:
+                daily_log_create(agent=owner, date=date, content=change.after, principal=principal, note=note)
+                return
+            file = DailyLog.objects.get(agent=owner, date=date)
+        else:
+            file = AgentFile.objects.get(agent=owner, file_key=self.texts[within])
+        expected = change.version or file.version
+        file_save(file=file, content=change.after, expected_version=expected, author=principal.author, note=note)
+
+    def _written_changes(self, unit: Unit, owner: Agent | None, settings: Settings) -> Iterator[Change]:
+        dates = {date: within for within in unit.files if (date := log_date(within))}
+        logs = _logs(owner, dates)
+        ahead = next(logs, None)
+        for date in sorted(dates):
+            while ahead and ahead.date < date:
+                ahead = next(logs, None)
+            here = ahead if ahead and ahead.date == date else None
+            yield text_change(unit, dates[date], "log", here, settings.marks.get(dates[date], ""))
+        yield from super()._written_changes(unit, owner, settings)
+
+
+def log_date(within: str) -> datetime.date | None:
+    """The day of a log by its name in an archive; None for any other name."""
+    folder, _, name = within.partition("/")
+    match = LOG_FILE.fullmatch(name) if folder == LOG_FOLDER else None
+    return date_of(match[1]) if match else None
+
+
+def _texts(agent: Agent) -> Iterator[tuple[str, str]]:
+    """The agent's files, then its logs, by the names that they have in an archive."""
+    for file in AgentFile.objects.filter(agent=agent).order_by("file_key"):
+        yield f"{file.file_key}.md", file.content
+    for log in in_order(DailyLog.objects.filter(agent=agent), "date"):
+        yield f"{LOG_FOLDER}/{log.date:%Y-%m-%d}.md", log.content
+
+
+def _logs(agent: Agent | None, dates: Collection[datetime.date]) -> Iterator[DailyLog]:
+    """The agent's logs of these days in order, few of them in memory at a time."""
+    if agent and dates:
+        logs = DailyLog.objects.filter(agent=agent, date__in=dates).order_by("date")
+        yield from logs.iterator(chunk_size=TEXTS_AT_A_TIME)
+
+
+register(AgentRoom())

@@ -1,0 +1,47 @@
+"""Archives as folders: written so that only what differs is touched, and read like a zip."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from memories.archive.contents import MAX_TOTAL_BYTES, Contents, contents_of, too_large
+from memories.archive.sections import Entry
+from memories.imports.base import ImportRefused, check_within
+
+
+def folder_write(entries: Iterable[Entry], folder: Path) -> int:
+    """Write the entries into the folder, which is made when it is missing; other files there stay.
+
+    Returns how many entries there were.
+    """
+    count = 0
+    for entry in entries:
+        path = folder / entry.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w", encoding="utf-8", newline="") as file:
+            file.writelines(entry.pieces)
+        count += 1
+    return count
+
+
+def folder_contents(folder: Path, known: Iterable[str]) -> Contents:
+    """What the folder holds, without what is hidden. Raises ImportRefused."""
+    if not folder.is_dir():
+        raise ImportRefused(f"{folder} is not a folder or a zip; name the one that was exported.")
+    paths = {path.relative_to(folder).as_posix(): path for path in _files(folder)}
+    for name, path in paths.items():
+        check_within(folder, path, name)
+    sizes = {name: path.stat().st_size for name, path in paths.items()}
+    if sum(sizes.values()) > MAX_TOTAL_BYTES:
+        raise too_large()
+    return contents_of(sizes, lambda name: (folder / name).read_bytes(), known)
+
+
+def _files(folder: Path) -> Iterable[Path]:
+    for place, folders, files in os.walk(folder, onerror=_refuse):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (Path(place, name) for name in sorted(files) if not name.startswith("."))
+
+
+def _refuse(error: OSError) -> None:
+    raise ImportRefused(f"{error.filename} cannot be listed ({error.strerror}); check that you may read it.") from None

@@ -1,0 +1,271 @@
+"""Taking memories over from an archive: under the ids that they had, whole, each with a version.
+
+Memories in an archive: how each stands to the one that the owner has.
+"""
+
+import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+from uuid_utils.compat import uuid7
+
+from agents.models import Agent
+from config.http.errors import Invalid
+from memories.archive.digests import State, state_of
+from memories.archive.memory_markdown import (
+    KeptMemory,
+    columns,
+    external_id_of,
+    mark_of_memory,
+    mark_of_values,
+    memories_in,
+    memory_said,
+)
+from memories.archive.owner_entries import ROWS_PER_STATEMENT
+from memories.archive.sections import Change, Storing, Unit
+from memories.embeddings.active_model import SLOTS
+from memories.embeddings.vectors import give_directions
+from memories.imports.base import MAX_LINES_CHARACTERS, ImportRefused
+from memories.imports.workspace import MEMORY_FILE
+from memories.models import Memory, MemoryVersion
+from memories.services import BATCH_ROWS, Owner, memories_of
+from memories.services.memory import require_changeable
+from teams.principal import Author, Principal
+from teams.versioned_text.versioned_file import StaleVersion, locked
+
+CIRCLE = "A memory cannot be superseded by itself, directly or in a circle. Correct `superseded_by` in the archive."
+
+
+@transaction.atomic
+def memories_take(*, owner: Owner, changes: Sequence[Change], storing: Storing) -> None:
+    """Store those of the changes that are new to the owner, in batches."""
+    ids = _free_ids([change.item[0] for change in changes])
+    for start in range(0, len(changes), BATCH_ROWS):
+        batch = [_new(owner, change, ids, storing.principal.author) for change in changes[start : start + BATCH_ROWS]]
+        _insert(batch, storing.note)
+        storing.advance(len(batch))
+    _supersede(owner, {ids.get(change.item[0], change.item[0]): change.item[2] for change in changes}, ids)
+
+
+def _free_ids(ids: Sequence[UUID | None]) -> dict[UUID | None, UUID]:
+    """For ids that memories of others have, new ones; for all else, the same."""
+    wanted = [id_ for id_ in ids if id_]
+    taken = set[UUID]()
+    for start in range(0, len(wanted), BATCH_ROWS):
+        rows = Memory.objects.filter(id__in=wanted[start : start + BATCH_ROWS])
+        taken |= set(rows.values_list("id", flat=True))
+    return {id_: uuid7() if id_ in taken else id_ for id_ in wanted}
+
+
+def _new(owner: Owner, change: Change, ids: Mapping[UUID | None, UUID], author: Author) -> tuple[Memory, UUID | None]:
+    """The memory, not superseded yet, and what is to supersede it."""
+    id_, values, successor = change.item
+    memory = Memory(id=ids.get(id_) or uuid7(), **values)
+    memory.agent, memory.team = (owner, None) if isinstance(owner, Agent) else (None, owner)
+    if id_ and memory.id != id_:
+        memory.external_id = memory.external_id or f"memory:{id_}"
+    memory.signed_by(author)
+    return memory, ids.get(successor, successor)
+
+
+def _insert(batch: Sequence[tuple[Memory, UUID | None]], note: str) -> None:
+    memories = [memory for memory, _ in batch]
+    give_directions(memories)
+    Memory.objects.bulk_create(memories)
+    MemoryVersion.objects.bulk_create(_versions(batch, note))
+    for memory in memories:
+        memory.created = _made(memory.id)
+    Memory.objects.bulk_update(memories, ["created"])
+
+
+def _versions(batch: Sequence[tuple[Memory, UUID | None]], note: str) -> Iterator[MemoryVersion]:
+    for memory, successor in batch:
+        version = memory.as_version()
+        version.note, version.superseded_by = note, successor
+        yield version
+
+
+def _made(id_: UUID) -> datetime.datetime:
+    """When the memory was made, which its id says: the newest are told first, also where they came in together."""
+    now = timezone.now()
+    if id_.version != 7:  # noqa: PLR2004 - as RFC 9562 numbers them
+        return now
+    return min(now, datetime.datetime.fromtimestamp((id_.int >> 80) / 1000, datetime.UTC))
+
+
+def _supersede(owner: Owner, successors: Mapping[UUID | None, UUID | None], ids: Mapping[UUID | None, UUID]) -> None:
+    """Now that all are there, say which superseded which."""
+    named = {id_: ids.get(successor, successor) for id_, successor in successors.items() if successor}
+    there = set(memories_of(owner).filter(id__in=set(named.values())).values_list("id", flat=True))
+    rows = list(memories_of(owner).filter(id__in=list(named)).only("id", "superseded_by"))
+    for row in rows:
+        row.superseded_by_id = named[row.id] if named[row.id] in there else None
+    _refuse_circles({row.id: row.superseded_by_id for row in rows})
+    Memory.objects.bulk_update(rows, ["superseded_by"], batch_size=BATCH_ROWS)
+
+
+def _refuse_circles(successors: Mapping[UUID, UUID | None]) -> None:
+    done = set[UUID]()
+    for first in successors:
+        path, id_ = set[UUID](), first
+        while id_ in successors and id_ not in done:
+            if id_ in path:
+                raise Invalid("superseded_by", CIRCLE)
+            path.add(id_)
+            following = successors[id_]
+            if following is None:
+                break
+            id_ = following
+        done |= path
+
+
+@transaction.atomic
+def memory_take(*, change: Change, principal: Principal, note: str) -> None:
+    """Make the memory that is here what the change says. Raises StaleVersion, NotFound, Invalid and Forbidden."""
+    id_, values, successor = change.item
+    current = locked(Memory(id=id_))
+    if current.version != change.version:
+        raise StaleVersion(current, change.version)
+    require_changeable(principal, current)
+    says_something_else = values["text"] != current.text
+    for name, value in values.items():
+        setattr(current, name, value)
+    current.superseded_by = _successor(current, successor)
+    current.version += 1
+    current.signed_by(principal.author)
+    if says_something_else:
+        give_directions([current])
+    current.save()
+    version = current.as_version()
+    version.note = note
+    version.save(force_insert=True)
+
+
+def _successor(memory: Memory, id_: UUID | None) -> Memory | None:
+    """The memory that supersedes this one; None where there is none of that id. Raises Invalid."""
+    owned: dict[str, Any] = {"agent": memory.agent_id, "team": memory.team_id}
+    first = following = Memory.objects.filter(id=id_, **owned).first() if id_ else None
+    seen = {memory.id}
+    while following is not None:
+        if following.id in seen:
+            raise Invalid("superseded_by", CIRCLE)
+        seen.add(following.id)
+        following = following.superseded_by
+    return first
+
+
+COPIED = "Remove the comment to make it a memory of its own, or remove the bullet."
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A memory as it is to be: its values, and what supersedes it, by the ids of the archive."""
+
+    kept: KeptMemory
+    here: Memory | None
+
+    @property
+    def key(self) -> str:
+        """What names it in the plan."""
+        return str(self.kept.id or external_id_of(self.kept))
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """By the columns. What was found by another id than its own keeps the id that it has elsewhere."""
+        if self.here is not None and self.here.id != self.kept.id:
+            return {**self.kept.values, "external_id": self.here.external_id}
+        if self.here is None and not self.kept.id:
+            return {**self.kept.values, "external_id": external_id_of(self.kept)}
+        return self.kept.values
+
+
+def memory_changes(unit: Unit, owner: Owner | None) -> Iterator[Change]:
+    """What importing the unit's MEMORY.md would do for the owner; None: one that is not there yet."""
+    if MEMORY_FILE not in unit.files:
+        return
+    name = unit.path(MEMORY_FILE)
+    try:
+        kept = list(memories_in(unit.contents.text(unit.files[MEMORY_FILE], MAX_LINES_CHARACTERS), name))
+    except ImportRefused as fault:
+        yield Change(name=name, what="memory", state=State.REFUSED, reason=fault.detail)
+        return
+    once = {external_id_of(memory): memory for memory in reversed(kept)}
+    yield from _repeated(unit, kept, once)
+    wanted = [Wanted(memory, None) for memory in reversed(once.values())]
+    if owner:
+        wanted = [found for batch in _batches(wanted) for found in _found(owner, batch)]
+    ids = {one.kept.id: one.here.id if one.here else one.kept.id for one in wanted if one.kept.id}
+    there = _there(owner, {one.kept.superseded_by for one in wanted} - ids.keys() - {None})
+    for one in wanted:
+        successor = one.kept.superseded_by and ids.get(one.kept.superseded_by, there.get(one.kept.superseded_by))
+        yield _change(unit, one, successor)
+
+
+def _repeated(unit: Unit, kept: Sequence[KeptMemory], once: Mapping[str, KeptMemory]) -> Iterator[Change]:
+    """Bullets that were copied together with their comment: which of them is meant, nobody can tell."""
+    for memory in kept:
+        if memory.id and memory is not once[external_id_of(memory)]:
+            reason = f"{memory.where}: the comment above it names a memory that stands further up. {COPIED}"
+            name = unit.path(f"{MEMORY_FILE}/{memory.where.rpartition(' ')[2]}")
+            yield Change(name=name, what="memory", state=State.REFUSED, after=memory.values["text"], reason=reason)
+
+
+def _batches(wanted: Sequence[Wanted]) -> Iterator[Sequence[Wanted]]:
+    return (wanted[start : start + ROWS_PER_STATEMENT] for start in range(0, len(wanted), ROWS_PER_STATEMENT))
+
+
+def _found(owner: Owner, batch: Sequence[Wanted]) -> Iterator[Wanted]:
+    """The same, each with the memory of the owner that it stands for."""
+    ids = {one.kept.id for one in batch if one.kept.id}
+    names = {external_id_of(one.kept) for one in batch} | {f"memory:{id_}" for id_ in ids}
+    rows = memories_of(owner).filter(Q(id__in=ids) | Q(external_id__in=names)).defer(*SLOTS, "search")
+    by_id, by_name = {row.id: row for row in rows}, {row.external_id: row for row in rows if row.external_id}
+    by_text = _said_alike(owner, [one.kept for one in batch if not one.kept.id])
+    for one in batch:
+        own = by_id.get(one.kept.id) if one.kept.id else None
+        copied = by_name.get(f"memory:{one.kept.id}") if one.kept.id else None
+        here = own or copied or by_name.get(external_id_of(one.kept))
+        alike = by_text.get((one.kept.values["kind"], one.kept.values["text"])) if not here else None
+        yield Wanted(_as_here(one.kept, alike), alike) if alike else replace(one, here=here)
+
+
+def _said_alike(owner: Owner, written: Sequence[KeptMemory]) -> dict[tuple[str, str], Memory]:
+    """The owner's memories that say the same as these bullets without a comment: they are no new ones."""
+    texts = [memory.values["text"] for memory in written]
+    rows = memories_of(owner).filter(text__in=texts).defer(*SLOTS, "search").order_by("-id") if texts else ()
+    return {(row.kind, row.text): row for row in rows}
+
+
+def _as_here(kept: KeptMemory, here: Memory) -> KeptMemory:
+    """The memory with all that its bullet does not say, as it is here."""
+    values = {name: getattr(here, name) for name in columns() if name != "superseded_by"}
+    return replace(kept, id=here.id, values=values, superseded_by=here.superseded_by_id)
+
+
+def _there(owner: Owner | None, ids: set[Any]) -> dict[UUID, UUID]:
+    """Those of the ids that are of the owner's memories; an archive may name others, which count as nothing."""
+    if not owner or not ids:
+        return {}
+    return {id_: id_ for id_ in memories_of(owner).filter(id__in=ids).values_list("id", flat=True)}
+
+
+def _change(unit: Unit, wanted: Wanted, successor: UUID | None) -> Change:
+    here, values = wanted.here, wanted.values
+    exported = wanted.kept.mark if here and here.id == wanted.kept.id else ""
+    mark = mark_of_memory(here) if here else None
+    state = state_of(exported=exported, incoming=mark_of_values(values, successor), here=mark)
+    after = Memory(**values, superseded_by_id=successor)
+    return Change(
+        name=unit.path(f"{MEMORY_FILE}/{wanted.key}"),
+        what="memory",
+        state=state,
+        version=here.version if here else 0,
+        before=memory_said(here) if here else "",
+        after=memory_said(after),
+        item=(here.id if here else wanted.kept.id, values, successor),
+    )

@@ -1,0 +1,156 @@
+"""Rooms: what the folders at the top of an archive hold, each written and read by one class. Apps register theirs.
+
+What can be exported: one team, one agent, or everything.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from agents.models import Agent
+from memories.archive.contents import Contents
+from memories.archive.digests import State
+from memories.imports.base import Advance
+from teams.access import require_admin
+from teams.models import Team
+from teams.principal import Principal
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file of an archive: its name with slashes, and its text in pieces, which are made as they are asked for."""
+
+    name: str
+    pieces: Iterable[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """What is exported, and for whom. `name` is what the archive is called, without an ending."""
+
+    name: str
+    teams: Sequence[Team] = ()
+    agents: Sequence[Agent] = ()
+    organisation: bool = False
+    principal: Principal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What an import would do with one thing, `name`d as in the archive.
+
+    `version` is the one that is here, 0 for none; `before` and `after` are the texts to compare. `item` is what its
+    room needs to store it, where that is more than the text.
+    """
+
+    name: str
+    what: str
+    state: State
+    version: int = 0
+    before: str = ""
+    after: str = ""
+    reason: str = ""
+    item: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What was to be imported and was not, and why. `count` are the changes that this says of."""
+
+    name: str
+    reason: str
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Storing:
+    """In whose name changes are stored, under which note, and who is told how many more are done."""
+
+    principal: Principal
+    note: str
+    advance: Advance
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What is imported in one transaction: an agent's folder, a team's folder, or a whole room.
+
+    `files` are its names by those that it has within.
+    """
+
+    room: "Room"
+    name: str
+    files: Mapping[str, str]
+    contents: Contents
+
+    def path(self, within: str) -> str:
+        """What a file within is called in the archive, whether or not it is there."""
+        return f"{self.name}/{within}"
+
+
+class Room(Protocol):
+    """One folder at the top of an archive."""
+
+    @property
+    def folder(self) -> str: ...
+
+    @property
+    def is_divided(self) -> bool:
+        """Whether each folder within is a unit of its own."""
+        ...
+
+    def entries(self, scope: Scope) -> Iterator[Entry]:
+        """What is exported, in the same order for the same data."""
+        ...
+
+    def understands(self, within: str) -> bool:
+        """Whether a file of that name belongs to a unit."""
+        ...
+
+    def changes(self, units: Sequence[Unit], principal: Principal) -> Iterator[tuple[Unit, Change]]:
+        """All that importing the room's units would do, also what is the same or refused. Writes nothing."""
+        ...
+
+    def store(self, unit: Unit, changes: Sequence[Change], storing: "Storing") -> list["Left"]:
+        """Do these changes, within a transaction. Returns those that could not be done."""
+        ...
+
+
+ROOMS: dict[str, Room] = {}
+"""By their folders, in the order in which they are exported and imported: what others hang on comes first."""
+
+Registered = TypeVar("Registered", bound=Room)
+
+
+def register(room: Registered) -> Registered:
+    """Make the room known; apps do so when they start."""
+    ROOMS[room.folder] = room
+    return room
+
+
+def entries_of(scope: Scope) -> Iterator[Entry]:
+    """All that the archive of the scope holds."""
+    for room in ROOMS.values():
+        yield from room.entries(scope)
+
+
+def scope_of_team(team: Team, principal: Principal) -> Scope:
+    """A team, which the principal may read: its files and memories."""
+    return Scope(name=f"team-{team.slug}", teams=[team], principal=principal)
+
+
+def scope_of_agent(agent: Agent, principal: Principal) -> Scope:
+    """An agent, which the principal may read: its files, logs and memories, and nothing of its teams but names."""
+    return Scope(name=f"agent-{agent.slug}", agents=[agent], principal=principal)
+
+
+def scope_of_everything(principal: Principal) -> Scope:
+    """All teams and agents, and what is the organisation's own. Raises Forbidden for all but its admins."""
+    require_admin(principal)
+    return Scope(
+        name="everything",
+        teams=list(Team.objects.order_by("slug")),
+        agents=list(Agent.objects.order_by("slug")),
+        organisation=True,
+        principal=principal,
+    )

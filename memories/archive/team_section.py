@@ -1,0 +1,73 @@
+"""teams/: the files, the memories and the name of each team."""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from config.http.fields import Line
+from config.http.serializers import StrictSerializer
+from memories.archive.owner_entries import owner_entries
+from memories.archive.owner_section import OwnerRoom
+from memories.archive.sections import Change, Entry, Scope, register
+from memories.imports.base import readable_name
+from memories.imports.workspace import TEAM_FILES
+from teams.access import require_change_allowed
+from teams.api.serializers import MAX_NAME_CHARACTERS
+from teams.models import Team, TeamFile
+from teams.principal import Principal
+from teams.services import team_create, team_files_provision, team_update
+from teams.versioned_text.versioned_file import file_save
+
+
+class TeamSettingsSerializer(StrictSerializer):
+    """What an archive says of a team. What its agents may do is decided here, and does not travel."""
+
+    name = Line(max_length=MAX_NAME_CHARACTERS, required=False)
+
+
+class TeamRoom(OwnerRoom[Team]):
+    folder = "teams"
+    noun = "team"
+    texts = TEAM_FILES
+    serializer = TeamSettingsSerializer
+
+    def entries(self, scope: Scope) -> Iterator[Entry]:
+        facts = self.facts(scope.teams, scope.principal)
+        for team in scope.teams:
+            files = TeamFile.objects.filter(team=team).order_by("file_key")
+            texts = ((f"{file.file_key}.md", file.content) for file in files)
+            yield from owner_entries(team, f"{self.folder}/{team.slug}", texts, facts[team.id])
+
+    def visible(self, principal: Principal) -> QuerySet[Team]:
+        return Team.objects.visible_to(principal)
+
+    def files(self) -> QuerySet[TeamFile]:
+        return TeamFile.objects.all()
+
+    def facts(self, owners: Collection[Team], principal: Principal) -> Mapping[UUID, dict[str, Any]]:
+        return {owner.id: {"name": owner.name} for owner in owners}
+
+    def make(self, slug: str, said: Mapping[str, Any], principal: Principal) -> Team:
+        return team_create(slug=slug, name=said.get("name") or readable_name(slug), principal=principal)
+
+    def ready(self, owner: Team) -> None:
+        team_files_provision([owner])
+
+    def change_facts(self, owner: Team, change: Change, principal: Principal) -> None:
+        team_update(team=owner, expected_version=change.version, name=change.item["name"])
+
+    def take(self, owner: Team, change: Change, principal: Principal, note: str) -> None:
+        file = TeamFile.objects.get(team=owner, file_key=self.texts[change.name.rpartition("/")[2]])
+        require_change_allowed(principal, owner, file.versions.all())
+        file_save(
+            file=file,
+            content=change.after,
+            expected_version=change.version or file.version,
+            author=principal.author,
+            note=note,
+        )
+
+
+register(TeamRoom())

@@ -1,0 +1,1 @@
+"""Embedding models, the vectors they make, and switching from one to another."""

@@ -1,0 +1,61 @@
+"""Filling a slot: vectors for the rows that lack one of a space, a batch at a time, while others read and write."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import QuerySet
+from pgvector import Vector
+
+from memories.embeddings.active_model import SLOTS, Space, space_kept
+from memories.embeddings.vectors import embedded
+from memories.models import Chunk, Entity, Memory, Tool
+
+DIRECTED = (Memory, Chunk, Entity, Tool)
+"""All that is found by its meaning."""
+BATCH_ROWS = 200
+
+STORE = """
+UPDATE {table} SET {slot} = made.vector::vector, {slot}_model = %(model)s
+FROM unnest(%(ids)s::{key}[], %(vectors)s::text[]) AS made (id, vector) WHERE {table}.id = made.id
+"""
+
+Advance = Callable[[int], object]
+"""Told how many more rows were looked at."""
+
+
+def lacking(model: type[Any], space: Space) -> QuerySet[Any]:
+    """The rows that were not embedded in the space, or changed since."""
+    rows: QuerySet[Any] = model.objects.exclude(**{space.model_column: space.model})
+    return rows
+
+
+def fill(rows: QuerySet[Any], space: Space, advance: Advance) -> None:
+    """Give each of the rows its vector of the space. Raises EmbedderFailed; what was filled by then stays.
+
+    Rows that somebody is changing are passed over: no writer waits for more than the storing of a batch.
+    """
+    batch = list(rows.order_by("pk").defer(*SLOTS)[:BATCH_ROWS])
+    while batch:
+        _fill_batch(batch, space)
+        advance(len(batch))
+        batch = list(rows.filter(pk__gt=batch[-1].pk).order_by("pk").defer(*SLOTS)[:BATCH_ROWS])
+
+
+def _fill_batch(batch: list[Any], space: Space) -> None:
+    said = [row.said for row in batch]  # before the embedder is asked, which takes its time
+    made = {row.pk: (text, vector) for row, text, vector in zip(batch, said, embedded(space, said), strict=True)}
+    with transaction.atomic():
+        kept = space_kept()
+        if kept.slot == space.slot and kept != space:
+            return  # the slot is in use for another embedder by now
+        rows = type(batch[0]).objects.filter(pk__in=made).select_for_update(no_key=True, skip_locked=True)
+        unchanged = [row.pk for row in rows.defer(*SLOTS) if row.said == made[row.pk][0]]
+        vectors = [made[key][1] for key in unchanged]
+        _store(type(batch[0]), space, unchanged, [None if one is None else Vector(one).to_text() for one in vectors])
+
+
+def _store(model: type[Any], space: Space, ids: list[Any], vectors: list[str | None]) -> None:
+    names = {"table": model._meta.db_table, "key": model._meta.pk.rel_db_type(connection), "slot": space.slot}  # noqa: SLF001
+    with connection.cursor() as cursor:
+        cursor.execute(STORE.format(**names), {"model": space.model, "ids": ids, "vectors": vectors})

@@ -1,0 +1,98 @@
+"""Jobs that make what an agent keeps findable: documents are split into embedded chunks, missing embeddings made."""
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from agents.models import Agent
+from config.http.errors import NotFound
+from memories.embeddings.active_model import Space, active_space, space_kept
+from memories.embeddings.backfill import fill
+from memories.embeddings.splitting import is_code, split
+from memories.embeddings.vectors import direct, embedded
+from memories.jobs.services import Advance, job_create, job_kind
+from memories.models import Chunk, Document, Entity, Job, Memory, Tool
+from memories.search.languages import DEFAULT, detected_language
+from teams.principal import Principal
+from teams.versioned_text.versioned_file import locked
+
+CHUNKS_PER_STATEMENT = 200
+
+
+@job_kind("split_documents")
+def split_documents(job: Job, advance: Advance) -> None:
+    """Split the documents that the job names; those that are gone or split already count as done."""
+    for id_ in job.arguments["documents"]:
+        document_split(id_=UUID(id_))
+        advance(1)
+
+
+def document_split(*, id_: UUID) -> None:
+    """Give the document the chunks of its current version: all of them, once, or none yet."""
+    while (document := Document.objects.filter(id=id_).first()) and document.split_version != document.version:
+        space, chunks = active_space(), list(_chunks(document))
+        direct(chunks, space, embedded(space, [chunk.said for chunk in chunks]))
+        if _chunks_replaced(document, chunks, space):
+            return
+
+
+def _chunks(document: Document) -> Iterator[Chunk]:
+    pieces = split(path=document.path, language=document.language, text=document.content)
+    code = is_code(path=document.path, language=document.language)
+    prevailing = detected_language(document.content) or DEFAULT
+    for position, piece in enumerate(pieces):
+        yield Chunk(
+            document_id=document.id,
+            agent_id=document.agent_id,
+            document_version=document.version,
+            position=position,
+            start=piece.start,
+            end=piece.end,
+            line=piece.line,
+            text=piece.text,
+            language=DEFAULT if code else detected_language(piece.text) or prevailing,
+        )
+
+
+@transaction.atomic
+def _chunks_replaced(document: Document, chunks: list[Chunk], space: Space) -> bool:
+    """Whether the chunks are the document's now. They are not when it has got a newer version meanwhile, or the
+    embedder was changed."""
+    try:
+        current = locked(document)  # two workers with the same document take turns
+    except NotFound:
+        return True
+    if current.version != document.version or space_kept() != space:
+        return False
+    Chunk.objects.filter(document=document).delete()
+    Chunk.objects.bulk_create(chunks, batch_size=CHUNKS_PER_STATEMENT)
+    # Not save(): that would make the document look changed.
+    Document.objects.filter(id=document.id).update(split_version=document.version)
+    return True
+
+
+def reindex(*, agent: Agent | None, principal: Principal) -> Job:
+    """A job that makes the embeddings that an agent's memories, entities and tools lack; with no agent, all teams'."""
+    steps = sum(rows.count() for rows in _lacking(agent, active_space()))
+    return job_create(kind="embed_missing", arguments={}, agent=agent, principal=principal, steps=steps)
+
+
+@job_kind("embed_missing")
+def embed_missing(job: Job, advance: Advance) -> None:
+    """Embed anew what has no embedding, or one of another model; a text without known words stays without."""
+    space = active_space()
+    for rows in _lacking(job.agent, space):
+        fill(rows, space, advance)
+
+
+def _lacking(agent: Agent | None, space: Space) -> list[QuerySet[Any]]:
+    missing = Q(**{space.slot: None}) | ~Q(**{space.model_column: space.model})
+    owned: list[QuerySet[Any]] = (
+        [model.objects.filter(agent=agent) for model in (Memory, Entity, Tool)]
+        if agent
+        else [Memory.objects.filter(agent=None)]
+    )
+    return [rows.filter(missing) for rows in owned]

@@ -1,0 +1,175 @@
+"""One request to the embedding server: no redirects, no proxies of the environment, bounds on size and time.
+
+A model on any server that speaks OpenAI's embeddings: `POST <EMBEDDER_URL>/embeddings`.
+"""
+
+import asyncio
+import json
+import re
+import ssl
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Self
+
+import httpx2
+import numpy as np
+from django.conf import settings
+
+from config.http.outbound.background_call import Beside
+from memories.embeddings.base import (
+    EmbedderFailed,
+    EmbedderLate,
+    UnknownEmbedder,
+    Vector,
+    seconds_to_wait,
+    unit_vectors,
+)
+
+MAX_BODY_BYTES = 20_000_000
+OK = 200
+REFUSALS = {401, 403}
+NOT_CONFIGURED = "No embedding server is configured. Set EMBEDDER_URL to its address, as in http://localhost:11434/v1."
+GRACE_SECONDS = 0.02
+"""For the thread that keeps the deadline to say so."""
+
+
+def answer_of(question: Mapping[str, Any], *, seconds: float) -> Any:
+    """What the server answers, read as JSON, within so many seconds. Raises EmbedderFailed, EmbedderLate."""
+    if not settings.EMBEDDER_URL:
+        raise EmbedderFailed(NOT_CONFIGURED)
+    if seconds <= 0:
+        raise EmbedderLate("No time was left to ask the embedding server.")
+    try:
+        body = _body_in_time(question, seconds)
+    except TimeoutError:
+        raise EmbedderLate(f"The embedding server did not answer within {round(seconds * 1000):,} ms.") from None
+    except httpx2.ConnectError:
+        raise EmbedderFailed("The embedding server could not be reached. Does it run at EMBEDDER_URL?") from None
+    except httpx2.TransportError:
+        raise EmbedderFailed("The embedding server broke off, or its answer is not HTTP.") from None
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise EmbedderFailed("The embedding server's answer is not JSON.") from None
+
+
+def _body_in_time(question: Mapping[str, Any], seconds: float) -> bytes:
+    """The answer's body. Raises TimeoutError.
+
+    In a thread, which nobody waits for any longer: a name server that hangs cannot be broken off, all else is closed.
+    """
+    thread = Beside("embedding server", lambda: asyncio.run(_body_of(question, seconds)))
+    return thread.result(seconds=seconds + GRACE_SECONDS)
+
+
+async def _body_of(question: Mapping[str, Any], seconds: float) -> bytes:
+    client = httpx2.AsyncClient(
+        verify=_tls(), trust_env=False, follow_redirects=False, timeout=None, headers=_headers()
+    )
+    address, content = f"{settings.EMBEDDER_URL}/embeddings", json.dumps(question)
+    body = bytearray()
+    async with asyncio.timeout(seconds), client, client.stream("POST", address, content=content) as response:
+        _check(response.status_code)
+        async for part in response.aiter_raw():
+            body += part
+            if len(body) > MAX_BODY_BYTES:
+                raise EmbedderFailed(f"The embedding server's answer is larger than {MAX_BODY_BYTES:,} bytes.")
+    return bytes(body)
+
+
+def _check(status: int) -> None:
+    if status in REFUSALS:
+        raise EmbedderFailed(f"The embedding server answered {status}: it does not accept EMBEDDER_API_KEY.")
+    if status != OK:
+        raise EmbedderFailed(f"The embedding server answered {status} instead of 200. See whether it has the model.")
+
+
+def _headers() -> dict[str, str]:
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json",
+        "Accept-Encoding": "identity",  # what is small and compressed may be huge
+        "User-Agent": "dossier",
+    }
+    key = settings.EMBEDDER_API_KEY
+    return headers | {"Authorization": f"Bearer {key}"} if key else headers
+
+
+@cache  # reading the certificates that the system trusts takes 50 ms
+def _tls() -> ssl.SSLContext:
+    return ssl.create_default_context()
+
+
+MOST_TEXTS = 64
+"""Of one request."""
+MOST_CHARACTERS = 6_000
+"""Of a text. More than the beginning no model takes in, and servers refuse what is too long for theirs."""
+
+NAME = re.compile(r"(?P<model>.+?)(?::(?P<dimensions>[1-9][0-9]{0,3}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAI:
+    """`openai:text-embedding-3-small`, or with dimensions that the server is asked for, `…:512`."""
+
+    model: str
+    asked_dimensions: int | None = None
+
+    @classmethod
+    def read(cls, name: str) -> Self:
+        """The one with that model. Raises UnknownEmbedder without one."""
+        parts = NAME.fullmatch(name)
+        if parts is None:
+            raise UnknownEmbedder("Name the model as well, as in openai:text-embedding-3-small.")
+        return cls(parts["model"], int(parts["dimensions"]) if parts["dimensions"] else None)
+
+    @property
+    def name(self) -> str:
+        """Its kind, its model, and the dimensions where they are asked for."""
+        return f"openai:{self.model}" + (f":{self.asked_dimensions}" if self.asked_dimensions else "")
+
+    @property
+    def dimensions(self) -> int:
+        """Those of the vector that it has for a word. Raises EmbedderFailed."""
+        [vector] = self.embed(["word"])
+        if vector is None:
+            raise EmbedderFailed("The embedding server answered with a vector of zeros. Choose a model for embeddings.")
+        return len(vector)
+
+    def embed(self, texts: Sequence[str]) -> list[Vector | None]:
+        """None for a text without a character. Raises EmbedderFailed."""
+        written = [text[:MOST_CHARACTERS] for text in texts if text[:MOST_CHARACTERS].strip()]
+        vectors = iter([vector for group in _groups(written) for vector in self._embedded(group)])
+        return [next(vectors) if text[:MOST_CHARACTERS].strip() else None for text in texts]
+
+    def _embedded(self, texts: Sequence[str]) -> list[Vector | None]:
+        question: dict[str, Any] = {"model": self.model, "input": list(texts), "encoding_format": "float"}
+        if self.asked_dimensions:
+            question["dimensions"] = self.asked_dimensions
+        # A question waits for one text, and somebody for the question.
+        patience = settings.EMBEDDER_TIMEOUT_MS if len(texts) == 1 else settings.EMBEDDER_BATCH_TIMEOUT_MS
+        rows = _rows_of(answer_of(question, seconds=seconds_to_wait(patience / 1000)), len(texts))
+        if self.asked_dimensions and rows.shape[1] != self.asked_dimensions:
+            raise EmbedderFailed(
+                f"The embedding server answered with {rows.shape[1]} dimensions instead of {self.asked_dimensions}."
+                " Name the embedder without dimensions, or with those of the model."
+            )
+        return unit_vectors(rows)
+
+
+def _groups(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    for first in range(0, len(texts), MOST_TEXTS):
+        yield texts[first : first + MOST_TEXTS]
+
+
+def _rows_of(answer: Any, number: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    """The vectors of an answer in the order of the texts. Raises EmbedderFailed."""
+    try:
+        items = {item["index"]: item["embedding"] for item in answer["data"]}
+        rows = np.array([items[place] for place in range(number)], dtype=np.float32)
+    except (LookupError, TypeError, ValueError):
+        raise EmbedderFailed("The embedding server's answer is JSON, but holds no vector for each text.") from None
+    if rows.ndim != 2 or not rows.shape[1] or not np.isfinite(rows).all():  # noqa: PLR2004 - rows and columns
+        raise EmbedderFailed("The embedding server's answer holds vectors that are none.")
+    return rows

@@ -1,0 +1,30 @@
+"""Embedders by their names: `wordllama`, `wordllama:128`, `fastembed:<model>`, `openai:<model>`."""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+from memories.embeddings.base import Embedder, UnknownEmbedder
+from memories.embeddings.fastembed import FastEmbed
+from memories.embeddings.openai import OpenAI
+from memories.embeddings.wordllama import WordLlama
+from memories.models.embedding import LONGEST_NAME
+
+KINDS: Mapping[str, Callable[[str], Embedder]] = {
+    "wordllama": WordLlama.read,
+    "fastembed": FastEmbed.read,
+    "openai": OpenAI.read,
+}
+"""Each reads what comes after the colon, "" where nothing does."""
+
+
+@lru_cache(maxsize=8)
+def embedder_named(name: str) -> Embedder:
+    """The embedder with that name, the same one each time. Raises UnknownEmbedder, which says what there is."""
+    kind, _, rest = name.strip().partition(":")
+    if kind not in KINDS:
+        raise UnknownEmbedder(
+            f"There is no embedder “{name}”. Use wordllama, wordllama:128, fastembed:<model> or openai:<model>."
+        )
+    if len(name) > LONGEST_NAME or not name.isprintable():
+        raise UnknownEmbedder(f"The name of an embedder is one line of at most {LONGEST_NAME} characters.")
+    return KINDS[kind](rest)

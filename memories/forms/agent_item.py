@@ -1,0 +1,283 @@
+"""What the forms of all things that an agent keeps have in common.
+
+The form of an entity.
+
+The form of a pattern.
+
+The form of a thread.
+
+The form of a tool.
+
+The form of a document.
+
+The forms of a task stack.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.core.files.uploadedfile import UploadedFile
+from django.core.validators import RegexValidator
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from agents.models import Agent
+from config.http.errors import DossierError
+from memories.forms.fields import JsonObject, Line, Lines, Properties, Text, one_line
+from memories.models import Document, ThreadStatus
+from memories.models.agent_item import Kept
+from teams.forms import storable, with_line_ends_of
+
+LATEST = 2**31 - 1
+
+
+class VersionForm(forms.Form):
+    """The version that a change was made from."""
+
+    version = forms.IntegerField(min_value=0, max_value=LATEST, widget=forms.HiddenInput)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What a field holds now that somebody else saved, as text."""
+
+    label: str
+    text: str
+
+
+class StoredForm(VersionForm):
+    """What a thing says. Its fields have the names of the model's; `version` is 0 for a new thing."""
+
+    def __init__(self, *args: Any, stored: Any = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.stored = stored
+        self.initial = {"version": 0, **self.initial} if stored is None else self.said_by(stored)
+
+    def said_by(self, thing: Any) -> dict[str, Any]:
+        """The values of the thing by field."""
+        return {name: getattr(thing, name) for name in self.fields if hasattr(thing, name)}
+
+    def refused(self, error: DossierError) -> None:
+        """Note beside the fields what the service did not accept."""
+        errors = error.extra.get("errors") or {"": [{"message": error.detail}]}
+        for name, faults in errors.items():
+            field = name.partition(".")[0]
+            for fault in faults:
+                self.add_error(field if field in self.fields else None, fault["message"])
+
+    def based_on(self, current: Any) -> Self:
+        """The same form with what was typed, now made from the current version."""
+        data = self.data.copy()  # type: ignore[attr-defined]
+        data["version"] = str(current.version)
+        return self.filled_with(data, current)
+
+    def filled_with(self, data: Any, stored: Any) -> Self:
+        """A form like this one with other data."""
+        return type(self)(data, stored=stored)
+
+    def differences(self) -> list[Difference]:
+        """The fields in which the stored thing says something else than what was typed."""
+        assert self.stored is not None  # noqa: S101 - only a stored thing can have changed
+        said = self.said_by(self.stored)
+        return [
+            Difference(str(bound.label), text)
+            for bound in self.visible_fields()
+            if bound.name in said
+            and (text := _plain(bound.field.prepare_value(said[bound.name]))) != _plain(bound.value())
+        ]
+
+
+class KeptForm(StoredForm):
+    """What a thing of an agent says."""
+
+    def __init__(self, *args: Any, agent: Agent, stored: Kept | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, stored=stored, **kwargs)
+        self.agent = agent
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What a valid form says of the thing, by the names of the model's fields."""
+        return {name: value for name, value in self.cleaned_data.items() if name != "version"}
+
+    def filled_with(self, data: Any, stored: Any) -> Self:
+        return type(self)(data, agent=self.agent, stored=stored)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, bool):
+        return gettext("yes") if value else gettext("no")
+    text = ", ".join(value) if isinstance(value, list) else "" if value is None else str(value)
+    return text.replace("\r\n", "\n").strip()
+
+
+valid_type = RegexValidator(
+    r"\A[A-Za-z0-9_.:-]{1,60}\Z", _("Use one word of letters, digits and _ . : - as in person or works_on.")
+)
+
+
+class EntityForm(KeptForm):
+    """A name, what it stands for, and how it is called besides."""
+
+    name = Line(label=_("Name"), max_length=200)
+    type = Line(
+        label=_("Type"),
+        help_text=_("One word: person, project, place, service …"),
+        max_length=60,
+        validators=[valid_type],
+    )
+    aliases = Lines(
+        label=_("Other names"),
+        help_text=_("One on each line. A question may use any of them."),
+        longest=200,
+        required=False,
+    )
+    properties = Properties(
+        label=_("Properties"), help_text=_("One on each line, as in “role: stage manager”."), required=False
+    )
+    salience = forms.FloatField(
+        label=_("Importance"),
+        help_text=_("From 0 to 1. Important entities are told first and drawn larger."),
+        min_value=0,
+        max_value=1,
+        initial=0.5,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+
+
+INTENTS = (
+    ("question", _("asks something")),
+    ("action", _("wants something done")),
+    ("fix", _("wants something repaired")),
+    ("explain", _("wants an explanation")),
+    ("other", _("anything else")),
+)
+
+
+class PatternForm(KeptForm):
+    """What to do, and when to think of it."""
+
+    name = Line(label=_("Name"), max_length=200)
+    guidance = Text(label=_("What to do"), help_text=_("As you would tell a colleague."))
+    keywords = Lines(
+        label=_("Words that bring it to mind"), help_text=_("One on each line."), longest=80, required=False
+    )
+    intents = forms.MultipleChoiceField(
+        label=_("When somebody"), choices=INTENTS, widget=forms.CheckboxSelectMultiple, required=False
+    )
+    entity_types = Lines(
+        label=_("Types of entities that bring it to mind"), help_text=_("One on each line."), longest=60, required=False
+    )
+    applications = forms.IntegerField(label=_("How often it was tried"), min_value=0, max_value=LATEST, initial=0)
+    successes = forms.IntegerField(label=_("How often it worked"), min_value=0, max_value=LATEST, initial=0)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        known = {value for value, _label in INTENTS}
+        kept = [(value, value) for value in self.initial.get("intents", []) if value not in known]
+        self.fields["intents"].choices = [*INTENTS, *kept]  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        values = self.cleaned_data
+        if {"successes", "applications"} <= values.keys() and values["successes"] > values["applications"]:
+            self.add_error("successes", _("It cannot have worked more often than it was tried."))
+        return values
+
+
+class ThreadForm(KeptForm):
+    """What is going on, and how it stands."""
+
+    title = Line(label=_("What is going on"), max_length=200)
+    summary = Text(label=_("How it stands"), required=False)
+    status = forms.ChoiceField(label=_("Status"), choices=ThreadStatus.choices, initial=ThreadStatus.ACTIVE)
+
+
+class ToolForm(KeptForm):
+    """What a tool is called, what it does and which arguments it takes."""
+
+    name = Line(label=_("Name"), help_text=_("As the agent calls it: send_mail."), max_length=120)
+    description = Text(label=_("What it does"), required=False)
+    schema = JsonObject(
+        label=_("Arguments"), help_text=_("A JSON schema, as the tool's maker gives it."), rows=10, required=False
+    )
+
+
+MAX_CHARACTERS = 1_000_000
+MAX_BYTES = 4 * MAX_CHARACTERS  # of a text in UTF-8
+
+
+class DocumentForm(KeptForm):
+    """A text by its path: uploaded, or pasted."""
+
+    upload = forms.FileField(
+        label=_("File"), help_text=_("A text file in UTF-8. It takes the place of the text below."), required=False
+    )
+    path = Line(
+        label=_("Path"),
+        help_text=_("Where the file lies in the project: docs/plan.md. Left empty, it is the uploaded file's name."),
+        max_length=500,
+        required=False,
+    )
+    language = Line(
+        label=_("Language"),
+        help_text=_("Such as python or markdown. Left empty, it follows from the path."),
+        max_length=40,
+        required=False,
+    )
+    content = forms.CharField(
+        label=_("Text"),
+        required=False,
+        strip=False,
+        validators=[storable],
+        widget=forms.Textarea(attrs={"rows": 16, "class": "code"}),
+    )
+    is_open = forms.BooleanField(label=_("The agent has it open now"), required=False)
+
+    def clean_upload(self) -> str | None:
+        """The text of the file; None without one."""
+        file: UploadedFile[Any] | None = self.cleaned_data["upload"]
+        if file is None:
+            return None
+        if (file.size or 0) > MAX_BYTES:
+            raise ValidationError(_("This file is too large: a document holds at most 1,000,000 characters."))
+        try:
+            text: str = file.read().decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise ValidationError(_("This is no text in UTF-8. Save it as such, or paste its text below.")) from None
+        if "\0" in text:
+            raise ValidationError(_("This is no text file."))
+        one_line(file.name or "")
+        return text
+
+    def clean(self) -> dict[str, Any]:
+        values = {**self.cleaned_data}
+        uploaded = values.pop("upload", None)
+        if uploaded is not None:
+            values["content"] = uploaded
+            values["path"] = values.get("path") or str(self.files["upload"])
+            # Shown again, the form has no file any more, but its text.
+            data = self.data.copy()  # type: ignore[attr-defined]
+            data["content"], data["path"] = values["content"], values["path"]
+            self.data = data
+        elif "content" in values:
+            stored = self.stored.content if isinstance(self.stored, Document) else ""
+            values["content"] = with_line_ends_of(values["content"], stored)
+        if len(values.get("content", "")) > MAX_CHARACTERS:
+            self.add_error("content", _("This text is too long: a document holds at most 1,000,000 characters."))
+        if not values.get("path") and "path" not in self.errors:
+            self.add_error("path", _("Give the document a path, or choose a file."))
+        return values
+
+
+class GoalForm(forms.Form):
+    """A new goal on a stack."""
+
+    goal = Text(label=_("What is to be done"), rows=3)
+
+
+class ResultForm(forms.Form):
+    """What came out of the goal `frame`, which the person saw as the current one."""
+
+    frame = forms.UUIDField(widget=forms.HiddenInput)
+    result = Text(label=_("What came out"), help_text=_("In short: what the goal above needs to know."), required=False)

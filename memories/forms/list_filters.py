@@ -1,0 +1,137 @@
+"""Which events of a timeline are asked for.
+
+What is searched among the things that agents and teams keep.
+"""
+
+from functools import reduce
+from operator import or_
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from agents.models import Agent
+from memories.models import Entity, Event, Session, ThreadStatus
+
+LATEST = 100
+
+
+class EventFilter(forms.Form):
+    """A type that the agent's events have, and one of its latest sessions, or the one that the address names."""
+
+    type = forms.ChoiceField(label=_("Show"), required=False)
+    session = forms.ChoiceField(label=_("Of"), required=False)
+
+    def __init__(self, *args: Any, agent: Agent, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        types = Event.objects.filter(agent=agent).order_by("type").values_list("type", flat=True).distinct()
+        sessions = [(str(session.id), str(session)) for session in self._sessions(agent)]
+        self.fields["type"].choices = [("", _("Everything")), *((type_, type_) for type_ in types)]  # type: ignore[attr-defined]
+        self.fields["session"].choices = [("", _("All sessions")), *sessions]  # type: ignore[attr-defined]
+
+    def _sessions(self, agent: Agent) -> list[Session]:
+        rows = Session.objects.filter(agent=agent)
+        latest = list(rows.order_by("-started_at", "-id")[:LATEST])
+        named = _uuid(self.data.get("session"))
+        if named is not None and named not in {session.id for session in latest}:
+            latest += rows.filter(id=named)
+        return latest
+
+    def narrowed(self, rows: QuerySet[Event]) -> QuerySet[Event]:
+        """The events that are asked for."""
+        self.full_clean()
+        chosen = {name: value for name, value in self.cleaned_data.items() if value}
+        return rows.filter(**chosen)
+
+
+def _uuid(text: Any) -> UUID | None:
+    try:
+        return UUID(text)
+    except (ValueError, TypeError, AttributeError):
+        return None
+
+
+class SearchForm(forms.Form):
+    """A search by meaning."""
+
+    q = forms.CharField(
+        label=_("Search by meaning"),
+        max_length=1000,
+        required=False,
+        widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}),
+    )
+
+
+class KeptSearch(forms.Form):
+    """A search by words. A row is found where each word stands in one of the columns `searched`."""
+
+    q = forms.CharField(
+        label=_("Search"),
+        max_length=200,
+        required=False,
+        widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}),
+    )
+    searched: tuple[str, ...]
+
+    def __init__(self, *args: Any, agent: Agent, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.agent = agent
+
+    def narrowed(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        """The rows that are asked for: all of them where nothing is, or nothing that makes sense."""
+        self.full_clean()
+        for word in self.cleaned_data.get("q", "").split():
+            rows = rows.filter(reduce(or_, (Q(**{f"{column}__icontains": word}) for column in self.searched)))
+        return rows
+
+    @property
+    def narrows(self) -> bool:
+        """Whether anything is asked for."""
+        return any(self.cleaned_data.values())
+
+
+class PatternSearch(KeptSearch):
+    searched = ("name", "guidance", "keywords")
+
+
+class ToolSearch(KeptSearch):
+    searched = ("name", "description")
+
+
+class ThreadSearch(KeptSearch):
+    searched = ("title", "summary")
+
+    status = forms.ChoiceField(label=_("Which"), choices=[("", _("All")), *ThreadStatus.choices], required=False)
+
+    def narrowed(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        rows = super().narrowed(rows)
+        status = self.cleaned_data.get("status")
+        return rows.filter(status=status) if status else rows
+
+
+class DocumentSearch(KeptSearch):
+    searched = ("path", "language")
+
+    open = forms.ChoiceField(label=_("Which"), choices=[("", _("All")), ("yes", _("Open now"))], required=False)
+
+    def narrowed(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        rows = super().narrowed(rows)
+        return rows.filter(is_open=True) if self.cleaned_data.get("open") else rows
+
+
+class EntitySearch(KeptSearch):
+    searched = ("name", "aliases")
+
+    type = forms.ChoiceField(label=_("Type"), required=False)
+
+    def __init__(self, *args: Any, agent: Agent, **kwargs: Any) -> None:
+        super().__init__(*args, agent=agent, **kwargs)
+        types = Entity.objects.filter(agent=agent).order_by("type").values_list("type", flat=True).distinct()
+        self.fields["type"].choices = [("", _("All")), *((type_, type_) for type_ in types)]  # type: ignore[attr-defined]
+
+    def narrowed(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        rows = super().narrowed(rows)
+        type_ = self.cleaned_data.get("type")
+        return rows.filter(type=type_) if type_ else rows

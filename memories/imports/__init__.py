@@ -1,0 +1,1 @@
+"""Imports of texts, conversations and records that other programs wrote."""

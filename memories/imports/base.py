@@ -1,0 +1,164 @@
+"""What all imports share: reading text strictly, finding or making whom it is for, and a progress bar."""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.core.exceptions import ValidationError
+from rich.console import Console
+from rich.progress import Progress
+
+from agents.models import Agent
+from agents.services import agent_create, agent_files_ensure
+from config.http.errors import DossierError
+from memories.services import BATCH_ROWS, MemoryFacts, Owner, memories_create
+from teams.models import Team, valid_slug
+from teams.principal import Principal
+from teams.services import team_create, team_files_provision
+from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
+
+MAX_SLUG_CHARACTERS = 60
+MAX_BYTES_PER_CHARACTER = 4
+NAMED_AT_MOST = 5
+MAX_LINES_CHARACTERS = 50_000_000
+"""Of a file of lines: it is held in memory."""
+BYTE_ORDER_MARK = "\ufeff"
+
+Advance = Callable[[int], object]
+"""Told how many more files, logs or memories are done."""
+
+
+class ImportRefused(DossierError):
+    """Something in it cannot be stored, so nothing was. The message names the file and the line."""
+
+    status = 422
+    code = "import_refused"
+    title = "This cannot be imported"
+
+
+class NoText(ImportRefused):
+    """A file that can be read, but is too large, no UTF-8, or holds a NUL."""
+
+
+def text_within(folder: Path, path: Path, name: str, most: int = MAX_FILE_CHARACTERS) -> str:
+    """As text_of, of a file in the folder. Raises ImportRefused, too, for a link that leaves the folder."""
+    check_within(folder, path, name)
+    return text_of(path, name, most)
+
+
+def check_within(folder: Path, path: Path, name: str) -> None:
+    """Raises ImportRefused for a link that leaves the folder."""
+    try:
+        inside = path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError):  # links that lead in a circle
+        inside = False
+    if not inside:
+        raise ImportRefused(f"{name} is a link that leaves the folder; put the file itself there and import again.")
+
+
+def text_of(path: Path, name: str, most: int = MAX_FILE_CHARACTERS) -> str:
+    """The file's text exactly as it stands, without a byte order mark; at most so many characters.
+
+    `name` is what messages call it. Raises NoText, and ImportRefused for what cannot be read.
+    """
+    return decoded(_bytes_of(path, name, most), name, most)
+
+
+def decoded(data: bytes, name: str, most: int = MAX_FILE_CHARACTERS) -> str:
+    """The bytes as text, without a byte order mark; at most so many characters. Raises NoText."""
+    try:
+        text = data.decode().removeprefix(BYTE_ORDER_MARK)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        where = f"{name}, line {line}: the byte at offset {error.start}"
+        raise NoText(f"{where} is not UTF-8; save the file as UTF-8 and import it again.") from None
+    if len(text) > most:
+        raise _too_large(name, most)
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise NoText(f"{name}, line {line} holds a NUL character; remove it and import again.")
+    return text
+
+
+def _bytes_of(path: Path, name: str, most: int) -> bytes:
+    try:
+        # A folder or a pipe could not be read, or would be waited for in vain.
+        if path.exists() and not path.is_file():
+            raise ImportRefused(f"{name} is not a file; move it away and import again.")
+        if path.stat().st_size > most * MAX_BYTES_PER_CHARACTER + len(BYTE_ORDER_MARK.encode()):
+            raise _too_large(name, most)
+        return path.read_bytes()
+    except OSError as error:
+        reason = error.strerror or "unknown reason"
+        raise ImportRefused(
+            f"{name} cannot be read ({reason}); check that it is there and that you may read it."
+        ) from None
+
+
+def _too_large(name: str, most: int) -> NoText:
+    return NoText(f"{name} has more than {most:,} characters; split it or shorten it and import again.")
+
+
+def agent_to_fill(slug: str) -> Agent:
+    """The agent with that slug and its files; made, with a readable name, when there is none. Raises ImportRefused."""
+    _check_slug(slug)
+    agent = Agent.objects.filter(slug=slug).first()
+    if agent is None:
+        return agent_create(slug=slug, name=readable_name(slug))
+    agent_files_ensure(agent)
+    return agent
+
+
+def team_to_fill(slug: str) -> Team:
+    """The team with that slug and its files; made, with a readable name, when there is none. Raises ImportRefused."""
+    _check_slug(slug)
+    team = Team.objects.filter(slug=slug).first()
+    if team is None:
+        return team_create(slug=slug, name=readable_name(slug))
+    team_files_provision([team])
+    return team
+
+
+def readable_name(slug: str) -> str:
+    """customer-care becomes Customer Care."""
+    return " ".join(word.capitalize() for word in slug.split("-"))
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """1 memory, 2,000 memories."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first few of the names, and how many more there are."""
+    more = len(names) - NAMED_AT_MOST
+    return ", ".join(names[:NAMED_AT_MOST]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _check_slug(slug: str) -> None:
+    try:
+        valid_slug(slug)
+    except ValidationError as error:
+        raise ImportRefused(f"“{slug}” cannot be a slug: {error.message}") from None
+    if len(slug) > MAX_SLUG_CHARACTERS:
+        raise ImportRefused(f"“{slug}” is too long for a slug; use at most {MAX_SLUG_CHARACTERS} characters.")
+
+
+def memories_store(*, owner: Owner, facts: Sequence[MemoryFacts], principal: Principal, advance: Advance) -> int:
+    """Store those that the owner does not have yet, in batches, so that progress shows. Returns how many were new."""
+    new = 0
+    for start in range(0, len(facts), BATCH_ROWS):
+        batch = facts[start : start + BATCH_ROWS]
+        new += len(memories_create(owner=owner, facts=batch, principal=principal))
+        advance(len(batch))
+    return new
+
+
+@contextmanager
+def progress_bar(description: str, total: int) -> Iterator[Advance]:
+    """A bar on standard error while the block runs; nothing at all where that is no terminal."""
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
+        task = progress.add_task(description, total=total)
+        yield lambda steps: progress.advance(task, steps)

@@ -1,0 +1,178 @@
+"""Conversations: dated sessions of turns, stored as daily logs (one page per day) and memories (one per turn).
+
+A JSON file with a conversation of dated sessions, read whole and checked, before anything is stored.
+
+The format is that of the LoCoMo data set (Maharana et al., ACL 2024): `session_1` is a list of turns with `speaker`,
+`dia_id`, `text` and perhaps `blip_caption`; `session_1_date_time` reads "1:56 pm on 8 May, 2023". Its annotations
+(qa, observations, summaries, events) are ignored.
+"""
+
+import datetime
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+
+from agents.models import Agent, DailyLog
+from agents.services import daily_log_append
+from memories.imports.base import Advance, ImportRefused, agent_to_fill, memories_store, text_of
+from memories.models.memory import MAX_TEXT_CHARACTERS
+from memories.services import MemoryFacts
+from teams.principal import Principal
+
+KIND = "message"
+"""What somebody said; nothing in it was weighed or agreed on, as in a fact or a decision."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one speaker said, with a description of the picture that was shown, if any."""
+
+    id: str
+    speaker: str
+    text: str
+    caption: str = ""
+
+    @property
+    def said(self) -> str:
+        return f"{self.text} (Picture: {self.caption})" if self.caption else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Turns that followed one another, begun at a time that is taken for UTC, as the file names no zone."""
+
+    at: datetime.datetime
+    turns: tuple[Turn, ...]
+
+    @property
+    def as_log(self) -> str:
+        """Markdown: a heading with time and speakers, then one paragraph per turn."""
+        speakers = " and ".join(dict.fromkeys(turn.speaker for turn in self.turns))
+        paragraphs = [f"**{turn.speaker}:** {' '.join(turn.said.split())}" for turn in self.turns]
+        return "\n\n".join([f"#### {self.at:%H:%M} {speakers}", *paragraphs])
+
+    def as_memories(self) -> list[MemoryFacts]:
+        """One memory per turn, each a second after the one before, so that the most recent is the last one said."""
+        return [
+            MemoryFacts(
+                kind=KIND,
+                text=f"{turn.speaker}: {turn.said}",
+                occurred_at=self.at + datetime.timedelta(seconds=number),
+                external_id=self._external_id(turn),
+            )
+            for number, turn in enumerate(self.turns)
+        ]
+
+    def _external_id(self, turn: Turn) -> str:
+        # Made of what was said and when, never of the file's name: a moved or grown file adds only new turns, and
+        # another conversation, in which the same dia_ids stand for other words, collides with nothing.
+        said = json.dumps([self.at.isoformat(), turn.id, turn.speaker, turn.said])
+        return f"conversation:{turn.id}:{hashlib.sha256(said.encode()).hexdigest()[:32]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """How many daily logs were started or added to, and how many memories were new."""
+
+    logs: int
+    memories: int
+
+
+@transaction.atomic
+def conversation_import(*, sessions: Sequence[Session], agent: str, principal: Principal, advance: Advance) -> Imported:
+    """Store a conversation for the agent with that slug, made when missing. All or nothing.
+
+    A day's log keeps what it has: a session that it does not hold yet, word for word, is added at its end.
+    """
+    owner = agent_to_fill(agent)
+    days: dict[datetime.date, list[str]] = {}
+    for session in sessions:
+        days.setdefault(session.at.date(), []).append(session.as_log)
+    logs = sum(_log(owner, date, entries, principal) for date, entries in days.items())
+    facts = [fact for session in sessions for fact in session.as_memories()]
+    memories = memories_store(owner=owner, facts=facts, principal=principal, advance=advance)
+    return Imported(logs, memories)
+
+
+def _log(agent: Agent, date: datetime.date, entries: list[str], principal: Principal) -> bool:
+    log = DailyLog.objects.filter(agent=agent, date=date).first()
+    missing = [entry for entry in entries if log is None or entry not in log.content]
+    if missing:
+        daily_log_append(agent=agent, date=date, text="\n\n".join(missing), principal=principal)
+    return bool(missing)
+
+
+MAX_CHARACTERS = 50_000_000
+MAX_ID_CHARACTERS = 100
+SESSION = re.compile(r"session_([0-9]{1,6})")
+DATE_FORMAT = "%I:%M %p on %d %B, %Y"
+
+
+def conversation_read(path: Path) -> list[Session]:
+    """The sessions that have turns, in order of time. Raises ImportRefused for whatever could not be stored."""
+    name = path.name
+    try:
+        data = json.loads(text_of(path, name, MAX_CHARACTERS))
+    except json.JSONDecodeError as error:
+        where = f"{name}, line {error.lineno}"
+        raise ImportRefused(f"{where} is not JSON ({error.msg}); correct it and import again.") from None
+    except (ValueError, RecursionError):
+        raise ImportRefused(f"{name} is JSON that no conversation needs; check that it is the right file.") from None
+    if not isinstance(data, dict):
+        raise ImportRefused(f"{name} is not an object with session_1, session_2 …; check that it is the right file.")
+    numbers = sorted(int(match[1]) for key in data if (match := SESSION.fullmatch(key)))
+    sessions = [_session(data, number, name) for number in numbers if data[f"session_{number}"]]
+    _check_ids(sessions, name)
+    if not sessions:
+        raise ImportRefused(f"{name} has no session with turns; check that it is the right file.")
+    return sorted(sessions, key=lambda session: session.at)
+
+
+def _session(data: Mapping[str, Any], number: int, name: str) -> Session:
+    key = f"session_{number}"
+    turns, moment = data[key], data.get(f"{key}_date_time")
+    if not isinstance(turns, list):
+        raise ImportRefused(f"{name}: {key} is not a list of turns; correct it and import again.")
+    try:
+        at = datetime.datetime.strptime(str(moment), DATE_FORMAT).replace(tzinfo=datetime.UTC)
+    except ValueError:
+        raise ImportRefused(
+            f"{name}: {key}_date_time is {moment!r}; write it like 1:56 pm on 8 May, 2023 and import again."
+        ) from None
+    return Session(at, tuple(_turn(turn, f"{name}: turn {place} of {key}") for place, turn in enumerate(turns, 1)))
+
+
+def _turn(turn: Any, where: str) -> Turn:
+    if not isinstance(turn, dict):
+        raise ImportRefused(f"{where} is not an object; correct it and import again.")
+    words = {key: _words(turn, key, where) for key in ("dia_id", "speaker", "text")}
+    caption = _words(turn, "blip_caption", where) if turn.get("blip_caption") else ""
+    made = Turn(words["dia_id"], words["speaker"], words["text"], caption)
+    if len(made.id) > MAX_ID_CHARACTERS:
+        raise ImportRefused(f"{where}: its dia_id has more than {MAX_ID_CHARACTERS} characters; shorten it.")
+    if len(made.speaker) + len(made.said) + 2 > MAX_TEXT_CHARACTERS:
+        raise ImportRefused(f"{where} has more than {MAX_TEXT_CHARACTERS:,} characters; split it in two.")
+    return made
+
+
+def _words(turn: Mapping[str, Any], key: str, where: str) -> str:
+    value = turn.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise ImportRefused(f"{where} has no {key}; add it and import again.")
+    if re.search("[\0\ud800-\udfff]", value):
+        raise ImportRefused(f"{where}: its {key} holds a character that cannot be stored; remove it.")
+    return value
+
+
+def _check_ids(sessions: list[Session], name: str) -> None:
+    seen = set()
+    for turn in (turn for session in sessions for turn in session.turns):
+        if turn.id in seen:
+            raise ImportRefused(f"{name}: two turns have the dia_id {turn.id}; give each one of its own.")
+        seen.add(turn.id)

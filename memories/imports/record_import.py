@@ -1,0 +1,212 @@
+"""Whom records name: things of the agent by their external ids, entities also by their names, tasks their parents.
+
+Storing records: all or nothing, in batches, and only what is new.
+"""
+
+import datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from agents.models import Agent
+from memories.imports.base import Advance, ImportRefused, agent_to_fill
+from memories.imports.record_folder import Record, Records
+from memories.imports.record_kinds import KINDS, LineKind
+from memories.models import Document, Entity, Session, TaskFrame
+from memories.models.agent_item import Kept
+from memories.services import Facts, Flawed
+from memories.services.document import DOCUMENTS_PER_JOB, document_update, documents_create
+from teams.principal import Principal
+from teams.versioned_text.versioned_file import locked
+
+Key = tuple[type[Kept], str]
+"""What an external id names, and the column that its id goes into."""
+
+KEYS: Mapping[str, Mapping[str, Key]] = {
+    "tasks": {"parent_key": (TaskFrame, "parent_id"), "session_key": (Session, "session_id")},
+    "events": {"task_key": (TaskFrame, "task_id")},  # a session that an event names is made if need be
+    "relations": {"source_key": (Entity, "source_id"), "target_key": (Entity, "target_id")},
+}
+"""By the names of the kinds of lines, and their fields."""
+
+
+def facts_named(kind: str, agent: Agent, records: Sequence[Record]) -> list[Facts]:
+    """The facts with the ids of what they name. Raises ImportRefused for what is not there.
+
+    As many statements as there are ways to name something, however many records.
+    """
+    facts = [dict(record.facts) for record in records]
+    for field, (model, column) in KEYS.get(kind, {}).items():
+        ids = _ids_by_key(model, agent, {fact[field] for fact in facts if field in fact})
+        for record, fact in zip(records, facts, strict=True):
+            if field in fact:
+                fact[column] = _of_key(ids, fact.pop(field), model, f"{record.where}: {field}")
+    if kind == "relations":
+        _by_name(agent, records, facts)
+    return list(facts)
+
+
+def generations(tasks: Sequence[Record]) -> Iterator[Sequence[Record]]:
+    """The tasks, parents before their parts: each group hangs on the groups before it, or on what is stored.
+
+    Raises ImportRefused for tasks that are their own parents, directly or in a circle.
+    """
+    first = {record.facts["external_id"]: record for record in reversed(tasks)}
+    done, waiting = set[str](), list(tasks)
+    while waiting:
+        hanging = [record for record in waiting if _parent(record) in first and _parent(record) not in done]
+        if len(hanging) == len(waiting):
+            raise _circle(first, waiting[0])
+        ready = [record for record in waiting if _parent(record) not in first or _parent(record) in done]
+        yield ready
+        done |= {record.facts["external_id"] for record in ready}
+        waiting = hanging
+
+
+def _parent(record: Record) -> str:
+    parent: str = record.facts.get("parent_key", "")
+    return parent
+
+
+def _circle(first: Mapping[str, Record], record: Record) -> ImportRefused:
+    """About a task of the circle that the record's parents lead into."""
+    seen = set[str]()
+    while record.where not in seen:
+        seen.add(record.where)
+        record = first[_parent(record)]
+    return ImportRefused(
+        f"{record.where}: parent_key: This task is its own parent, directly or in a circle. Let one of them have none."
+    )
+
+
+def _ids_by_key(model: type[Kept], agent: Agent, keys: set[str]) -> dict[str, UUID]:
+    rows = model._default_manager.filter(agent=agent, external_id__in=keys)  # noqa: SLF001 - Django's name for it
+    return dict(rows.values_list("external_id", "pk")) if keys else {}
+
+
+def _of_key(ids: Mapping[str, UUID], key: str, model: type[Kept], where: str) -> UUID:
+    if key not in ids:
+        noun = model._meta.verbose_name  # noqa: SLF001 - Django's documented introspection
+        message = f"There is no {noun} with the external id “{key}”, here or stored. Add it, or correct this."
+        raise ImportRefused(f"{where}: {message}")
+    return ids[key]
+
+
+def _by_name(agent: Agent, records: Sequence[Record], facts: list[dict[str, Any]]) -> None:
+    names = {fact[end] for fact in facts for end in ("source_name", "target_name") if end in fact}
+    known: dict[str, dict[str, UUID]] = {}
+    for name, type_, id_ in Entity.objects.filter(agent=agent, name__in=names).values_list("name", "type", "id"):
+        known.setdefault(name, {})[type_] = id_
+    for record, fact in zip(records, facts, strict=True):
+        for end in ("source", "target"):
+            if f"{end}_name" in fact:
+                name, type_ = fact.pop(f"{end}_name"), fact.pop(f"{end}_type", "")
+                fact[f"{end}_id"] = _entity(known.get(name, {}), name, type_, f"{record.where}: {end}_")
+
+
+def _entity(ids: Mapping[str, UUID], name: str, type_: str, where: str) -> UUID:
+    """The one entity of those with the name, by their types, that has the type; any type if it is empty."""
+    fitting = [id_ for of_type, id_ in ids.items() if type_ in ("", of_type)]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        types = ", ".join(sorted(ids))
+        raise ImportRefused(f"{where}type: Several entities are called “{name}”. Say which one is meant: {types}.")
+    kind = type_ or "entity"
+    raise ImportRefused(f"{where}name: There is no {kind} called “{name}”. Add it to entities.jsonl, or correct this.")
+
+
+NOW = datetime.datetime.max.replace(tzinfo=datetime.UTC)
+"""Where an event without a time stands among others: it happens while it is stored."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """How many things were new, by the names of their kinds, and how many documents got a new version."""
+
+    new: Mapping[str, int]
+    changed_documents: int
+
+
+@transaction.atomic
+def records_import(*, records: Records, agent: str, principal: Principal, advance: Advance) -> Stored:
+    """Store a folder's records for the agent, a slug, which is made when missing. All or nothing.
+
+    What is there already, by its external id, stays as it is; a document with the same path gets the text as its next
+    version. Raises ImportRefused.
+    """
+    if not records.size:
+        raise ImportRefused(f"There is nothing to import for {agent}; name a folder with events.jsonl or documents/.")
+    owner = locked(agent_to_fill(agent))  # two imports at once take turns
+    new = {kind.noun.name: _lines_store(owner, kind, records, principal, advance) for kind in KINDS}
+    new["documents"] = changed = 0
+    for batch in _batches(records.documents, DOCUMENTS_PER_JOB):
+        created, updated = _documents_store(owner, batch, principal)
+        new["documents"] += created
+        changed += updated
+        advance(len(batch))
+    return Stored(new=new, changed_documents=changed)
+
+
+def _lines_store(agent: Agent, kind: LineKind, records: Records, principal: Principal, advance: Advance) -> int:
+    new = 0
+    for group in _groups(kind, records.lines[kind.noun.name]):
+        for batch in _batches(group, kind.per_batch):
+            facts = facts_named(kind.noun.name, agent, batch)
+            new += len(_created(kind.noun.creates, agent, facts, batch, principal))
+            advance(len(batch))
+    return new
+
+
+def _groups(kind: LineKind, records: Sequence[Record]) -> Iterator[Sequence[Record]]:
+    """The records in the order in which they can be stored."""
+    if kind.noun.name == "tasks":
+        yield from generations(records)
+    elif kind.noun.name == "events":
+        # A session that is made for its events began with the first of them, which may stand anywhere in the file.
+        yield sorted(records, key=lambda record: record.facts.get("occurred_at") or NOW)
+    else:
+        yield records
+
+
+def _batches(records: Sequence[Record], size: int) -> Iterator[Sequence[Record]]:
+    for start in range(0, len(records), size):
+        yield records[start : start + size]
+
+
+def _documents_store(agent: Agent, batch: Sequence[Record], principal: Principal) -> tuple[int, int]:
+    """How many documents were new, and how many had another text."""
+    known = {document.path: document for document in _documents_there(agent, batch)}
+    fresh = [record for record in batch if record.facts["path"] not in known]
+    _created(documents_create, agent, [record.facts for record in fresh], fresh, principal)
+    changed = 0
+    for record in batch:
+        document = known.get(record.facts["path"])
+        if document and document.content != record.facts["content"]:
+            changes = {"content": record.facts["content"]}
+            document_update(thing=document, expected_version=document.version, changes=changes, principal=principal)
+            changed += 1
+    return len(fresh), changed
+
+
+def _documents_there(agent: Agent, batch: Sequence[Record]) -> Sequence[Document]:
+    paths = [record.facts["path"] for record in batch]
+    return list(Document.objects.filter(agent=agent, path__in=paths).select_for_update(no_key=True))
+
+
+def _created(
+    create: Callable[..., list[Any]],
+    agent: Agent,
+    facts: Sequence[Facts],
+    batch: Sequence[Record],
+    principal: Principal,
+) -> list[Any]:
+    """What was new. Raises ImportRefused, which names the line or file of the first flaw."""
+    try:
+        return create(agent=agent, facts=facts, principal=principal)
+    except Flawed as flawed:
+        flaw = flawed.flaws[0]
+        raise ImportRefused(f"{batch[flaw.place].where}: {flaw.field}: {flaw.message}") from None

@@ -1,0 +1,174 @@
+"""A folder of Markdown files as agents keep them, read whole and checked, before anything is stored.
+
+IDENTITY.md INSTRUCTIONS.md KNOWLEDGE.md    the agent's files
+GOALS.md CONTEXT.md RULES.md                the team's files
+MEMORY.md                                   memories, one per bullet (see memory_lines)
+memory/2026-03-14.md                        the daily log of that day
+
+Workspaces: what an agent (or a team) keeps in a folder, stored as files, daily logs and memories.
+"""
+
+import datetime
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from agents.models import Agent, AgentFile, DailyLog
+from agents.services import daily_log_create, daily_log_replace
+from memories.archive.memory_markdown import MemoryLines, memory_lines
+from memories.imports.base import (
+    MAX_LINES_CHARACTERS,
+    Advance,
+    ImportRefused,
+    agent_to_fill,
+    memories_store,
+    team_to_fill,
+    text_within,
+)
+from memories.services import MemoryFacts, Owner, memories_of
+from teams.models import TeamFile
+from teams.principal import Author, Principal
+from teams.versioned_text.versioned_file import file_save, locked
+
+MEMORY_FILE = "MEMORY.md"
+LOG_FOLDER = "memory"
+LOG_FILE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})\.md")
+AGENT_FILES = {f"{key}.md": key for key in AgentFile.Key.values}
+TEAM_FILES = {f"{key}.md": key for key in TeamFile.Key.values}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """What a folder holds. Files are by key, logs by date; `left_aside` names what is no part of a workspace."""
+
+    agent_files: Mapping[str, str]
+    team_files: Mapping[str, str]
+    logs: Mapping[datetime.date, str]
+    lines: MemoryLines
+    left_aside: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """How many files, logs and memories there are."""
+        return len(self.agent_files) + len(self.team_files) + len(self.logs) + len(self.lines.memories)
+
+
+def workspace_read(folder: Path) -> Workspace:
+    """Everything in the folder, checked. Raises ImportRefused for whatever could not be stored."""
+    if not folder.is_dir():
+        raise ImportRefused(f"{folder} is not a folder; name the folder that holds IDENTITY.md and the other files.")
+    agent_files, team_files, logs, aside = {}, {}, {}, []
+    lines = MemoryLines()
+    for path, name in _paths(folder):
+        if name in AGENT_FILES:
+            agent_files[AGENT_FILES[name]] = text_within(folder, path, name)
+        elif name in TEAM_FILES:
+            team_files[TEAM_FILES[name]] = text_within(folder, path, name)
+        elif name == MEMORY_FILE:
+            lines = memory_lines(text_within(folder, path, name, MAX_LINES_CHARACTERS), name)
+        elif path.parent != folder and LOG_FILE.fullmatch(path.name):
+            logs[_date(path, name)] = text_within(folder, path, name)
+        else:
+            aside.append(name)
+    return Workspace(agent_files=agent_files, team_files=team_files, logs=logs, lines=lines, left_aside=tuple(aside))
+
+
+def _paths(folder: Path) -> Iterator[tuple[Path, str]]:
+    """What stands in the folder and in its log folder, with the names that messages use, in order."""
+    try:
+        for path in sorted(folder.iterdir()):
+            if path.name == LOG_FOLDER and path.is_dir():
+                yield from ((log, f"{LOG_FOLDER}/{log.name}") for log in sorted(path.iterdir()))
+            else:
+                yield path, path.name
+    except OSError as error:
+        raise ImportRefused(
+            f"{error.filename} cannot be listed ({error.strerror}); check that you may read it."
+        ) from None
+
+
+def _date(path: Path, name: str) -> datetime.date:
+    try:
+        return datetime.date.fromisoformat(path.stem)
+    except ValueError:
+        raise ImportRefused(f"{name}: there is no such date; rename the file to the day it tells of.") from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """How many files got a new version, logs were started or got a new version, and memories were new."""
+
+    files: int
+    logs: int
+    memories: int
+
+
+@transaction.atomic
+def workspace_import(
+    *, workspace: Workspace, agent: str, team: str | None, principal: Principal, advance: Advance
+) -> Imported:
+    """Store a workspace for the agent, and its team files for the team; both are slugs, and made when missing.
+
+    The agent joins the team. Without a team, team files are not stored. All or nothing. Raises ImportRefused.
+    """
+    if not workspace.size - (0 if team else len(workspace.team_files)):
+        hint = "name a team with --team" if workspace.team_files else "name a folder with IDENTITY.md or MEMORY.md"
+        raise ImportRefused(f"There is nothing to import for {agent}; {hint}.")
+    owner = agent_to_fill(agent)
+    files = files_store(AgentFile.objects.filter(agent=owner), workspace.agent_files, principal.author, advance)
+    if team:
+        joined = team_to_fill(team)
+        owner.teams.add(joined)
+        team_files = TeamFile.objects.filter(team=joined)
+        files += files_store(team_files, workspace.team_files, principal.author, advance)
+    logs = logs_store(owner, workspace.logs, principal, advance)
+    facts = facts_unknown(owner, workspace.lines)
+    advance(len(workspace.lines.memories) - len(facts))
+    memories = memories_store(owner=owner, facts=facts, principal=principal, advance=advance)
+    return Imported(files=files, logs=logs, memories=memories)
+
+
+def facts_unknown(owner: Owner, lines: MemoryLines) -> list[MemoryFacts]:
+    """The memories without those that the owner has under the ids of their export."""
+    there = set(memories_of(owner).filter(id__in=set(lines.ids.values())).values_list("id", flat=True))
+    return [facts for facts in lines.memories if lines.ids.get(facts.external_id) not in there]
+
+
+def files_store(
+    files: QuerySet[AgentFile] | QuerySet[TeamFile],
+    contents: Mapping[str, str],
+    author: Author,
+    advance: Advance,
+    notes: Mapping[str, str] | None = None,
+) -> int:
+    """Save the contents, by key, into one owner's files. Returns how many got a new version.
+
+    The notes, by key, say what changed.
+    """
+    changed = 0
+    for file in files.filter(file_key__in=contents):
+        current = locked(file)
+        before, content = current.version, contents[file.file_key]
+        note = (notes or {}).get(file.file_key, "")
+        saved = file_save(file=current, content=content, expected_version=before, author=author, note=note)
+        changed += saved.version > before
+        advance(1)
+    return changed
+
+
+def logs_store(agent: Agent, logs: Mapping[datetime.date, str], principal: Principal, advance: Advance) -> int:
+    """Make the contents, by date, the agent's daily logs. Returns how many were started or got a new version."""
+    changed = 0
+    for date, content in logs.items():
+        log = DailyLog.objects.filter(agent=agent, date=date).first()
+        changed += log is None or log.content != content
+        if log is None:
+            daily_log_create(agent=agent, date=date, content=content, principal=principal)
+        elif log.content != content:
+            daily_log_replace(log=log, content=content, expected_version=log.version, principal=principal)
+        advance(1)
+    return changed

@@ -1,0 +1,1 @@
+"""Background jobs: rows in PostgreSQL that workers take and run."""

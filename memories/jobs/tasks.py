@@ -1,0 +1,27 @@
+"""What Celery runs: a job by its id."""
+
+import threading
+from typing import Any
+from uuid import UUID
+
+from celery import shared_task
+from celery.signals import worker_shutting_down
+
+import memories.archive.services
+import memories.embeddings.indexing  # noqa: F401 - as above
+from memories.jobs.execution import job_run
+from memories.jobs.services import RUN_JOB
+
+_stopping = threading.Event()
+
+
+@shared_task(name=RUN_JOB)
+def run_job(job_id: str) -> None:
+    """Do the job. What comes of it is in its row."""
+    job_run(job_id=UUID(job_id), is_stopping=_stopping.is_set)
+
+
+@worker_shutting_down.connect
+def stop_between_steps(**_: Any) -> None:
+    """A worker that is asked to stop puts the job that it does back, and another goes on with it."""
+    _stopping.set()

@@ -1,0 +1,1 @@
+"""Search: memories, passages of documents, events, the graph."""

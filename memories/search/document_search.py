@@ -1,0 +1,114 @@
+"""Search of documents: which of an agent's chunks bear on a question, by the features that rank memories.
+
+A document takes the place of a day: its chunks stand side by side in the order of their positions, so what stands
+around a chunk, and what its whole document says, is measured as it is of memories. Chunks have no dates, no labels, and
+no importance or trust of their own.
+"""
+
+import datetime
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+
+from agents.models import Agent
+from config.db.statements import Statement, rows_of
+from memories.embeddings.vectors import Direction, in_active_space
+from memories.search.day_windows import MICROSECONDS_A_DAY
+from memories.search.features import DECIMALS, Numbers, Weights, features, scores_of
+from memories.search.languages import languages_by_evidence
+from memories.search.question import Question, names_in, terms_read
+from memories.search.row_format import Columns, Search
+from memories.search.term_statistics import rarity_of
+
+# The last bytes of a document's id are random: no two end alike.
+ROW = """
+substring(uuid_send(document_id), 9) || int8send(id) || int8send(position) || int8send({marks})
+    || lseg_send(lseg(point({similarity}, 0.5), point(0.5, octet_length(text))))
+"""
+OWNED = "SELECT {row} FROM chunks WHERE {owner} = %(owner)s"
+TEXTS = """
+SELECT c.id, document_id, document_version, position, line, text, path, updated
+FROM chunks c JOIN documents d ON d.id = document_id WHERE c.id = ANY(%(ids)s::bigint[])
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPassage:
+    """A chunk of a document, with the features that a ranker weighs. `similarity` is None where it is not known."""
+
+    document: UUID
+    version: int
+    position: int
+    line: int
+    text: str
+    path: str
+    updated: datetime.datetime
+    similarity: float | None
+    measures: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PassageSearch(Search):
+    """The search puts a question to the chunks of one agent. `at` is the document, as a day, and the place in it."""
+
+    def _row(self, marks: Sequence[str]) -> str:
+        return ROW.format(marks=" | ".join(marks), similarity=self._similarity)
+
+    def _label(self, place: int) -> str | None:
+        return None
+
+    @property
+    def _marks(self) -> list[str]:
+        return []
+
+    def _in_order(self, rows: Columns) -> Columns:
+        rows = rows.take(np.lexsort((rows["at"].astype(np.int64), rows["id_high"].astype(np.uint64))))
+        documents = np.cumsum(np.diff(rows["id_high"].astype(np.uint64), prepend=0) != 0)
+        rows["at"] += documents * MICROSECONDS_A_DAY
+        return rows
+
+
+def passages_search(
+    *, agent: Agent, topic: str, vector: Direction | None, weights: Weights, limit: int
+) -> list[FoundPassage]:
+    """Return the chunks for which the weighed features say the most, the best first; ties go to the older chunk.
+
+    Each has those of its features that are not 0 as measures.
+    """
+    question = Question(topic, vector, names_in(topic), languages=languages_by_evidence(topic))
+    rows, measured = in_active_space(vector, partial(_measured, agent, question))
+    best = np.lexsort((rows["id_low"], -scores_of(measured, weights)))[:limit]
+    return _found(rows.take(best), {name: values[best] for name, values in measured.items()})
+
+
+def _measured(agent: Agent, question: Question, vector: Direction | None) -> tuple[Columns, Mapping[str, Numbers]]:
+    """Return all of the agent's chunks and their features.
+
+    To look for the nearest alone would take hardly less: they have no index on meaning, so each is compared anyway.
+    """
+    question = replace(question, vector=vector)
+    terms, _, _ = terms_read(question, "agent_id", agent.pk, most=0, languages_of="chunks")
+    search = PassageSearch("agent_id", agent.pk, question, terms)
+    rows = search.glanced(OWNED, {}, search.places, before=())
+    measured = features(rows, question, rarity_of(rows, search))
+    return rows, {name: np.round(values, DECIMALS) for name, values in measured.items()}
+
+
+def _found(rows: Columns, measured: Mapping[str, Numbers]) -> list[FoundPassage]:
+    ids, similarities = rows["id_low"].tolist(), rows["similarity"].tolist()
+    wanted = f"{{{','.join(map(str, ids))}}}"
+    texts = {id_: text for id_, *text in rows_of(Statement(TEXTS, {"ids": wanted}))}
+    columns = {name: values.tolist() for name, values in measured.items()}
+    found = []
+    for place, id_ in enumerate(ids):
+        if id_ in texts:  # nobody has split its document anew since
+            measures = {name: values[place] for name, values in columns.items() if values[place]}
+            similarity = None if math.isnan(similarities[place]) else similarities[place]
+            fields: list[Any] = [*texts[id_], similarity, measures]
+            found.append(FoundPassage(*fields))
+    return found

@@ -1,0 +1,56 @@
+"""Memories that seem to say the same: the newest of an owner, each compared with each."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+
+from agents.models import Agent
+from memories.embeddings.active_model import SLOTS, active_space
+from memories.models import Memory
+from memories.services import Owner
+
+COMPARED = 400
+"""Of the newest that hold: 80,000 comparisons take about as long as any page may."""
+ALIKE = 0.9
+"""From this cosine on. What differs by a number or a name is often as near: a person decides."""
+SHOWN = 12
+
+PAIRS = """
+WITH compared AS MATERIALIZED (
+    SELECT id, {slot} AS vector FROM memories
+    WHERE {owner} = %(owner)s AND superseded_by_id IS NULL AND retired_because = '' AND {here}
+        AND {slot} IS NOT NULL
+    ORDER BY coalesce(occurred_at, created) DESC LIMIT %(compared)s
+)
+SELECT one.id, other.id, 1 - (one.vector <=> other.vector) AS similarity
+FROM compared AS one JOIN compared AS other ON one.id < other.id AND one.vector <=> other.vector <= %(distance)s
+ORDER BY similarity DESC, one.id, other.id LIMIT %(shown)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two memories, the older one first, and the cosine of their meanings."""
+
+    one: Memory
+    other: Memory
+    similarity: float
+
+
+def likely_duplicates(owner: Owner) -> list[Pair]:
+    """The pairs of the owner's newest memories that are most alike, the most alike first."""
+    space = active_space()
+    column = "agent_id" if isinstance(owner, Agent) else "team_id"
+    parameters: dict[str, Any] = {
+        "owner": owner.pk,
+        "model": space.model,
+        "compared": COMPARED,
+        "distance": 1 - ALIKE,
+        "shown": SHOWN,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(PAIRS.format(owner=column, slot=space.slot, here=space.here), parameters)
+        rows = cursor.fetchall()
+    found = Memory.objects.defer(*SLOTS, "search").in_bulk({id_ for row in rows for id_ in row[:2]})
+    return [Pair(found[one], found[other], similarity) for one, other, similarity in rows if {one, other} <= set(found)]

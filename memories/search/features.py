@@ -1,0 +1,236 @@
+"""The scores by which rows rank: sums of weighed features, by weights that suit the length of an owner's texts.
+
+Rows that stand next to each other on one day are neighbours: what is around a row tells what it is about.
+
+Features: what speaks for a row, as numbers that mean the same from question to question and from owner to owner.
+
+How near a row's meaning is, and how well its words match, is told among the owner's rows: as a standard score (z), by
+how many standard deviations of a single row it lies above their mean. A cosine of .4 is much among long texts and
+little among short ones; two standard deviations are as much here as there.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memories.search.day_windows import date_of, nearness, of_named_days
+from memories.search.question import Question
+from memories.search.row_format import ASKS, LABELLED, SAYS_A_TIME, Columns
+from memories.search.term_statistics import Rarity, Spread, has, terms_of
+
+DECIMALS = 4
+"""Of measures: enough to tell rows apart, and few enough to be read."""
+
+
+BREVITY = "brevity"
+"""The measure that blends the two columns of weights: the same for all rows of an owner."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Two columns of weights by feature: one for owners of long texts, one for owners of brief ones.
+
+    Short turns of a conversation and whole pages differ in what tells that a text is wanted: one column cannot serve
+    both. Features that `brief` does not name have no weight for brief texts; without `brief`, `long` serves all texts.
+    """
+
+    long: Mapping[str, float]
+    brief: Mapping[str, float] | None = None
+
+    def at(self, brevity: float) -> Mapping[str, float]:
+        """The weights for an owner whose texts are so brief, 0 to 1."""
+        if self.brief is None:
+            return self.long
+        names = dict.fromkeys((*self.long, *self.brief))
+        return {name: (1 - brevity) * self.long.get(name, 0.0) + brevity * self.brief.get(name, 0.0) for name in names}
+
+
+def scores_of(measured: Mapping[str, NDArray[np.float64]], weights: Weights) -> NDArray[np.float64]:
+    """The sum of weight x feature, per row; features without a weight count nothing."""
+    scores = np.zeros(len(measured[BREVITY]))
+    if not len(scores):
+        return scores
+    by_name = weights.at(float(measured[BREVITY][0]))
+    for name, values in measured.items():
+        scores += by_name.get(name, 0.0) * values
+    return scores
+
+
+Numbers = NDArray[np.float64]
+Values = TypeVar("Values", Numbers, NDArray[np.int64])
+
+
+class Neighbours:
+    """The days of rows that come in order of time. Values are arrays with a number per row."""
+
+    def __init__(self, rows: Columns) -> None:
+        date = date_of(rows)
+        self._continues = np.zeros(len(rows), dtype=bool)
+        self._continues[1:] = date[1:] == date[:-1]
+        self._starts = np.flatnonzero(~self._continues)
+        self._counts = np.diff(self._starts, append=len(rows))
+
+    def previous(self, values: Values) -> Values:
+        """Return that of the row before; nothing where it is of another day."""
+        before = np.zeros_like(values)
+        before[1:] = values[:-1] * self._continues[1:]
+        return before
+
+    def next(self, values: Values) -> Values:
+        """Return that of the row after; nothing where it is of another day."""
+        after = np.zeros_like(values)
+        after[:-1] = values[1:] * self._continues[1:]
+        return after
+
+    def around(self, values: Numbers) -> Numbers:
+        """Return the sum of the row's own, that of the row before and that of the row after."""
+        around: Numbers = values + self.previous(values) + self.next(values)
+        return around
+
+    def per_day(self, join: np.ufunc, values: Values) -> Values:
+        """Return a number per day: the values of its rows, joined."""
+        joined: Values = join.reduceat(values, self._starts) if len(self._starts) else values
+        return joined
+
+    def spread(self, per_day: Numbers) -> Numbers:
+        """Return a number per row: that of its day."""
+        spread: Numbers = np.repeat(per_day, self._counts)
+        return spread
+
+
+Terms = NDArray[np.int64]
+
+MIDDLING_BYTES, STEEPNESS = 300.0, 3
+"""The mean length of an owner's texts at which brevity is one half: turns of talk have 140 bytes, messages 2,000."""
+SATURATION, LENGTH_SHARE = 1.2, 0.75
+"""Robertson's k1 and b of BM25, as most search engines set them."""
+SMOOTHING_BYTES = 20.0
+SHORTEST, LONGEST = -3.0, 2.0
+"""Logarithms of a length over the mean, beyond which a text counts as no shorter and no longer."""
+ROWS_AROUND, ROWS_A_DAY = 3, 25
+"""A row with its neighbours is of middling length when it is as long as so many of the owner's rows; so is a day."""
+TERMS_A_BYTE = 8
+ANY_BYTE = np.arange(256)
+KINSHIP = 0.35
+"""Mean cosine of two texts that follow one another, measured on long conversations: it spares a second vector."""
+
+
+def features(rows: Columns, question: Question, rarity: Rarity) -> dict[str, Numbers]:
+    """Return by name a number per row, for rows in order of time.
+
+    Those that end in `_z` are standard scores. `words` is a share of the question's weight, `relative_length` the
+    logarithm of the length over the mean of the owner's texts. All others are 0 to 1; `brevity` is the owner's.
+    """
+    neighbours = Neighbours(rows)
+    meaning = rarity.similarity
+    similarity = rows["similarity"].astype(float)
+    similarity[np.isnan(similarity)] = meaning.mean  # what is not known speaks neither for a row nor against it
+    of_day = neighbours.spread(neighbours.per_day(np.maximum, similarity))
+    found = terms_of(rows)
+    match = _WordMatch(found, rows["length"].astype(float), rarity, neighbours)
+    asks = _marked(found, ASKS)
+    return {
+        "similarity_z": meaning.standard_score(similarity),
+        "similarity_with_previous_z": meaning.standard_score(_joined(rows, similarity, neighbours)),
+        "similarity_of_day_z": meaning.standard_score(of_day),
+        "words": match.share,
+        "words_z": match.spread.standard_score(match.own),
+        "words_around_z": match.spread.standard_score(match.around),
+        "words_of_day_z": match.spread.standard_score(match.of_day),
+        "labelled": _marked(found, LABELLED),
+        "date": of_named_days(rows, question) * (1 - rarity.dated),
+        "near_date": nearness(rows, question),
+        "time_said": _marked(found, SAYS_A_TIME),
+        "relative_length": _relative_length(rows, rarity.mean_bytes),
+        "asks": asks,
+        "after_question": neighbours.previous(asks),
+        "salience": rows["salience"].astype(float),
+        "credibility": rows["credibility"].astype(float),
+        BREVITY: np.full(len(rows), brevity_of(rarity.mean_bytes)),
+    }
+
+
+def brevity_of(mean_bytes: float) -> float:
+    """Return how brief an owner's texts are, by their mean length: near 1 for short turns, near 0 for whole pages."""
+    return 1 / (1 + (mean_bytes / MIDDLING_BYTES) ** STEEPNESS)
+
+
+class _WordMatch:
+    """How well the words of a question match each row, as BM25 has it: of rows, each word counts once.
+
+    `share` is the share of the question's weight in words that the row has, whatever its length, 0 to 1. `spread` is
+    that of the matches of rows which have each word as often as the owner's rows do, whatever else they have.
+    """
+
+    def __init__(self, found: Terms, length: Numbers, rarity: Rarity, neighbours: Neighbours) -> None:
+        idf = rarity.idf
+        self._weights = idf / (float(idf.sum()) or 1.0)
+        eights = [self._weights[start : start + TERMS_A_BYTE] for start in range(0, len(idf), TERMS_A_BYTE)]
+        self._of_byte = [has(ANY_BYTE, len(eight)).astype(float) @ eight for eight in eights]
+        """By eight words, what each of the bytes weighs that say which of them there are: looked up, not summed."""
+        self.spread = Spread(
+            float(self._weights @ rarity.chance),
+            math.sqrt(float(self._weights**2 @ (rarity.chance * (1 - rarity.chance)))),
+        )
+        mean = rarity.mean_bytes or 1.0
+        self.share = self._weight_of(found)
+        self.own = self.share * _match(1, length / mean)
+        self.around = self._match_around(found, neighbours.around(length) / (mean * ROWS_AROUND), neighbours)
+        days = neighbours.per_day(np.add, length) / (mean * ROWS_A_DAY)
+        self.of_day = neighbours.spread(self._match_of_days(found, days, neighbours))
+
+    def _weight_of(self, found: Terms) -> Numbers:
+        """Return the weight of the words that each row has."""
+        in_bytes = found.astype("<i8").view(np.uint8).reshape(-1, found.itemsize)
+        weight = np.zeros(len(found))
+        for place, of_byte in enumerate(self._of_byte):
+            weight += of_byte[in_bytes[:, place]]
+        return weight
+
+    def _match_around(self, found: Terms, relative_length: Numbers, neighbours: Neighbours) -> Numbers:
+        before, after = neighbours.previous(found), neighbours.next(found)
+        some, thrice = found ^ before ^ after, found & before & after
+        twice = ((found & before) | (found & after) | (before & after)) & ~thrice
+        by_count = enumerate((some & ~thrice, twice, thrice), 1)
+        return sum((self._weight_of(words) * _match(count, relative_length) for count, words in by_count), np.zeros(1))
+
+    def _match_of_days(self, found: Terms, relative_length: Numbers, neighbours: Neighbours) -> Numbers:
+        """Return a number per day."""
+        matches = np.zeros(len(relative_length))
+        for place, weight in enumerate(self._weights):
+            count = neighbours.per_day(np.add, found >> place & 1)
+            matches += weight * _match(count, relative_length)
+        return matches
+
+
+def _match(count: Numbers | Terms | int, relative_length: Numbers) -> Numbers:
+    """Return BM25's factor for a word that occurs so often in a text so much longer than the mean."""
+    saturation = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * relative_length)
+    matches: Numbers = count * (SATURATION + 1) / (count + saturation)
+    return matches
+
+
+def _relative_length(rows: Columns, mean_bytes: float) -> Numbers:
+    length = rows["length"].astype(float) + SMOOTHING_BYTES
+    return np.clip(np.log(length / (mean_bytes + SMOOTHING_BYTES)), SHORTEST, LONGEST)
+
+
+def _marked(found: Terms, mark: int) -> Numbers:
+    return ((found & mark) > 0).astype(float)
+
+
+def _joined(rows: Columns, similarity: Numbers, neighbours: Neighbours) -> Numbers:
+    """Return about the cosine of the row's text together with that of the row before.
+
+    The vector of two texts is the sum of theirs, each as long as the square root of its text.
+    """
+    length = np.sqrt(rows["length"].astype(float))
+    before = neighbours.previous(length)
+    sum_length = np.sqrt(length**2 + before**2 + 2 * KINSHIP * length * before)
+    joined: Numbers = length * similarity + before * neighbours.previous(similarity)
+    joined /= np.where(sum_length > 0, sum_length, 1.0)
+    return joined

@@ -1,0 +1,154 @@
+"""The graph of an agent around one entity, breadth-first; or that of its most salient entities.
+
+Walking the graph of an agent, breadth-first, in one statement.
+
+From "Relation Traversal" of the seed "Context Assembly Specification".
+"""
+
+import datetime
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from agents.models import Agent
+from memories.embeddings.active_model import SLOTS
+from memories.models import Entity, Relation
+
+MAX_DEPTH = 3
+MAX_ENTITIES = 200
+MAX_RELATIONS = 1_000
+MOST_SALIENT = 50
+
+# The nearest first, and of those as near the most salient: so that a limit cuts off what matters least.
+AROUND = """
+WITH RECURSIVE reached (id, distance) AS (
+    SELECT %(entity)s::uuid, 0
+    UNION
+    SELECT neighbour.id, reached.distance + 1
+    FROM reached, LATERAL (
+        SELECT target_id AS id FROM relations WHERE source_id = reached.id
+        UNION ALL
+        SELECT source_id FROM relations WHERE target_id = reached.id
+    ) AS neighbour
+    WHERE reached.distance < %(depth)s
+)
+SELECT entities.id
+FROM entities JOIN (SELECT id, min(distance) AS distance FROM reached GROUP BY id) AS nearest USING (id)
+WHERE entities.agent_id = %(agent)s
+ORDER BY distance, salience DESC, id LIMIT %(entities)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Entities, the nearest or most salient first, and the strongest relations between them."""
+
+    entities: list[Entity]
+    relations: list[Relation]
+
+
+def graph_around(*, agent: Agent, entity: Entity | None, depth: int = 1) -> Graph:
+    """What lies within `depth` (1 to MAX_DEPTH) relations of the entity, at most MAX_ENTITIES entities.
+
+    Relations lead both ways. Without an entity: the MOST_SALIENT entities.
+    """
+    entities = Entity.objects.filter(agent=agent).defer(*SLOTS)
+    if entity is None:
+        shown = list(entities.order_by("-salience", "id")[:MOST_SALIENT])
+    else:
+        by_id = entities.in_bulk(ids := _ids_around(agent, entity, depth))
+        shown = [by_id[id_] for id_ in ids if id_ in by_id]
+    relations = Relation.objects.filter(agent=agent, source__in=shown, target__in=shown)
+    return Graph(shown, list(relations.order_by("-weight", "id")[:MAX_RELATIONS]))
+
+
+def _ids_around(agent: Agent, entity: Entity, depth: int) -> list[UUID]:
+    parameters: dict[str, Any] = {"agent": agent.pk, "entity": entity.pk, "depth": depth, "entities": MAX_ENTITIES}
+    with connection.cursor() as cursor:
+        cursor.execute(AROUND, parameters)
+        return [id_ for (id_,) in cursor.fetchall()]
+
+
+# UNION lets each entity into each depth once, however many relations lead there. A relation is as deep as the nearer
+# of its ends, plus one. The last step reads the agent's relations in one pass: within two or three steps from a hub lie
+# most of them, and to look each entity's up costs eight times as much per relation.
+WALK = """
+WITH RECURSIVE reached (entity, depth) AS (
+    (
+        (SELECT id, 0 FROM entities WHERE agent_id = %(agent)s AND id = ANY(%(mentioned)s::uuid[]))
+        UNION
+        (SELECT id, 0 FROM entities
+            WHERE agent_id = %(agent)s AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
+            ORDER BY salience DESC, id LIMIT %(salient)s)
+    )
+    UNION
+    SELECT neighbour.id, depth + 1 FROM reached, LATERAL (
+        SELECT target_id AS id FROM relations WHERE source_id = entity
+        UNION ALL
+        SELECT source_id FROM relations WHERE target_id = entity
+    ) AS neighbour
+    WHERE depth + 1 < %(depth)s
+), nearest AS (
+    SELECT entity, min(depth) AS depth FROM reached WHERE depth < %(depth)s GROUP BY entity
+), strongest AS (
+    SELECT relations.id, weight, least(from_source.depth, from_target.depth) + 1 AS depth FROM relations
+        LEFT JOIN nearest AS from_source ON from_source.entity = source_id
+        LEFT JOIN nearest AS from_target ON from_target.entity = target_id
+    WHERE agent_id = %(agent)s AND (from_source.entity IS NOT NULL OR from_target.entity IS NOT NULL)
+    ORDER BY weight DESC, depth, relations.id LIMIT %(limit)s
+)
+SELECT relations.id, relations.version, source.name, relations.type, target.name, relations.directed,
+    relations.weight, relations.updated, strongest.depth
+FROM strongest JOIN relations USING (id)
+    JOIN entities AS source ON source.id = relations.source_id
+    JOIN entities AS target ON target.id = relations.target_id
+ORDER BY relations.weight DESC, strongest.depth, relations.id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class WalkedRelation:
+    """A relation with the names of its ends. `depth` is 1 for the relations of the entities that the walk begins at."""
+
+    id: UUID
+    version: int
+    source: str
+    type: str
+    target: str
+    directed: bool
+    weight: float
+    updated: datetime.datetime
+    depth: int
+
+    @property
+    def ref(self) -> str:
+        return f"relation:{self.id}@{self.version}"
+
+
+def relations_walk(
+    *,
+    agent: Agent,
+    mentioned: Collection[UUID],
+    salient: int,
+    types: Collection[str] | None,
+    depth: int,
+    limit: int,
+) -> list[WalkedRelation]:
+    """The strongest relations within `depth` of the mentioned entities and of the `salient` most salient.
+
+    Relations lead both ways. `types` restricts the most salient. Each relation comes once, at its smallest depth.
+    """
+    parameters: dict[str, Any] = {
+        "agent": agent.pk,
+        "mentioned": list(mentioned),
+        "salient": salient,
+        "types": None if types is None else sorted(types),
+        "depth": depth,
+        "limit": limit,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(WALK, parameters)
+        return [WalkedRelation(*row) for row in cursor.fetchall()]

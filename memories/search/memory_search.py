@@ -1,0 +1,251 @@
+"""Memories by their meaning, among those that a query selects: for pages, which narrow what is searched.
+
+Finding an owner's memories: by meaning, exactly, and the most recent ones.
+
+Similarity is the cosine of unit vectors (1 minus pgvector's cosine distance), computed in SQL. The owner's rows are
+found by B-tree and sorted exactly: a vector index that filters by owner afterwards misses rows of owners who have few.
+
+The search: the owner's rows are measured, and those that the weights put first are returned with their measures.
+"""
+
+import datetime
+import logging
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from django.db import connection
+from django.db.models import Q, QuerySet
+from numpy.typing import NDArray
+
+from agents.models import Agent
+from config.db.statements import Statement, rows_of
+from memories.embeddings.active_model import ACTIVE
+from memories.embeddings.base import EmbedderFailed
+from memories.embeddings.vectors import Direction, active_space_told, direction_of, in_active_space
+from memories.models import Memory
+from memories.search import candidates
+from memories.search.features import DECIMALS, Numbers, Weights, features, scores_of
+from memories.search.owner_sample import sample_kept, sample_of
+from memories.search.question import Question, terms_read
+from memories.search.row_format import GONE, OCCURRED, PINNED, Columns, Search, ids_of, ids_written
+from memories.services import Owner
+
+IS_CURRENT = Q(superseded_by=None, retired_because="")
+
+
+def nearest(rows: QuerySet[Memory], vector: Direction | None, limit: int) -> list[Memory]:
+    """The `limit` rows nearest to the vector, each with its `similarity`; superseded and retired ones come last."""
+    return in_active_space(vector, partial(_nearest, rows, limit))
+
+
+def _nearest(rows: QuerySet[Memory], limit: int, vector: Direction | None) -> list[Memory]:
+    if vector is None:
+        return []
+    measured: QuerySet[Any] = rows.annotate(similarity=vector.similarity, space=active_space_told(), holds=IS_CURRENT)
+    found = list(measured.filter(similarity__isnull=False).order_by("-holds", "-similarity", "id")[:limit])
+    if found:
+        vector.confirm(found[0].space)
+    return found
+
+
+logger = logging.getLogger(__name__)
+
+IS_CURRENT_SQL = "(superseded_by_id IS NULL AND retired_because = '')"
+# The superseded and the retired come last, so that they never take the place of a memory that stands.
+STANDING_FIRST = f"NOT {IS_CURRENT_SQL}"
+COLUMNS = "m.id, m.version, m.kind, m.text, at, similarity, m.superseded_by_id, m.pinned, m.retired_because"
+
+# The index has each owner's newest first: as many as are wanted are read, not all. Where as many stand, nobody looks
+# for the others. Those that are pinned come along, however old they are: they are few and have an index of their own.
+RECENT = f"""
+WITH owned AS NOT MATERIALIZED (
+    SELECT id, version, kind, text, coalesce(occurred_at, created) AS at, superseded_by_id, pinned, retired_because
+    FROM memories WHERE {{owner}} = %(owner)s
+), standing AS MATERIALIZED (
+    SELECT * FROM owned WHERE {IS_CURRENT_SQL} ORDER BY at DESC, id LIMIT %(recent)s
+), found AS (
+    SELECT * FROM standing
+    UNION ALL
+    SELECT * FROM owned WHERE pinned AND id NOT IN (SELECT id FROM standing)
+    UNION ALL
+    (SELECT * FROM owned WHERE NOT {IS_CURRENT_SQL} ORDER BY at DESC, id
+        LIMIT greatest(0, %(recent)s - (SELECT count(*) FROM standing)))
+)
+SELECT id, version, kind, text, at, NULL::float8 AS similarity, superseded_by_id, pinned, retired_because
+FROM found ORDER BY {STANDING_FIRST}, at DESC, id
+"""  # noqa: S608 - only the constant names above are put in
+
+SIMILAR = f"""
+WITH owned AS MATERIALIZED (
+    SELECT id, coalesce(occurred_at, created) AS at, superseded_by_id, pinned, retired_because,
+        CASE WHEN {{here}} THEN 1 - ({{slot}} <=> %(vector)s::vector) END AS similarity
+    FROM memories WHERE {{owner}} = %(owner)s
+), found AS (
+    (SELECT id, at, similarity FROM owned
+        ORDER BY {STANDING_FIRST}, similarity DESC NULLS LAST, id LIMIT %(similar)s)
+    UNION
+    (SELECT id, at, similarity FROM owned
+        ORDER BY {STANDING_FIRST}, at DESC, id LIMIT %(recent)s)
+    UNION
+    SELECT id, at, similarity FROM owned WHERE pinned AND %(recent)s > 0
+)
+SELECT {COLUMNS}, {ACTIVE} FROM found JOIN memories m USING (id)
+ORDER BY {STANDING_FIRST}, similarity DESC NULLS LAST, m.id
+"""  # noqa: S608 - only the constant names above are put in
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMemory:
+    """A memory as search returns it. `similarity` is -1 to 1, None without a topic or where either has no direction.
+
+    `measures` are the features that a ranker weighs, by name: see `memories.retrieval`.
+    """
+
+    id: UUID | str
+    version: int
+    kind: str
+    text: str
+    occurred_at: datetime.datetime
+    similarity: float | None
+    superseded_by: UUID | str | None
+    pinned: bool = False
+    retired_because: str = ""
+    measures: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def ref(self) -> str:
+        return f"memory:{self.id}@{self.version}"
+
+
+def topic_vector(topic: str) -> Direction | None:
+    """The topic's direction; None without a topic, or where the embedder knows nothing in it, or does not answer."""
+    try:
+        return direction_of(topic)
+    except EmbedderFailed as error:
+        logger.warning("the topic was not embedded: %s", error)
+        return None
+
+
+def recent_sql(owner: Owner) -> str:
+    """Of the owner's memories the newest and the pinned; rows are FoundMemory's.
+
+    It takes `owner`, an id, and `recent`, how many of the newest.
+    """
+    return RECENT.format(owner="agent_id" if isinstance(owner, Agent) else "team_id")
+
+
+def memories_find(*, owner: Owner, vector: Direction | None, similar: int, recent: int) -> list[FoundMemory]:
+    """The `similar` nearest to the vector together with the `recent` newest; without a vector, the newest alone.
+
+    Where any of the newest are asked for, the pinned ones come along.
+    """
+    return in_active_space(vector, partial(_find, owner, similar, recent))
+
+
+def _find(owner: Owner, similar: int, recent: int, vector: Direction | None) -> list[FoundMemory]:
+    names = {"owner": "agent_id" if isinstance(owner, Agent) else "team_id"}
+    parameters: dict[str, Any] = {"owner": owner.pk, "similar": similar, "recent": recent}
+    if vector is not None:
+        names |= {"slot": vector.space.slot, "here": vector.space.here}
+        parameters |= vector.parameters
+    query = (RECENT if vector is None else SIMILAR).format(**names)
+    with connection.cursor() as cursor:
+        cursor.execute(query, parameters)
+        rows = cursor.fetchall()
+    if vector is not None and rows:
+        vector.confirm(rows[0][-1])
+        rows = [row[:-1] for row in rows]
+    return [FoundMemory(*row) for row in rows]
+
+
+TEXTS = f"""
+SELECT id, version, kind, text, {OCCURRED}, superseded_by_id, pinned, retired_because
+FROM memories WHERE id = ANY(%(ids)s::uuid[])
+"""  # noqa: S608 - only the constant above is put in
+CERTAINLY = 2
+"""Who had so many times as many as a sample tells them, has still more than these."""
+
+
+def memories_search(
+    *, owner: Owner, question: Question, weights: Weights, limit: int, recent: int
+) -> list[FoundMemory]:
+    """The `limit` memories for which the weighed features say the most, with the `recent` newest and all pinned ones.
+
+    The best come first; superseded and retired ones after all others; ties go to the lower id. Where the owner has so
+    many, so many come back. Each has those of its features that are not 0 as measures. Of an owner with very many,
+    those are ranked that come into question: see `candidates`.
+    """
+    rows, measured = measured_rows(owner, question, least=max(limit, recent), weights=weights)
+    chosen = _chosen(rows, scores_of(measured, weights), limit, recent)
+    return _to_found_memories(rows.take(chosen), {name: values[chosen] for name, values in measured.items()})
+
+
+def measured_rows(
+    owner: Owner, question: Question, *, least: int, weights: Weights | None = None
+) -> tuple[Columns, Mapping[str, Numbers]]:
+    """The rows that are ranked, the oldest first, and their features; at least so many, where the owner has them.
+
+    Which ones are worth it, where the owner has many more, the weights say.
+    """
+    return in_active_space(question.vector, partial(_measured, owner, question, least, weights or Weights({})))
+
+
+def _measured(
+    owner: Owner, question: Question, least: int, weights: Weights, vector: Direction | None
+) -> tuple[Columns, Mapping[str, Numbers]]:
+    question = replace(question, vector=vector)
+    column = "agent_id" if isinstance(owner, Agent) else "team_id"
+    most = max(candidates.EXACT_ROWS, least)
+    kept = sample_kept(owner.pk)
+    known = kept.table if kept and kept.owned > CERTAINLY * most else 0
+    terms, more, table = terms_read(question, column, owner.pk, most, known)
+    search = Search(column, owner.pk, question, terms)
+    if more:
+        rows, rarity = candidates.in_question(search, weights, least, sample_of(column, owner.pk, table))
+    else:
+        rows, rarity = candidates.whole(search, most)
+    return rows, {name: np.round(values, DECIMALS) for name, values in features(rows, question, rarity).items()}
+
+
+def _chosen(rows: Columns, scores: Numbers, limit: int, recent: int) -> NDArray[np.intp]:
+    """The places of the best, of the newest and of the pinned, the best first."""
+    kept = (rows["marks"] & PINNED) > 0
+    kept[_first(rows, scores, limit)] = kept[_first(rows, rows["at"].astype(float), recent)] = True
+    places = np.flatnonzero(kept)
+    return places[_first(rows.take(places), scores[places], len(places))]
+
+
+def _first(rows: Columns, values: Numbers, count: int) -> NDArray[np.intp]:
+    """The places of so many rows with the highest values, the highest first. Those that are gone come after all others,
+    and ties go to the lower id.
+    """
+    gone = (rows["marks"] & GONE) > 0
+    places = np.arange(len(rows))
+    if 0 < count < len(rows):  # few are sorted, and no more
+        standing = np.where(gone, -np.inf, values)
+        places = np.flatnonzero(standing >= np.partition(standing, -count)[-count])
+    some = rows.take(places)
+    order = np.lexsort((some["id_low"], some["id_high"], -values[places], gone[places]))
+    return places[order][:count]
+
+
+def _to_found_memories(rows: Columns, measured: Mapping[str, Numbers]) -> list[FoundMemory]:
+    ids = ids_of(rows)
+    texts, similarities = _texts(rows), rows["similarity"].tolist()
+    columns = {name: values.tolist() for name, values in measured.items()}
+    found = []
+    for place, id_ in enumerate(ids):
+        if told := texts.get(id_):
+            measures = {name: values[place] for name, values in columns.items() if values[place]}
+            similarity = None if math.isnan(similarities[place]) else similarities[place]
+            found.append(FoundMemory(*told[:5], similarity, *told[5:], measures))
+    return found
+
+
+def _texts(rows: Columns) -> dict[UUID, tuple[UUID, int, str, str, datetime.datetime, UUID | None, bool, str]]:
+    return {row[0]: tuple(row) for row in rows_of(Statement(TEXTS, {"ids": ids_written(rows)}))}

@@ -1,0 +1,48 @@
+"""JSON as short as it gets, and always the same for the same value: what the size of an event counts.
+
+What PostgreSQL's jsonb and other programs can hold of the JSON that is sent.
+"""
+
+import json
+from typing import Any
+
+
+def compact(value: Any) -> str:
+    """The value as JSON without white space, its keys in order, its letters not escaped."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+MAX_DEPTH = 20
+LARGEST, SMALLEST = 2**63 - 1, 1e-100
+
+TOO_DEEP = f"Nest lists and objects at most {MAX_DEPTH} deep."
+NO_TEXT = "NUL characters and lone surrogates cannot be stored. Remove them, from names as well as from values."
+NO_NUMBER = "Use numbers of at most 18 digits before the point, and not closer to 0 than 1e-100. Send others as texts."
+
+
+def fault_of(value: Any, depth: int = 0) -> str:
+    """Why the value, as the JSON parser gives it, cannot be stored, in words; "" when it can."""
+    if isinstance(value, str):
+        return "" if is_storable(value) else NO_TEXT
+    if isinstance(value, int | float):
+        return "" if _is_sane(value) else NO_NUMBER
+    if isinstance(value, dict | list):
+        if depth == MAX_DEPTH:
+            return TOO_DEEP
+        inner = [*value.keys(), *value.values()] if isinstance(value, dict) else value
+        return next((fault for item in inner if (fault := fault_of(item, depth + 1))), "")
+    return ""
+
+
+def is_storable(text: str) -> bool:
+    """Whether PostgreSQL can hold the text: no NUL, and nothing that is no UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\x00" not in text
+
+
+def _is_sane(number: float) -> bool:
+    """Beyond this jsonb writes hundreds of digits where a few were sent."""
+    return number == 0 or SMALLEST <= abs(number) <= LARGEST  # neither infinity nor NaN is

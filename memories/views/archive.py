@@ -1,0 +1,176 @@
+"""The forms of an import: choosing an archive, and what of it to take although it was changed here.
+
+Exports: the page that says what is in one, and the download.
+
+Imports: choosing an archive, looking at what it would change, doing it, and seeing what came of it.
+"""
+
+from contextlib import suppress
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
+
+from agents.access import agent_for
+from config.http.errors import Conflict, TooManyRequests
+from memories.archive.sections import Scope, scope_of_agent, scope_of_everything, scope_of_team
+from memories.archive.services import import_begin, import_for, import_show, imports_of
+from memories.archive.upload_limits import may_upload, upload_permit
+from memories.archive.zip_file import download_of
+from memories.imports.base import ImportRefused
+from memories.jobs.services import UNFINISHED
+from memories.models import ImportStatus
+from memories.views.import_presentation import outcome_of, plan_page
+from teams.access import asking, team_for
+from teams.principal import Principal
+from teams.versioned_text.presentation import Crumb
+
+MEGABYTE = 1_000_000
+
+
+class ArchiveForm(forms.Form):
+    """A zip."""
+
+    archive = forms.FileField(
+        label=_("Zip file"),
+        widget=forms.ClearableFileInput(attrs={"accept": ".zip,application/zip"}),
+        max_length=500,
+        error_messages={
+            "required": _("Choose a zip file first."),
+            "empty": _("This file is empty. Export it again and choose it anew."),
+            "max_length": _("The name of this file is too long. Rename it and choose it again."),
+        },
+    )
+
+    def clean_archive(self) -> Any:
+        archive = self.cleaned_data["archive"]
+        if archive.size > settings.MAX_BODY_BYTES:
+            most = f"{settings.MAX_BODY_BYTES / MEGABYTE:.0f}"
+            raise ValidationError(
+                _("A zip has at most %(most)s MB here. Import a part at a time."), params={"most": most}
+            )
+        return archive
+
+
+def agent_export(request: HttpRequest, slug: str) -> HttpResponse:
+    """What the archive of an agent holds."""
+    scope = _of_agent(request, slug)
+    name = scope.agents[0].name
+    crumbs = (Crumb(gettext("Agents"), reverse("agent_list")), Crumb(name, reverse("agent_page", args=[slug])))
+    return _page(request, scope, kind="agent", name=name, address=f"{request.path}download/", crumbs=crumbs)
+
+
+def agent_export_download(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The archive of an agent."""
+    return download_of(_of_agent(request, slug))
+
+
+def team_export(request: HttpRequest, slug: str) -> HttpResponse:
+    """What the archive of a team holds."""
+    scope = _of_team(request, slug)
+    name = scope.teams[0].name
+    crumbs = (Crumb(gettext("Teams"), reverse("team_list")), Crumb(name, reverse("team_page", args=[slug])))
+    return _page(request, scope, kind="team", name=name, address=f"{request.path}download/", crumbs=crumbs)
+
+
+def team_export_download(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The archive of a team."""
+    return download_of(_of_team(request, slug))
+
+
+def organisation_export(request: HttpRequest) -> HttpResponse:
+    """What the archive of everything holds, for admins of the organisation."""
+    scope = scope_of_everything(asking(request))
+    return _page(request, scope, kind="organisation", name=gettext("everything"), address=f"{request.path}download/")
+
+
+def organisation_export_download(request: HttpRequest) -> HttpResponseBase:
+    """The archive of everything, for admins of the organisation."""
+    return download_of(scope_of_everything(asking(request)))
+
+
+def _of_agent(request: HttpRequest, slug: str) -> Scope:
+    principal = asking(request)
+    return scope_of_agent(agent_for(principal, slug), principal)
+
+
+def _of_team(request: HttpRequest, slug: str) -> Scope:
+    principal = asking(request)
+    return scope_of_team(team_for(principal, slug), principal)
+
+
+def _page(
+    request: HttpRequest, scope: Scope, *, kind: str, name: str, address: str, crumbs: tuple[Crumb, ...] = ()
+) -> HttpResponse:
+    context = {"scope": scope, "kind": kind, "name": name, "crumbs": crumbs, "address": address}
+    return render(request, "memories/export.html", context)
+
+
+MOST_LISTED = 10
+MOST_DIGITS = 6
+
+
+def import_new(request: HttpRequest) -> HttpResponse:
+    """Choose an archive; it is read, checked and shown, and nothing is written."""
+    principal = asking(request)
+    if request.method != "POST":
+        return _choosing(request, principal, ArchiveForm())
+    upload_permit(principal)  # before the file is read
+    form = ArchiveForm(request.POST, request.FILES)
+    if form.is_valid():
+        archive = form.cleaned_data["archive"]
+        try:
+            plan = import_show(archive=archive.read(), file_name=archive.name, principal=principal)
+        except ImportRefused as refused:
+            form.add_error("archive", refused.detail)
+        except TooManyRequests as refused:
+            form.add_error("archive", refused.detail)
+            response = _choosing(request, principal, form, status=refused.status)
+            response.headers["Retry-After"] = str(refused.retry_after)
+            return response
+        else:
+            return redirect("import_plan", id_=plan.id)
+    return _choosing(request, principal, form, status=422)
+
+
+def _choosing(request: HttpRequest, principal: Principal, form: ArchiveForm, status: int = 200) -> HttpResponse:
+    context = {"form": form, "may_import": may_upload(principal), "imports": imports_of(principal)[:MOST_LISTED]}
+    return render(request, "memories/import_new.html", context, status=status)
+
+
+def import_plan(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """What would change, and once it was begun, how far it is or what came of it; htmx asks again while it is done."""
+    principal = asking(request)
+    plan = import_for(principal, id_)
+    context: dict[str, Any] = {"plan": plan}
+    if plan.status == ImportStatus.SHOWN:
+        number = request.GET.get("page", "1")
+        page = plan_page(plan, int(number) if number.isdecimal() and len(number) < MOST_DIGITS else 1, principal)
+        return render(request, "memories/import_plan.html", {**context, "is_shown": True, "page": page})
+    context |= {
+        "is_done": plan.status == ImportStatus.DONE,
+        "is_planning": plan.status == ImportStatus.PLANNING,
+        "is_refused": plan.status == ImportStatus.REFUSED,
+        "is_running": plan.job is not None and plan.job.status in UNFINISHED,
+        "outcome": outcome_of(plan, principal),
+    }
+    return render(request, "memories/import_plan.html", context)
+
+
+@require_POST
+def import_apply(request: HttpRequest, id_: UUID) -> HttpResponse:
+    """Do what was shown."""
+    principal = asking(request)
+    plan = import_for(principal, id_)
+    with suppress(Conflict):  # by a second click: the page says what came of the first
+        import_begin(plan=plan, chosen=request.POST.getlist("take"), principal=principal)
+    return redirect("import_plan", id_=plan.id)

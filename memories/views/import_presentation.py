@@ -1,0 +1,198 @@
+"""An import in the words of its page: by owner, what would change and what is left, each with a sentence."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from django.urls import reverse
+from django.utils.formats import date_format
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agents.models import Agent
+from config.http.fields import date_of
+from memories.archive.plan import TO_CHOOSE, Step, steps_read, taken
+from memories.imports.workspace import MEMORY_FILE
+from memories.models import ImportPlan
+from teams.models import Team
+from teams.principal import Principal
+
+MOST_SHOWN = 100
+"""Of one owner; the rest is counted, but for what is to be chosen."""
+ROWS_OF_A_PAGE = 400
+MOST_LEFT_LISTED = 500
+TAGS = {
+    "new": ("good", gettext_lazy("new")),
+    "changed": ("plain", gettext_lazy("changed")),
+    "newer": ("warn", gettext_lazy("newer here")),
+    "both": ("warn", gettext_lazy("changed on both sides")),
+    "refused": ("bad", gettext_lazy("not possible")),
+}
+SENTENCES = {
+    "newer": gettext_lazy("It was changed here since the export, and not in the file. It stays as it is here."),
+    "both": gettext_lazy("It was changed here since the export, and in the file as well. It stays as it is here."),
+}
+SETTINGS = gettext_lazy("Name and settings")
+ITSELF = {"agent": gettext_lazy("The agent itself"), "team": gettext_lazy("The team itself")}
+ROOMS = {"profiles": gettext_lazy("Profiles"), "rules": gettext_lazy("Rules")}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownStep:
+    """A step with its words."""
+
+    step: Step
+    label: str
+    tone: str
+    tag: Any
+    sentence: Any
+    to_choose: bool
+    sizes: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownUnit:
+    """What would change for one agent or team; `more` are counted only."""
+
+    name: str
+    heading: str
+    steps: list[ShownStep]
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of an import: how much was stored, and what was not, each with its reason; `more` is only counted."""
+
+    stored: int
+    left: list[tuple[str, str]]
+    more: int
+    places: list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanPage:
+    """A page of what would change. The first one has all that can be chosen, and so the button to import.
+
+    `ready` counts what is imported without choosing, of all pages; `unlisted` what could be chosen if the first page
+    had room for it.
+    """
+
+    number: int
+    pages: int
+    units: list[ShownUnit]
+    ready: int
+    choices: bool
+    unlisted: int
+
+    @property
+    def previous(self) -> int | None:
+        return self.number - 1 if self.number > 1 else None
+
+    @property
+    def next(self) -> int | None:
+        return self.number + 1 if self.number < self.pages else None
+
+
+def plan_page(plan: ImportPlan, number: int, principal: Principal) -> PlanPage:
+    """What would change, by agents and teams: those first of which something is to be chosen."""
+    steps = list(steps_read(plan.steps))
+    grouped = [(name, list(own)) for name, own in groupby(steps, key=lambda step: step.unit)]
+    grouped.sort(key=lambda group: not any(step.state in TO_CHOOSE for step in group[1]))
+    pages = list(_pages(grouped))
+    place = min(max(number, 1), len(pages) or 1) - 1
+    rows = pages[place] if pages else []
+    headings = _headings([name for name, _steps, _more in rows], principal)
+    units = [ShownUnit(name, headings[name], [_shown(step) for step in own], more) for name, own, more in rows]
+    listed = sum(shown.to_choose for unit in units for shown in unit.steps) if place == 0 else 0
+    unlisted = sum(step.state in TO_CHOOSE for step in steps) - listed if place == 0 else 0
+    ready = sum(taken(step, set()) for step in steps)
+    return PlanPage(place + 1, len(pages), units, ready, listed > 0, unlisted)
+
+
+Row = tuple[str, list[Step], int]
+"""A unit's name, those of its steps that are listed, and how many more there are."""
+
+
+def _pages(grouped: Sequence[tuple[str, list[Step]]]) -> Iterator[list[Row]]:
+    """The units on pages of so many rows each."""
+    page, rows = list[Row](), 0
+    for name, steps in grouped:
+        # What needs somebody to look comes first, whatever is cut off.
+        ordered = sorted(steps, key=lambda step: (step.state not in TO_CHOOSE, step.state != "refused"))
+        to_choose = sum(step.state in TO_CHOOSE for step in steps)
+        listed = ordered[: min(max(MOST_SHOWN, to_choose), ROWS_OF_A_PAGE)]
+        if page and rows + len(listed) > ROWS_OF_A_PAGE:
+            yield page
+            page, rows = [], 0
+        page.append((name, listed, len(steps) - len(listed)))
+        rows += len(listed) + 1
+    if page:
+        yield page
+
+
+def outcome_of(plan: ImportPlan, principal: Principal) -> Outcome:
+    """What came of it until now."""
+    parts, headings = plan.outcome.items(), _headings(list(plan.outcome), principal)
+    kept = [(unit, name, why) for unit, part in parts for name, why in part["left"]]
+    left = [(_name_in(headings[unit], unit, name), why) for unit, name, why in kept[:MOST_LEFT_LISTED]]
+    stored = sum(part["stored"] for part in plan.outcome.values())
+    places = [(headings[unit], address) for unit in plan.outcome if (address := _address(unit))]
+    return Outcome(stored, left, len(kept) - len(left), places)
+
+
+def _name_in(heading: str, unit: str, name: str) -> str:
+    """What something of a unit is called."""
+    within = name.removeprefix(unit).removeprefix("/")
+    return f"{heading}: {_label(within)}" if within else heading
+
+
+def _shown(step: Step) -> ShownStep:
+    tone, tag = TAGS[step.state]
+    within = step.name.removeprefix(step.unit).removeprefix("/")
+    sentence = step.reason or SENTENCES.get(step.state, "")
+    label = _label(within) if within else str(ITSELF[step.what])
+    return ShownStep(step, label, tone, tag, sentence, step.state in TO_CHOOSE, _sizes(step))
+
+
+def _sizes(step: Step) -> str:
+    if step.state == "refused" or step.what in {"memory", "settings", "agent", "team"}:
+        return ""
+    after = _("%(count)s characters") % {"count": f"{step.size_after:,}"}
+    if not step.version or step.state == "new":
+        return after
+    return _("%(before)s → %(after)s") % {"before": f"{step.size_before:,}", "after": after}
+
+
+def _label(within: str) -> str:
+    """What a file of an agent or a team is called."""
+    folder, _slash, rest = within.partition("/")
+    if date := date_of(rest.removesuffix(".md")) if folder == "memory" else None:
+        return _("Log of %(day)s") % {"day": date_format(date, "l, j F Y")}
+    if folder == MEMORY_FILE:
+        return _("Memory") if rest else _("Memories")
+    return str(SETTINGS) if within.endswith(".json") else capfirst(within.rpartition(".")[0].lower())
+
+
+def _headings(units: list[str], principal: Principal) -> dict[str, str]:
+    """What units are called: by their names as far as the person sees them, else as in the archive."""
+    slugs = {unit.partition("/")[2] for unit in units}
+    agents = Agent.objects.visible_to(principal).filter(slug__in=slugs).values_list("slug", "name")
+    teams = Team.objects.visible_to(principal).filter(slug__in=slugs).values_list("slug", "name")
+    names = {f"agents/{slug}": name for slug, name in agents} | {f"teams/{slug}": name for slug, name in teams}
+    return {unit: _heading(unit, names.get(unit, unit.partition("/")[2])) for unit in units}
+
+
+def _heading(unit: str, name: str) -> str:
+    folder = unit.partition("/")[0]
+    if folder in ROOMS:
+        return str(ROOMS[folder])
+    return _("Agent %(name)s") % {"name": name} if folder == "agents" else _("Team %(name)s") % {"name": name}
+
+
+def _address(unit: str) -> str:
+    folder, _slash, slug = unit.partition("/")
+    page = {"agents": "agent_page", "teams": "team_page"}.get(folder)
+    return reverse(page, args=[slug]) if page else ""

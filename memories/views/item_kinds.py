@@ -1,0 +1,154 @@
+"""The kinds of things that are listed and edited alike: in which words, by which form, through which service."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.db.models import Count, F, Q, QuerySet
+from django.db.models.functions import Length
+from django.utils.translation import gettext_lazy as _
+
+from agents.models import Agent
+from memories.embeddings.active_model import SLOTS
+from memories.forms import (
+    DocumentForm,
+    DocumentSearch,
+    EntityForm,
+    EntitySearch,
+    KeptForm,
+    KeptSearch,
+    PatternForm,
+    PatternSearch,
+    ThreadForm,
+    ThreadSearch,
+    ToolForm,
+    ToolSearch,
+)
+from memories.models import Document, Entity, Pattern, Thread, Tool
+from memories.models.agent_item import Kept
+from memories.services.agent_item import kept_create, kept_update
+from memories.services.document import document_update, documents_create
+from memories.services.item_hooks import thread_update
+from teams.guidance import Text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noun:
+    """One kind of thing. `key` names its addresses and templates; `order` puts the greatest first in its list.
+
+    `first` says on an empty page what the kind is for.
+    """
+
+    key: str
+    plural: str
+    model: type[Kept]
+    form: type[KeptForm]
+    search: type[KeptSearch]
+    title: Text
+    lead: Text
+    new: Text
+    none: Text
+    first: Text
+    order: tuple[str, str] = ("created", "id")
+    create: Callable[..., Sequence[Kept]]
+    update: Callable[..., Kept] = kept_update
+    with_facts: Callable[[QuerySet[Any]], QuerySet[Any]] = QuerySet.all
+
+    def rows(self, agent: Agent) -> QuerySet[Any]:
+        """All that the agent has of the kind."""
+        rows: QuerySet[Any] = self.model._default_manager.filter(agent=agent)  # noqa: SLF001 - Django's documented manager
+        return rows
+
+    def listed(self, agent: Agent) -> QuerySet[Any]:
+        """The same, with no more than what a list shows."""
+        return self.with_facts(self.rows(agent))
+
+    @property
+    def line_template(self) -> str:
+        """Shows one of them in a list."""
+        return f"memories/lines/{self.key}.html"
+
+    @property
+    def whole_template(self) -> str:
+        """Shows one of them on its page."""
+        return f"memories/whole/{self.key}.html"
+
+
+def _documents(rows: QuerySet[Any]) -> QuerySet[Any]:
+    current = Count("chunks", filter=Q(split_version=F("version")))
+    listed: QuerySet[Any] = rows.defer("content").annotate(characters=Length("content"), pieces=current)
+    return listed
+
+
+ENTITY = Noun(
+    key="entity",
+    plural="entities",
+    model=Entity,
+    form=EntityForm,
+    search=EntitySearch,
+    title=_("Entities"),
+    lead=_("People, places, projects and things that the agent knows by name."),
+    new=_("New entity"),
+    none=_("No entities yet"),
+    first=_("When somebody mentions one of them, the agent is told what is known about it and how it is related."),
+    create=partial(kept_create, model=Entity),
+    with_facts=lambda rows: rows.defer(*SLOTS),
+)
+PATTERN = Noun(
+    key="pattern",
+    plural="patterns",
+    model=Pattern,
+    form=PatternForm,
+    search=PatternSearch,
+    title=_("Patterns"),
+    lead=_("What has worked before, and when to think of it."),
+    new=_("New pattern"),
+    none=_("No patterns yet"),
+    first=_("Write down what works: the agent is told of it whenever a question has one of its words."),
+    create=partial(kept_create, model=Pattern),
+)
+THREAD = Noun(
+    key="thread",
+    plural="threads",
+    model=Thread,
+    form=ThreadForm,
+    search=ThreadSearch,
+    title=_("Threads"),
+    lead=_("What goes on over several sessions. The active ones can be told in every context."),
+    new=_("New thread"),
+    none=_("No threads yet"),
+    first=_("A thread is a story that goes on: a launch, a complaint, a move. Say what it is and how it stands."),
+    order=("touched_at", "id"),
+    create=partial(kept_create, model=Thread),
+    update=thread_update,
+)
+TOOL = Noun(
+    key="tool",
+    plural="tools",
+    model=Tool,
+    form=ToolForm,
+    search=ToolSearch,
+    title=_("Tools"),
+    lead=_("What the agent can call. Those that fit the question are told."),
+    new=_("New tool"),
+    none=_("No tools yet"),
+    first=_("Name a tool, say what it does and which arguments it takes."),
+    create=partial(kept_create, model=Tool),
+    with_facts=lambda rows: rows.defer(*SLOTS),
+)
+DOCUMENT = Noun(
+    key="document",
+    plural="documents",
+    model=Document,
+    form=DocumentForm,
+    search=DocumentSearch,
+    title=_("Documents"),
+    lead=_("Files of the project. Each is made into pieces, and the pieces that fit the question are told."),
+    new=_("New document"),
+    none=_("No documents yet"),
+    first=_("Upload a text file or paste its text: the agent then finds in it what a question needs."),
+    create=documents_create,
+    update=document_update,
+    with_facts=_documents,
+)

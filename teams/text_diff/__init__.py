@@ -1,0 +1,1 @@
+"""Differences of texts: aligned words and blocks, as HTML."""

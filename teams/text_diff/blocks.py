@@ -1,0 +1,181 @@
+"""The words of a block, each with what marks it: bold, a link, code.
+
+A Markdown text as a tree of blocks, whose leaves hold words with what marks them: the form that is compared.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from markdown_it.token import Token
+
+from config.http.cpu_budget import check_cpu
+from teams.text_diff.difference import tokens_of
+from teams.text_diff.markdown import block_tokens, inline_tokens
+
+_ELEMENTS = {"em_open": "em", "strong_open": "strong", "s_open": "s"}
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Where a link leads, and what is said where one points at it."""
+
+    href: str
+    title: str
+
+    def __str__(self) -> str:
+        return f"{self.href} “{self.title}”" if self.title else self.href
+
+
+class Piece(NamedTuple):
+    """Text in the elements that mark it.
+
+    A link that leads elsewhere should not mark its words as changed: so its address follows them as a piece of its own,
+    which is shown only where it changed.
+    """
+
+    text: str
+    elements: tuple[str, ...] = ()
+    link: Link | None = None
+    is_address: bool = False
+
+    @property
+    def look(self) -> tuple[str, tuple[str, ...], bool]:
+        """What two pieces have in common that look the same."""
+        return self.text, self.elements, self.is_address
+
+
+def split(piece: Piece) -> Iterator[Piece]:
+    """The piece word by word. How wide a space is written makes no difference to readers, but in code."""
+    text, elements, link, is_address = piece
+    if is_address or len(text) == 1:
+        yield piece
+    elif "code" in elements:
+        yield from (Piece(token, elements, link) for token in tokens_of(text))
+    else:
+        yield from (Piece(" " if token.isspace() else token, elements, link) for token in tokens_of(text))
+
+
+def pieces_of(tokens: Iterable[Token]) -> Iterator[Piece]:
+    """What markdown-it's tokens of one block say."""
+    elements: list[str] = []
+    link: Link | None = None
+    label = ""
+    for token in tokens:
+        check_cpu()
+        if token.type == "link_open":
+            link, label = Link(str(token.attrs["href"]), str(token.attrs.get("title", ""))), ""
+        elif token.type == "link_close":
+            if link and str(link) != label:
+                yield Piece(str(link), is_address=True)
+            link = None
+        elif token.nesting > 0:
+            elements.append(_ELEMENTS[token.type])
+        elif token.nesting < 0:
+            elements.pop()
+        elif text := _text(token):
+            label += text
+            yield Piece(text, (*elements, *_innermost(token, link)), link)
+
+
+def _text(token: Token) -> str:
+    return {"hardbreak": "\n", "softbreak": " "}.get(token.type, token.content)
+
+
+def _innermost(token: Token, link: Link | None) -> Iterator[str]:
+    """The elements that stand around this one token alone: a link's words may each be marked besides."""
+    if link:
+        yield "a"
+    if token.type in {"code_inline", "hardbreak"}:
+        yield "code" if token.type == "code_inline" else "br"
+
+
+_CODE = {"fence", "code_block"}
+
+
+@dataclass(frozen=True)
+class Block:
+    """A paragraph, a list, a cell …: `kind` is markdown-it's name for it, `detail` its level, language or number.
+
+    A leaf has `content`, the Markdown of its words, and `references`, where the text's named links lead. Two blocks
+    with the same signature are the same to their readers.
+    """
+
+    kind: str
+    tag: str
+    detail: str
+    children: tuple["Block", ...]
+    content: str
+    references: dict[str, Any]
+    is_hidden: bool
+    signature: str
+
+    @cached_property
+    def pieces(self) -> tuple[Piece, ...]:
+        """What it says, in as few pieces as its marks allow."""
+        if self.kind == "code":
+            return (Piece(self.content),)
+        return tuple(pieces_of(inline_tokens(self.content, self.references)))
+
+    @cached_property
+    def word_pieces(self) -> tuple[Piece, ...]:
+        """What it says, word by word."""
+        if self.kind == "code":
+            return tuple(Piece(token) for token in tokens_of(self.content))
+        return tuple(word for piece in self.pieces for word in split(piece))
+
+    @property
+    def words(self) -> Iterator[str]:
+        """All words in it, in order, about as they are read: to find what it has in common with others."""
+        yield from (token for token in tokens_of(self.content) if token[0].isalnum())
+        for child in self.children:
+            yield from child.words
+
+
+def blocks_of(text: str) -> tuple[Block, ...]:
+    """The blocks of the text."""
+    references: dict[str, Any] = {}
+    tokens = block_tokens(text, references)
+    return _children(iter(tokens), references)
+
+
+def _children(tokens: Iterator[Token], references: dict[str, Any]) -> tuple[Block, ...]:
+    """The blocks up to the end of the one that contains them."""
+    found = []
+    for token in tokens:
+        if token.nesting < 0:
+            break
+        found.append(_block(token, tokens, references))
+    return tuple(found)
+
+
+def _block(token: Token, tokens: Iterator[Token], references: dict[str, Any]) -> Block:
+    check_cpu()
+    kind = token.type.removesuffix("_open")
+    if token.type in _CODE:
+        return _made("code", token, (), token.content, {})
+    if token.nesting == 0:  # a rule, or the words of the block around them
+        return _made(kind, token, (), token.content, references)
+    children = _children(tokens, references)
+    if [child.kind for child in children] == ["inline"]:
+        return _made(kind, token, (), children[0].content, references)
+    return _made(kind, token, children, "", references)
+
+
+def _made(kind: str, token: Token, children: tuple[Block, ...], content: str, references: dict[str, Any]) -> Block:
+    detail = _detail(kind, token)
+    named = references.get("references") if "[" in content else None
+    said = repr((kind, detail, content, named, [child.signature for child in children]))
+    signature = blake2b(said.encode(errors="surrogatepass"), digest_size=16).hexdigest()
+    tag = "pre" if kind == "code" else token.tag
+    return Block(kind, tag, detail, children, content, references, token.hidden, signature)
+
+
+def _detail(kind: str, token: Token) -> str:
+    if kind == "ordered_list":
+        return str(token.attrs.get("start", 1))
+    if kind == "code":
+        return token.info.strip()
+    return token.tag if kind == "heading" else ""

@@ -1,0 +1,98 @@
+"""A difference as a page shows it (templates/teams/_difference.html): its summary, and one of its two views."""
+
+from dataclasses import dataclass
+
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from config.http.cpu_budget import TooCostly, check_cpu, cpu_budget
+from teams.text_diff.difference import Difference, difference
+from teams.text_diff.html_diff import RenderedDifference, rendered_comparison
+from teams.text_diff.rows import Place, places_of
+
+MOST_CHARACTERS = 200_000
+MOST_LINES = 30_000
+"""Of both texts together: beyond these they are shown as they are written, because Markdown of this size takes long."""
+MOST_SECONDS = 0.5
+"""CPU time for comparing them as people read them. Texts that are more intricate are shown as they are written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`html` is the rendered view, `places` the one as it is written: one of them is empty.
+
+    `changes` counts the places in this view that can be gone to: change-1 and so on. `is_coarse`: so much changed that
+    some of it was compared by lines alone.
+    """
+
+    summary: str
+    is_same: bool
+    may_be_read: bool
+    html: SafeString
+    places: list[Place]
+    changes: int
+    hidden_changes: int = 0
+    is_coarse: bool = False
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of the changes, for the links to them."""
+        return range(1, self.changes + 1)
+
+
+def compared(old: str, new: str, *, source: bool = False) -> Comparison:
+    """How two Markdown texts differ, rendered or as they are written.
+
+    The latter always, where they are very long, or too intricate to be rendered within MOST_SECONDS.
+    """
+    found = difference(old, new)
+    may_be_read = len(old) + len(new) <= MOST_CHARACTERS and old.count("\n") + new.count("\n") <= MOST_LINES
+    read = _read(old, new) if may_be_read and not source else None
+    if read:
+        return Comparison(summary_of(found, read.changes), old == new, True, read.html, [], read.changes)
+    places = places_of(found)
+    shown = max((place.number for place in places), default=0)
+    return Comparison(
+        summary=summary_of(found),
+        is_same=old == new,
+        may_be_read=may_be_read and source,
+        html=SafeString(""),
+        places=places,
+        changes=shown,
+        hidden_changes=len(found.changes) - shown,
+        is_coarse=found.is_coarse,
+    )
+
+
+def _read(old: str, new: str) -> RenderedDifference | None:
+    try:
+        with cpu_budget(MOST_SECONDS):
+            return rendered_comparison(old, new)
+    except TooCostly:
+        check_cpu()  # ends the request where its own budget is spent, too
+        return None
+
+
+def summary_of(found: Difference, places_shown: int = 0) -> str:
+    """What changed, in one sentence. A view that shows other places than the lines that changed says how many."""
+    if not found.changes:
+        return _("Both are the same, to the letter.")
+    if found.only_white_space:
+        return _("Nothing but white space changed.")
+    count = places_shown or len(found.changes)
+    places = ngettext("%(count)s place changed", "%(count)s places changed", count) % {"count": f"{count:,}"}
+    added, removed = found.words_added, found.words_removed
+    if not added and not removed:
+        return _("%(places)s, but no words: signs or formatting alone.") % {"places": places}
+    words = [_words_added(added)] if added else []
+    words += [_words_removed(removed)] if removed else []
+    return _("%(places)s: %(words)s.") % {"places": places, "words": ", ".join(words)}
+
+
+def _words_added(count: int) -> str:
+    return ngettext("%(count)s word added", "%(count)s words added", count) % {"count": f"{count:,}"}
+
+
+def _words_removed(count: int) -> str:
+    return ngettext("%(count)s word removed", "%(count)s words removed", count) % {"count": f"{count:,}"}

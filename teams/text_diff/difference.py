@@ -1,0 +1,191 @@
+"""Which words of a text were removed and added: runs of words, tidied so that people can read them.
+
+How two texts differ: lines first, words inside the lines that changed.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Literal
+
+from config.http.cpu_budget import check_cpu
+from teams.text_diff.alignment import Span, aligned, aligned_lines
+
+Kind = Literal["equal", "removed", "added"]
+
+# Signs are apart from words, so that a comma that comes or goes marks no word. Scripts that put no spaces between
+# words are compared sign by sign.
+_SPACELESS = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_SIGNS = r"!-/:-@\[-^`{-~\u2010-\u205e\u3000-\u303f"
+_WORD = rf"[^\s{_SIGNS}{_SPACELESS}]+"
+_TOKEN = re.compile(rf"{_WORD}(?:['\u2019]{_WORD})*|\n|[^\S\n]+|[{_SPACELESS}]|[{_SIGNS}]")
+
+_COUNTED = re.compile(rf"{_WORD}(?:['\u2019]{_WORD})*|[{_SPACELESS}]")
+"""Those tokens that can be words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Words that follow each other and stayed, went, or came together, with the white space between them."""
+
+    kind: Kind
+    text: str
+
+    @property
+    def changed(self) -> bool:
+        return self.kind != "equal"
+
+    @property
+    def words(self) -> int:
+        """How many words it has; signs and white space are none."""
+        return sum(match[0][0].isalnum() or match[0][0] == "_" for match in _COUNTED.finditer(self.text))
+
+
+def tokens_of(text: str) -> list[str]:
+    """Words, signs and white space, which together are the text."""
+    return _TOKEN.findall(text)
+
+
+def runs_of(old: str, new: str) -> tuple[Run, ...]:
+    """The runs that lead from the old text to the new one; what was removed stands before what took its place."""
+    if not old or not new:
+        return tuple(run for run in (Run("removed", old), Run("added", new)) if run.text)
+    before, after = tokens_of(old), tokens_of(new)
+    spans = tidied(aligned(before, after), island_between(before, after))
+    runs: list[Run] = []
+    for span in spans:
+        removed, added = before[span.old_from : span.old_to], after[span.new_from : span.new_to]
+        if span.same:
+            runs.append(Run("equal", "".join(added)))
+            continue
+        pair = Run("removed", "".join(removed)), Run("added", "".join(added))
+        runs.extend(run for run in pair if run.text)
+    return tuple(runs)
+
+
+Island = Callable[[Span, Span, Span], bool]
+"""Whether an equal stretch between two changes is too little to be read as a stretch of its own."""
+
+
+def tidied(spans: Sequence[Span], is_island: Island) -> list[Span]:
+    """The spans, with each change made one with the next where only an island lies between them."""
+    kept: list[Span] = []
+    for span in spans:
+        check_cpu()
+        kept.append(span)
+        while not kept[-1].same and len(kept[-3:]) == 3 and is_island(*kept[-3:]):  # noqa: PLR2004 - change, island, change
+            first, last = kept[-3], kept[-1]
+            kept[-3:] = [Span(False, first.old_from, last.old_to, first.new_from, last.new_to)]
+    return kept
+
+
+def island_between(old: Sequence[str], new: Sequence[str]) -> Island:
+    """Islands among words: white space, and what is small beside both of its neighbours. Never across lines.
+
+    Between two mere additions (or removals) there is none: to join them would show as removed what stayed.
+    """
+    old_ends, new_ends = [0, *accumulate(map(len, old))], [0, *accumulate(map(len, new))]
+
+    def weight(span: Span) -> int:
+        removed = old_ends[span.old_to] - old_ends[span.old_from]
+        return max(removed, new_ends[span.new_to] - new_ends[span.new_from])
+
+    def is_island(before: Span, between: Span, after: Span) -> bool:
+        removes = before.old_from < before.old_to or after.old_from < after.old_to
+        adds = before.new_from < before.new_to or after.new_from < after.new_to
+        if not (removes and adds):
+            return False
+        smaller = min(weight(before), weight(after))
+        if weight(between) > smaller + 2:
+            return False
+        text = "".join(new[between.new_from : between.new_to])
+        return "\n" not in text and 2 * len(text.strip()) <= smaller
+
+    return is_island
+
+
+MOST_WORD_CHARACTERS = 250_000
+"""Of all lines that changed, removed and added ones together: more is compared by lines alone."""
+
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Whole lines of both texts: unchanged ones, or a place where something changed.
+
+    `old_line` and `new_line` are the numbers, from 1, of its first line on both sides.
+    """
+
+    old_line: int
+    new_line: int
+    runs: tuple[Run, ...]
+
+    @property
+    def changed(self) -> bool:
+        return any(run.changed for run in self.runs)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two texts from beginning to end: their equal and removed runs are the old one, the equal and added the new.
+
+    `is_coarse`: so much changed that some places were compared as a whole, not word by word.
+    """
+
+    parts: tuple[Part, ...]
+    is_coarse: bool = False
+
+    @property
+    def changes(self) -> tuple[Part, ...]:
+        """The places that changed, in order."""
+        return tuple(part for part in self.parts if part.changed)
+
+    @property
+    def changed_runs(self) -> tuple[Run, ...]:
+        return tuple(run for part in self.parts for run in part.runs if run.changed)
+
+    @property
+    def words_added(self) -> int:
+        return sum(run.words for run in self.changed_runs if run.kind == "added")
+
+    @property
+    def words_removed(self) -> int:
+        return sum(run.words for run in self.changed_runs if run.kind == "removed")
+
+    @property
+    def only_white_space(self) -> bool:
+        """Whether something changed, but no word and no sign."""
+        return bool(self.changed_runs) and all(run.text.isspace() for run in self.changed_runs)
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines with their ends, which together are the text."""
+    return _LINE.findall(text)
+
+
+def difference(old: str, new: str) -> Difference:
+    """How the new text differs from the old one; time and memory are in proportion to their length.
+
+    Lines are compared first, then the words of those that changed, as far as MOST_WORD_CHARACTERS reaches.
+    """
+    before, after = lines_of(old), lines_of(new)
+    spans = tidied(aligned_lines(before, after), lambda _first, between, _last: _is_blank(before, between))
+    parts, left, is_coarse = list[Part](), MOST_WORD_CHARACTERS, False
+    for span in spans:
+        check_cpu()
+        removed, added = "".join(before[span.old_from : span.old_to]), "".join(after[span.new_from : span.new_to])
+        if span.same:
+            runs: tuple[Run, ...] = (Run("equal", added),)
+        elif not removed or not added or len(removed) + len(added) <= left:
+            left -= len(removed) + len(added) if removed and added else 0
+            runs = runs_of(removed, added)
+        else:
+            runs, is_coarse = (Run("removed", removed), Run("added", added)), True
+        parts.append(Part(span.old_from + 1, span.new_from + 1, runs))
+    return Difference(tuple(parts), is_coarse)
+
+
+def _is_blank(lines: Sequence[str], span: Span) -> bool:
+    return all(not line.strip() for line in lines[span.old_from : span.old_to])

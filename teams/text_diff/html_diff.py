@@ -1,0 +1,212 @@
+"""Writes the blocks of a compared text as HTML, with what was removed and added marked for eyes and ears.
+
+How two Markdown texts differ for those who read them: the new one, rendered, with what was removed put back in.
+
+How two texts differ, as they are written and as people read them.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import groupby
+
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from config.http.cpu_budget import check_cpu
+from teams.text_diff.alignment import aligned
+from teams.text_diff.blocks import Block, Piece, blocks_of
+from teams.text_diff.difference import Kind, island_between, tidied
+from teams.text_diff.markdown import cleaned_with_marks
+from teams.text_diff.pairing import Pair, paired
+
+Marked = tuple[Kind, Piece]
+
+
+class Writer:
+    """Collects HTML. Changes that touch count as one; its first element has an id, change-1 and so on."""
+
+    def __init__(self) -> None:
+        self.html: list[str] = []
+        self.changes = 0
+        self._in_change = False
+
+    def open(self, block: Block, kind: Kind = "equal") -> None:
+        """The start of a block that holds others."""
+        if block.is_hidden:
+            return
+        start = f' start="{escape(block.detail)}"' if block.kind == "ordered_list" and block.detail != "1" else ""
+        mark = f' class="{kind}"' if block.kind == "list_item" and kind != "equal" else ""
+        self.html.append(f"<{block.tag}{start}{mark}>")
+
+    def close(self, block: Block) -> None:
+        if not block.is_hidden:
+            self.html.append(f"</{block.tag}>\n")
+
+    def whole(self, block: Block, kind: Kind) -> None:
+        """A block of which all stayed, went, or came."""
+        if block.children:
+            self.open(block, kind)
+            for child in block.children:
+                self.whole(child, kind)
+            self.close(block)
+        else:
+            self.leaf(block, [(kind, piece) for piece in block.pieces] or [(kind, Piece(""))])
+
+    def leaf(self, block: Block, marked: Sequence[Marked]) -> None:
+        """A block of words; a rule, or a cell without words, is marked around where it has none."""
+        if block.kind == "hr":
+            self.html.extend(self._wrapped(marked[0][0], ["<hr>\n"]))
+            return
+        self.open(block)
+        self.html.append("<code>" if block.kind == "code" else "")
+        self.words(marked)
+        self.html.append("</code>" if block.kind == "code" else "")
+        self.close(block)
+
+    def words(self, marked: Iterable[Marked]) -> None:
+        for kind, group in groupby(marked, key=lambda one: one[0]):
+            self.html.extend(self._wrapped(kind, _inline([piece for _, piece in group], kind)))
+
+    def note(self, old: str, new: str) -> None:
+        """Says that a block became one of another kind."""
+        self.html.append('<div class="kinds">')
+        self.words([("removed", Piece(old)), ("added", Piece(new))])
+        self.html.append("</div>\n")
+
+    def _wrapped(self, kind: Kind, html: Iterable[str]) -> Iterator[str]:
+        inside = "".join(html)
+        if kind == "equal":
+            self._in_change = self._in_change and not inside.strip()
+            yield inside
+            return
+        element, word = ("del", _("removed:")) if kind == "removed" else ("ins", _("added:"))
+        yield f'<{element}{self._anchor()}><span class="visually-hidden">[{escape(word)} </span>{inside}'
+        yield f'<span class="visually-hidden">]</span></{element}>'
+
+    def _anchor(self) -> str:
+        if self._in_change:
+            return ""
+        self._in_change = True
+        self.changes += 1
+        return f' id="change-{self.changes}" tabindex="-1"'
+
+
+def _inline(pieces: Sequence[Piece], kind: Kind) -> Iterator[str]:
+    """The pieces in their elements; neighbours in the same ones share them."""
+    visible = [piece for piece in pieces if kind != "equal" or not piece.is_address]
+    for (elements, link), group in groupby(visible, key=lambda piece: (piece.elements, piece.link)):
+        words = "".join(" → " + piece.text if piece.is_address else piece.text for piece in group)
+        inside = "<br>" if elements[-1:] == ("br",) else escape(words)
+        for element in reversed([element for element in elements if element != "br"]):
+            attributes = f' href="{escape(link.href)}" title="{escape(link.title)}"' if element == "a" and link else ""
+            inside = f"<{element}{attributes}>{inside}</{element}>"
+        yield inside
+
+
+AROUND = 2
+"""Unchanged blocks that are shown on each side of a change; the others can be opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedDifference:
+    """`changes` counts the places with an id, change-1 and so on: none where both texts read the same."""
+
+    html: SafeString
+    changes: int
+
+
+def rendered_comparison(old: str, new: str) -> RenderedDifference:
+    """The new text as HTML with its changes marked by `ins` and `del`, safe to show."""
+    writer = Writer()
+    _write_folded(writer, paired(blocks_of(old), blocks_of(new)))
+    return RenderedDifference(cleaned_with_marks("".join(writer.html)), writer.changes)
+
+
+def _write_folded(writer: Writer, pairs: Sequence[Pair]) -> None:
+    """The outermost blocks: long stretches of unchanged ones are folded."""
+    at = 0
+    for unchanged, group in groupby(pairs, key=_is_unchanged):
+        some = list(group)
+        ahead = AROUND if at else 0
+        behind = AROUND if at + len(some) < len(pairs) else 0
+        at += len(some)
+        folded = some[ahead : len(some) - behind]
+        if not unchanged or len(folded) <= 1 or len(folded) == len(pairs):
+            _write(writer, some)
+            continue
+        _write(writer, some[:ahead])
+        _write_fold(writer, folded)
+        _write(writer, some[len(some) - behind :])
+
+
+def _write_fold(writer: Writer, pairs: Sequence[Pair]) -> None:
+    count = len(pairs)
+    words = ngettext("%(count)s unchanged paragraph", "%(count)s unchanged paragraphs", count) % {"count": count}
+    writer.html.append(f'<details class="unchanged"><summary>{words}</summary>\n')
+    _write(writer, pairs)
+    writer.html.append("</details>\n")
+
+
+def _is_unchanged(pair: Pair) -> bool:
+    old, new = pair
+    return old is not None and new is not None and old.signature == new.signature
+
+
+def _write(writer: Writer, pairs: Sequence[Pair]) -> None:
+    for old, new in pairs:
+        check_cpu()
+        if old is None and new is not None:
+            writer.whole(new, "added")
+        elif old is not None and new is None:
+            writer.whole(old, "removed")
+        elif old is None or new is None:
+            continue
+        elif old.signature == new.signature:
+            writer.whole(new, "equal")
+        else:
+            _write_changed(writer, old, new)
+
+
+def _write_changed(writer: Writer, old: Block, new: Block) -> None:
+    if (old.kind, old.detail) != (new.kind, new.detail):
+        writer.note(_named(old), _named(new))
+    if old.children or new.children:
+        writer.open(new)
+        _write(writer, paired(old.children, new.children))
+        writer.close(new)
+    else:
+        writer.leaf(new, _marked(old.word_pieces, new.word_pieces))
+
+
+def _marked(old: Sequence[Piece], new: Sequence[Piece]) -> list[Marked]:
+    marked: list[Marked] = []
+    is_island = island_between([piece.text for piece in old], [piece.text for piece in new])
+    for span in tidied(aligned([piece.look for piece in old], [piece.look for piece in new]), is_island):
+        after = new[span.new_from : span.new_to]
+        if span.same:
+            marked.extend(("equal", piece) for piece in after)
+        else:
+            marked.extend(("removed", piece) for piece in old[span.old_from : span.old_to])
+            marked.extend(("added", piece) for piece in after)
+    return marked
+
+
+def _named(block: Block) -> str:
+    """What people call such a block."""
+    names = {
+        "paragraph": _("paragraph"),
+        "heading": _("heading %(level)s") % {"level": block.detail.removeprefix("h")},
+        "bullet_list": _("list with bullets"),
+        "ordered_list": _("list numbered from %(number)s") % {"number": block.detail},
+        "th": _("heading of a column"),
+        "td": _("cell"),
+    }
+    code = _("code (%(language)s)") % {"language": block.detail} if block.detail else _("code")
+    return names.get(block.kind, code)
+
+
+def rendered_difference(old: str, new: str) -> SafeString:
+    """The new Markdown text as safe HTML, with what was added in `ins` and what was removed in `del`."""
+    return rendered_comparison(old, new).html

@@ -1,0 +1,179 @@
+"""Endpoints of versioned things: ETag, If-Match, and the history.
+
+The files of a team or an agent: one implementation, told whose files they are.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.http.errors import NotFound
+from config.http.etags import PreconditionFailed, creates, etag, expected_version, has_newest
+from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, ONLY_CREATE, PAGE
+from teams.access import require_change_allowed, team_for
+from teams.api.serializers import (
+    ContentSerializer,
+    FileSerializer,
+    VersionContentSerializer,
+    VersionSerializer,
+    page_serializer,
+)
+from teams.api.view import ApiView
+from teams.models import TeamFile
+from teams.principal import Action, Principal
+from teams.services import team_files_provision
+from teams.versioned_text.serializers import WITH, ComparisonSerializer, comparison_document
+from teams.versioned_text.versioned_file import StaleVersion, file_save
+
+
+class VersionedView(ApiView):
+    """One versioned thing. `document_of` says how it looks, also to those whose version is stale."""
+
+    document: ClassVar[type[serializers.Serializer[Any]]]
+
+    def document_of(self, thing: Any) -> dict[str, Any]:
+        return dict(self.document(thing).data)
+
+    def answer(self, thing: Any, status_code: int = status.HTTP_200_OK, **headers: str) -> Response:
+        """The thing with its ETag."""
+        return Response(self.document_of(thing), status_code, headers={"ETag": etag(thing.version), **headers})
+
+    def answer_if_newer(self, thing: Any) -> Response:
+        """The thing, or 304 to those who have its newest version."""
+        if has_newest(self.request, thing.version):
+            return Response(status=status.HTTP_304_NOT_MODIFIED, headers={"ETag": etag(thing.version)})
+        return self.answer(thing)
+
+    def expected(self, current: Any) -> int:
+        """The version that If-Match names, which is the current one. Raises PreconditionRequired and StaleVersion."""
+        expected = expected_version(self.request, current.version)
+        if expected != current.version:
+            raise StaleVersion(current, expected)
+        return expected
+
+    def check_if_match(self, current: Any) -> None:
+        """DELETE needs no If-Match, but heeds one. Raises StaleVersion."""
+        if "If-Match" in self.request.headers:
+            self.expected(current)
+
+    def handle_exception(self, exc: Exception) -> Response:
+        if isinstance(exc, StaleVersion):
+            exc.extra["current"] = self.document_of(exc.current)
+        return super().handle_exception(exc)
+
+
+class VersionList(ApiView):
+    """The history of one versioned thing, newest version first."""
+
+    document: ClassVar[type[serializers.Serializer[Any]]]
+
+    def page_of_versions(self, thing: Any) -> Response:
+        return self.page(thing.versions.all(), lambda version: dict(self.document(version).data), ("version",))
+
+
+@dataclass(frozen=True, slots=True)
+class FileOwners:
+    """Whose files an endpoint serves: how one owner is found, which files it has, how missing ones are made."""
+
+    find: Callable[[Principal, str, Action], Any]
+    keys: tuple[str, ...]
+    provision: Callable[[list[Any]], int]
+
+    def files(self, owner: Any) -> Any:
+        """All files of the owner; one that was there before its files gets them now."""
+        if owner.files.count() < len(self.keys):
+            self.provision([owner])
+        return owner.files.all()
+
+    def file(self, owner: Any, key: str) -> Any:
+        """One file of the owner. Raises NotFound for a key that no file has."""
+        if key not in self.keys:
+            raise NotFound(f"The file “{key}”")
+        named = {"file_key": key}
+        found = owner.files.filter(**named).first() or self.files(owner).filter(**named).first()
+        if found is None:  # the owner was deleted in this very moment
+            raise NotFound(f"The file “{key}”")
+        return found
+
+
+TEAMS = FileOwners(team_for, tuple(TeamFile.Key.values), team_files_provision)
+
+
+class FileList(ApiView):
+    owners: ClassVar[FileOwners] = TEAMS
+
+    @extend_schema(parameters=PAGE, responses=page_serializer(FileSerializer))
+    def get(self, request: Request, slug: str) -> Response:
+        """The three files."""
+        query = self.query("cursor", "limit")
+        files = self.owners.files(self.owners.find(self.principal, slug, Action.READ))
+        return self.page(
+            files, lambda file: dict(FileSerializer(file).data), ("file_key",), query=query, ascending=True
+        )
+
+
+class FileDetail(VersionedView):
+    owners: ClassVar[FileOwners] = TEAMS
+    document = FileSerializer
+
+    @extend_schema(parameters=[ETAG, IF_NONE_MATCH], responses=FileSerializer)
+    def get(self, request: Request, slug: str, key: str) -> Response:
+        """A file as it stands."""
+        self.query()
+        return self.answer_if_newer(self._file(slug, key, Action.READ))
+
+    @extend_schema(parameters=[ETAG, IF_MATCH, ONLY_CREATE], request=ContentSerializer, responses=FileSerializer)
+    def put(self, request: Request, slug: str, key: str) -> Response:
+        """Save a new version; the same text again makes none. Every file exists, so nothing is ever created here."""
+        self.query()
+        file = self._file(slug, key, Action.EDIT)
+        if creates(request):
+            raise PreconditionFailed("Every agent and team has its files. Read this one and send its ETag as If-Match.")
+        expected = self.expected(file)
+        facts = self.validated(ContentSerializer)
+        require_change_allowed(self.principal, getattr(file, "team", None), file.versions.all())
+        saved = file_save(file=file, **facts, expected_version=expected, author=self.principal.author)
+        return self.answer(saved)
+
+    def _file(self, slug: str, key: str, action: Action) -> Any:
+        return self.owners.file(self.owners.find(self.principal, slug, action), key)
+
+
+class FileVersionList(VersionList):
+    owners: ClassVar[FileOwners] = TEAMS
+    document = VersionSerializer
+
+    @extend_schema(parameters=PAGE, responses=page_serializer(VersionSerializer))
+    def get(self, request: Request, slug: str, key: str) -> Response:
+        """The file's versions, newest first, without their texts."""
+        return self.page_of_versions(self.owners.file(self.owners.find(self.principal, slug, Action.READ), key))
+
+
+class FileVersionDetail(ApiView):
+    owners: ClassVar[FileOwners] = TEAMS
+
+    @extend_schema(responses=VersionContentSerializer)
+    def get(self, request: Request, slug: str, key: str, version: int) -> Response:
+        """One version with its text."""
+        self.query()
+        file = self.owners.file(self.owners.find(self.principal, slug, Action.READ), key)
+        found = file.versions.filter(version=version).first()
+        if found is None:
+            raise NotFound(f"Version {version}")
+        return Response(VersionContentSerializer(found).data)
+
+
+class FileVersionCompare(ApiView):
+    owners: ClassVar[FileOwners] = TEAMS
+
+    @extend_schema(parameters=[WITH], responses=ComparisonSerializer)
+    def get(self, request: Request, slug: str, key: str, version: int) -> Response:
+        """What changed from one version to another, word by word."""
+        query = self.query("with")
+        file = self.owners.file(self.owners.find(self.principal, slug, Action.READ), key)
+        return Response(comparison_document(file, version, query.get("with", "")))

@@ -1,0 +1,1 @@
+"""The editor of a versioned text: drafts, conflicts, publishing."""

@@ -1,0 +1,66 @@
+"""A versioned text as its pages show it, whoever owns it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+
+from teams.access import asking
+from teams.guidance import Guidance, Text
+from teams.versioned_text.versioned_file import VersionedFile
+
+Save = Callable[[str, int, str], VersionedFile]
+"""Stores a text made from a version, with a note; returns the text as stored. Raises StaleVersion."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crumb:
+    """A step on the way to a page."""
+
+    label: Text
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A versioned text as its pages show it. `heading` says of whom it is; `key` names its section of a context."""
+
+    file: VersionedFile
+    guidance: Guidance
+    key: str
+    heading: Text
+    crumbs: tuple[Crumb, ...]
+    readers: Text
+    edit_address: str
+    history_address: str
+    may_edit: bool
+    is_markdown: bool = True
+
+    @property
+    def exists(self) -> bool:
+        """Whether it was ever saved."""
+        return not self.file._state.adding  # noqa: SLF001 - Django's documented way to ask
+
+    @property
+    def current_address(self) -> str:
+        return f"{self.history_address}{self.file.version}/"
+
+
+def saving(request: HttpRequest, save: Callable[..., VersionedFile], file: VersionedFile) -> Save:
+    """How the signed-in person saves this file, by `teams.versioned_text.versioned_file.file_save` or what takes the
+    same arguments.
+    """
+    author = asking(request).author
+    return lambda content, expected, note: save(
+        file=file, content=content, expected_version=expected, author=author, note=note
+    )
+
+
+def tell(request: HttpRequest, saved: VersionedFile, based_on: int) -> None:
+    """Say to the person what saving did."""
+    if saved.version == based_on:
+        messages.info(request, _("Nothing had changed, so there is no new version."))
+    else:
+        messages.success(request, _("Saved as version %(version)s.") % {"version": saved.version})

@@ -1,0 +1,177 @@
+"""The form that brings back an old version.
+
+The history of every versioned text: its versions, and one of them.
+
+Two versions of a text, or a version and the reader's own draft, compared on a page.
+
+Bringing back an old version of a text, as a new one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from config.http.cursors import next_address, page_of
+from config.http.errors import NotFound
+from teams.access import asking
+from teams.forms import storable
+from teams.text_diff.comparison import compared
+from teams.text_diff.markdown import rendered
+from teams.versioned_text.drafts import draft_of
+from teams.versioned_text.presentation import Document, Save
+from teams.versioned_text.version_pair import Choice, NothingToCompare, chosen, side_of
+from teams.versioned_text.versioned_file import MAX_NOTE_CHARACTERS, StaleVersion
+
+MAX_OWN_CHARACTERS = MAX_NOTE_CHARACTERS - 60
+"""Of what a person adds to the note: before it stands which version was restored."""
+
+
+class RestoreForm(forms.Form):
+    """The version that was the newest when the page was made, and what the person says about bringing back another."""
+
+    version = forms.IntegerField(min_value=1, max_value=2**31 - 1, widget=forms.HiddenInput)
+    note = forms.CharField(
+        label=gettext_lazy("Why?"),
+        help_text=gettext_lazy("One line for the history."),
+        required=False,
+        max_length=MAX_OWN_CHARACTERS,
+        validators=[storable],
+    )
+
+    def __init__(self, data: Any = None, *, number: int, **kwargs: Any) -> None:
+        # Two of them may be on one page, so their fields need ids of their own.
+        super().__init__(data, auto_id=f"id_{number}_%s", **kwargs)
+        self.number = number
+
+    @property
+    def whole_note(self) -> str:
+        """The note of the new version: which one was restored, and the person's own words."""
+        restored = _("Restored version %(number)s") % {"number": self.number}
+        own = " ".join(self.cleaned_data["note"].split())
+        return f"{restored}: {own}" if own else restored
+
+
+def history(request: HttpRequest, document: Document) -> HttpResponse:
+    """All versions, newest first. After one was restored, offers to undo that."""
+    versions, cursor = page_of(document.file.versions.defer("content"), request.GET, keys=("version",))
+    newest = document.file.version
+    restored = document.may_edit and newest > 1 and request.GET.get("restored") == str(newest)
+    context = {
+        "document": document,
+        "versions": with_growth(document, versions),
+        "draft": draft_of(asking(request).id, document.file.about),
+        "undo": RestoreForm(initial={"version": newest}, number=newest - 1) if restored else None,
+        "next": next_address(request.path, request.GET.dict(), cursor),
+    }
+    return render(request, "teams/history.html", context)
+
+
+def version(request: HttpRequest, document: Document, number: int) -> HttpResponse:
+    """One version, rendered or as it was written."""
+    found = version_of(document, number)
+    source = not document.is_markdown or request.GET.get("as") == "source"
+    neighbours = document.file.versions.filter(version__in=[number - 1, number + 1])
+    newest = document.file.version
+    context = {
+        "document": document,
+        "version": found,
+        "source": source,
+        "html": "" if source else rendered(found.content),
+        "neighbours": sorted(neighbours.values_list("version", flat=True)),
+        "is_current": found.version == newest,
+        "form": RestoreForm(initial={"version": newest}, number=found.version),
+    }
+    return render(request, "teams/version.html", context)
+
+
+def version_of(document: Document, number: int) -> Any:
+    """One version of the text. Raises NotFound."""
+    found = document.file.versions.filter(version=number).first() if number < 2**31 else None
+    if found is None:
+        raise NotFound(_("Version %(number)s") % {"number": number})
+    return found
+
+
+def with_growth(document: Document, versions: Sequence[Any]) -> Sequence[Any]:
+    """The versions, newest first, each with its `words` and with `growth`: by how many it is longer than the one before
+    (None: the first)."""
+    if not versions:
+        return versions
+    # Counted here: PostgreSQL takes ten times as long to find the words of large texts.
+    shown = range(versions[-1].version - 1, versions[0].version + 1)
+    texts = document.file.versions.filter(version__range=(shown[0], shown[-1])).values_list("version", "content")
+    words = {number: len(content.split()) for number, content in texts}
+    for row in versions:
+        row.words = words[row.version]
+        row.growth = row.words - words[row.version - 1] if row.version - 1 in words else None
+    return versions
+
+
+def compare(request: HttpRequest, document: Document) -> HttpResponse:
+    """What changed from the version that `from` names to the one that `to` names, or to the reader's draft."""
+    try:
+        choice = chosen(request, document)
+    except NothingToCompare as fault:
+        return render(request, "teams/compare.html", {"document": document, "fault": fault.detail}, status=fault.status)
+    newest = document.file.version
+    numbers = [side.number for side in (choice.old, choice.new) if side.number not in {newest, None}]
+    forms = [RestoreForm(initial={"version": newest}, number=number) for number in numbers if number]
+    return _page(request, document, choice, forms=forms if document.may_edit else [])
+
+
+def restore_refused(
+    request: HttpRequest, document: Document, version: Any, form: RestoreForm, status: int
+) -> HttpResponse:
+    """The newest version beside the one that was to be restored, which can still be restored from here."""
+    newest = document.file
+    again = {"version": newest.version, "note": form.data.get("note", "")}
+    facts: dict[str, Any] = {
+        "forms": [RestoreForm(again, number=version.version)],
+        "stale": newest if status == StaleVersion.status else None,
+        "incomplete": "version" in form.errors,
+    }
+    return _page(request, document, Choice(side_of(version), side_of(newest)), status=status, **facts)
+
+
+def _page(request: HttpRequest, document: Document, choice: Choice, status: int = 200, **facts: Any) -> HttpResponse:
+    source = not document.is_markdown or request.GET.get("as") == "source"
+    named = {"from": choice.old.name, "to": choice.new.name}
+    context = {
+        "document": document,
+        "choice": choice,
+        "comparison": compared(choice.old.content, choice.new.content, source=source),
+        "address_read": f"{document.history_address}compare/?{urlencode(named)}",
+        "address_source": f"{document.history_address}compare/?{urlencode({**named, 'as': 'source'})}",
+        **facts,
+    }
+    return render(request, "teams/compare.html", context, status=status)
+
+
+def restore(request: HttpRequest, document: Document, number: int, save: Save) -> HttpResponse:
+    """Save the text of an old version as a new one. Who did not see the newest is shown it first."""
+    found = version_of(document, number)
+    form = RestoreForm(request.POST, number=number)
+    if not form.is_valid():
+        return restore_refused(request, document, found, form, status=422)
+    expected = form.cleaned_data["version"]
+    try:
+        saved = save(found.content, expected, form.whole_note)
+    except StaleVersion as stale:
+        newest = replace(document, file=stale.current)
+        return restore_refused(request, newest, found, form, status=stale.status)
+    if saved.version == expected:
+        messages.info(request, _("Nothing had changed, so there is no new version."))
+        return redirect(document.history_address)
+    facts = {"number": number, "version": saved.version}
+    messages.success(request, _("Version %(number)s is back, as version %(version)s.") % facts)
+    if draft_of(asking(request).id, document.file.about):
+        messages.info(request, _("Your draft is kept as it was: nobody else sees it until you publish it."))
+    return redirect(f"{document.history_address}?restored={saved.version}")
