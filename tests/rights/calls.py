@@ -20,7 +20,8 @@ WRITING = frozenset({
 """Methods of Django's models and querysets that write; of dictionaries `update` as well, which does no harm here."""
 STATEMENTS = ("INSERT ", "UPDATE ", "DELETE ", "SELECT erase", "SELECT prune")
 WEB = frozenset({
-    "views", "api", "presentation", "page", "preview", "links", "home", "editor", "editor_session", "subject", "exact_text", "version_pair",
+    "views", "api", "presentation", "page", "preview", "links", "home", "editor", "editor_session", "subject",
+    "exact_text", "version_pair",
 })  # fmt: skip
 """Modules and folders of pages and endpoints, beside those whose names end in _views or _api."""
 METHODS = ("get", "post", "put", "patch", "delete")
