@@ -15,7 +15,7 @@ NO_PAGES = frozenset({
     "task_push", "thread_switch", "job_retry",
     "person_password", "person_sign_out", "browser_session_end", "other_browser_sessions_end",
     "agent_file_restore", "team_file_restore", "daily_log_restore", "profile_restore", "rule_restore",
-    "profile_check", "rule_check", "rule_try", "rule_switch",
+    "profile_check", "rule_check", "rule_try", "rule_try_new", "rule_try_edited", "rule_switch",
     "memory_pin", "memory_bring_back", "memory_separate", "memory_restore", "import_apply",
     "proposal_decide",
     "external_ask", "external_switch", "team_member_role", "team_member_remove",

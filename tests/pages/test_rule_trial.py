@@ -98,13 +98,13 @@ def test_a_boost_says_how_the_score_changes(browser: Client, agent: Agent, team:
         memory_create(owner=team, facts=MemoryFacts(kind="fact", text=text), principal=SYSTEM)
     assemble(agent=agent, principal=SYSTEM, team=team, asked=Asked(topic="the stage"))
     line = {"what": "boost", "by": "memory_kind", "value": "fact", "weight": "2"}
-    panel = tried(text_of(browser.post("/rules/new/", filled(line, do="try", **WHO))))
+    panel = tried(text_of(browser.post("/rules/new/try/", filled(line, **WHO))))
     assert "Team Knowledge: it scores" in panel
 
 
 def test_a_promise_that_would_be_broken_is_told(browser: Client, agent: Agent, team: Team, told: Assembly) -> None:
     assemble(agent=agent, principal=SYSTEM, team=team, asked=Asked(max_tokens=1))
-    panel = tried(text_of(browser.post("/rules/new/", filled(GOALS, do="try", **WHO))))
+    panel = tried(text_of(browser.post("/rules/new/try/", filled(GOALS, **WHO))))
     assert "promise broken" in panel
 
 

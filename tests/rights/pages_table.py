@@ -186,9 +186,11 @@ profiles/<slug:name>/history/<int:number>/                              anyone  
 profiles/<slug:name>/history/<int:number>/restore/                      -             organisation
 rules/                                                                  anyone        =
 rules/new/                                                              writer        edit?
+rules/new/try/                                                          -             edit?
 rules/check/                                                            -             anyone
 rules/<slug:name>/                                                      read          =
 rules/<slug:name>/edit/                                                 edit          edit
+rules/<slug:name>/edit/try/                                             -             edit
 rules/<slug:name>/try/                                                  -             read
 rules/<slug:name>/switch/                                               -             edit
 rules/<slug:name>/delete/                                               edit          edit
@@ -319,7 +321,9 @@ BODIES: Mapping[str, Body] = {
     "profiles/<slug:name>/edit/": _version(2, content=f"{PROFILE}\n\n"),
     "profiles/<slug:name>/history/<int:number>/restore/": _version(2, note=""),
     "rules/new/": lambda owned, _world: {"name": "fresh", "owner": f"team:{owned.team.slug}", "content": OTHER_RULE},
+    "rules/new/try/": lambda owned, _world: {"owner": f"team:{owned.team.slug}", "content": OTHER_RULE},
     "rules/check/": _plain(content=OTHER_RULE),
+    "rules/<slug:name>/edit/try/": _version(2, content=f"{OTHER_RULE}\n"),
     "rules/<slug:name>/edit/": _version(2, content=f"{OTHER_RULE}\n"),
     "rules/<slug:name>/switch/": _version(2),
     "rules/<slug:name>/history/<int:number>/restore/": _version(2, note=""),
