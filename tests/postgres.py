@@ -104,11 +104,11 @@ def _drop(server: EmbeddedPostgres, name: str) -> None:
 
 
 @contextmanager
-def cloned_database() -> Iterator[str]:
-    """A fresh clone of the template, dropped at the end. Yields its name."""
+def cloned_database(template: str = TEMPLATE) -> Iterator[str]:
+    """A fresh clone of the template, to which nobody may be connected; dropped at the end. Yields its name."""
     name = f"dossier_{uuid4().hex[:12]}"
     server = _server()
-    _create(server, name, TEMPLATE)
+    _create(server, name, template)
     try:
         yield name
     finally:
