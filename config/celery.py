@@ -86,5 +86,6 @@ app.conf.update(
     worker_enable_remote_control=False,
     worker_hijack_root_logger=False,
 )
-app.autodiscover_tasks(["memories.jobs"])
+app.autodiscover_tasks()
+app.autodiscover_tasks(["memories.jobs"])  # no app of its own
 app.set_default()  # for the threads of the web server, too

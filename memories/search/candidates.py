@@ -20,20 +20,22 @@ NEWEST = 50
 RANDOM = 300
 """So many rows tell how near a row is to the question by chance."""
 WORDED_OF = 10_000
+BEHIND = 3.0
+"""By so much a stretch may seem worse than the rows that are wanted, and yet have one that belongs to them: the hits
+alone do not tell all of what stands around them. Scores are logarithms of odds, and so is what lies between.
+"""
 LARGE_SHARE = 0.1
 """Of the table: with so much of it, nearly all that is found by its words alone is the owner's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How far the search goes in an owner's many rows. Scores are logarithms of odds, and so is what lies between."""
+    """How far the search goes in an owner's many rows."""
 
     worded: int
     """So many rows the rarest terms may select together, as the sample has it, before more frequent terms do not."""
     most_worded: int
     """Of more than 10,000 rows, accordingly more, up to so many: fewer would be rarer words, which tell more."""
-    behind: float
-    """By so much a stretch may seem worse than the rows that are wanted, and yet have one that belongs to them."""
     nearest: int
     """So many are found by their meaning, or twice as many as are wanted where these are more."""
 
@@ -44,8 +46,8 @@ class Reach:
 
 # Whoever asks when is told by a row that says a time, and it is often another row of the day that has the words.
 # Recall moves by .01 with what the sample happens to be: what is tried here is to be tried with several.
-REACH = Reach(worded=2_000, most_worded=3_000, behind=2.5, nearest=75)
-REACH_OF_WHEN = Reach(worded=4_000, most_worded=7_000, behind=2.75, nearest=150)
+REACH = Reach(worded=2_000, most_worded=3_000, nearest=75)
+REACH_OF_WHEN = Reach(worded=4_000, most_worded=7_000, nearest=150)
 
 
 def whole(search: Search, most: int) -> tuple[Columns, Rarity]:
@@ -80,7 +82,7 @@ def in_question(search: Search, weights: Weights, least: int, sample: Sample) ->
     rarity = rarity.counted(hits, rare).compared(hits.take(_random(hits)))
     scores = scores_of(features(hits, search.question, rarity), weights)
     best = best_of_stretches(hits, scores, sample.rows, rarity.rows)
-    good = hits.take(hopeful(best, scores, behind=reach.behind, wanted=least))
+    good = hits.take(hopeful(best, scores, behind=BEHIND, wanted=least))
     pinned = hits.compress((hits["marks"] & PINNED) > 0)
     all_came = rarity.having[rare].sum() < worded
     others = [place for place in search.places if not all_came or place not in rare]

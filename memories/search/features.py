@@ -144,7 +144,7 @@ def features(rows: Columns, question: Question, rarity: Rarity) -> dict[str, Num
         "labelled": _marked(found, LABELLED),
         "date": of_named_days(rows, question) * (1 - rarity.dated),
         "near_date": nearness(rows, question),
-        "time_said": _marked(found, SAYS_A_TIME),
+        "time_said": _marked(found, SAYS_A_TIME) * rarity.time_tells,
         "relative_length": _relative_length(rows, rarity.mean_bytes),
         "asks": asks,
         "after_question": neighbours.previous(asks),

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from memories.search.day_windows import of_named_days
 from memories.search.owner_sample import Sample
-from memories.search.row_format import Columns, Search
+from memories.search.row_format import SAYS_A_TIME, Columns, Search
 
 USUAL_DEVIATION = 0.1
 """Of the cosines of an owner's texts to a question: .08 to .13, by kind of text."""
 AS_IF_SEEN = 10
 """The usual deviation counts as much as so many rows: two rows tell little of how far apart rows are."""
+FEW_SAY = math.exp(-2)
+"""Where no larger share of the rows says a time, to say one tells as much as it can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ class Rarity:
     """The mean length of their texts."""
     similarity: Spread = Spread(0.0, USUAL_DEVIATION)
     """Of their cosines to the question."""
+    timed: float = 0.0
+    """The share of them that says a time, where the question asks for one."""
 
     @property
     def chance(self) -> NDArray[np.float64]:
@@ -61,6 +65,11 @@ class Rarity:
         inverse: NDArray[np.float64] = np.log(1 + (self.rows - having + 0.5) / (having + 0.5))
         return inverse
 
+    @property
+    def time_tells(self) -> float:
+        """How much it tells that a row says a time, 0 to 1: of those who often say one, a row owes little to that."""
+        return math.log(max(self.timed, FEW_SAY)) / math.log(FEW_SAY)
+
     def rarest(self, most: int) -> NDArray[np.intp]:
         """The places of the terms that no more than so many rows have together, the rarest first."""
         rarest = np.argsort(self.having, kind="stable")
@@ -73,12 +82,15 @@ class Rarity:
         return replace(self, having=having)
 
     def compared(self, rows: Columns) -> "Rarity":
-        """With how near these rows are to the question, which are all rows, or some that chance chose."""
+        """With how near these rows are to the question, and how many say a time: these are all rows, or some that
+        chance chose.
+        """
         similarity = rows["similarity"].astype(float)
         known = similarity[~np.isnan(similarity)]
         mean = float(known.mean()) if len(known) else 0.0
         squares = float(((known - mean) ** 2).sum()) + AS_IF_SEEN * USUAL_DEVIATION**2
-        return replace(self, similarity=Spread(mean, math.sqrt(squares / (len(known) + AS_IF_SEEN))))
+        timed = (np.count_nonzero(terms_of(rows) & SAYS_A_TIME) + 0.5) / (len(rows) + 1)
+        return replace(self, similarity=Spread(mean, math.sqrt(squares / (len(known) + AS_IF_SEEN))), timed=timed)
 
 
 def terms_of(rows: Columns) -> NDArray[np.int64]:

@@ -263,7 +263,7 @@ def test_log_lines_name_the_source_and_nothing_that_was_sent_or_told(caplog: pyt
     with serving(giving(GOOD)) as good, serving(giving({}, 500)) as bad:
         told_by(good)
         told_by(bad)
-    ours = [record for record in caplog.records if record.name.startswith("assembly.external")]
+    ours = [record for record in caplog.records if record.name.startswith("assembly.sources.external")]
     assert [(record.levelname, record.getMessage()) for record in ours] == [
         ("INFO", "external source answered"),
         ("WARNING", "SOURCE_FAILED: It answered with status 500 instead of 200."),

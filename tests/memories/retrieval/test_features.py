@@ -61,6 +61,8 @@ def expected(memories: list[Memory], query: str) -> list[dict[str, float]]:
         for direction in embed([memory.text for memory in memories])
     ]
     in_may = [float(date.month == 5) for date in dates]
+    said = [float("yesterday" in memory.text) for memory in memories]
+    time_tells = min(1, -math.log((sum(said) + 0.5) / (len(said) + 1)) / 2)
 
     lengths = [len(memory.text) for memory in memories]
     mean_length = statistics.fmean(lengths)
@@ -100,7 +102,7 @@ def expected(memories: list[Memory], query: str) -> list[dict[str, float]]:
                 "labelled": float(any(memory.text.startswith(f"{name}: ") for name in NAMES if name in query)),
                 "date": in_may[place] * (1 - sum(in_may) / len(in_may)),
                 "near_date": 0.0,
-                "time_said": float("yesterday" in memory.text),
+                "time_said": said[place] * time_tells,
                 "relative_length": min(max(math.log((lengths[place] + 20) / (mean_length + 20)), -3), 2),
                 "brevity": 1 / (1 + (mean_length / 300) ** 3),
                 "asks": float(memory.text.endswith("?")),

@@ -129,7 +129,8 @@ def test_a_question_of_many_words_finds_the_forms_of_each(agent: Agent) -> None:
 def test_who_asks_when_in_german_gets_what_says_a_time_in_german(agent: Agent) -> None:
     texts = ("Das Boot ist verkauft und nicht mehr da.", "Das Boot ist seit letzter Woche nicht mehr da.")
     remember(agent, *texts)
-    assert measured(agent, "time_said", "Wann war das Boot nicht mehr da?") == dict(zip(texts, (0, 1), strict=True))
+    said = measured(agent, "time_said", "Wann war das Boot nicht mehr da?")
+    assert [text for text in texts if said[text]] == [texts[1]]
 
 
 def test_short_texts_have_the_language_that_prevails(agent: Agent) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from memories.search.question import Question, Terms
-from memories.search.row_format import LAYOUT, Columns, Search
+from memories.search.row_format import LAYOUT, SAYS_A_TIME, Columns, Search
 from memories.search.term_statistics import Rarity, rarity_of
 from teams.models import Team
 
@@ -35,6 +35,15 @@ def test_what_is_counted_is_true_whatever_was_thought() -> None:
     rarity = Rarity(90_000, np.array([45_000.0, 700.0, 20.0]), 0, 100)
     counted = rarity.counted(rows[(rows["marks"] & RARE) > 0], np.array([1, 2]))
     assert counted.having.tolist() == [45_000, 1_000, 0]
+
+
+def test_to_say_a_time_tells_the_less_the_more_rows_say_one() -> None:
+    tells = []
+    for of_a_thousand in (0, 100, 200, 500, 1_000):
+        rows = random_rows(1_000)
+        rows["marks"][:of_a_thousand] |= SAYS_A_TIME
+        tells.append(rarity_of(rows, SEARCH).time_tells)
+    assert tells == pytest.approx([1, 1, -math.log(0.2) / 2, -math.log(0.5) / 2, 0], abs=0.002)
 
 
 def test_all_that_fit_together_are_the_rarest() -> None:

@@ -271,7 +271,8 @@ class TestOfVeryMany:
         find(agent, "QX-17")  # the sample is kept: what comes now, it does not know
         text = "Ben: Is QX-17 the code for the shed?"
         ids = {memory.id for memory in remember(agent, *[text] * 40)}
-        monkeypatch.setattr(candidates, "REACH", candidates.Reach(worded=10, most_worded=10, behind=1, nearest=20))
+        monkeypatch.setattr(candidates, "REACH", candidates.Reach(worded=10, most_worded=10, nearest=20))
+        monkeypatch.setattr(candidates, "BEHIND", 1)
         question = question_read(text, topic_vector(text), TODAY)
         rows, measured = measured_rows(agent, question, least=5, weights=WEIGHTS)
         those = [place for place, id_ in enumerate(ids_of(rows)) if id_ in ids]
