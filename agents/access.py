@@ -1,4 +1,12 @@
-"""Who may do what with an agent."""
+"""What somebody could see when a copy of texts was made for them, so that it is checked again when it is fetched.
+
+A prepared list of contexts and the plan of an import hold texts of agents and teams for a day. Roles change meanwhile:
+the copy is shown to its requester only while they still see every agent and team that they saw when it was made.
+
+Who may do what with an agent.
+"""
+
+from typing import Any
 
 from django.db import connection
 from django.db.models import QuerySet
@@ -8,6 +16,32 @@ from config.db.statements import Statement, rows_of
 from config.http.errors import Forbidden, NotFound
 from teams.models import Team
 from teams.principal import EDIT_AGENT_FILES, Action, Principal, key_permits
+
+EVERYTHING = {"everything": True}
+
+
+def visibility_of(principal: Principal) -> dict[str, Any]:
+    """Return the ids of the agents and teams that the principal sees now, as JSON to be stored with the copy."""
+    if principal.is_admin:
+        return dict(EVERYTHING)
+    return {
+        "agents": [str(id_) for id_ in Agent.objects.visible_to(principal).order_by("id").values_list("id", flat=True)],
+        "teams": [str(id_) for id_ in Team.objects.visible_to(principal).order_by("id").values_list("id", flat=True)],
+    }
+
+
+def still_sees(principal: Principal, visibility: dict[str, Any]) -> bool:
+    """Whether the principal sees at least what the stored visibility names.
+
+    A copy from before visibilities were stored has an empty one; only admins of the organisation may still have it.
+    """
+    if principal.is_admin:
+        return True
+    if not visibility or visibility == EVERYTHING:
+        return False
+    now = visibility_of(principal)
+    return all(set(visibility[kind]) <= set(now[kind]) for kind in ("agents", "teams"))
+
 
 # In SQL, as keys are found: nearly every request of a key asks for its agent.
 COLUMNS = [field.attname for field in Agent._meta.concrete_fields]  # noqa: SLF001 - Django's documented introspection

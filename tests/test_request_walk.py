@@ -33,7 +33,7 @@ class Walk:
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
-        if event == "call" and code is AssemblyList.dispatch.__code__ or code.co_filename.endswith("contexts/api.py"):
+        if (event == "call" and code is AssemblyList.dispatch.__code__) or code.co_filename.endswith("contexts/api.py"):
             self._is_inside = True
         if self._is_inside and event == "call" and code.co_name != "<module>" and _is_ours(code.co_filename):
             self.modules.add(Path(code.co_filename).relative_to(ROOT).as_posix())

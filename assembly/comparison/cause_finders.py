@@ -22,7 +22,7 @@ from assembly.engine.rules import Rule
 from assembly.engine.types import Candidate
 from assembly.models import Assembly, StoredProfileVersion, StoredRuleVersion
 from assembly.records.reader import Inputs
-from assembly.sources.request import REF
+from assembly.sources.request_inputs import REF
 
 
 def profile_cause(before: Profile, after: Profile) -> Cause | None:

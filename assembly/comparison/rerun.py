@@ -29,10 +29,9 @@ from assembly.pipeline.prepare import Prepared, gather_for, prepare
 from assembly.pipeline.request import Asked, Budgets
 from assembly.pipeline.summaries.resolve import Settled, settle
 from assembly.records.reader import Inputs, Recorded, recorded
-from assembly.sources.base import Filters, Turn
-from assembly.sources.deadline import TimeBudget
-from assembly.sources.report import SourceReport
-from assembly.sources.request import REF
+from assembly.sources.base import Filters, SourceReport, Turn
+from assembly.sources.request_inputs import REF
+from assembly.sources.time_budget import TimeBudget
 from config.http.cpu_budget import check_cpu
 from config.http.errors import DossierError, NotFound
 from teams.models import Team
@@ -126,7 +125,7 @@ class Anew:
 
 
 def gathered_anew(whom: Whom, asked: Asked, now: datetime.datetime) -> Anew:
-    """What the request would be made of at that moment. Raises as `assembly.pipeline.service.assemble` does."""
+    """What the request would be made of at that moment. Raises as `assembly.pipeline.services.assemble` does."""
     prepared, session_gone = _prepared(whom, asked, now)
     gathered = gather_for(prepared, TimeBudget.begun_now())
     ruled = prepared.under_rules(gathered.situation)
@@ -168,7 +167,7 @@ def again_today(assembly: Assembly) -> Again:
     """Assemble the recorded request for this moment. Nothing is recorded, no model is asked, no agent notices.
 
     Raises NobodyLeft where the agent or its team was deleted, RecordDamaged, and what
-    `assembly.pipeline.service.assemble` does: Invalid for a profile or a tokenizer that is not there any more, or a
+    `assembly.pipeline.services.assemble` does: Invalid for a profile or a tokenizer that is not there any more, or a
     team in which the agent works no longer.
     """
     told, now = recorded(assembly), timezone.now()

@@ -16,7 +16,7 @@ from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.engine.types import Assembled, Candidate, Decision, SectionResult, flat
 from assembly.pipeline.summaries.resolve import Settled
 from assembly.records.reader import Inputs, Recorded, content_of
-from assembly.sources.report import SourceReport
+from assembly.sources.base import SourceReport
 
 
 @dataclass(frozen=True, slots=True)

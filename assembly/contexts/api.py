@@ -16,7 +16,7 @@ from assembly.contexts.documents import assembly_document, decision_document, su
 from assembly.contexts.search.parameters import PARAMETERS, Parameter, wanted_or_refused
 from assembly.contexts.search.search import found
 from assembly.contexts.search.sql import after_of
-from assembly.contexts.search.visibility import Sight
+from assembly.contexts.search.visible_owners import Sight
 from assembly.contexts.serializers import (
     AppendSerializer,
     AssemblyRequestSerializer,
@@ -33,7 +33,7 @@ from assembly.contexts.serializers import (
 from assembly.pipeline.answer_cache import Answer
 from assembly.pipeline.append_event import append
 from assembly.pipeline.prepare import tokenizer_named
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.pipeline.summaries.extractive import compress
 from assembly.records.reader import content_of, recorded, replay
 from config.http.cursors import cursor_at, limit_of, next_address, stretch_of

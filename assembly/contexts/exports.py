@@ -30,12 +30,12 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from agents.access import still_sees, visibility_of
 from agents.keys import principal_behind
-from agents.visibility import still_sees, visibility_of
 from assembly.contexts.search.parameters import wanted_or_refused
 from assembly.contexts.search.search import Found, found, matching_count
 from assembly.contexts.search.sql import Place, after_of
-from assembly.contexts.search.visibility import Sight
+from assembly.contexts.search.visible_owners import Sight
 from assembly.models import Assembly, ContextFile, ContextFilePart
 from config.http.cursors import cursor_at
 from config.http.errors import DossierError, NotFound

@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy as _
 from assembly.contexts.search.criteria import Wanted
 from assembly.contexts.search.parameters import MAX_WORDS_CHARACTERS, PARAMETERS, WARNINGS, wanted_of
 from assembly.contexts.search.things import is_name
-from assembly.contexts.search.visibility import Owner, Sight
+from assembly.contexts.search.visible_owners import Owner, Sight
 from assembly.engine.codes import DECISION_CODES, Code
 from assembly.engine.reasons import warning_label
 from assembly.profiles.catalogue import profiles_all

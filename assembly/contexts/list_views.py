@@ -35,7 +35,7 @@ from assembly.contexts.search.db import TooBroad
 from assembly.contexts.search.search import Found, found
 from assembly.contexts.search.sql import after_of
 from assembly.contexts.search.things import Group, things_called
-from assembly.contexts.search.visibility import Sight
+from assembly.contexts.search.visible_owners import Sight
 from assembly.models import ContextFile
 from config.http.cursors import cursor_at, limit_of, next_address
 from memories.jobs.services import UNFINISHED

@@ -34,7 +34,7 @@ from assembly.models import AssemblyFlag
 from assembly.pipeline.answer_cache import Answer
 from assembly.records.reader import Recorded, content_of
 from assembly.records.reader import replay as replay_of
-from assembly.records.retention import may_flag
+from assembly.records.retention_policies import may_flag
 from config.http.errors import Invalid, NotFound
 from config.http.serializers import OPTIONS
 from teams.access import asking

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent
 from assembly.pipeline.request import MAX_TOKENS, MAX_TOPIC_CHARACTERS, Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.profiles.catalogue import profiles_all
 from assembly.profiles.shipped import CONVERSATION
 from config.http.errors import Invalid

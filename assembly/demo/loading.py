@@ -28,7 +28,7 @@ from django.db import transaction
 from agents.models import Agent, AgentFile
 from agents.services import agent_create
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.rules.services import rule_create
 from assembly.sources.base import Turn
 from config.http.errors import Conflict

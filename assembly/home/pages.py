@@ -23,7 +23,7 @@ from agents.guidance import AGENT_FILES
 from agents.log_calendar import Day, days_of
 from agents.models import Agent
 from agents.services import agent_files_ensure
-from assembly.home.drafts import kept_drafts
+from assembly.home.draft_list import kept_drafts
 from assembly.home.file_cards import file_cards, files_over_room
 from assembly.home.recent_changes import changes_lately
 from assembly.models import Alert, Assembly
@@ -34,7 +34,7 @@ from memories.embeddings.active_model import SLOTS
 from memories.models import Memory, MemoryVersion
 from memories.search.item_counts import kept_counts
 from memories.services import memories_of, merging_into, owner_of
-from memories.views.owner_page import frame
+from memories.views.agent_item import owner_frame
 from teams.access import asking, team_for
 from teams.access import may as may_team
 from teams.guidance import TEAM_FILES
@@ -138,7 +138,7 @@ def memory_page(request: HttpRequest, id_: UUID) -> HttpResponse:
     found, cursor = page_of(uses.contexts, {"limit": USES, **request.GET.dict()})
     decided = uses.in_each(found)
     context = {
-        **frame(request, owner_of(memory)),
+        **owner_frame(request, owner_of(memory)),
         "memory": memory,
         "successor": Memory.objects.filter(supersedes=memory).defer(*SLOTS, "search").first(),
         "predecessors": memory.supersedes.defer(*SLOTS, "search").order_by("id")[:PREDECESSORS],

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from assembly.home.drafts import draft_forget, draft_list, draft_page
+from assembly.home.draft_list import draft_forget, draft_list, draft_page
 from assembly.home.pages import agent_page, home, memory_page, team_page
 
 urlpatterns = [

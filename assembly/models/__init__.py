@@ -5,11 +5,10 @@ from assembly.models.caches import ChangeCounter, StoredSummary, TokenCount
 from assembly.models.export import ContextFile, ContextFilePart
 from assembly.models.external_source import ExternalSource
 from assembly.models.monitoring import Alert, AlertKind, DayCount, MemoryTelling, Webhook, WebhookDelivery, WebhookEvent
-from assembly.models.profile import StoredProfile, StoredProfileVersion
 from assembly.models.proposal import Proposal
 from assembly.models.retention import AssemblyFlag, Pruning, RetentionPolicy, UnusedPiece
-from assembly.models.rule import StoredRule, StoredRuleVersion
 from assembly.models.seal import FollowFailure, Seal
+from assembly.models.versioned_documents import StoredProfile, StoredProfileVersion, StoredRule, StoredRuleVersion
 
 __all__ = [
     "Alert",

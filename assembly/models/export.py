@@ -10,7 +10,7 @@ from memories.models import Job
 class ContextFile(models.Model):
     """What somebody asked for: `parameters` are those of the list. Kept for a day.
 
-    `visibility` says which agents and teams the requester saw when the rows were read (`agents.visibility`).
+    `visibility` says which agents and teams the requester saw when the rows were read (`agents.access`).
     """
 
     class Format(models.TextChoices):

@@ -17,7 +17,7 @@ class Proposal(models.Model):
     """What should be different, tried on one recorded context, and what came of it then.
 
     Context, agent and team are named by value: it survives them. `wishes` is `Wishes.to_dict()`; `basis` says whether
-    the record was enough (`assembly.simulation.what_if.service`). Tokens are those of the whole contexts; `came_in`
+    the record was enough (`assembly.simulation.what_if.services`). Tokens are those of the whole contexts; `came_in`
     and `went` count items.
     """
 

@@ -7,7 +7,7 @@ two readings: what it would gather now is what was gathered then. If something w
 and before the sources were, the answer is newer than its counts say; then every later question has higher ones and does
 not get it. What was read before the counts, the rows of the agent and the team, is in the key by value. What an answer
 saw in a transaction that was rolled back is not found either: its record is gone with it, and recording it again
-(`assembly.pipeline.service`) finds nothing to repeat.
+(`assembly.pipeline.services`) finds nothing to repeat.
 
 Who asks is not in the key, because no source knows it: what a context holds depends on the agent, the team and the
 wishes alone, and whether somebody may ask for this agent in this team is decided before this is.

@@ -21,7 +21,7 @@ from assembly.pipeline.telemetry import watched
 from assembly.records.reader import Recorded, content_of, recorded
 from assembly.records.record import Owners, record
 from assembly.rules.evaluation import rules_replayed
-from assembly.sources.report import SourceReport
+from assembly.sources.base import SourceReport
 from memories.models import Event
 from teams.principal import Principal
 

@@ -28,12 +28,11 @@ from assembly.rules.catalogue import in_force
 from assembly.rules.evaluation import with_room, with_rules
 from assembly.sources import SOURCES
 from assembly.sources.base import Gathered as Returned
-from assembly.sources.base import Situation
-from assembly.sources.deadline import TimeBudget
-from assembly.sources.external.gather import Elsewhere
+from assembly.sources.base import Situation, SourceReport
+from assembly.sources.external.pending import Elsewhere
 from assembly.sources.external.questions import SOURCE as EXTERNAL
 from assembly.sources.external.questions import askings
-from assembly.sources.report import SourceReport
+from assembly.sources.time_budget import TimeBudget
 from config.db.statements import Rows, Statement
 from config.http.cpu_budget import TooCostly
 from memories.embeddings.base import waiting_at_most

@@ -13,10 +13,10 @@ from assembly.pipeline.gather import gather
 from assembly.pipeline.read_plan import Gathered
 from assembly.pipeline.request import Asked, session_named
 from assembly.profiles.catalogue import profile_named
-from assembly.profiles.overrides import strategy_applied
+from assembly.profiles.request_overrides import strategy_applied
 from assembly.rules.evaluation import with_room
 from assembly.sources.base import Situation
-from assembly.sources.deadline import TimeBudget
+from assembly.sources.time_budget import TimeBudget
 from config.http.errors import Invalid
 from teams.models import Team
 

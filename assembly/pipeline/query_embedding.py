@@ -4,8 +4,8 @@ import logging
 from dataclasses import dataclass
 
 from assembly.engine.codes import SourceCode
-from assembly.sources.deadline import TimeBudget
-from assembly.sources.report import EMBEDDER, SourceReport
+from assembly.sources.base import EMBEDDER, SourceReport
+from assembly.sources.time_budget import TimeBudget
 from memories.embeddings.base import EmbedderFailed, EmbedderLate, waiting_at_most
 from memories.embeddings.vectors import Direction, direction_of
 

@@ -17,10 +17,9 @@ from assembly.engine.query_signals import names_in, parse_signals
 from assembly.engine.types import Candidate
 from assembly.pipeline.preconditions import Opening
 from assembly.records.change_counters import NOBODYS, State
-from assembly.sources.base import Need, Situation
+from assembly.sources.base import Need, Situation, SourceReport
 from assembly.sources.entities import mentions
 from assembly.sources.external.questions import SOURCE as EXTERNAL
-from assembly.sources.report import SourceReport
 from config.db.statements import Rows, Statement
 from memories.services.task_stack import task_peek
 

@@ -17,7 +17,7 @@ from assembly.access import assembly_for
 from assembly.models import AssemblyFlag, RetentionPolicy
 from assembly.models.retention import MAX_DAYS, MAX_FLAG_NOTE_CHARACTERS
 from assembly.records.bundle_writer import Bundle, zipped
-from assembly.records.retention import (
+from assembly.records.retention_policies import (
     Held,
     Keeping,
     assembly_flag,

@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from assembly.models.retention import MAX_DAYS, MAX_FLAG_NOTE_CHARACTERS
-from assembly.records.retention import Held, Keeping
+from assembly.records.retention_policies import Held, Keeping
 from teams.forms import storable
 
 DEFAULT, FOR_EVER, DAYS = "default", "for_ever", "days"

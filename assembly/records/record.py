@@ -23,7 +23,7 @@ from assembly.records.decision_columns import Columns, columns_of
 from assembly.records.insert_sql import write
 from assembly.records.pieces import NewPiece, piece_of, piece_of_profile, piece_of_summary
 from assembly.records.summaries import EXTRACTIVE, store_summaries
-from assembly.sources.report import SourceReport
+from assembly.sources.base import SourceReport
 from teams.models import Team
 from teams.principal import Principal
 

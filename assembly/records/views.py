@@ -19,7 +19,7 @@ from assembly.records.bundle_writer import Bundle, zipped
 from assembly.records.followers import failures_parked, failures_retry
 from assembly.records.forms import FlagForm, RetentionForm
 from assembly.records.pruning import outdated
-from assembly.records.retention import (
+from assembly.records.retention_policies import (
     Held,
     Keeping,
     assembly_flag,

@@ -9,8 +9,8 @@ from assembly.engine.types import Assembled
 from assembly.models import Assembly
 from assembly.records.reader import UNREADABLE, bodies_read
 from assembly.sources import SOURCES
-from assembly.sources.deadline import TimeBudget
-from assembly.sources.report import EMBEDDER, SourceReport
+from assembly.sources.base import EMBEDDER, SourceReport
+from assembly.sources.time_budget import TimeBudget
 
 SUMMARISER = "summariser"
 """What its report is called among those of the sources."""

@@ -5,12 +5,12 @@ from assembly.sources.daily_logs import daily_logs, daily_logs_reading
 from assembly.sources.documents import open_files, semantic_content
 from assembly.sources.entities import entities
 from assembly.sources.events import recent_events, tool_results
-from assembly.sources.external_source import external
+from assembly.sources.external.source import external
 from assembly.sources.files import agent_files, agent_files_reading, team_files, team_files_reading
 from assembly.sources.memories import agent_memories, agent_memories_reading, team_memories, team_memories_reading
 from assembly.sources.patterns import patterns
 from assembly.sources.relations import relations
-from assembly.sources.request import additional_context, turns
+from assembly.sources.request_inputs import additional_context, turns
 from assembly.sources.rule_inclusions import rule_inclusions
 from assembly.sources.task_stack import task_stack
 from assembly.sources.threads import threads

@@ -1,6 +1,8 @@
 """What a source is: the only kind of thing that reads the database for an assembly.
 
 What rules find candidates by: the same labels from every source.
+
+A report on each source of one assembly: what it returned, and how long it took.
 """
 
 import datetime
@@ -12,6 +14,7 @@ from uuid import UUID
 from msgspec import Struct
 
 from agents.models import Agent
+from assembly.engine.codes import SourceCode
 from assembly.engine.linear_ranker import Ranker
 from assembly.engine.profile import Section
 from assembly.engine.query_signals import Signals
@@ -185,3 +188,25 @@ def tag_labels(tags: Iterable[str]) -> Labels:
     """No label where there is no tag."""
     found = tuple(tags)
     return {"tag": found} if found else {}
+
+
+EMBEDDER = "embedder"
+"""What its report is called among those of the sources."""
+
+
+class SourceReport(Struct, frozen=True):
+    """How one source did: the candidates it returned, its limit in rows, and its times in milliseconds.
+
+    `started_ms` and its own `deadline_ms` count from the arrival of the request. With a code, it returned nothing,
+    and `fault` says why. `left_out` counts the results of an external source that could not be used.
+    """
+
+    name: str
+    count: int
+    limit: int
+    ms: int
+    started_ms: int = 0
+    deadline_ms: int | None = None
+    code: SourceCode | None = None
+    fault: str = ""
+    left_out: int = 0

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from config.postgres.data_folder import DataFolder
-from config.postgres.errors import refusal
+from config.postgres.failures import refusal
 
 
 class Account:

@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 from config.postgres.data_folder import DataFolder, is_at, lock, open_lock
-from config.postgres.deadline import Deadline
+from config.postgres.processes import Deadline
 
 
 class Attachment:

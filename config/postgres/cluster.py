@@ -1,4 +1,6 @@
-"""The folder of the server's socket: it must be ours alone, /tmp is shared with everybody.
+"""How long a client waits for the server.
+
+The folder of the server's socket: it must be ours alone, /tmp is shared with everybody.
 
 The server: brought up or adopted, proven to be ours, stopped.
 """
@@ -24,9 +26,8 @@ from config.postgres.creation import (
     sign_in,
 )
 from config.postgres.data_folder import ADMIN, PORT, DataFolder
-from config.postgres.deadline import POLL_SECONDS
-from config.postgres.errors import EmbeddedPostgresError, InterruptedStartError, failure, refusal
-from config.postgres.processes import await_orphans, find_postmaster, is_dead, is_postmaster, listener
+from config.postgres.failures import EmbeddedPostgresError, InterruptedStartError, failure, refusal
+from config.postgres.processes import POLL_SECONDS, await_orphans, find_postmaster, is_dead, is_postmaster, listener
 from config.postgres.programs import Programs, ServerLog
 
 

@@ -14,7 +14,7 @@ import psycopg
 from psycopg import sql
 
 from config.postgres.data_folder import ADMIN, DATABASE, ROLES, DataFolder, write_durably
-from config.postgres.errors import failure, refusal
+from config.postgres.failures import failure, refusal
 from config.postgres.programs import MAJOR_VERSION, Programs, ServerLog
 
 Session = psycopg.Connection[tuple[object, ...]]

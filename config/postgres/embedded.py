@@ -17,9 +17,9 @@ from psycopg import pq
 
 from config.postgres.attachment import attachment_to, is_anybody_attached
 from config.postgres.data_folder import DATABASE, PORT, READY, ROLES, STOPPING, DataFolder
-from config.postgres.deadline import Deadline
-from config.postgres.errors import EmbeddedPostgresError, explained
+from config.postgres.failures import EmbeddedPostgresError, explained
 from config.postgres.launch import ask_to_stop, is_supervisor, start_supervisor
+from config.postgres.processes import Deadline
 
 __all__ = ["EmbeddedPostgres", "EmbeddedPostgresError"]
 

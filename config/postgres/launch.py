@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import IO
 
 from config.postgres.data_folder import DataFolder
-from config.postgres.deadline import Deadline
-from config.postgres.errors import EmbeddedPostgresError
-from config.postgres.processes import command_line
+from config.postgres.failures import EmbeddedPostgresError
+from config.postgres.processes import Deadline, command_line
 
 SUPERVISOR = "config.postgres.supervisor"  # the module to run, and what its process is recognised by
 REPOSITORY = Path(__file__).resolve().parent.parent.parent

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from config.postgres.account import Account
 from config.postgres.data_folder import ADMIN, PORT, DataFolder
-from config.postgres.errors import EmbeddedPostgresError
+from config.postgres.failures import EmbeddedPostgresError
 from config.postgres.processes import mark
 
 SHARE = 16

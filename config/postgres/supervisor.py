@@ -20,8 +20,8 @@ from pathlib import Path
 
 from config.postgres.cluster import Cluster
 from config.postgres.data_folder import READY, STARTING, STOPPING, DataFolder, lock, open_lock
-from config.postgres.deadline import POLL_SECONDS
-from config.postgres.errors import EmbeddedPostgresError, InterruptedStartError, explained
+from config.postgres.failures import EmbeddedPostgresError, InterruptedStartError, explained
+from config.postgres.processes import POLL_SECONDS
 from config.postgres.programs import LOG_BYTES
 
 

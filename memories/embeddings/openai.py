@@ -16,7 +16,7 @@ import httpx2
 import numpy as np
 from django.conf import settings
 
-from config.http.outbound.background_call import Beside
+from config.http.outbound.client import Beside
 from memories.embeddings.base import (
     EmbedderFailed,
     EmbedderLate,

@@ -21,7 +21,7 @@ class ImportPlan(models.Model):
     """`steps` are what was shown, `aside` names what is no part of an archive, `chosen` what is taken although it was
     changed here; `outcome` holds, by unit, what came of it. The archive goes once it is done, or
     refused: then `refusal` says why. `visibility` says which agents and teams the requester saw when the steps were
-    made (`agents.visibility`).
+    made (`agents.access`).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -1,4 +1,7 @@
-"""The pages that all kinds of kept things share: list, reading page, form, deletion."""
+"""The pages that all kinds of kept things share: list, reading page, form, deletion.
+
+Who keeps memories, an agent or a team, as the pages of its memories show it.
+"""
 
 from typing import Any
 from uuid import UUID
@@ -13,8 +16,10 @@ from agents.access import agent_for, may
 from agents.models import Agent
 from config.http.cursors import next_address, page_of
 from config.http.errors import Conflict, Invalid, NotFound
+from memories.access import may_with_owner
 from memories.forms import KeptForm
 from memories.models.agent_item import Kept
+from memories.services import Owner
 from memories.services.agent_item import kept_delete
 from memories.views.item_kinds import Noun
 from teams.access import asking
@@ -144,3 +149,24 @@ def tell(request: HttpRequest, saved: Kept, based_on: int) -> None:
         messages.info(request, _("Nothing had changed, so there is no new version."))
     else:
         messages.success(request, _("Saved as version %(version)s.") % {"version": saved.version})
+
+
+def owner_frame(request: HttpRequest, owner: Owner) -> dict[str, Any]:
+    """What every page of the owner's memories shows."""
+    kind = "agent" if isinstance(owner, Agent) else "team"
+    list_address = reverse(f"{kind}_memories", args=[owner.slug])
+    return {
+        "owner": owner,
+        "kind": kind,
+        "may_write": may_with_owner(asking(request), owner, Action.WRITE),
+        "crumbs": (*_crumbs(owner), Crumb(_("Memories"), list_address)),
+        "list_address": list_address,
+        "new_address": reverse(f"{kind}_memory_new", args=[owner.slug]),
+        "merge_address": reverse(f"{kind}_memory_merge", args=[owner.slug]),
+    }
+
+
+def _crumbs(owner: Owner) -> tuple[Crumb, ...]:
+    if isinstance(owner, Agent):
+        return crumbs_to(owner)
+    return Crumb(_("Teams"), reverse("team_list")), Crumb(owner.name, reverse("team_page", args=[owner.slug]))

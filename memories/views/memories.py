@@ -12,7 +12,7 @@ from memories.embeddings.vectors import direction_of
 from memories.forms import MemoryForm, MemoryListForm
 from memories.search.memory_search import nearest
 from memories.services import Owner, memory_create
-from memories.views.owner_page import frame
+from memories.views.agent_item import owner_frame
 from teams.access import asking
 from teams.principal import Action
 
@@ -26,7 +26,7 @@ def listed(request: HttpRequest, slug: str, find: Find) -> HttpResponse:
     """What the owner keeps; what is searched and left out stands in the address."""
     owner = find(asking(request), slug)
     form = MemoryListForm(request.GET, owner=owner)
-    context = {**frame(request, owner), "form": form, "narrows": any(form.cleaned_data.values())}
+    context = {**owner_frame(request, owner), "form": form, "narrows": any(form.cleaned_data.values())}
     if form.meaning:
         vector = direction_of(form.meaning)
         context |= {"found": nearest(form.rows(), vector, NEAREST), "unknown": vector is None}
@@ -44,5 +44,5 @@ def new(request: HttpRequest, slug: str, find: Find) -> HttpResponse:
         memory = memory_create(owner=owner, facts=form.facts(), principal=asking(request))
         messages.success(request, _("It is kept now."))
         return redirect("memory", id_=memory.id)
-    context = {**frame(request, owner), "form": form, "back": frame(request, owner)["list_address"]}
+    context = {**owner_frame(request, owner), "form": form, "back": owner_frame(request, owner)["list_address"]}
     return render(request, "memories/memory_form.html", context, status=422 if form.errors else 200)

@@ -15,7 +15,7 @@ from memories.access import memory_for
 from memories.forms import MemoryEditForm, RetireForm, VersionForm
 from memories.models import Memory, MemoryVersion
 from memories.services import MemoryFacts, facts_of, memory_update, owner_of
-from memories.views.owner_page import frame
+from memories.views.agent_item import owner_frame
 from teams.access import asking
 from teams.principal import Action
 from teams.versioned_text.versioned_file import StaleVersion
@@ -99,7 +99,7 @@ def tell(request: HttpRequest, saved: Memory, based_on: int) -> None:
 
 def _frame(request: HttpRequest, memory: Memory) -> dict[str, Any]:
     return {
-        **frame(request, owner_of(memory)),
+        **owner_frame(request, owner_of(memory)),
         "memory": memory,
         "back": reverse("memory", args=[memory.id]),
     }

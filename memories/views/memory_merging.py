@@ -19,8 +19,8 @@ from memories.models import Memory
 from memories.search.duplicates import likely_duplicates
 from memories.search.memory_search import IS_CURRENT, nearest
 from memories.services import MOST_MERGED, Owner, memories_merge, memories_of, memories_separate
+from memories.views.agent_item import owner_frame
 from memories.views.memories import Find
-from memories.views.owner_page import frame
 from teams.access import asking
 from teams.principal import Action
 from teams.versioned_text.versioned_file import StaleVersion
@@ -82,7 +82,7 @@ def _offer(request: HttpRequest, owner: Owner, memories: list[Memory]) -> HttpRe
     query = form.cleaned_data["q"] if form.is_valid() else ""
     rows = memories_of(owner).filter(IS_CURRENT).defer(*SLOTS, "search")
     context = {
-        **frame(request, owner),
+        **owner_frame(request, owner),
         "form": form,
         "query": query,
         "pairs": [] if query else likely_duplicates(owner),
@@ -93,7 +93,7 @@ def _offer(request: HttpRequest, owner: Owner, memories: list[Memory]) -> HttpRe
 
 
 def _merge_page(request: HttpRequest, owner: Owner, form: MergeForm, *, stale: bool = False) -> HttpResponse:
-    context: dict[str, Any] = {**frame(request, owner), "form": form, "stale": stale}
+    context: dict[str, Any] = {**owner_frame(request, owner), "form": form, "stale": stale}
     status = StaleVersion.status if stale else 422 if form.is_bound and form.errors else 200
     return render(request, "memories/memory_merge.html", context, status=status)
 

@@ -17,8 +17,8 @@ from memories.access import memory_for
 from memories.forms import VersionForm
 from memories.models import Memory, MemoryVersion
 from memories.services import MemoryFacts, owner_of
+from memories.views.agent_item import owner_frame
 from memories.views.memory import changed, tell
-from memories.views.owner_page import frame
 from teams.access import asking
 from teams.principal import Action
 from teams.versioned_text.presentation import Crumb
@@ -115,6 +115,6 @@ def _version(memory: Memory, number: int) -> MemoryVersion:
 
 
 def _frame(request: HttpRequest, memory: Memory) -> dict[str, Any]:
-    shown = frame(request, owner_of(memory))
+    shown = owner_frame(request, owner_of(memory))
     address = reverse("memory", args=[memory.id])
     return {**shown, "memory": memory, "crumbs": (*shown["crumbs"], Crumb(_("This memory"), address))}

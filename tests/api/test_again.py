@@ -11,7 +11,7 @@ from agents.models import Agent
 from agents.services import agent_delete
 from assembly.models import Assembly
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team, User
 from teams.principal import SYSTEM

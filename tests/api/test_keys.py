@@ -13,7 +13,7 @@ from agents.keys import api_key_create, principal_behind, principal_of_key
 from agents.models import Agent, AgentTeam, ApiKey, KeyGrant
 from agents.services import agent_update
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from config.http.errors import Forbidden
 from config.http.models import IdempotentRequest
 from memories.services import MemoryFacts, memory_create

@@ -10,7 +10,7 @@ from agents.models import Agent
 from assembly.engine.tokenizers import DEFAULT_TOKENIZER, Tiktoken, get_tokenizer
 from assembly.models import Assembly
 from assembly.pipeline.request import Asked, Budgets
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.records import reader as reading
 from assembly.records.reader import recorded
 from teams.models import Team

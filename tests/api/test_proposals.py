@@ -9,7 +9,7 @@ from agents.models import Agent
 from agents.services import agent_delete
 from assembly.models import Assembly, Proposal
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.simulation.proposals.services import proposal_create
 from assembly.simulation.what_if.wishes import Wishes
 from teams.models import Team, User

@@ -8,7 +8,7 @@ import pytest
 from agents.models import Agent
 from assembly.models import Assembly, AssemblyFlag, RetentionPolicy
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.records.bundle_reader import bundle_read
 from teams.models import Team, User
 from teams.principal import SYSTEM

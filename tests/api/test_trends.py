@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.monitoring.followers import count_and_watch
+from assembly.monitoring.new_contexts import count_and_watch
 from memories.services import MemoryFacts, memory_create
 from teams.models import Team, User
 from teams.principal import SYSTEM

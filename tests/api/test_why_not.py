@@ -10,7 +10,7 @@ from agents.models import Agent
 from agents.services import daily_log_append
 from assembly.models import Assembly, StoredRule
 from assembly.pipeline.request import Asked, Budgets
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.records.reader import recorded
 from assembly.sources.base import Filters
 from assembly.why_not.changes import Change, changed

@@ -12,7 +12,7 @@ from assembly.models import Assembly
 from assembly.profiles.shipped import CONVERSATION
 from assembly.records.reader import Inputs
 from assembly.records.record import Owners, record
-from assembly.sources.report import SourceReport
+from assembly.sources.base import SourceReport
 from teams.models import Team
 from teams.principal import Principal
 

@@ -6,7 +6,7 @@ from agents.models import Agent
 from assembly.models import Assembly, StoredRule
 from assembly.pipeline.answer_cache import Answer
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.rules.services import Owner, rule_create
 from teams.models import Team
 from teams.principal import SYSTEM

@@ -7,10 +7,10 @@ from django.db import InternalError, connection
 
 from assembly.models import Assembly
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.profiles.services import profile_create, profile_save
 from assembly.profiles.shipped import SHIPPED
-from assembly.simulation.time_travel.service import AsOf, assemble_as_of
+from assembly.simulation.time_travel.services import AsOf, assemble_as_of
 from assembly.simulation.time_travel.shadow_tables import past
 from config.http.errors import Invalid
 from memories.search import candidates, owner_sample

@@ -6,8 +6,8 @@ from django.utils import timezone
 
 from assembly.models import Assembly
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
-from assembly.simulation.time_travel.service import assemble_as_of, assemble_unrecorded
+from assembly.pipeline.services import assemble
+from assembly.simulation.time_travel.services import assemble_as_of, assemble_unrecorded
 from teams.principal import SYSTEM
 from teams.versioned_text.versioned_file import file_save
 from tests.assembly.as_of_story import story_begun

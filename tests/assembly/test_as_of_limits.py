@@ -13,7 +13,7 @@ from assembly.pipeline.request import Asked
 from assembly.profiles.services import profile_create
 from assembly.rules.services import rule_save
 from assembly.simulation.time_travel import shadow_tables
-from assembly.simulation.time_travel.service import SECONDS, AsOf, assemble_as_of
+from assembly.simulation.time_travel.services import SECONDS, AsOf, assemble_as_of
 from memories.embeddings.base import EmbedderLate, seconds_to_wait
 from memories.models import Entity, Event, TaskFrame, Thread
 from memories.services import (

@@ -14,10 +14,10 @@ from django.utils import timezone
 from agents.models import Agent
 from agents.services import daily_log_append
 from assembly.models import Assembly, StoredText
-from assembly.pipeline import service
+from assembly.pipeline import services
 from assembly.pipeline.answer_cache import Answer, AssemblyCache, Question
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.records.reader import recorded, replay
 from assembly.sources import SOURCES
 from assembly.sources.base import Filters, Situation, Turn
@@ -187,7 +187,7 @@ def test_what_failed_is_not_remembered(kept: Pair, step: str, monkeypatch: pytes
         if step == "source":
             patch.setitem(SOURCES, "daily_logs", replace(SOURCES["daily_logs"], gather=fail, reading=None))
         else:
-            patch.setattr(service, "record", fail)
+            patch.setattr(services, "record", fail)
         if step == "source":
             assert context(kept)[0].warnings == ["SOURCE_FAILED"]
         else:

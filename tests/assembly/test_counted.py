@@ -14,10 +14,10 @@ from agents.services import daily_log_append
 from assembly.engine.tokenizers import Tiktoken, get_tokenizer
 from assembly.engine.types import Candidate
 from assembly.models import StoredText, TokenCount, text_hash
-from assembly.pipeline import service
+from assembly.pipeline import services
 from assembly.pipeline.answer_cache import Answer, AssemblyCache
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.pipeline.token_counts import LEAST_CHARACTERS, WORTH_CHARACTERS, Key, counts_kept, counts_learnt
 from assembly.profiles.shipped import CONVERSATION
 from assembly.records.reader import recorded, replay
@@ -37,7 +37,7 @@ def writer(luna: Agent, monkeypatch: pytest.MonkeyPatch) -> Iterator[Agent]:
     """Luna, who knows and did much. What her process counted is forgotten, before and after."""
     write(luna, "KNOWLEDGE", KNOWLEDGE)
     daily_log_append(agent=luna, date=NOW.date(), text=LOG, principal=SYSTEM)
-    monkeypatch.setattr(service, "cache", AssemblyCache())
+    monkeypatch.setattr(services, "cache", AssemblyCache())
     get_tokenizer.cache_clear()
     yield luna
     get_tokenizer.cache_clear()
@@ -49,7 +49,7 @@ def told(writer: Agent, tokenizer: str = CL100K) -> Answer:
 
 def told_by_a_new_process(writer: Agent, monkeypatch: pytest.MonkeyPatch) -> tuple[Answer, list[str]]:
     """The context, and the texts that were counted for it."""
-    monkeypatch.setattr(service, "cache", AssemblyCache())
+    monkeypatch.setattr(services, "cache", AssemblyCache())
     get_tokenizer.cache_clear()
     tokenizer, texts = get_tokenizer(CL100K), list[str]()
     assert isinstance(tokenizer, Tiktoken)

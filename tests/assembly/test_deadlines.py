@@ -8,10 +8,10 @@ from django.db import OperationalError, transaction
 
 from agents.models import Agent
 from assembly.models import Assembly
-from assembly.pipeline import service
+from assembly.pipeline import services
 from assembly.pipeline.answer_cache import Answer, AssemblyCache
 from assembly.pipeline.request import Asked, Budgets
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.records.reader import recorded, replay
 from assembly.records.warnings import warnings_of
 from assembly.sources import SOURCES
@@ -53,7 +53,7 @@ def press(django_db_setup: None, django_db_blocker: Any) -> Iterator[Pair]:
 
 @pytest.fixture(autouse=True)
 def _clean(press: Pair, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(service, "cache", AssemblyCache())
+    monkeypatch.setattr(services, "cache", AssemblyCache())
     with leaving_nothing_behind():
         yield
 

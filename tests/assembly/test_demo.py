@@ -11,7 +11,7 @@ from assembly.engine.codes import Code
 from assembly.models import Assembly, StoredRule
 from assembly.records.reader import recorded, replay
 from assembly.rules.catalogue import rule_described
-from assembly.simulation.rule_backtest.service import rule_try
+from assembly.simulation.rule_backtest.services import rule_try
 from assembly.sources.memories import LIMIT
 from memories.archive.memory_markdown import memory_lines
 from memories.models import (

@@ -16,11 +16,11 @@ from assembly.models import Assembly
 from assembly.pipeline.answer_cache import Answer
 from assembly.pipeline.gather import gather
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.records.reader import recorded, replay
 from assembly.sources.base import Situation, Turn
-from assembly.sources.deadline import TimeBudget
 from assembly.sources.relations import LIMIT as RELATIONS
+from assembly.sources.time_budget import TimeBudget
 from memories.models import Session
 from memories.services import MemoryFacts, memory_create
 from teams.principal import SYSTEM

@@ -15,11 +15,11 @@ from agents.services import agent_create
 from assembly.engine.types import Candidate
 from assembly.models import Assembly
 from assembly.pipeline import read_cache as keeping
-from assembly.pipeline import service
+from assembly.pipeline import services
 from assembly.pipeline.answer_cache import Answer, AssemblyCache
 from assembly.pipeline.read_cache import LIFETIME_SECONDS, Kept, Readings
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.pipeline.summaries.resolve import settle
 from assembly.records.reader import recorded, replay
 from config.http.errors import Invalid
@@ -43,7 +43,7 @@ def press(django_db_setup: None, django_db_blocker: Any) -> Iterator[Pair]:
 
 @pytest.fixture(autouse=True)
 def _uncached(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "cache", AssemblyCache())
+    monkeypatch.setattr(services, "cache", AssemblyCache())
 
 
 def told(agent: Agent, team: Team | None, **wishes: Any) -> Answer:
@@ -59,7 +59,7 @@ def candidates(press: Pair, monkeypatch: pytest.MonkeyPatch, **wishes: Any) -> l
         return settle(request, profile, offered, *others)
 
     with monkeypatch.context() as patch:
-        patch.setattr(service, "settle", noted)
+        patch.setattr(services, "settle", noted)
         told(*press, **wishes)
     return given
 
@@ -131,7 +131,7 @@ def test_what_changes_while_a_context_is_made_of_what_is_kept_is_in_it(
         settled.append(settle(*given))
         return settled[-1]
 
-    monkeypatch.setattr(service, "settle", changing)
+    monkeypatch.setattr(services, "settle", changing)
     before = Assembly.objects.count()
     answer = told(agent, team)
     assert ["Said in the meantime" in one.assembled.content for one in settled] == [False, True]

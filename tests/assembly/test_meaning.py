@@ -11,7 +11,7 @@ from assembly.contexts.layers import source_rows
 from assembly.models import Assembly
 from assembly.pipeline.answer_cache import Answer
 from assembly.pipeline.request import Asked, Budgets
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.records.reader import recorded, replay
 from assembly.records.warnings import warnings_of
 from memories.embeddings.active_model import active_space, known_space, told_of

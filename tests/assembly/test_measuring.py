@@ -12,11 +12,11 @@ from agents.services import daily_log_append
 from assembly.engine.selection import fill
 from assembly.engine.types import Candidate
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.profiles.shipped import CONVERSATION
 from assembly.simulation.draft_preview import size
 from assembly.simulation.draft_preview.size import measure, rendered_with_cut
-from assembly.templatetags.budgets import rendered_for, size_of
+from assembly.templatetags.contexts import rendered_for, size_of
 from teams.models import Team
 from teams.principal import SYSTEM
 from teams.text_diff.markdown import rendered

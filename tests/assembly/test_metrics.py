@@ -14,7 +14,7 @@ from agents.models import Agent
 from assembly.pipeline.answer_cache import Answer
 from assembly.pipeline.read_plan import NEEDS
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.sources import SOURCES
 from assembly.sources.base import Scope
 from teams.models import Team

@@ -11,10 +11,10 @@ from django.utils import timezone
 from agents.models import Agent
 from assembly.engine.codes import Code
 from assembly.models import Assembly
-from assembly.pipeline import service
+from assembly.pipeline import services
 from assembly.pipeline.answer_cache import AssemblyCache
 from assembly.pipeline.request import DEFAULT_PROFILE, Asked, Budgets
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.profiles.shipped import SHIPPED
 from assembly.records.reader import recorded
 from assembly.sources.base import Turn
@@ -60,7 +60,7 @@ def kept(db: None) -> tuple[Agent, Team]:
 def empty_cache(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As if nobody had asked anything before."""
     with monkeypatch.context() as patch:
-        patch.setattr(service, "cache", AssemblyCache())
+        patch.setattr(services, "cache", AssemblyCache())
         yield
 
 

@@ -7,7 +7,7 @@ from django.db import connections
 from agents.models import Agent
 from assembly.models import Assembly, StoredProfile
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.records.reader import Recorded, recorded, replay
 from assembly.sources.base import Turn
 from memories.services import MemoryFacts, memories_create

@@ -7,7 +7,7 @@ from assembly.engine.codes import Code
 from assembly.engine.overflow import PASSAGE_TOKENS
 from assembly.models import Assembly
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.records.reader import recorded, replay
 from memories.services import MemoryFacts, memories_create
 from teams.principal import SYSTEM

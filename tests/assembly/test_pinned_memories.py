@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from agents.models import Agent
 from assembly.models import Assembly
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.records.reader import recorded, replay
 from memories.models import Memory
 from memories.services import MemoryFacts, facts_of, memories_create, memory_update

@@ -10,7 +10,7 @@ from agents.models import Agent
 from assembly import sources
 from assembly.models import StoredProfile
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.profiles.catalogue import profile_entry, profile_named, profiles_all
 from assembly.profiles.services import (
     MAX_PROFILES,

@@ -15,7 +15,7 @@ from assembly.engine.types import Candidate
 from assembly.models import Assembly
 from assembly.pipeline.answer_cache import Answer
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.profiles.rankers import RANKERS
 from assembly.profiles.shipped import CONVERSATION
 from assembly.records.reader import recorded, replay

@@ -16,7 +16,7 @@ from assembly.engine.tokenizers import get_tokenizer
 from assembly.models import Assembly, StoredProfile
 from assembly.pipeline.answer_cache import Answer
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.profiles.rankers import RANKERS
 from assembly.profiles.services import profile_create, profile_save
 from assembly.records.reader import recorded, replay

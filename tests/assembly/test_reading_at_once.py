@@ -10,10 +10,10 @@ import pytest
 from django.db import transaction
 
 from agents.models import Agent
-from assembly.pipeline import service
+from assembly.pipeline import services
 from assembly.pipeline.answer_cache import Answer, AssemblyCache
 from assembly.pipeline.request import Asked, Budgets
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.rules.services import rule_delete
 from assembly.sources import SOURCES
 from assembly.sources.base import Reading
@@ -39,7 +39,7 @@ def press(django_db_setup: None, django_db_blocker: Any) -> Iterator[Pair]:
 
 @pytest.fixture(autouse=True)
 def _uncached(press: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "cache", AssemblyCache())
+    monkeypatch.setattr(services, "cache", AssemblyCache())
 
 
 def told(press: Pair, **wishes: Any) -> Answer:

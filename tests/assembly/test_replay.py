@@ -14,7 +14,7 @@ from assembly.engine.selection import RECORDED_TOKENS
 from assembly.engine.types import ENGINE_VERSION
 from assembly.models import Assembly, Piece, StoredText
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.records.reader import RecordDamaged, content_of, recorded, replay
 from memories.models import Memory
 from memories.services import MemoryFacts, memory_create, memory_delete

@@ -15,11 +15,11 @@ from assembly.models.assembly import packed
 from assembly.pipeline.answer_cache import Answer
 from assembly.pipeline.append_event import append
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.rules.catalogue import entry_of, rule_drafted
 from assembly.rules.services import Owner, rule_create, rule_save, scope_of
-from assembly.simulation.rule_backtest import service
-from assembly.simulation.rule_backtest.service import LIMIT, Today, Trial, Trials, rule_try
+from assembly.simulation.rule_backtest import services
+from assembly.simulation.rule_backtest.services import LIMIT, Today, Trial, Trials, rule_try
 from config.http.cpu_budget import TooCostly
 from memories.models import Document, Event, Session
 from teams.models import Team, User
@@ -238,8 +238,8 @@ def test_what_was_tried_is_told_where_the_cpu_time_ends(
         done.append(assembly)
         return real(rule, assembly, today)
 
-    real, most = service._tried, 2
-    monkeypatch.setattr(service, "_tried", costly)
+    real, most = services._tried, 2
+    monkeypatch.setattr(services, "_tried", costly)
     trials = tried(RULES["exclude"])
     assert (len(trials.trials), trials.untried) == (2, 2)
     done, most = [], 0

@@ -11,7 +11,7 @@ from agents.models import Agent, AgentFile
 from agents.services import agent_create, daily_log_append
 from assembly.models import Assembly
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from config.http.errors import Invalid
 from memories.services import MemoryFacts, memories_create, memory_create, memory_update
 from teams.models import Team

@@ -8,7 +8,7 @@ from rest_framework.exceptions import ValidationError
 
 from assembly.contexts.request_serializers import StrategySerializer
 from assembly.engine.profile import Profile, Section, Weights
-from assembly.profiles.overrides import strategy_applied
+from assembly.profiles.request_overrides import strategy_applied
 from config.http.errors import Invalid
 
 PROFILE = Profile(

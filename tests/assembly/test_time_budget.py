@@ -3,7 +3,7 @@
 import time
 from contextvars import copy_context
 
-from assembly.sources.deadline import TimeBudget
+from assembly.sources.time_budget import TimeBudget
 from config.observability.request_context import arrived_now
 
 

@@ -13,7 +13,7 @@ from agents.models import Agent
 from assembly.engine.linear_ranker import Ranker
 from assembly.profiles.rankers import RANKERS
 from assembly.profiles.training.fitting import BY_HAND, SIMPLE, TRAINED, weights_of
-from assembly.profiles.training.questions import Labelled
+from assembly.profiles.training.labelled_questions import Labelled
 from assembly.profiles.training.recall import mean_recall, recall
 from memories.models import Memory
 from memories.search.features import BREVITY

@@ -14,10 +14,10 @@ from assembly.engine.codes import Code
 from assembly.models import Assembly, StoredRule, StoredText
 from assembly.pipeline.answer_cache import AssemblyCache
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.rules.services import rule_create
-from assembly.simulation.draft_preview import service as trials
-from assembly.simulation.draft_preview.service import DRAFT, Trial, trial
+from assembly.simulation.draft_preview import services as trials
+from assembly.simulation.draft_preview.services import DRAFT, Trial, trial
 from config.http.errors import Invalid
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team

@@ -6,7 +6,7 @@ from django.db import transaction
 from agents.models import Agent
 from assembly.models import Assembly, Piece, StoredText
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.records.reader import recorded, replay
 from config.db.statements import Rows, Statement, rows_of
 from teams.principal import SYSTEM

@@ -114,7 +114,7 @@ def words(chance: random.Random, count: int) -> str:
 def assembled(agent: "Agent", team: "Team", topic: str = "") -> "Answer":
     """For a moment that nobody asked for: what is measured is assembling, not the cache."""
     from assembly.pipeline.request import Asked
-    from assembly.pipeline.service import assemble
+    from assembly.pipeline.services import assemble
     from teams.principal import SYSTEM
 
     now = datetime.datetime.combine(TODAY, datetime.time(12), datetime.UTC)

@@ -35,7 +35,7 @@ from tests.benchmarks.text_kinds import HELD_OUT, write_kinds
 
 if TYPE_CHECKING:
     from assembly.engine.linear_ranker import Ranker
-    from assembly.profiles.training.questions import Asked, Conversation, Labelled
+    from assembly.profiles.training.labelled_questions import Asked, Conversation, Labelled
     from assembly.profiles.training.recall import Figures
 
 NAME = "evidence_recall"
@@ -117,7 +117,7 @@ def _trained(files: Sequence[Path]) -> "Ranker":
 @cache
 def _labelled(file: Path) -> "list[Labelled]":
     """Return the measured questions of the file: with each kind left out, those of the others train again."""
-    from assembly.profiles.training.questions import labelled_questions
+    from assembly.profiles.training.labelled_questions import labelled_questions
 
     return labelled_questions(file)
 
@@ -130,7 +130,7 @@ def _without(kind: str, train: Sequence[Path]) -> "Ranker":
 
 
 def _through_everything(files: Sequence[Path], ranker: "Ranker", left_out: "Mapping[str, Ranker]") -> Results:
-    from assembly.profiles.training.questions import stored
+    from assembly.profiles.training.labelled_questions import stored
     from tests.benchmarks.simple_ways import SimpleWays
 
     results: Results = defaultdict(lambda: defaultdict(list))
@@ -152,7 +152,7 @@ def _order(conversation: "Conversation", asked: "Asked", ranker: "Ranker") -> li
     from assembly.engine.ranking import rank
     from assembly.engine.types import Candidate
     from assembly.profiles.shipped import SIMILARITY_THRESHOLD
-    from assembly.profiles.training.questions import LINES
+    from assembly.profiles.training.labelled_questions import LINES
     from assembly.sources.memories import weights_of
     from memories.search.memory_search import memories_search
 
@@ -205,7 +205,7 @@ def _print_table(table: "Table", names: Sequence[str]) -> None:
 def _ablate(train: Sequence[Path], test: Sequence[Path]) -> None:
     """Print the recall without each group of features, by the measures of all rows."""
     from assembly.profiles.training.fitting import GROUPS, PRINTED, TRAINED, weights_of
-    from assembly.profiles.training.questions import labelled_questions
+    from assembly.profiles.training.labelled_questions import labelled_questions
     from assembly.profiles.training.recall import mean_recall
 
     taught, asked = ([one for file in files for one in labelled_questions(file)] for files in (train, test))

@@ -109,7 +109,7 @@ def _rows(owners: "list[UUID]", there: int) -> Iterator[tuple[Any, ...]]:
 def _measure(name: str, agents: "list[Agent]", team: "Team") -> dict[str, float]:
     """The medians, in milliseconds."""
     from assembly.pipeline.request import Asked
-    from assembly.pipeline.service import assemble
+    from assembly.pipeline.services import assemble
     from assembly.profiles.rankers import RANKERS
     from assembly.sources.memories import weights_of
     from memories.search.memory_search import memories_search, topic_vector

@@ -102,7 +102,7 @@ def _team(number: int) -> "Team":
 def _assemble(teams: "list[Team]", era: int) -> None:
     """Save the files anew, and put together a context of each agent."""
     from assembly.pipeline.request import Asked
-    from assembly.pipeline.service import assemble
+    from assembly.pipeline.services import assemble
     from teams.principal import SYSTEM
     from teams.versioned_text.versioned_file import file_save
 

@@ -80,7 +80,7 @@ def _share(agent: "Agent", team: "Team", chance: random.Random) -> None:
         finally:
             recording.append((time.perf_counter() - started) * 1000)
 
-    with patch("assembly.pipeline.service.record", timed):
+    with patch("assembly.pipeline.services.record", timed):
         took = [milliseconds(partial(assembled, agent, team, words(chance, 6))) for _ in range(TIMED)]
     figure(NAME, "record_p50", statistics.median(recording), "ms", TIMED)
     figure(NAME, "share_of_assembly", statistics.median(recording) / statistics.median(took), "share", TIMED)

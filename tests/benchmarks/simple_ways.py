@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from assembly.profiles.training.questions import Asked, Conversation
+    from assembly.profiles.training.labelled_questions import Asked, Conversation
     from memories.search.question import Question
 
 K1, B = 1.2, 0.75

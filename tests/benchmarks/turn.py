@@ -79,7 +79,7 @@ class Worker:
     def assembled(self, profile: str, line: str, topic: str) -> "Assembly":
         """Ask on a topic; return the record."""
         from assembly.pipeline.request import Asked
-        from assembly.pipeline.service import assemble
+        from assembly.pipeline.services import assemble
         from assembly.sources.base import Turn as Said
         from teams.principal import SYSTEM
 

@@ -18,7 +18,7 @@ from playwright.sync_api import ConsoleMessage, Page
 from agents.models import Agent
 from agents.services import agent_create, daily_log_append
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team, User
 from teams.principal import Role

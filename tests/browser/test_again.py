@@ -6,7 +6,7 @@ from playwright.sync_api import Browser, Page, expect
 from agents.models import Agent
 from assembly.models import Assembly, Proposal
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from memories.models import Memory
 from memories.services import memory_update
 from memories.services.memory import facts_of

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from assembly.models import Assembly, Webhook, WebhookDelivery
-from assembly.monitoring.followers import count_and_watch
+from assembly.monitoring.new_contexts import count_and_watch
 from memories.jobs.services import MAX_ATTEMPTS
 from memories.models import Job, JobStatus
 from teams.models import Team

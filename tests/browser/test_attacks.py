@@ -9,7 +9,7 @@ from playwright.sync_api import Dialog, Page, Request, expect
 from agents.models import Agent
 from agents.services import daily_log_append, daily_log_replace
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team, TeamFile, User
 from teams.versioned_text.versioned_file import MAX_NOTE_CHARACTERS, file_save

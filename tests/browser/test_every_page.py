@@ -19,7 +19,7 @@ from agents.models import Agent
 from agents.services import daily_log_append
 from assembly.contexts.exports import context_file_begin
 from assembly.models import Assembly, ExternalSource, Proposal, StoredProfile, StoredRule, Webhook, WebhookDelivery
-from assembly.monitoring.followers import count_and_watch
+from assembly.monitoring.new_contexts import count_and_watch
 from assembly.profiles.shipped import SHIPPED
 from assembly.simulation.proposals.services import proposal_create
 from assembly.simulation.what_if.wishes import Wishes

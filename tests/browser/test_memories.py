@@ -9,7 +9,7 @@ from agents.models import Agent
 from agents.services import daily_log_append
 from assembly.models import Assembly
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from memories.models import Memory
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team, User

@@ -5,7 +5,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from assembly.models import Assembly
-from assembly.monitoring.followers import count_and_watch
+from assembly.monitoring.new_contexts import count_and_watch
 from teams.models import Team
 from tests.browser.conftest import sign_in
 from tests.browser.looking import too_wide, violations_in_both_schemes

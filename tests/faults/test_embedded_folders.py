@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from config.postgres.embedded import EmbeddedPostgres
-from config.postgres.errors import EmbeddedPostgresError
+from config.postgres.failures import EmbeddedPostgresError
 from tests.faults.processes import processes
 from tests.faults.sessions import execute
 

@@ -10,7 +10,7 @@ from agents.models import Agent
 from agents.services import daily_log_append
 from assembly.models import Assembly
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from teams.models import Team, User
 from tests.cast import once_per_module
 from tests.pages import cast

@@ -9,7 +9,7 @@ from agents.models import Agent
 from agents.services import agent_delete
 from assembly.models import Assembly, Proposal
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.rules.services import rule_create
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team, User

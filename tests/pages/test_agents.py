@@ -7,7 +7,7 @@ import pytest
 from agents.models import Agent
 from agents.services import agent_create, daily_log_append
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team, User
 from teams.services import team_create

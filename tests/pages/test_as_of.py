@@ -9,7 +9,7 @@ from django.test import Client
 from agents.models import Agent
 from assembly.models import Assembly
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.profiles.services import profile_create
 from memories.services import MemoryFacts, memory_create
 from teams.models import Team, User

@@ -11,7 +11,7 @@ from assembly.contexts.layers import LayerRow, Room, bar, free_of, layer_rows
 from assembly.engine.types import Candidate
 from assembly.models import Assembly
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.records.reader import recorded
 from teams.models import Team, User
 from tests.assembly.large_record import SECTIONS, context_of_many, recorded_context

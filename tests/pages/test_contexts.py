@@ -11,7 +11,7 @@ from agents.services import agent_create, agent_delete
 from assembly.models import Assembly, StoredProfile
 from assembly.models.assembly import packed
 from assembly.pipeline.request import Asked, Budgets
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.records.reader import content_of, recorded
 from assembly.sources.base import Turn
 from memories.services import MemoryFacts, memories_create

@@ -6,7 +6,7 @@ from typing import Any
 from agents.models import Agent
 from agents.services import agent_create, daily_log_append, daily_log_replace
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from teams.models import Team, User
 from teams.principal import Principal
 from teams.services import team_create

@@ -7,7 +7,7 @@ import pytest
 
 from agents.models import Agent
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from memories.models import Memory
 from memories.services import MAX_PINNED, MemoryFacts, facts_of, memories_create, memory_create, memory_update
 from teams.models import Team, User

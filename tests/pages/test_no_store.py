@@ -13,7 +13,7 @@ from agents.keys import api_key_create
 from agents.models import Agent
 from agents.services import daily_log_append
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from teams.models import Team, User
 from tests.client import Api
 from tests.pages.conftest import SignedIn

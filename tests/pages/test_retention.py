@@ -12,7 +12,7 @@ from django.utils import timezone
 from agents.models import Agent
 from assembly.models import Assembly, AssemblyFlag, FollowFailure, NewAssembly, RetentionPolicy
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.records.bundle_reader import bundle_read
 from assembly.records.followers import MOST_TOGETHER, new_assemblies_follow
 from teams.models import Team, User

@@ -12,7 +12,7 @@ from agents.models import Agent
 from assembly import sources
 from assembly.models import StoredRule
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.rules.services import rule_create, rule_save
 from teams.models import Team, User
 from teams.principal import SYSTEM

@@ -9,7 +9,7 @@ from assembly.engine.profile import Weights
 from assembly.engine.types import Decision
 from assembly.models import Assembly
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.profiles.shipped import CONVERSATION
 from assembly.records.reader import recorded
 from assembly.rules.services import rule_create

@@ -11,7 +11,7 @@ from agents.models import Agent, AgentTeam, DailyLog
 from agents.services import agent_create
 from assembly.models import Assembly
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.simulation.draft_preview import views
 from teams.models import Team, User
 from teams.principal import SYSTEM, Role

@@ -8,7 +8,7 @@ from agents.models import Agent
 from agents.services import agent_create, agent_delete
 from assembly.models import Assembly
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.records.reader import recorded
 from memories.services import MemoryFacts, memories_create, memory_create
 from teams.models import Team, User

@@ -17,7 +17,7 @@ from agents.access import agent_for
 from agents.forms import AgentForm, AgentSettingsForm
 from assembly.contexts.forms import ContextFilterForm
 from assembly.contexts.preview import PreviewForm
-from assembly.contexts.search.visibility import Sight
+from assembly.contexts.search.visible_owners import Sight
 from assembly.monitoring.alerts.services import AlertFilterForm
 from assembly.monitoring.webhooks.services import WebhookNewForm
 from assembly.rules.form_fields import WhenForm, names_for

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from agents.access import still_sees, visibility_of
 from agents.key_grants import key_withdraw
 from agents.keys import api_key_create
-from agents.visibility import still_sees, visibility_of
 from assembly.models import ContextFile
 from memories.archive.services import import_begin, import_show
 from memories.jobs.services import KINDS

@@ -11,7 +11,7 @@ import pytest
 from agents.services import agent_delete, agent_update
 from assembly.models import Assembly, Proposal
 from assembly.monitoring.webhooks.services import WebhookFacts, webhook_create
-from assembly.records.retention import Keeping, assembly_flag, assembly_unflag, retention_clear, retention_set
+from assembly.records.retention_policies import Keeping, assembly_flag, assembly_unflag, retention_clear, retention_set
 from assembly.simulation.proposals.services import proposal_create, proposal_decide, proposal_delete
 from assembly.simulation.what_if.wishes import Wishes
 from config.http.errors import Forbidden, NotFound

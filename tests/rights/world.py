@@ -18,12 +18,12 @@ from agents.models import Agent, ApiKey
 from agents.services import agent_create, daily_log_append, daily_log_replace
 from assembly.contexts.exports import context_file_begin
 from assembly.models import ExternalSource, StoredProfile, Webhook, WebhookDelivery, WebhookEvent
-from assembly.monitoring.webhooks.client import secret_new
 from assembly.monitoring.webhooks.delivery import DELIVERY
+from assembly.monitoring.webhooks.http_post import secret_new
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.profiles.shipped import SHIPPED
-from assembly.records.retention import Keeping, assembly_flag, retention_set
+from assembly.records.retention_policies import Keeping, assembly_flag, retention_set
 from assembly.rules.services import rule_create, rule_save
 from assembly.simulation.proposals.services import proposal_create
 from assembly.simulation.what_if.wishes import Wishes

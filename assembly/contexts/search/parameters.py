@@ -9,7 +9,7 @@ from rest_framework.exceptions import ValidationError
 
 from assembly.contexts.search.criteria import Wanted
 from assembly.contexts.search.things import thing_of
-from assembly.contexts.search.visibility import Sight
+from assembly.contexts.search.visible_owners import Sight
 from assembly.engine.codes import DECISION_CODES, SourceCode, WarningCode
 from config.http.errors import Invalid
 from config.http.fields import Moment, date_of

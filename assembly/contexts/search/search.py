@@ -32,7 +32,7 @@ from assembly.contexts.search.sql import (
     pieces_of,
     ways_of,
 )
-from assembly.contexts.search.visibility import Sight
+from assembly.contexts.search.visible_owners import Sight
 from assembly.models import Assembly
 
 SLICE = 100_000

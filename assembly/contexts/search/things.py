@@ -23,7 +23,7 @@ from agents.models import AgentFile, DailyLog
 from assembly.contexts.search.criteria import Thing, Wanted
 from assembly.contexts.search.db import bounded
 from assembly.contexts.search.owned_things import excerpt, memories_saying, rows_with
-from assembly.contexts.search.visibility import Sight
+from assembly.contexts.search.visible_owners import Sight
 from assembly.engine.diff import named
 from config.http.errors import NotFound
 from memories.embeddings.active_model import SLOTS

@@ -10,7 +10,7 @@ import yaml
 from django.core.management.base import BaseCommand, CommandError
 
 from assembly.profiles.training.fitting import ranker_text
-from assembly.profiles.training.questions import Labelled, labelled_questions
+from assembly.profiles.training.labelled_questions import Labelled, labelled_questions
 from config.http.errors import DossierError
 
 SOURCES = "sources.yaml"

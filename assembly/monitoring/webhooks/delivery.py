@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from assembly.models import Alert, Webhook, WebhookDelivery, WebhookEvent
 from assembly.models.monitoring import MAX_FAULT_CHARACTERS
-from assembly.monitoring.webhooks.client import Outcome, headers_of, message_send
+from assembly.monitoring.webhooks.http_post import Outcome, headers_of, message_send
 from config.http.encryption import SecretLost, decrypt
 from config.http.errors import Conflict, DossierError
 from memories.jobs.services import Advance, RetryLater, job_create, job_kind, job_retry

@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy as _
 
 from assembly.models import Webhook, WebhookDelivery, WebhookEvent
 from assembly.models.external_source import MAX_LABEL_CHARACTERS, MAX_URL_CHARACTERS
-from assembly.monitoring.webhooks.client import secret_new
+from assembly.monitoring.webhooks.http_post import secret_new
 from config.http.encryption import decrypt, encrypt
 from config.http.errors import Conflict, Forbidden, Invalid, NotFound
 from config.http.outbound.ssrf import FOR_WEBHOOKS, url_check

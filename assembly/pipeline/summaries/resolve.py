@@ -8,10 +8,10 @@ from assembly.engine import assemble
 from assembly.engine.profile import Profile
 from assembly.engine.tokenizers import Tokenizer
 from assembly.engine.types import Assembled, Candidate, Request, Summary
-from assembly.pipeline.summaries.service import Summaries, summarise
+from assembly.pipeline.summaries.services import Summaries, summarise
 from assembly.records.warnings import SUMMARISER
-from assembly.sources.deadline import TimeBudget
-from assembly.sources.report import SourceReport
+from assembly.sources.base import SourceReport
+from assembly.sources.time_budget import TimeBudget
 from config.http.cpu_budget import wall_limit
 
 MOST_ROUNDS = 3

@@ -16,7 +16,7 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from assembly.profiles.training.questions import Labelled
+from assembly.profiles.training.labelled_questions import Labelled
 from assembly.profiles.training.recall import Figures, mean_recall
 from memories.search.features import BREVITY, Weights
 

@@ -5,7 +5,7 @@ from statistics import fmean
 
 import numpy as np
 
-from assembly.profiles.training.questions import Labelled
+from assembly.profiles.training.labelled_questions import Labelled
 from memories.search.features import Weights, scores_of
 
 PLACES = (5, 10, 20)

@@ -22,7 +22,7 @@ from assembly.engine.reasons import warning_sentence
 from assembly.engine.types import Assembled
 from assembly.pipeline.request import DEFAULT_PROFILE, DEFAULT_TOKENIZER, MAX_TOKENS, MAX_TOPIC_CHARACTERS, Asked
 from assembly.profiles.shipped import SHIPPED
-from assembly.simulation.draft_preview.service import Trial, trial
+from assembly.simulation.draft_preview.services import Trial, trial
 from config.http.fields import NO_DATE, ExactText, Moment, date_of
 from config.http.idempotency import idempotent
 from config.http.serializers import StrictSerializer

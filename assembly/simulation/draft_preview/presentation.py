@@ -11,7 +11,7 @@ from assembly.engine.diff import Change
 from assembly.engine.reasons import warning_sentence
 from assembly.records.item_titles import reason, title_of
 from assembly.records.warnings import label_of
-from assembly.simulation.draft_preview.service import Trial
+from assembly.simulation.draft_preview.services import Trial
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from agents.models import Agent
 from assembly.comparison.presentation import sight_rows
 from assembly.simulation.draft_preview.forms import SightForm
 from assembly.simulation.draft_preview.presentation import headline, sight_lists, tone, troubles
-from assembly.simulation.draft_preview.service import Trial, trial
+from assembly.simulation.draft_preview.services import Trial, trial
 from assembly.simulation.draft_preview.subject import (
     Subject,
     Wish,
@@ -35,7 +35,7 @@ from assembly.simulation.draft_preview.subject import (
     wished,
     written_by,
 )
-from assembly.templatetags.budgets import size_of
+from assembly.templatetags.contexts import size_of
 from config.http.errors import Invalid, NotFound
 from teams.access import asking
 from teams.text_diff.comparison import compared

@@ -22,7 +22,7 @@ from assembly.simulation.proposals.services import (
     proposal_for,
 )
 from assembly.simulation.what_if.serializers import WhatIfSerializer, WishesSerializer, what_if_document, wishes_of
-from assembly.simulation.what_if.service import BASES
+from assembly.simulation.what_if.services import BASES
 from config.http.errors import Invalid, NotFound
 from config.http.fields import ExactText
 from config.http.idempotency import idempotent

@@ -13,7 +13,7 @@ from agents.models import Agent
 from assembly.engine.types import flat
 from assembly.models import Assembly, Proposal
 from assembly.records.record import Owners
-from assembly.simulation.what_if.service import WhatIf, what_if
+from assembly.simulation.what_if.services import WhatIf, what_if
 from assembly.simulation.what_if.wishes import Wishes
 from config.http.errors import Conflict, Forbidden, NotFound
 from teams.access import may as may_in_team

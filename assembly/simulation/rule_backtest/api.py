@@ -18,7 +18,7 @@ from assembly.engine.reasons import warning_sentence
 from assembly.profiles.serializers import YAML
 from assembly.rules.catalogue import rule_drafted
 from assembly.rules.services import Owner, owner_for, rule_for, scope_of
-from assembly.simulation.rule_backtest.service import Change, Trial, Trials, rule_try
+from assembly.simulation.rule_backtest.services import Change, Trial, Trials, rule_try
 from config.http.fields import ExactText
 from config.http.idempotency import idempotent
 from config.http.serializers import StrictSerializer

@@ -26,7 +26,7 @@ from assembly.rules.form_fields import names_for
 from assembly.rules.forms import RuleForm
 from assembly.rules.services import Owner, owner_for, rule_for, scope_of
 from assembly.rules.views import facts_of_rule
-from assembly.simulation.rule_backtest.service import Change, Trial, Trials, rule_try
+from assembly.simulation.rule_backtest.services import Change, Trial, Trials, rule_try
 from teams.access import asking
 from teams.principal import Action, Principal
 

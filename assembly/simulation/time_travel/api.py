@@ -23,8 +23,7 @@ from assembly.models import Assembly
 from assembly.pipeline.request import DEFAULT_PROFILE, DEFAULT_TOKENIZER, MAX_TOKENS, MAX_TOPIC_CHARACTERS, Asked
 from assembly.profiles.shipped import SHIPPED
 from assembly.records.reader import recorded
-from assembly.simulation.time_travel.nearest import Near, contexts_near
-from assembly.simulation.time_travel.service import AsOf, assemble_as_of
+from assembly.simulation.time_travel.services import AsOf, Near, assemble_as_of, contexts_near
 from config.http.errors import NotFound
 from config.http.fields import ExactText, Moment
 from config.http.serializers import StrictSerializer

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from agents.models import Agent
 from assembly.contexts.preview import WishesForm
 from assembly.pipeline.request import Asked
-from assembly.simulation.time_travel.service import last_noon
+from assembly.simulation.time_travel.services import last_noon
 from teams.models import Team
 
 NOON = datetime.time(12)

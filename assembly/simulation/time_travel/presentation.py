@@ -18,7 +18,7 @@ from assembly.engine.diff import Change, compare
 from assembly.engine.types import Decision, SectionResult
 from assembly.records.item_titles import reason, title_of
 from assembly.simulation.time_travel.result import Told
-from assembly.simulation.time_travel.service import AsOf
+from assembly.simulation.time_travel.services import AsOf
 
 
 @dataclass(frozen=True, slots=True)

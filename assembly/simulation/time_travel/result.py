@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from assembly.engine.profile import Profile
 from assembly.engine.types import Assembled, Candidate, Request
-from assembly.sources.report import SourceReport
+from assembly.sources.base import SourceReport
 
 
 @dataclass(frozen=True, slots=True)

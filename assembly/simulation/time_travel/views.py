@@ -16,10 +16,9 @@ from assembly.contexts.exact_text import Piece, all_pieces
 from assembly.engine.types import Assembled, flat
 from assembly.profiles.shipped import CONVERSATION
 from assembly.simulation.time_travel.forms import AsOfForm
-from assembly.simulation.time_travel.nearest import contexts_near
 from assembly.simulation.time_travel.presentation import changes_since, headline, told_sections
 from assembly.simulation.time_travel.result import Told
-from assembly.simulation.time_travel.service import AsOf, assemble_as_of, assemble_unrecorded
+from assembly.simulation.time_travel.services import AsOf, assemble_as_of, assemble_unrecorded, contexts_near
 from config.http.errors import Invalid
 from teams.access import asking
 from teams.models import Team

@@ -14,7 +14,7 @@ from assembly.simulation.what_if.serializers import (
     what_if_document,
     wishes_of,
 )
-from assembly.simulation.what_if.service import what_if
+from assembly.simulation.what_if.services import what_if
 from config.http.idempotency import idempotent
 from teams.api.view import ApiView
 

@@ -19,11 +19,11 @@ from assembly.engine.types import Candidate
 from assembly.models import Assembly
 from assembly.pipeline.request import Asked
 from assembly.profiles.catalogue import profile_named
-from assembly.profiles.overrides import strategy_applied
+from assembly.profiles.request_overrides import strategy_applied
 from assembly.records.reader import Inputs, Recorded
 from assembly.rules.catalogue import rule_drafted
 from assembly.rules.evaluation import with_room
-from assembly.simulation.rule_backtest.service import Today, facts_of, with_rules
+from assembly.simulation.rule_backtest.services import Today, facts_of, with_rules
 from assembly.simulation.what_if.wishes import DRAFT_NAME, Wishes
 from config.http.errors import Invalid
 from teams.models import TeamFileVersion

@@ -8,7 +8,7 @@ from assembly.comparison.documents import beside_document
 from assembly.comparison.serializers import CONTENT, KEYS, BesideSerializer
 from assembly.pipeline.request import MAX_TOKENS, MAX_TOPIC_CHARACTERS
 from assembly.profiles.serializers import YAML
-from assembly.simulation.what_if.service import BASES, WhatIf
+from assembly.simulation.what_if.services import BASES, WhatIf
 from assembly.simulation.what_if.wishes import MAX_CAPS, MAX_RULES, Wishes
 from config.http.fields import ExactText
 from config.http.serializers import StrictSerializer

@@ -17,7 +17,7 @@ from assembly.records.reader import recorded
 from assembly.simulation.proposals.services import may_propose, proposal_create
 from assembly.simulation.what_if.forms import WhatIfForm
 from assembly.simulation.what_if.presentation import wish_rows
-from assembly.simulation.what_if.service import what_if
+from assembly.simulation.what_if.services import what_if
 from config.http.errors import Conflict, Invalid
 from teams.access import asking
 

@@ -17,11 +17,11 @@ from assembly.engine.profile import Profile
 from assembly.engine.query_signals import parse_signals
 from assembly.models import ExternalSource
 from assembly.models.external_source import DEFAULT_LIMIT, DEFAULT_TIMEOUT_MS, MAX_NAME_CHARACTERS, valid_name
-from assembly.sources.external.client import CLOSING_SECONDS, ask_all
+from assembly.sources.external.http_queries import CLOSING_SECONDS, ask_all
 from assembly.sources.external.questions import SOURCE, Told, asking_of, question_of
 from config.http.encryption import SecretLost, decrypt, encrypt
 from config.http.errors import Conflict, Invalid, NotFound
-from config.http.outbound.background_call import Beside
+from config.http.outbound.client import Beside
 from config.http.outbound.ssrf import FOR_SOURCES, Refused, url_check, url_read
 from teams.access import require_admin
 from teams.principal import Principal

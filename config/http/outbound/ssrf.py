@@ -18,7 +18,7 @@ import httpx2
 from django.conf import settings
 
 from config.http.errors import Invalid
-from config.http.outbound.background_call import Beside
+from config.http.outbound.client import Beside
 
 Address = IPv4Address | IPv6Address
 

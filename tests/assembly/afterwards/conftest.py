@@ -8,7 +8,7 @@ import pytest
 from agents.models import Agent
 from assembly.models import Assembly
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.records.followers import followers
 from teams.principal import SYSTEM
 

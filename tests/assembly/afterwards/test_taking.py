@@ -9,7 +9,7 @@ import pytest
 from agents.models import Agent
 from assembly.models import Assembly, FollowFailure, NewAssembly, Seal
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.records.followers import (
     MOST_TOGETHER,
     failures_parked,

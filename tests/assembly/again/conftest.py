@@ -8,7 +8,7 @@ from django.utils import timezone
 from agents.models import Agent
 from assembly.models import Assembly
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from teams.models import Team, User
 from teams.principal import SYSTEM, Principal
 from tests.assembly.everything import everything

@@ -16,7 +16,7 @@ from assembly.comparison.rerun import Again, NobodyLeft, again_today, asked_agai
 from assembly.models import Assembly, StoredProfile, StoredRule
 from assembly.pipeline.append_event import append
 from assembly.pipeline.request import Asked, Budgets
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.profiles.services import profile_save
 from assembly.profiles.shipped import SHIPPED
 from assembly.records.reader import recorded

@@ -10,9 +10,9 @@ from assembly.comparison.rerun import NobodyLeft
 from assembly.models import Assembly, StoredRule
 from assembly.pipeline.append_event import append
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.rules.services import rule_create
-from assembly.simulation.what_if.service import WhatIf, what_if
+from assembly.simulation.what_if.services import WhatIf, what_if
 from assembly.simulation.what_if.wishes import Wishes
 from config.http.errors import Invalid
 from memories.models import Event

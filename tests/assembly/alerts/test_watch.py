@@ -7,7 +7,7 @@ import pytest
 from agents.models import Agent
 from assembly.models import Alert, StoredRule, Webhook, WebhookDelivery, WebhookEvent
 from assembly.monitoring.alerts.services import alert_settle
-from assembly.monitoring.followers import count_and_watch
+from assembly.monitoring.new_contexts import count_and_watch
 from memories.models import Job
 from teams.models import Team
 from teams.principal import SYSTEM

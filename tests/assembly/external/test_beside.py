@@ -10,7 +10,7 @@ from agents.models import Agent
 from assembly.models import StoredProfile
 from assembly.pipeline.answer_cache import Answer
 from assembly.pipeline.request import Asked, Budgets
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.records.reader import recorded, replay
 from assembly.records.warnings import warnings_of
 from assembly.sources.base import Gathered

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from assembly.engine.codes import SourceCode
-from assembly.sources.external import client
+from assembly.sources.external import http_queries
 from assembly.sources.external.questions import Asking, Told
 from tests.assembly.conftest import NOW
 from tests.assembly.external.endpoints import GOOD, Endpoint, Handler, giving, told_of
@@ -83,7 +83,7 @@ def told_by(host: str, port: int) -> Told:
 @pytest.fixture
 def _trusted(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     context = ssl.create_default_context(cafile=certificate)
-    monkeypatch.setattr(client, "tls", lambda: context)
+    monkeypatch.setattr(http_queries, "tls", lambda: context)
 
 
 @pytest.mark.usefixtures("_trusted")

@@ -11,7 +11,7 @@ from assembly.contexts.documents import assembly_document
 from assembly.contexts.layers import source_rows
 from assembly.models import ExternalSource, StoredProfile
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.records.reader import recorded, replay
 from assembly.sources.external.services import SourceFacts, external_source_create
 from teams.principal import SYSTEM

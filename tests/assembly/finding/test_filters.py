@@ -8,7 +8,7 @@ from agents.models import Agent
 from agents.services import agent_create, agent_delete
 from assembly.contexts.search.parameters import wanted_or_refused
 from assembly.contexts.search.search import found
-from assembly.contexts.search.visibility import Sight
+from assembly.contexts.search.visible_owners import Sight
 from config.http.errors import Invalid
 from teams.models import Team, User
 from teams.principal import SYSTEM, Principal

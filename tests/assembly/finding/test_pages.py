@@ -13,7 +13,7 @@ from assembly.contexts.search import db, search, sql
 from assembly.contexts.search.db import TooBroad
 from assembly.contexts.search.parameters import wanted_or_refused
 from assembly.contexts.search.search import found
-from assembly.contexts.search.visibility import Sight
+from assembly.contexts.search.visible_owners import Sight
 from assembly.models import Assembly
 from teams.models import Team, User
 from teams.principal import SYSTEM, Principal

@@ -10,9 +10,9 @@ from django.utils import timezone
 from agents.models import Agent
 from assembly.models import Assembly, RetentionPolicy
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.records.followers import new_assemblies_follow
-from assembly.records.retention import Keeping, retention_set
+from assembly.records.retention_policies import Keeping, retention_set
 from teams.models import Team
 from teams.principal import SYSTEM
 

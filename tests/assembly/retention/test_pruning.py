@@ -9,10 +9,10 @@ from uuid_utils.compat import uuid7
 from agents.models import Agent, AgentFile
 from assembly.models import Assembly, Piece, Pruning, Seal, StoredSummary, StoredText, UnusedPiece
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.records.pruning import Pruned, records_prune, unused_prune
 from assembly.records.reader import recorded, replay
-from assembly.records.retention import Keeping, assembly_flag, retention_set
+from assembly.records.retention_policies import Keeping, assembly_flag, retention_set
 from assembly.records.seals import pruning_seal
 from teams.models import Team
 from teams.principal import SYSTEM

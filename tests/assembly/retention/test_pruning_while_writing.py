@@ -7,7 +7,7 @@ import pytest
 from agents.models import Agent
 from assembly.models import Assembly, Piece, UnusedPiece
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.records.insert_sql import stored
 from assembly.records.pruning import unused_prune
 from assembly.records.reader import recorded, replay

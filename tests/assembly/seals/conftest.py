@@ -10,7 +10,7 @@ from django.db import connections, transaction
 from agents.models import Agent
 from assembly.models import Assembly
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from assembly.records.followers import new_assemblies_follow
 from assembly.records.seal_verification import Tally, verify
 from teams.models import Team

@@ -11,7 +11,7 @@ import pytest
 
 from assembly.engine.codes import SourceCode
 from assembly.pipeline.summaries.prompt import INSTRUCTIONS
-from assembly.pipeline.summaries.service import Summaries
+from assembly.pipeline.summaries.services import Summaries
 from assembly.records.summaries import EXTRACTIVE
 from config.http.outbound.client import MAX_BODY_BYTES
 from tests.assembly.external.endpoints import Handler, closed_port, giving

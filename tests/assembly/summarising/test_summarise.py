@@ -9,7 +9,7 @@ from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Summary
 from assembly.models import StoredSummary
 from assembly.pipeline.summaries.extractive import compress
-from assembly.pipeline.summaries.service import Summaries, summarise
+from assembly.pipeline.summaries.services import Summaries, summarise
 from assembly.pipeline.telemetry import SUMMARIES
 from assembly.records.summaries import EXTRACTIVE
 from tests.assembly.summarising.conftest import KEY, MODEL, ServerOf

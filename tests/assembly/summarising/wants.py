@@ -6,7 +6,7 @@ from typing import Any
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Wanted
 from assembly.models import StoredText, text_hash
-from assembly.pipeline.summaries.service import Summaries, summarise
+from assembly.pipeline.summaries.services import Summaries, summarise
 from assembly.records.summaries import store_summaries
 from tests.assembly.external.endpoints import Handler, giving
 

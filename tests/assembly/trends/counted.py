@@ -7,7 +7,7 @@ from agents.models import Agent
 from assembly.models import Assembly, DayCount
 from assembly.monitoring.trends.counting import MAPS
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from config.db.migration_helpers import ORGANISATION
 from teams.models import Team
 from teams.principal import SYSTEM

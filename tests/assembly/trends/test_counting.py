@@ -11,7 +11,7 @@ from django.db import transaction
 
 from agents.models import Agent
 from assembly.models import Assembly, DayCount, MemoryTelling
-from assembly.monitoring.followers import count_and_watch
+from assembly.monitoring.new_contexts import count_and_watch
 from assembly.monitoring.trends.counting import bound_of
 from assembly.monitoring.trends.recount import with_records
 from assembly.records.reader import Recorded, recorded

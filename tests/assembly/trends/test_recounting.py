@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 
 from agents.models import Agent
 from assembly.models import Assembly, DayCount, NewAssembly
-from assembly.monitoring.followers import count_and_watch
+from assembly.monitoring.new_contexts import count_and_watch
 from assembly.monitoring.trends import recount
 from teams.models import Team
 from tests.assembly.trends.counted import counts, told

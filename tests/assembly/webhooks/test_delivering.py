@@ -10,7 +10,6 @@ import pytest
 from django.utils import timezone
 
 from assembly.models import Webhook, WebhookDelivery, WebhookEvent
-from assembly.monitoring.webhooks.client import UNTOLD, secret_new
 from assembly.monitoring.webhooks.delivery import (
     DELIVERY,
     PAUSES,
@@ -23,6 +22,7 @@ from assembly.monitoring.webhooks.delivery import (
     told_of,
     webhook_test,
 )
+from assembly.monitoring.webhooks.http_post import UNTOLD, secret_new
 from assembly.monitoring.webhooks.services import secret_of, webhook_secret_change
 from config.http.encryption import encrypt
 from config.http.errors import Invalid
@@ -145,7 +145,7 @@ def test_what_servers_do(behave: Callable[[Handler], None], status: int, fault: 
 
 
 def test_a_server_that_does_not_answer_is_not_waited_for(webhook: Webhook, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assembly.monitoring.webhooks.client.SECONDS", 0.3)
+    monkeypatch.setattr("assembly.monitoring.webhooks.http_post.SECONDS", 0.3)
     with serving(lambda handler: handler.wait_until_gone()) as endpoint:
         delivery, _job = announced(webhook, endpoint.url)
         delivery_attempt(delivery)

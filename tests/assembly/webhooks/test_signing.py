@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from assembly.monitoring.webhooks.client import SECRET_BYTES, headers_of, secret_new, signature
+from assembly.monitoring.webhooks.http_post import SECRET_BYTES, headers_of, secret_new, signature
 
 # The example of the specification's own libraries.
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

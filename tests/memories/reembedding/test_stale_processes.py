@@ -8,7 +8,7 @@ from django.db import connection, transaction
 
 from agents.models import Agent
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from memories.embeddings.active_model import Space, active_space, known_space, told_of
 from memories.embeddings.backfill import fill
 from memories.models import Chunk, Memory, Tool

@@ -12,7 +12,7 @@ from django.db import connection, transaction
 
 from agents.models import Agent
 from assembly.pipeline.request import Asked
-from assembly.pipeline.service import assemble
+from assembly.pipeline.services import assemble
 from memories.embeddings.active_model import Space
 from memories.embeddings.backfill import DIRECTED
 from memories.embeddings.indexing import document_split

@@ -1,4 +1,6 @@
-"""Which moments can be looked back to.
+"""The contexts on record that are nearest to a moment: what the agent was told, beside what it would have been.
+
+Which moments can be looked back to.
 
 What an agent would have been told at a moment: the same reading and the same engine, on what there was then.
 
@@ -13,6 +15,7 @@ from zoneinfo import ZoneInfo
 from django.utils import timezone
 
 from agents.models import Agent
+from assembly.models import Assembly
 from assembly.pipeline.gather import gather
 from assembly.pipeline.prepare import Prepared, prepare
 from assembly.pipeline.read_plan import Gathered
@@ -21,13 +24,34 @@ from assembly.pipeline.summaries.resolve import settle
 from assembly.simulation.time_travel.limitations import Facts, Limit, limits_of
 from assembly.simulation.time_travel.result import Told
 from assembly.simulation.time_travel.shadow_tables import meanings_restored, past
-from assembly.sources.deadline import TimeBudget
 from assembly.sources.external.questions import SOURCE as EXTERNAL
+from assembly.sources.time_budget import TimeBudget
 from config.http.errors import Invalid, NotFound
 from config.observability.tracing import span
 from memories.embeddings.base import waiting_at_most
 from teams.models import Team
 from teams.principal import Principal
+
+COLUMNS = ("id", "created", "agent_name", "team_name", "topic", "profile_name", "tokens", "budget")
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """The last context up to the moment, and the first one after it. None: there is none that one may read."""
+
+    before: Assembly | None
+    after: Assembly | None
+
+
+def contexts_near(*, agent: Agent, team: Team | None, moment: datetime.datetime, principal: Principal) -> Near:
+    """Of the agent in that team; without a team, in any and in none."""
+    contexts = Assembly.objects.visible_to(principal).filter(agent_id=agent.id).only(*COLUMNS)
+    if team:
+        contexts = contexts.filter(team_id=team.id)
+    return Near(
+        before=contexts.filter(created__lte=moment).order_by("-created", "-id").first(),
+        after=contexts.filter(created__gt=moment).order_by("created", "id").first(),
+    )
 
 
 def refuse_moment(agent: Agent, moment: datetime.datetime) -> None:
@@ -66,7 +90,7 @@ def assemble_as_of(
 ) -> AsOf:
     """The context that the agent would have got at the moment, whatever `now` the wishes name.
 
-    Raises Invalid for a moment that cannot be looked back to, and as `assembly.pipeline.service.assemble` does.
+    Raises Invalid for a moment that cannot be looked back to, and as `assembly.pipeline.services.assemble` does.
     Whether the principal may do this is for the caller to decide; what others deleted is counted for admins alone.
     """
     refuse_moment(agent, moment)

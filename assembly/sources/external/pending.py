@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from assembly.engine.codes import SourceCode
-from assembly.sources.deadline import TimeBudget
-from assembly.sources.external.client import ask_all
+from assembly.sources.external.http_queries import ask_all
 from assembly.sources.external.questions import Asking, Told
-from config.http.outbound.background_call import Beside
+from assembly.sources.time_budget import TimeBudget
+from config.http.outbound.client import Beside
 
 logger = logging.getLogger(__name__)
 

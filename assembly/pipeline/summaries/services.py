@@ -13,8 +13,8 @@ from structlog.contextvars import bound_contextvars
 from assembly.engine.codes import SourceCode
 from assembly.engine.tokenizers import Tokenizer
 from assembly.engine.types import Summary, Wanted
-from assembly.pipeline.summaries.client import Server, Told, ask
 from assembly.pipeline.summaries.extractive import compress_all
+from assembly.pipeline.summaries.model_server import Server, Told, ask
 from assembly.pipeline.summaries.prompt import Question
 from assembly.pipeline.telemetry import SUMMARIES
 from assembly.records.summaries import EXTRACTIVE, summaries_known

@@ -23,7 +23,7 @@ from assembly.records.change_counters import Changed
 from assembly.records.record import Owners, record
 from assembly.records.warnings import codes_of
 from assembly.rules.evaluation import rules_recorded
-from assembly.sources.deadline import TimeBudget
+from assembly.sources.time_budget import TimeBudget
 from config.observability.tracing import span
 from teams.models import Team
 from teams.principal import Principal

@@ -17,9 +17,8 @@ from time import perf_counter
 import httpx2
 
 from assembly.models.monitoring import MAX_ANSWER_CHARACTERS
-from assembly.sources.external.client import trouble
-from config.http.outbound.background_call import Beside
-from config.http.outbound.client import headers_for, tls
+from assembly.sources.external.http_queries import trouble
+from config.http.outbound.client import Beside, headers_for, tls
 from config.http.outbound.ssrf import FOR_WEBHOOKS, Destination, Refused, destination_of
 
 SECONDS = 10.0

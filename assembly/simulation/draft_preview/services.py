@@ -21,10 +21,9 @@ from assembly.pipeline.prepare import Prepared, gather_for, prepare
 from assembly.pipeline.read_plan import Gathered
 from assembly.pipeline.request import Asked
 from assembly.pipeline.summaries.resolve import Settled, settle
-from assembly.sources.base import Situation
+from assembly.sources.base import Situation, SourceReport
 from assembly.sources.daily_logs import days_told
-from assembly.sources.deadline import TimeBudget
-from assembly.sources.report import SourceReport
+from assembly.sources.time_budget import TimeBudget
 from config.observability.tracing import span
 from teams.models import Team
 
@@ -68,7 +67,7 @@ kept = AssemblyCache[Trial](MAX_BYTES)
 def trial(*, agent: Agent, team: Team | None = None, asked: Asked, texts: Mapping[str, str]) -> Trial:
     """What the texts would change in the context, each by what it is about (`VersionedFile.about`).
 
-    Texts that this context is not made of change nothing. Raises as `assembly.pipeline.service.assemble` does; whether
+    Texts that this context is not made of change nothing. Raises as `assembly.pipeline.services.assemble` does; whether
     somebody may do this is for the caller to decide.
     """
     facts = {**asked.facts(), "texts": {about: _hash(text) for about, text in texts.items()}}
