@@ -12,7 +12,7 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from agents.models import Agent, AgentTeam
-from config.db.statements import Statement, rows_of
+from config.db.statements import Statement, run_statement
 from config.http.errors import Forbidden, NotFound
 from teams.models import Team
 from teams.principal import EDIT_AGENT_FILES, Action, Principal, key_permits
@@ -45,29 +45,29 @@ def still_sees(principal: Principal, visibility: dict[str, Any]) -> bool:
 
 # In SQL, as keys are found: nearly every request of a key asks for its agent.
 COLUMNS = [field.attname for field in Agent._meta.concrete_fields]  # noqa: SLF001 - Django's documented introspection
-NAMED = f"SELECT {', '.join(COLUMNS)} FROM agents WHERE slug = %(slug)s"  # noqa: S608 - names of columns alone
+AGENT_BY_SLUG_SQL = f"SELECT {', '.join(COLUMNS)} FROM agents WHERE slug = %(slug)s"  # noqa: S608 - names of columns alone
 
 
 def agent_for(principal: Principal, slug: str, action: Action = Action.READ) -> Agent:
     """The agent with that slug. Raises NotFound or Forbidden."""
-    agent = _visible(principal, slug)
+    agent = _find_visible(principal, slug)
     if agent is None:
         raise NotFound(f"The agent “{slug}”")
-    if not may(principal, agent, action):
+    if not is_permitted(principal, agent, action):
         raise Forbidden("Your role does not allow this for this agent. Ask an admin of one of its teams.")
     return agent
 
 
-def _visible(principal: Principal, slug: str) -> Agent | None:
+def _find_visible(principal: Principal, slug: str) -> Agent | None:
     """The agent with that slug, if it is among those that `visible_to` gives."""
     if principal.kind == "person" and not principal.is_admin:
         return Agent.objects.visible_to(principal).filter(slug=slug).first()
-    agent = _named(slug)
+    agent = _find_agent(slug)
     return agent if agent and (principal.is_admin or agent.id == principal.agent_id) else None
 
 
-def _named(slug: str) -> Agent | None:
-    rows = rows_of(Statement(NAMED, {"slug": slug}))
+def _find_agent(slug: str) -> Agent | None:
+    rows = run_statement(Statement(AGENT_BY_SLUG_SQL, {"slug": slug}))
     return Agent.from_db(connection.alias, COLUMNS, rows[0]) if rows else None
 
 
@@ -103,7 +103,7 @@ def require_manager_of_all_teams(principal: Principal, agent: Agent) -> None:
     )
 
 
-def may(principal: Principal, agent: Agent, action: Action) -> bool:
+def is_permitted(principal: Principal, agent: Agent, action: Action) -> bool:
     """Whether somebody who can see the agent may do this with it."""
     if principal.is_admin:
         return True

@@ -6,7 +6,7 @@ from zoneinfo import available_timezones
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from teams.forms import NamedForm, storable
+from teams.forms import NamedForm, validate_storable
 from teams.models import Team
 from teams.principal import Principal
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
@@ -29,7 +29,7 @@ class AgentForm(NamedForm):
         help_text=_("How it works. You can write and change this at any time."),
         widget=forms.Textarea(attrs={"rows": 6}),
         max_length=MAX_FILE_CHARACTERS,
-        validators=[storable],
+        validators=[validate_storable],
         required=False,
         strip=False,
     )
@@ -75,7 +75,7 @@ class LogSearch(forms.Form):
         label=_("Search all its logs"),
         max_length=200,
         required=False,
-        validators=[storable],
+        validators=[validate_storable],
         widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}),
     )
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from agents.models import ApiKey
-from teams.forms import storable
+from teams.forms import validate_storable
 
 DEFAULT_DAYS = "90"
 NEVER = "never"
@@ -82,7 +82,7 @@ class KeyFilterForm(forms.Form):
         label=_("Name, agent or who made it"),
         max_length=120,
         required=False,
-        validators=[storable],
+        validators=[validate_storable],
         widget=forms.TextInput(attrs={"type": "search"}),
     )
     made_by = forms.UUIDField(required=False, widget=forms.HiddenInput)

@@ -25,12 +25,12 @@ def keys_in_team(team: Team) -> QuerySet[ApiKey]:
     return keys.select_related("agent").order_by("agent__name", "name", "id")
 
 
-def keys_reaching(team: Team) -> set[UUID]:
+def reaching_key_ids(team: Team) -> set[UUID]:
     """The ids of the keys that reach the team."""
     return set(KeyGrant.objects.filter(link__team=team).values_list("key_id", flat=True))
 
 
-def teams_reached(keys: Collection[ApiKey]) -> dict[UUID, list[Team]]:
+def teams_by_key(keys: Collection[ApiKey]) -> dict[UUID, list[Team]]:
     """The teams that each of the keys reaches, by the key's id and in the order of their slugs."""
     grants = KeyGrant.objects.filter(key__in=keys).select_related("link__team").order_by("link__team__slug")
     reached: dict[UUID, list[Team]] = {key.id: [] for key in keys}

@@ -18,12 +18,12 @@ from django.utils import timezone
 
 from agents.access import manages_all_teams
 from agents.models import Agent, AgentTeam, ApiKey, KeyGrant
-from config.db.statements import Statement, rows_of
+from config.db.statements import Statement, run_statement
 from config.http.errors import DossierError, Forbidden
 from teams.access import require_admin
 from teams.models import User
 from teams.principal import SYSTEM, Principal
-from teams.versioned_text.versioned_file import locked
+from teams.versioned_text.versioned_file import lock_row
 
 PREFIX = "dsr"
 ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"  # no 0/o, 1/l
@@ -53,7 +53,7 @@ def api_key_create(
 
     The key reaches the teams in which the agent works now. Raises Forbidden for those who may not make one.
     """
-    _require_maker(principal, locked(agent) if agent else None)  # held: it joins no other team meanwhile
+    _require_may_create(principal, lock_row(agent) if agent else None)  # held: it joins no other team meanwhile
     lookup = "".join(secrets.choice(ALPHABET) for _ in range(LOOKUP_CHARACTERS))
     key = f"{PREFIX}_{lookup}_{secrets.token_urlsafe(32)}"
     row = ApiKey.objects.create(
@@ -63,7 +63,7 @@ def api_key_create(
         name=name,
         scopes=list(scopes),
         expires=expires,
-        created_by=_maker_of(principal),
+        created_by=_creator_ref(principal),
         creator_name=principal.author.name if principal.author.ref else "",
     )
     links = AgentTeam.objects.filter(agent=agent) if agent else ()
@@ -71,7 +71,7 @@ def api_key_create(
     return row, key
 
 
-def _maker_of(principal: Principal) -> str:
+def _creator_ref(principal: Principal) -> str:
     """The ref of who answers for a key that the principal makes, empty for a command.
 
     The key of an admin's key is its maker's: otherwise it would survive them.
@@ -84,7 +84,7 @@ def _maker_of(principal: Principal) -> str:
     return principal.author.ref
 
 
-def _require_maker(principal: Principal, agent: Agent | None) -> None:
+def _require_may_create(principal: Principal, agent: Agent | None) -> None:
     if agent is None:
         require_admin(principal)
     elif not manages_all_teams(principal, agent):
@@ -96,7 +96,7 @@ def api_key_revoke(*, key: ApiKey, principal: Principal = SYSTEM) -> bool:
 
     Raises Forbidden for those who may not make such a key.
     """
-    _require_maker(principal, key.agent)
+    _require_may_create(principal, key.agent)
     return bool(ApiKey.objects.filter(pk=key.pk, revoked=None).update(revoked=timezone.now()))
 
 
@@ -115,7 +115,7 @@ def principal_of_key(key: str) -> Principal | None:
     lookup = rest[:LOOKUP_CHARACTERS]
     if prefix != PREFIX or not lookup.isascii() or not lookup.isalnum():
         return None
-    found = _found(lookup)
+    found = _find_key(lookup)
     if found is None or not hmac.compare_digest(found.hash, _digest(key)):
         return None
     if found.expires is not None and found.expires <= timezone.now():
@@ -123,7 +123,7 @@ def principal_of_key(key: str) -> Principal | None:
             f"This key expired on {found.expires:%Y-%m-%d at %H:%M} UTC. Make a new one, or ask an admin for it."
         )
     _note_use(found)
-    return _principal(found)
+    return _to_principal(found)
 
 
 def principal_behind(ref: str) -> Principal | None:
@@ -135,11 +135,11 @@ def principal_behind(ref: str) -> Principal | None:
         person = User.objects.filter(id=id_, is_active=True).first()
         return person.principal if person else None
     key = ApiKey.objects.usable(timezone.now()).filter(id=id_).first()
-    found = _found(key.lookup) if key else None
-    return _principal(found) if found else None
+    found = _find_key(key.lookup) if key else None
+    return _to_principal(found) if found else None
 
 
-class _Found(NamedTuple):
+class _KeyRow(NamedTuple):
     """A key with its agent's name and the teams that it reaches: all that a Principal needs, in one query."""
 
     id: UUID
@@ -155,7 +155,7 @@ class _Found(NamedTuple):
 
 
 # In SQL, because every request asks it, and Django takes longer to compose the query than PostgreSQL to answer it.
-FIND = """
+FIND_SQL = """
 SELECT api_keys.id, lookup, hash, api_keys.name, scopes, last_used, expires, api_keys.agent_id, agents.name,
     ARRAY(
         SELECT team_id FROM api_key_grants JOIN agent_teams ON agent_teams.id = link_id
@@ -165,12 +165,12 @@ FROM api_keys LEFT JOIN agents ON agents.id = agent_id WHERE lookup = %(lookup)s
 """
 
 
-def _found(lookup: str) -> _Found | None:
-    rows = rows_of(Statement(FIND, {"lookup": lookup}))
-    return _Found(*rows[0]) if rows else None
+def _find_key(lookup: str) -> _KeyRow | None:
+    rows = run_statement(Statement(FIND_SQL, {"lookup": lookup}))
+    return _KeyRow(*rows[0]) if rows else None
 
 
-def _principal(found: _Found) -> Principal:
+def _to_principal(found: _KeyRow) -> Principal:
     if found.agent_id is None:
         return Principal(kind="admin_key", id=found.id, name=found.name or f"Admin key {found.lookup}", is_admin=True)
     return Principal(
@@ -183,7 +183,7 @@ def _principal(found: _Found) -> Principal:
     )
 
 
-def _note_use(found: _Found) -> None:
+def _note_use(found: _KeyRow) -> None:
     now = timezone.now()
     if found.last_used is None or now - found.last_used > LAST_USED_PRECISION:
         ApiKey.objects.filter(pk=found.id).update(last_used=now)

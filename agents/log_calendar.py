@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from django.utils import timezone
 
 from agents.models import Agent
-from config.http.fields import EARLIEST_YEAR, LATEST_YEAR, date_of
+from config.http.fields import EARLIEST_YEAR, LATEST_YEAR, parse_date
 
 WEEK = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
+class CalendarDay:
     """A day of an agent. `is_shown` is the one that a page is about."""
 
     date: datetime.date
@@ -24,11 +24,11 @@ class Day:
 
 
 @dataclass(frozen=True, slots=True)
-class Month:
+class CalendarMonth:
     """A month by weeks, from Monday on; None stands for days of other months."""
 
     first: datetime.date
-    weeks: Sequence[Sequence[Day | None]]
+    weeks: Sequence[Sequence[CalendarDay | None]]
     filled: int
     """So many of its days have a log."""
 
@@ -48,36 +48,38 @@ class Month:
         return self.last + datetime.timedelta(days=1)
 
 
-def month_of(text: str) -> datetime.date | None:
+def parse_month(text: str) -> datetime.date | None:
     """The first day of the month that `2026-11` names; None for what names no month that Dossier knows."""
-    first = date_of(f"{text}-01")
+    first = parse_date(f"{text}-01")
     return first if first and EARLIEST_YEAR < first.year < LATEST_YEAR else None
 
 
-def month(agent: Agent, first: datetime.date) -> Month:
+def load_month(agent: Agent, first: datetime.date) -> CalendarMonth:
     """The month that begins on that day."""
     dates = [list(week) for week in calendar.Calendar().monthdatescalendar(first.year, first.month)]
-    days = {day.date: day for day in days_of(agent, dates[0][0], dates[-1][-1])}
+    days = {day.date: day for day in load_days(agent, dates[0][0], dates[-1][-1])}
     weeks = [[days[date] if date.month == first.month else None for date in week] for week in dates]
-    return Month(first, weeks, sum(day.filled for week in weeks for day in week if day))
+    return CalendarMonth(first, weeks, sum(day.filled for week in weeks for day in week if day))
 
 
-def week(agent: Agent, date: datetime.date) -> list[Day]:
+def load_week(agent: Agent, date: datetime.date) -> list[CalendarDay]:
     """The week of the day, from Monday on."""
     monday = date - datetime.timedelta(days=date.weekday())
-    return days_of(agent, monday, monday + datetime.timedelta(days=WEEK - 1), shown=date)
+    return load_days(agent, monday, monday + datetime.timedelta(days=WEEK - 1), shown=date)
 
 
-def days_of(agent: Agent, first: datetime.date, last: datetime.date, shown: datetime.date | None = None) -> list[Day]:
+def load_days(
+    agent: Agent, first: datetime.date, last: datetime.date, shown: datetime.date | None = None
+) -> list[CalendarDay]:
     """The days from the first to the last, with one query."""
     today = agent.today(timezone.now())
     logs = agent.daily_logs.filter(date__range=(first, last)).exclude(content="")
     filled = set(logs.values_list("date", flat=True))
     dates = [first + datetime.timedelta(days=number) for number in range((last - first).days + 1)]
-    return [Day(date, date in filled, date == today, date == shown) for date in dates]
+    return [CalendarDay(date, date in filled, date == today, date == shown) for date in dates]
 
 
-def days_beside(date: datetime.date, today: datetime.date) -> tuple[datetime.date, datetime.date | None]:
+def adjacent_days(date: datetime.date, today: datetime.date) -> tuple[datetime.date, datetime.date | None]:
     """The day before, and the day after, unless that is still to come."""
     after = date + datetime.timedelta(days=1)
     return date - datetime.timedelta(days=1), after if after <= today else None

@@ -18,13 +18,13 @@ from django.utils.safestring import SafeString
 from agents.models import SEARCHED_CHARACTERS, Agent, DailyLog
 from config.http.cpu_budget import TookTooLong
 
-OPENS, CLOSES = "\ue000", "\ue001"
+HIT_START, HIT_END = "\ue000", "\ue001"
 """Around each hit. Nobody types them; they belong to no script."""
-MOST_MILLISECONDS = 1_500
+MAX_MILLISECONDS = 1_500
 """A statement of a search may take so long; ordinary ones take a few."""
 SLICE = 4_000
 """Characters of a log that passages are made of: to choose them takes the square of the hits."""
-MOST_WORDS = 20
+MAX_WORDS = 20
 
 _LIMITS = """
 SELECT set_config('statement_timeout', %s, true), set_config('enable_seqscan', 'off', true),
@@ -56,10 +56,12 @@ FROM (
     LIMIT 1
 ) AS hit ON true
 """  # noqa: S608 - nothing but constants
-_OPTIONS = f'StartSel="{OPENS}", StopSel="{CLOSES}", MaxFragments=2, MaxWords=24, MinWords=12, FragmentDelimiter=" … "'
+_OPTIONS = (
+    f'StartSel="{HIT_START}", StopSel="{HIT_END}", MaxFragments=2, MaxWords=24, MinWords=12, FragmentDelimiter=" … "'
+)
 
 
-def logs_found(agent: Agent, words: str) -> QuerySet[Any]:
+def search_logs(agent: Agent, words: str) -> QuerySet[Any]:
     """The agent's logs that have the words, without their texts. Raises TookTooLong."""
     # The index tells which logs have the words of a phrase; whether they follow each other, the logs themselves.
     has_phrase = '"' in words and '-"' not in words
@@ -70,11 +72,11 @@ def logs_found(agent: Agent, words: str) -> QuerySet[Any]:
     return DailyLog.objects.filter(agent=agent, id__in=ids).defer("content")
 
 
-def passages_of(logs: Sequence[DailyLog], words: str) -> dict[UUID, str]:
+def find_passages(logs: Sequence[DailyLog], words: str) -> dict[UUID, str]:
     """What stands around the first of the words in each of the logs, by their ids. Raises TookTooLong."""
     if not logs:
         return {}
-    said = [word for word in re.findall(r"-?[^\s\"]+", words) if not word.startswith("-")][:MOST_WORDS]
+    said = [word for word in re.findall(r"-?[^\s\"]+", words) if not word.startswith("-")][:MAX_WORDS]
     values = {"any": " or ".join(said), "ids": [log.id for log in logs], "options": _OPTIONS}
     return dict(_rows(_PASSAGES, values))
 
@@ -82,7 +84,7 @@ def passages_of(logs: Sequence[DailyLog], words: str) -> dict[UUID, str]:
 def _rows(statement: str, values: dict[str, Any]) -> list[tuple[Any, ...]]:
     try:
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(_LIMITS, [str(MOST_MILLISECONDS)])
+            cursor.execute(_LIMITS, [str(MAX_MILLISECONDS)])
             cursor.execute(statement, values)
             rows: list[tuple[Any, ...]] = cursor.fetchall()
             cursor.execute(_NO_LIMITS)
@@ -93,9 +95,9 @@ def _rows(statement: str, values: dict[str, Any]) -> list[tuple[Any, ...]]:
         raise TookTooLong("This search would take too long. Search for rarer words, or open a month.") from None
 
 
-def highlighted(passages: str) -> SafeString:
+def highlight(passages: str) -> SafeString:
     """The passages as HTML: hits are marked, all else is text."""
-    parts = re.split(f"{OPENS}([^{OPENS}{CLOSES}]*){CLOSES}", passages)
-    plain = [part.replace(OPENS, "").replace(CLOSES, "") for part in parts]
+    parts = re.split(f"{HIT_START}([^{HIT_START}{HIT_END}]*){HIT_END}", passages)
+    plain = [part.replace(HIT_START, "").replace(HIT_END, "") for part in parts]
     marked = [format_html("<mark>{}</mark>", part) if place % 2 else part for place, part in enumerate(plain)]
     return format_html_join("", "{}", ((part,) for part in marked))

@@ -14,8 +14,8 @@ from teams.access import require_manager
 from teams.models import Team, readers_of
 from teams.principal import SYSTEM, Principal
 from teams.services import erase
-from teams.versioned_text.drafts import drafts_forget
-from teams.versioned_text.versioned_file import StaleVersion, file_append, file_create, file_save, locked
+from teams.versioned_text.drafts import drafts_delete
+from teams.versioned_text.versioned_file import StaleVersion, file_append, file_create, file_save, lock_row
 
 
 @transaction.atomic
@@ -76,7 +76,7 @@ def agent_update(
     Whoever puts it into a team or takes it out must administer that team, whatever the caller checked before.
     Raises StaleVersion, and NotFound or Forbidden for such a team.
     """
-    current = locked(agent)
+    current = lock_row(agent)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
     before, after = set(current.teams.all()), set(teams)
@@ -95,9 +95,9 @@ def agent_delete(*, agent: Agent, principal: Principal) -> None:
 
     Raises Forbidden for those who do not administer all of its teams, and NotFound.
     """
-    require_manager_of_all_teams(principal, locked(agent))  # held: it joins no other team meanwhile
+    require_manager_of_all_teams(principal, lock_row(agent))  # held: it joins no other team meanwhile
     files = [file.about for file in agent.files.all()]
-    drafts_forget(
+    drafts_delete(
         abouts=Q(about__in=files) | Q(about__startswith=f"daily_log:{agent.id}/"),
         readers=readers_of(agent.teams.values_list("id", flat=True)),
     )

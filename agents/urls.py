@@ -8,10 +8,10 @@ from agents.models import AgentFile
 from agents.quotas import views as quotas
 from agents.quotas.access import agent_key_subject, agent_subject, key_subject, person_subject, team_subject
 from agents.views import agents, files, keys, log_list, logs
-from config.http.fields import date_of
+from config.http.fields import parse_date
 
 
-class AgentFileKey:
+class AgentFileKeyConverter:
     """A file's key in an address, upper case as in the API."""
 
     regex = "|".join(AgentFile.Key.values)
@@ -23,13 +23,13 @@ class AgentFileKey:
         return value
 
 
-class Date:
+class DateConverter:
     """A day in an address: 2026-03-01."""
 
     regex = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 
     def to_python(self, value: str) -> datetime.date:
-        date = date_of(value)
+        date = parse_date(value)
         if date is None:
             raise ValueError(value)  # so that there is no such address
         return date
@@ -38,8 +38,8 @@ class Date:
         return value.isoformat()
 
 
-register_converter(AgentFileKey, "agent_file_key")
-register_converter(Date, "date")
+register_converter(AgentFileKeyConverter, "agent_file_key")
+register_converter(DateConverter, "date")
 
 file_urls = [
     path("", files.edit, name="agent_file"),
@@ -72,14 +72,14 @@ urlpatterns = [
     path("agents/", agents.agent_list, name="agent_list"),
     path("agents/new/", agents.agent_new, name="agent_new"),
     path("agents/<slug:slug>/settings/", agents.agent_settings, name="agent_settings"),
-    path("agents/<slug:slug>/delete/", agents.delete, name="agent_delete"),
-    path("agents/<slug:slug>/keys/", keys.keys, name="agent_keys"),
-    path("agents/<slug:slug>/keys/<uuid:key_id>/revoke/", keys.revoke, name="agent_key_revoke"),
+    path("agents/<slug:slug>/delete/", agents.agent_delete_view, name="agent_delete"),
+    path("agents/<slug:slug>/keys/", keys.agent_keys, name="agent_keys"),
+    path("agents/<slug:slug>/keys/<uuid:key_id>/revoke/", keys.agent_key_revoke, name="agent_key_revoke"),
     path("keys/", keys.key_list, name="key_list"),
     path("keys/<uuid:key_id>/revoke/", keys.key_revoke, name="key_revoke"),
     path("teams/<slug:slug>/keys/", keys.team_keys, name="team_keys"),
-    path("teams/<slug:slug>/keys/<uuid:key_id>/grant/", keys.grant, name="team_key_grant"),
-    path("teams/<slug:slug>/keys/<uuid:key_id>/withdraw/", keys.withdraw, name="team_key_withdraw"),
+    path("teams/<slug:slug>/keys/<uuid:key_id>/grant/", keys.team_key_grant, name="team_key_grant"),
+    path("teams/<slug:slug>/keys/<uuid:key_id>/withdraw/", keys.team_key_withdraw, name="team_key_withdraw"),
     path("agents/<slug:slug>/files/<agent_file_key:key>/", include(file_urls)),
     path("agents/<slug:slug>/logs/", log_list.logs, name="daily_logs"),
     path("agents/<slug:slug>/logs/<date:date>/", include(log_urls)),

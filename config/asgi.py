@@ -6,11 +6,11 @@ import django
 from django.conf import settings
 
 from config.observability.tracing import start_tracing
-from config.server.admission import Front
+from config.server.admission import FrontApplication
 from config.server.body_limit import BodyLimit
 from config.server.heavy_lane import HeavyLane
 from config.server.request_counts import RequestCounts
-from config.server.supervised_process import SOCKET
+from config.server.supervised_process import SOCKET_VARIABLE
 from config.server.threaded_handler import ThreadedHandler
 
 
@@ -20,9 +20,9 @@ def get_application() -> BodyLimit:
     from agents.quotas.gate import QuotaGate  # noqa: PLC0415 - models need Django to be set up
 
     start_tracing()
-    socket = os.environ.get(SOCKET)
+    socket = os.environ.get(SOCKET_VARIABLE)
     heavy_lane, gate = HeavyLane(socket) if socket else None, QuotaGate(RequestCounts.of_environment())
-    return BodyLimit(Front(ThreadedHandler(settings.WEB_THREADS), heavy_lane, gate))
+    return BodyLimit(FrontApplication(ThreadedHandler(settings.WEB_THREADS), heavy_lane, gate))
 
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")

@@ -55,7 +55,7 @@ QUEUE = "dossier_jobs"  # made by a migration; pgmq's names have at most 47 char
 VISIBILITY_SECONDS = 43_200  # longer than any job: a message that is seen again sooner would only be passed over
 
 
-def options_for(database: Mapping[str, Any]) -> dict[str, Any]:
+def transport_options(database: Mapping[str, Any]) -> dict[str, Any]:
     """The transport's options by which pgmq signs in to Django's database; its socket folder fits into no URL."""
     named = {"host": "HOST", "port": "PORT", "dbname": "NAME", "user": "USER", "password": "PASSWORD"}
     facts = {ours: database[django] for ours, django in named.items() if database.get(django)}
@@ -70,7 +70,7 @@ app.conf.update(
     broker_url=_own_broker or "pgmq://localhost",  # kombu wants a host; the options say where it is
     broker_transport_options={
         "visibility_timeout": VISIBILITY_SECONDS,
-        **({} if _own_broker else options_for(settings.DATABASES["default"])),
+        **({} if _own_broker else transport_options(settings.DATABASES["default"])),
     },
     broker_connection_retry_on_startup=True,
     broker_connection_max_retries=None,  # a broker may be away for long: the worker waits

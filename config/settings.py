@@ -44,7 +44,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "config.http.middleware.NoStoreMiddleware",
     "config.http.middleware.RequestIDMiddleware",
-    "config.observability.request_log.WatchingMiddleware",
+    "config.observability.request_log.RequestLogMiddleware",
     "config.http.cpu_budget.CpuBudgetMiddleware",
     "config.http.client_address.TrustedProxyMiddleware",
     "django.middleware.security.SecurityMiddleware",
@@ -289,7 +289,7 @@ LOGGING = {
         "text": {"()": "config.observability.log_lines.readable_lines"},
         "json": {"()": "config.observability.log_lines.json_lines"},
     },
-    "filters": {"seldom": {"()": "config.observability.log_lines.SeldomTelemetry"}},
+    "filters": {"seldom": {"()": "config.observability.log_lines.TelemetryThrottle"}},
     "handlers": {
         "console": {
             "class": "logging.StreamHandler",

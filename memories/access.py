@@ -3,13 +3,13 @@
 from uuid import UUID
 
 from agents.access import agent_for
-from agents.access import may as may_with_agent
+from agents.access import is_permitted as may_with_agent
 from agents.models import Agent
 from config.http.errors import NotFound
 from memories.embeddings.active_model import SLOTS
 from memories.models import Memory
 from memories.services import Owner, owner_of
-from teams.access import may as may_in_team
+from teams.access import is_permitted as may_in_team
 from teams.access import team_for
 from teams.principal import Action, Principal
 

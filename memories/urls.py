@@ -20,39 +20,39 @@ from memories.views import (
     task_stack,
     threads,
 )
-from memories.views.item_kinds import DOCUMENT, ENTITY, PATTERN, THREAD, TOOL, Noun
-from memories.views.memories import Find
+from memories.views.item_kinds import DOCUMENT, ENTITY, PATTERN, THREAD, TOOL, ItemPage
+from memories.views.memories import FindOwner
 from teams.access import team_for
 
 
-def pages_of(noun: Noun, read: Callable[..., Any] = agent_item.read) -> list[URLPattern]:
+def item_paths(noun: ItemPage, read: Callable[..., Any] = agent_item.item_detail) -> list[URLPattern]:
     """The addresses that all kinds of things have; `read` shows one of them."""
     chosen = {"noun": noun}
     return [
-        path(f"{noun.plural}/", agent_item.listed, chosen, name=noun.plural),
-        path(f"{noun.plural}/new/", agent_item.new, chosen, name=f"{noun.key}_new"),
+        path(f"{noun.plural}/", agent_item.item_list, chosen, name=noun.plural),
+        path(f"{noun.plural}/new/", agent_item.item_new, chosen, name=f"{noun.key}_new"),
         path(f"{noun.plural}/<uuid:thing_id>/", read, chosen, name=noun.key),
-        path(f"{noun.plural}/<uuid:thing_id>/edit/", agent_item.edit, chosen, name=f"{noun.key}_edit"),
-        path(f"{noun.plural}/<uuid:thing_id>/delete/", agent_item.delete, chosen, name=f"{noun.key}_delete"),
+        path(f"{noun.plural}/<uuid:thing_id>/edit/", agent_item.item_edit, chosen, name=f"{noun.key}_edit"),
+        path(f"{noun.plural}/<uuid:thing_id>/delete/", agent_item.item_delete, chosen, name=f"{noun.key}_delete"),
     ]
 
 
-def memories_of(owner: str, find: Find) -> list[URLPattern]:
+def memory_paths(owner: str, find: FindOwner) -> list[URLPattern]:
     """The addresses of the memories of an agent or a team, which `find` finds."""
     given = {"find": find}
     return [
-        path("memories/", memories.listed, given, name=f"{owner}_memories"),
-        path("memories/new/", memories.new, given, name=f"{owner}_memory_new"),
+        path("memories/", memories.memory_list, given, name=f"{owner}_memories"),
+        path("memories/new/", memories.memory_new, given, name=f"{owner}_memory_new"),
         path("memories/merge/", memory_merging.merge, given, name=f"{owner}_memory_merge"),
     ]
 
 
 memory_urls = [
-    path("edit/", memory.edit, name="memory_edit"),
-    path("pin/", memory.pin, name="memory_pin"),
-    path("retire/", memory.retire, name="memory_retire"),
-    path("bring-back/", memory.bring_back, name="memory_bring_back"),
-    path("separate/", memory_merging.separate, name="memory_separate"),
+    path("edit/", memory.memory_edit, name="memory_edit"),
+    path("pin/", memory.memory_pin, name="memory_pin"),
+    path("retire/", memory.memory_retire, name="memory_retire"),
+    path("bring-back/", memory.memory_restore, name="memory_bring_back"),
+    path("separate/", memory_merging.unmerge, name="memory_separate"),
     path("versions/", memory_versions.versions, name="memory_versions"),
     path("versions/<int:number>/", memory_versions.version, name="memory_version"),
     path("versions/<int:number>/restore/", memory_versions.restore, name="memory_restore"),
@@ -61,21 +61,21 @@ memory_urls = [
 agent_urls = [
     path("export/", archive.agent_export, name="agent_export"),
     path("export/download/", archive.agent_export_download, name="agent_export_download"),
-    *memories_of("agent", agent_for),
+    *memory_paths("agent", agent_for),
     path("events/", events.timeline, name="events"),
     path("events/<uuid:event_id>/", events.event, name="event"),
     path("sessions/", events.sessions, name="sessions"),
     path("sessions/<uuid:session_id>/", events.session, name="session"),
     path("graph/", graph.graph, name="graph"),
-    *pages_of(ENTITY, graph.entity),
-    path("entities/<uuid:thing_id>/relations/new/", graph.new, name="relation_new"),
-    path("relations/<uuid:thing_id>/edit/", graph.edit, name="relation_edit"),
-    path("relations/<uuid:thing_id>/delete/", graph.delete, name="relation_delete"),
-    *pages_of(PATTERN),
-    *pages_of(THREAD),
-    path("threads/<uuid:thing_id>/switch/", threads.switch, name="thread_switch"),
-    *pages_of(TOOL),
-    *pages_of(DOCUMENT, documents.document),
+    *item_paths(ENTITY, graph.entity),
+    path("entities/<uuid:thing_id>/relations/new/", graph.relation_new, name="relation_new"),
+    path("relations/<uuid:thing_id>/edit/", graph.relation_edit, name="relation_edit"),
+    path("relations/<uuid:thing_id>/delete/", graph.relation_delete, name="relation_delete"),
+    *item_paths(PATTERN),
+    *item_paths(THREAD),
+    path("threads/<uuid:thing_id>/switch/", threads.toggle_status, name="thread_switch"),
+    *item_paths(TOOL),
+    *item_paths(DOCUMENT, documents.document),
     path("tasks/", task_stack.tasks, name="tasks"),
     path("tasks/push/", task_stack.push, name="task_push"),
     path("tasks/pop/", task_stack.pop, name="task_pop"),
@@ -93,6 +93,6 @@ urlpatterns = [
     path("agents/<slug:slug>/", include(agent_urls)),
     path("teams/<slug:slug>/export/", archive.team_export, name="team_export"),
     path("teams/<slug:slug>/export/download/", archive.team_export_download, name="team_export_download"),
-    path("teams/<slug:slug>/", include(memories_of("team", team_for))),
+    path("teams/<slug:slug>/", include(memory_paths("team", team_for))),
     path("memories/<uuid:id_>/", include(memory_urls)),
 ]

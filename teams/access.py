@@ -24,12 +24,12 @@ def team_for(principal: Principal, slug: str, action: Action = Action.READ) -> T
     team = Team.objects.visible_to(principal).filter(slug=slug).first()
     if team is None:
         raise NotFound(f"The team “{slug}”")
-    if not may(principal, team, action):
+    if not is_permitted(principal, team, action):
         raise Forbidden("Your role in this team does not allow this. Ask an admin of the team.")
     return team
 
 
-def may(principal: Principal, team: Team, action: Action) -> bool:
+def is_permitted(principal: Principal, team: Team, action: Action) -> bool:
     """Whether somebody who can see the team may do this in it."""
     if principal.is_admin:
         return True
@@ -49,7 +49,7 @@ def require_manager(principal: Principal, teams: Collection[Team]) -> None:
     for team in sorted(teams, key=lambda team: team.slug):
         if team in managed:
             continue
-        if not may(principal, team, Action.READ):
+        if not is_permitted(principal, team, Action.READ):
             raise NotFound(f"The team “{team.slug}”")
         raise Forbidden(f"Only an admin of the team “{team.slug}” may do this. Ask one of them.")
 
@@ -60,7 +60,7 @@ def require_admin(principal: Principal) -> None:
         raise Forbidden("Only an admin of the organisation may do this.")
 
 
-def asking(request: HttpRequest) -> Principal:
+def principal_of(request: HttpRequest) -> Principal:
     """The signed-in person. Every page but sign-in is behind LoginRequiredMiddleware."""
     return cast("User", request.user).principal
 

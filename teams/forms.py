@@ -22,25 +22,25 @@ from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS, MAX_NOTE_CH
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def storable(text: str) -> None:
+def validate_storable(text: str) -> None:
     """Raises ValidationError for characters that no text can hold."""
     if SURROGATE.search(text):
         raise ValidationError(_("There are broken characters in this text. Type or paste it anew."), code="surrogate")
 
 
-def with_line_ends_of(text: str, stored: str) -> str:
+def match_line_endings(text: str, stored: str) -> str:
     """The text as a browser sent it, with the line ends that the stored one has.
 
     Browsers send CRLF, whatever was in the page. Where nothing but line ends differs, the stored text itself is given
     back, so that opening and saving changes no byte.
     """
-    plain = with_line_feeds(text)
-    if plain == with_line_feeds(stored):
+    plain = normalise_line_endings(text)
+    if plain == normalise_line_endings(stored):
         return stored
     return plain.replace("\n", "\r\n") if "\r\n" in stored else plain
 
 
-def with_line_feeds(text: str) -> str:
+def normalise_line_endings(text: str) -> str:
     """The text with every line end as a line feed."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
@@ -49,14 +49,14 @@ class TextForm(forms.Form):
     """A text, and the version it was made from (0: there is none yet)."""
 
     version = forms.IntegerField(min_value=0, max_value=2**31 - 1)
-    content = forms.CharField(required=False, strip=False, validators=[storable])
+    content = forms.CharField(required=False, strip=False, validators=[validate_storable])
 
     def __init__(self, *args: Any, stored: VersionedFile, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.stored = stored
 
     def clean_content(self) -> str:
-        content = with_line_ends_of(self.cleaned_data["content"], self.stored.content)
+        content = match_line_endings(self.cleaned_data["content"], self.stored.content)
         if len(content) > MAX_FILE_CHARACTERS:
             raise ValidationError(
                 _("This text has %(has)s characters; at most %(most)s fit. Shorten it or move a part elsewhere."),
@@ -102,7 +102,7 @@ class PublishForm(forms.Form):
         help_text=_("One line for the history, as “New date for the demo”."),
         required=False,
         max_length=MAX_NOTE_CHARACTERS,
-        validators=[storable],
+        validators=[validate_storable],
     )
 
 
@@ -167,7 +167,7 @@ class DeletionForm(forms.Form):
 class MemberForm(forms.Form):
     """Somebody to be added to a team."""
 
-    username = forms.CharField(label=_("Username"), max_length=60, validators=[storable])
+    username = forms.CharField(label=_("Username"), max_length=60, validators=[validate_storable])
     role = forms.ChoiceField(label=_("Role"), choices=Role.choices)
 
     def __init__(self, *args: Any, principal: Principal, **kwargs: Any) -> None:

@@ -9,8 +9,8 @@ from django.db.models import Q, QuerySet
 from config.http.errors import Conflict, NotFound
 from teams.models import Membership, Team, TeamFile, User, admins_of, readers_of
 from teams.principal import SYSTEM, Principal, Role
-from teams.versioned_text.drafts import drafts_forget
-from teams.versioned_text.versioned_file import StaleVersion, file_create, locked
+from teams.versioned_text.drafts import drafts_delete
+from teams.versioned_text.versioned_file import StaleVersion, file_create, lock_row
 
 
 @transaction.atomic
@@ -52,7 +52,7 @@ def team_update(*, team: Team, expected_version: int, name: str, agents_may_chan
 
     The same again makes no new version. Raises StaleVersion.
     """
-    current = locked(team)
+    current = lock_row(team)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
     may_change = current.agents_may_change_texts if agents_may_change_texts is None else agents_may_change_texts
@@ -66,7 +66,7 @@ def team_update(*, team: Team, expected_version: int, name: str, agents_may_chan
 @transaction.atomic
 def team_delete(*, team: Team, principal: Principal) -> None:
     """Delete a team and all that it owns. Assemblies stay, as part of the audit trail, and members keep drafts."""
-    drafts_forget(abouts=Q(about__in=[file.about for file in team.files.all()]), readers=readers_of([team.id]))
+    drafts_delete(abouts=Q(about__in=[file.about for file in team.files.all()]), readers=readers_of([team.id]))
     erase("teams", team.id, principal)
 
 
@@ -83,7 +83,7 @@ class LastAdmin(Conflict):
 @transaction.atomic
 def membership_set(*, team: Team, user: User, role: str) -> Membership:
     """Make the person a member of the team, or change the role. Raises LastAdmin."""
-    current = locked(team)  # two admins who demote each other at once take turns
+    current = lock_row(team)  # two admins who demote each other at once take turns
     if role != Role.ADMIN:
         _require_another_admin(current, user)
     membership, _ = Membership.objects.update_or_create(team=current, user=user, defaults={"role": role})
@@ -93,7 +93,7 @@ def membership_set(*, team: Team, user: User, role: str) -> Membership:
 @transaction.atomic
 def membership_remove(*, team: Team, user: User) -> None:
     """Take the person out of the team. Raises LastAdmin, and NotFound."""
-    current = locked(team)
+    current = lock_row(team)
     _require_another_admin(current, user)
     deleted, _ = Membership.objects.filter(team=current, user=user).delete()
     if not deleted:

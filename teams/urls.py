@@ -6,7 +6,7 @@ from teams.models import TeamFile
 from teams.views import files, members, people, teams
 
 
-class TeamFileKey:
+class TeamFileKeyConverter:
     """A file's key in an address, upper case as in the API."""
 
     regex = "|".join(TeamFile.Key.values)
@@ -18,7 +18,7 @@ class TeamFileKey:
         return value
 
 
-register_converter(TeamFileKey, "team_file_key")
+register_converter(TeamFileKeyConverter, "team_file_key")
 
 file_urls = [
     path("", files.edit, name="team_file"),
@@ -37,7 +37,7 @@ urlpatterns = [
     path("people/<uuid:id_>/sign-out/", people.sign_out, name="person_sign_out"),
     path("people/<uuid:id_>/second-factor/", people.second_factor, name="person_second_factor"),
     path("teams/<slug:slug>/settings/", teams.team_settings, name="team_settings"),
-    path("teams/<slug:slug>/delete/", teams.delete, name="team_delete"),
+    path("teams/<slug:slug>/delete/", teams.team_delete_view, name="team_delete"),
     path("teams/<slug:slug>/members/", members.members, name="team_members"),
     path("teams/<slug:slug>/members/<uuid:user_id>/role/", members.member_role, name="team_member_role"),
     path("teams/<slug:slug>/members/<uuid:user_id>/remove/", members.member_remove, name="team_member_remove"),

@@ -5,13 +5,13 @@ from io import BytesIO
 from typing import Any
 from zipfile import ZipFile
 
-from memories.archive.sections import Scope, entries_of
-from memories.archive.zip_file import zip_of
+from memories.archive.sections import ExportScope, entries_of
+from memories.archive.zip_file import build_zip
 
 
-def zipped(scope: Scope) -> bytes:
+def zipped(scope: ExportScope) -> bytes:
     """The zip of the scope."""
-    with zip_of(entries_of(scope)) as file:
+    with build_zip(entries_of(scope)) as file:
         return file.read()
 
 

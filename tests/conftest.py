@@ -9,7 +9,7 @@ from django.test import override_settings
 
 from assembly.pipeline.read_cache import readings
 from assembly.records.insert_sql import stored
-from config.server.memory_settings import collect_seldom
+from config.server.memory_settings import configure_garbage_collector
 from teams.models import User
 from tests import cast
 from tests.client import Api
@@ -19,7 +19,7 @@ from tests.postgres import cloned_database, connected_to
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
     """What is loaded and collected by now stays to the end: the garbage collector leaves it alone."""
-    collect_seldom()
+    configure_garbage_collector()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from agents.models import Agent
 from memories.models import Chunk, Document, Entity, Event, Pattern, Relation, Session, TaskFrame, Thread, Tool
-from memories.services.agent_item import kept_create
+from memories.services.agent_item import agent_items_create
 from memories.services.task_stack import task_pop, task_push
 from teams.principal import Principal
 
@@ -36,7 +36,7 @@ def keep(agent: Agent, principal: Principal, *, entities: int = 6, relations: in
     """Things of every kind. Entities are related like a tree with further branches."""
 
     def make(model: Any, facts: list[dict[str, Any]]) -> list[Any]:
-        return list(kept_create(model=model, agent=agent, facts=facts, principal=principal))
+        return list(agent_items_create(model=model, agent=agent, facts=facts, principal=principal))
 
     sessions = make(Session, [_session(number) for number in range(3)])
     happened = make(Event, [_event(number, sessions) for number in range(events)])

@@ -150,4 +150,6 @@ def _point_broker() -> None:
     app: Any = celery.app
     pools.reset()
     app._pool = app.amqp._producer_pool = None
-    app.conf.broker_transport_options = app.conf.broker_transport_options | celery.options_for(connection.settings_dict)
+    app.conf.broker_transport_options = app.conf.broker_transport_options | celery.transport_options(
+        connection.settings_dict
+    )

@@ -4,8 +4,8 @@ import uuid
 from typing import Any
 
 from agents.models import Agent
-from memories.api.urls import NOUNS
-from memories.models.agent_item import Kept
+from memories.api.urls import ENDPOINTS
+from memories.models.agent_item import AgentItem
 from teams.principal import SYSTEM
 
 NOBODY = str(uuid.UUID(int=0))
@@ -46,7 +46,7 @@ FACTS: dict[str, dict[str, Any]] = {
 }
 
 # The fields that tell one thing from another, where the agent may have only one like it.
-ONCE: dict[str, list[str]] = {noun.name: [] for noun in NOUNS} | {
+ONCE: dict[str, list[str]] = {noun.name: [] for noun in ENDPOINTS} | {
     "entities": ["name"],
     "relations": ["type"],
     "patterns": ["name"],
@@ -55,10 +55,10 @@ ONCE: dict[str, list[str]] = {noun.name: [] for noun in NOUNS} | {
 }
 
 
-def things_of(agent: Agent) -> dict[str, Kept]:
+def things_of(agent: Agent) -> dict[str, AgentItem]:
     """A new thing of each kind, by the name that it has in addresses."""
-    things: dict[str, Kept] = {}
-    for noun in NOUNS:
+    things: dict[str, AgentItem] = {}
+    for noun in ENDPOINTS:
         facts = FACTS[noun.name]
         if noun.name == "relations":
             facts = {**facts, "source": things["entities"], "target": things["entities"]}
@@ -66,7 +66,7 @@ def things_of(agent: Agent) -> dict[str, Kept]:
     return things
 
 
-def body_of(noun: str, things: dict[str, Kept], **changes: Any) -> dict[str, Any]:
+def body_of(noun: str, things: dict[str, AgentItem], **changes: Any) -> dict[str, Any]:
     """A body that makes a new thing, which may hang on those that are there."""
     named = {"source": str(things["entities"].id), "target": str(things["entities"].id)} if noun == "relations" else {}
     return {**BODIES[noun], **named, **changes}

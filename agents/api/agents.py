@@ -35,7 +35,7 @@ def _visible_teams(principal: Principal) -> "Prefetch[Any]":
     return Prefetch("teams", Team.objects.visible_to(principal).order_by("slug"))
 
 
-def teams_named(principal: Principal, slugs: Collection[str]) -> set[Team]:
+def find_teams(principal: Principal, slugs: Collection[str]) -> set[Team]:
     """The teams with these slugs. Raises NotFound for the first that the principal may not see."""
     found = {team.slug: team for team in Team.objects.visible_to(principal).filter(slug__in=slugs)}
     for slug in slugs:
@@ -58,7 +58,7 @@ class AgentList(ApiView):
         self.query()
         require_admin(self.principal)
         facts = self.validated(AgentCreateSerializer)
-        facts["teams"] = sorted(teams_named(self.principal, facts["teams"]), key=lambda team: team.slug)
+        facts["teams"] = sorted(find_teams(self.principal, facts["teams"]), key=lambda team: team.slug)
         agent = agent_create(**facts, principal=self.principal)
         headers = {"Location": f"/api/v1/agents/{agent.slug}", "ETag": etag(agent.version)}
         return Response(agent_document(self.principal, agent), status.HTTP_201_CREATED, headers=headers)
@@ -91,7 +91,7 @@ class AgentDetail(VersionedView):
         before = set(agent.teams.all())
         if "teams" not in changes:
             return list(before)
-        named = teams_named(self.principal, changes["teams"])
+        named = find_teams(self.principal, changes["teams"])
         visible = set(Team.objects.visible_to(self.principal).filter(agents=agent))
         return list((before - visible) | named)
 

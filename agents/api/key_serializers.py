@@ -58,7 +58,7 @@ class KeySerializer(serializers.Serializer[Any]):
         return [team.slug for team in self.context["reached"][key.id]]
 
 
-class KeyMadeSerializer(KeySerializer):
+class CreatedKeySerializer(KeySerializer):
     key = serializers.CharField(allow_null=True, help_text="Shown only now. null in the answer to a repeat.")
 
 

@@ -15,15 +15,15 @@ from agents.access import agent_for, manages_all_teams
 from agents.api.key_serializers import (
     AdminKeyCreateSerializer,
     AgentKeyCreateSerializer,
-    KeyMadeSerializer,
+    CreatedKeySerializer,
     KeySerializer,
     TeamKeySerializer,
 )
 from agents.key_forms import keys_in_state, keys_of_kind
-from agents.key_grants import key_grant, key_in_team, key_withdraw, keys_in_team, keys_reaching, teams_reached
+from agents.key_grants import key_grant, key_in_team, key_withdraw, keys_in_team, reaching_key_ids, teams_by_key
 from agents.keys import NOT_ALL_TEAMS, api_key_create, api_key_revoke
 from agents.models import Agent, ApiKey
-from config.http.cursors import next_address, page_of
+from config.http.cursors import next_page_url, page_of
 from config.http.errors import Forbidden, Invalid, NotFound
 from config.http.idempotency import RepeatableResponse, idempotent
 from config.http.openapi import LOCATION, PAGE
@@ -41,7 +41,7 @@ FILTERS = [
 
 def key_documents(keys: Sequence[ApiKey]) -> list[dict[str, Any]]:
     """The keys as JSON, without what signs in; in one query."""
-    return list(KeySerializer(keys, many=True, context={"reached": teams_reached(keys)}).data)
+    return list(KeySerializer(keys, many=True, context={"reached": teams_by_key(keys)}).data)
 
 
 def agent_with_keys(principal: Principal, slug: str) -> Agent:
@@ -58,7 +58,7 @@ class KeysView(ApiView):
     def page_of_keys(self, keys: "QuerySet[ApiKey]", query: dict[str, str]) -> Response:
         """A page of the keys, newest first."""
         found, cursor = page_of(keys.select_related("agent"), query, ("created", "id"))
-        following = next_address(self.request.path, query, cursor)
+        following = next_page_url(self.request.path, query, cursor)
         return Response({"results": key_documents(found), "next": following})
 
     def made(self, key: ApiKey, secret: str) -> Response:
@@ -91,11 +91,11 @@ class KeyList(KeysView):
         """All keys of agents and admins, newest first. For organisation admins and admin keys."""
         query = self.query("cursor", "limit", "kind", "state")
         require_admin(self.principal)
-        kind, state = _one_of(query, "kind", KINDS), _one_of(query, "state", STATES)
+        kind, state = _parse_choice(query, "kind", KINDS), _parse_choice(query, "state", STATES)
         keys = keys_in_state(keys_of_kind(ApiKey.objects.all(), kind), state, timezone.now())
         return self.page_of_keys(keys, query)
 
-    @extend_schema(parameters=[LOCATION], request=AdminKeyCreateSerializer, responses={201: KeyMadeSerializer})
+    @extend_schema(parameters=[LOCATION], request=AdminKeyCreateSerializer, responses={201: CreatedKeySerializer})
     @idempotent
     def post(self, request: Request) -> Response:
         """A new admin key, which may do everything. For organisation admins and admin keys."""
@@ -128,7 +128,7 @@ class AgentKeyList(KeysView):
         query = self.query("cursor", "limit")
         return self.page_of_keys(ApiKey.objects.filter(agent=agent_with_keys(self.principal, slug)), query)
 
-    @extend_schema(parameters=[LOCATION], request=AgentKeyCreateSerializer, responses={201: KeyMadeSerializer})
+    @extend_schema(parameters=[LOCATION], request=AgentKeyCreateSerializer, responses={201: CreatedKeySerializer})
     @idempotent
     def post(self, request: Request, slug: str) -> Response:
         """A new key of an agent, which reaches the teams that the agent works in now."""
@@ -162,7 +162,7 @@ class TeamKeyList(ApiView):
         """The usable keys of the agents in a team, and which of them reach it. For admins of the team."""
         query = self.query("cursor", "limit")
         team = team_for(self.principal, slug, Action.MANAGE)
-        reaching = keys_reaching(team)
+        reaching = reaching_key_ids(team)
         return self.page(keys_in_team(team), lambda key: _team_key(key, reaching), query=query)
 
 
@@ -173,7 +173,7 @@ class TeamKeyDetail(ApiView):
         self.query()
         team = team_for(self.principal, slug, Action.MANAGE)
         key = key_in_team(team, id_)
-        return Response(_team_key(key, keys_reaching(team)))
+        return Response(_team_key(key, reaching_key_ids(team)))
 
     @extend_schema(request=None, responses=TeamKeySerializer)
     def put(self, request: Request, slug: str, id_: UUID) -> Response:
@@ -197,7 +197,7 @@ def _team_key(key: ApiKey, reaching: Collection[UUID]) -> dict[str, Any]:
     return dict(TeamKeySerializer(key, context={"reaching": reaching}).data)
 
 
-def _one_of(query: dict[str, str], name: str, known: Sequence[str]) -> str:
+def _parse_choice(query: dict[str, str], name: str, known: Sequence[str]) -> str:
     value = query.get(name, "")
     if name in query and value not in known:
         raise Invalid(name, f"Use one of: {', '.join(known)}.", "invalid_choice")

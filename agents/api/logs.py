@@ -12,8 +12,8 @@ from agents.api.serializers import DailyLogSerializer, ParagraphSerializer
 from agents.models import Agent, DailyLog
 from agents.services import daily_log_append, daily_log_create, daily_log_delete, daily_log_replace
 from config.http.errors import Invalid, NotFound
-from config.http.etags import PreconditionFailed, PreconditionRequired, creates
-from config.http.fields import NO_DATE, date_of
+from config.http.etags import PreconditionFailed, PreconditionRequired, is_create_only
+from config.http.fields import INVALID_DATE, parse_date
 from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, ONLY_CREATE, PAGE
 from teams.api.serializers import ContentSerializer, VersionContentSerializer, VersionSerializer, page_serializer
@@ -33,11 +33,11 @@ def log_of(agent: Agent, date: datetime.date) -> DailyLog:
     return log
 
 
-def named_date(text: str, field: str = "date") -> datetime.date:
+def parse_log_date(text: str, field: str = "date") -> datetime.date:
     """The date that was named. Raises Invalid."""
-    date = date_of(text)
+    date = parse_date(text)
     if date is None:
-        raise Invalid(field, NO_DATE)
+        raise Invalid(field, INVALID_DATE)
     return date
 
 
@@ -56,7 +56,7 @@ class DailyLogList(ApiView):
         logs = agent_for(self.principal, slug).daily_logs.all()
         for name, comparison in (("since", "date__gte"), ("until", "date__lte")):
             if name in query:
-                logs = logs.filter(**{comparison: named_date(query[name], name)})
+                logs = logs.filter(**{comparison: parse_log_date(query[name], name)})
         return self.page(logs, lambda log: dict(DailyLogSerializer(log).data), ("date",), query=query)
 
 
@@ -68,7 +68,7 @@ class DailyLogDetail(VersionedView):
         """The log of one day."""
         self.query()
         agent = agent_for(self.principal, slug)
-        return self.answer_if_newer(log_of(agent, named_date(date)))
+        return self.answer_if_newer(log_of(agent, parse_log_date(date)))
 
     @extend_schema(
         parameters=[DATE, ETAG, LOCATION],
@@ -79,7 +79,7 @@ class DailyLogDetail(VersionedView):
     def post(self, request: Request, slug: str, date: str) -> Response:
         """Add a paragraph, exactly as sent, after a blank line. The first one starts the log (201)."""
         self.query()
-        agent, day = agent_for(self.principal, slug, Action.WRITE), named_date(date)
+        agent, day = agent_for(self.principal, slug, Action.WRITE), parse_log_date(date)
         text = self.validated(ParagraphSerializer)["text"]
         log = daily_log_append(agent=agent, date=day, text=text, principal=self.principal)
         return self._made(log) if log.version == 1 else self.answer(log)
@@ -92,9 +92,9 @@ class DailyLogDetail(VersionedView):
     def put(self, request: Request, slug: str, date: str) -> Response:
         """Replace the whole log, as a new version; with `If-None-Match: *`, write a log that is not there yet."""
         self.query()
-        agent, day = agent_for(self.principal, slug, Action.WRITE), named_date(date)
+        agent, day = agent_for(self.principal, slug, Action.WRITE), parse_log_date(date)
         log = agent.daily_logs.filter(date=day).first()
-        if creates(request):
+        if is_create_only(request):
             return self._create(agent, day, log)
         if log is None and "If-Match" not in request.headers:
             raise PreconditionRequired("This day has no log yet. Send `If-None-Match: *` to write it.")
@@ -119,7 +119,7 @@ class DailyLogDetail(VersionedView):
         """Delete the log of a day with its versions."""
         self.query()
         agent = agent_for(self.principal, slug, Action.WRITE)
-        log = log_of(agent, named_date(date))
+        log = log_of(agent, parse_log_date(date))
         self.check_if_match(log)
         daily_log_delete(log=log, principal=self.principal)
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -131,7 +131,7 @@ class DailyLogVersionList(VersionList):
     @extend_schema(parameters=[DATE, *PAGE], responses=page_serializer(VersionSerializer))
     def get(self, request: Request, slug: str, date: str) -> Response:
         """The log's versions, newest first, without their texts."""
-        return self.page_of_versions(log_of(agent_for(self.principal, slug), named_date(date)))
+        return self.page_of_versions(log_of(agent_for(self.principal, slug), parse_log_date(date)))
 
 
 class DailyLogVersionDetail(ApiView):
@@ -139,7 +139,7 @@ class DailyLogVersionDetail(ApiView):
     def get(self, request: Request, slug: str, date: str, version: int) -> Response:
         """One version of the log with its text."""
         self.query()
-        found = log_of(agent_for(self.principal, slug), named_date(date)).versions.filter(version=version).first()
+        found = log_of(agent_for(self.principal, slug), parse_log_date(date)).versions.filter(version=version).first()
         if found is None:
             raise NotFound(f"Version {version}")
         return Response(VersionContentSerializer(found).data)
@@ -150,5 +150,5 @@ class DailyLogVersionCompare(ApiView):
     def get(self, request: Request, slug: str, date: str, version: int) -> Response:
         """What changed in the log from one version to another, word by word."""
         query = self.query("with")
-        log = log_of(agent_for(self.principal, slug), named_date(date))
+        log = log_of(agent_for(self.principal, slug), parse_log_date(date))
         return Response(comparison_document(log, version, query.get("with", "")))

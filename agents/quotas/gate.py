@@ -9,24 +9,24 @@ from contextlib import contextmanager
 from enum import Enum, auto
 from typing import NamedTuple
 
-from agents.quotas.headers import headers_of
-from agents.quotas.limits import DAY_REACHED_SECONDS, NO_LIMITS, UNTIL, Limits, whose_limit
-from agents.quotas.uses import Uses, uses
+from agents.quotas.headers import rate_limit_headers
+from agents.quotas.limits import DAY_LIMIT_ADVICE, DAY_REACHED_SECONDS, NO_LIMITS, Limits, limit_owner_phrase
+from agents.quotas.uses import UseCounter, uses
 from config.http.errors import TooManyRequests
 from config.server.callers import Caller
-from config.server.request_counts import Counted, RequestCounts, seconds_left
+from config.server.request_counts import RequestCounts, SubjectCounts, seconds_left
 
-WRITING = {"POST", "PUT", "PATCH"}
-RECORDS = re.compile(
+WRITE_METHODS = {"POST", "PUT", "PATCH"}
+RECORDING_PATHS = re.compile(
     r"/api/v1/assemblies(?:/[^/]+/(?:append|again|what-if))?|/preview/|/contexts/[^/]+/(?:again|what-if)/"
 )
-ASKS_ALONE = re.compile(
+READ_ONLY_POSTS = re.compile(
     r"/api/v1/(?:compress|tokens|trials|.+/(?:search|check|try|compare|why-not|as-of|replay|ask|test|see))"
     r"|/(?:accounts|size|contexts)/.*|/.+/(?:check|try|compare|test|ask|revoke|delete)/"
 )
 
 
-class Stored(Enum):
+class StorageKind(Enum):
     """What a request may add to the database."""
 
     NOTHING = auto()
@@ -34,13 +34,13 @@ class Stored(Enum):
     RECORDS = auto()
 
 
-def stored_by(method: str, path: str) -> Stored:
+def storage_kind_of(method: str, path: str) -> StorageKind:
     """Return what such a request stores where it succeeds. Whatever is not known to store nothing stores texts."""
-    if method not in WRITING:
-        return Stored.NOTHING
-    if RECORDS.fullmatch(path):
-        return Stored.RECORDS
-    return Stored.NOTHING if ASKS_ALONE.fullmatch(path) else Stored.TEXTS
+    if method not in WRITE_METHODS:
+        return StorageKind.NOTHING
+    if RECORDING_PATHS.fullmatch(path):
+        return StorageKind.RECORDS
+    return StorageKind.NOTHING if READ_ONLY_POSTS.fullmatch(path) else StorageKind.TEXTS
 
 
 HEAVY_UNDER_WAY = 8
@@ -49,7 +49,7 @@ BUSY_SECONDS = 2
 SUCCESS = range(200, 400)
 
 
-class Incoming(NamedTuple):
+class GateRequest(NamedTuple):
     """What the gate looks at."""
 
     caller: Caller
@@ -58,7 +58,7 @@ class Incoming(NamedTuple):
     path: str
 
 
-class _Reached(NamedTuple):
+class _ReachedLimit(NamedTuple):
     """A limit that is reached."""
 
     policy: str
@@ -66,10 +66,10 @@ class _Reached(NamedTuple):
     retry_after: int
 
 
-class Admitted:
+class GateAdmission:
     """A request that was let in."""
 
-    def __init__(self, gate: "QuotaGate", incoming: Incoming, limits: Limits) -> None:
+    def __init__(self, gate: "QuotaGate", incoming: GateRequest, limits: Limits) -> None:
         self._gate, self._incoming, self._limits = gate, incoming, limits
 
     def headers(self) -> list[tuple[bytes, bytes]]:
@@ -81,24 +81,26 @@ class Admitted:
     def answered(self, status: int, body_bytes: int) -> None:
         """Count the texts that the request stored: the bytes of its body, where it stored any."""
         incoming = self._incoming
-        if body_bytes and status in SUCCESS and stored_by(incoming.method, incoming.path) is Stored.TEXTS:
+        if body_bytes and status in SUCCESS and storage_kind_of(incoming.method, incoming.path) is StorageKind.TEXTS:
             self._gate.count_texts(incoming.caller, body_bytes)
 
 
 class QuotaGate:
     """The gate of one web process."""
 
-    def __init__(self, counts: RequestCounts, used: Uses = uses) -> None:
+    def __init__(self, counts: RequestCounts, used: UseCounter = uses) -> None:
         self._counts = counts
         self._uses = used
 
     @contextmanager
-    def admit(self, caller: Caller, *, heavy: bool, method: str, path: str, moved: bool = False) -> Iterator[Admitted]:
+    def admit(
+        self, caller: Caller, *, heavy: bool, method: str, path: str, moved: bool = False
+    ) -> Iterator[GateAdmission]:
         """Count the request as under way within the block. Raises TooManyRequests on entering it.
 
         One that `moved` was let in before, as a request that is not costly.
         """
-        incoming = Incoming(caller, heavy, method, path)
+        incoming = GateRequest(caller, heavy, method, path)
         limited = self._limited(caller)
         for subject, limits in limited.items():
             for reached in self._reached(incoming, subject, NO_LIMITS if moved else limits):
@@ -113,14 +115,14 @@ class QuotaGate:
             self._counts.begin(subject, heavy=heavy, moved=moved)
         self._uses.add(caller.subjects, requests=int(not moved))
         try:
-            yield Admitted(self, incoming, limited[caller.name])
+            yield GateAdmission(self, incoming, limited[caller.name])
         finally:
             for subject in limited:
                 self._counts.end(subject, heavy=heavy)
 
     def headers(self, subject: str, limits: Limits) -> list[tuple[bytes, bytes]]:
         """Return the headers that tell a subject its limits and how much is left."""
-        return headers_of(limits, self._counts.of(subject), self._uses.stored_today(subject))
+        return rate_limit_headers(limits, self._counts.of(subject), self._uses.stored_today(subject))
 
     def count_texts(self, caller: Caller, size: int) -> None:
         """Count so many bytes of texts that the caller stored."""
@@ -137,32 +139,34 @@ class QuotaGate:
                 limited[subject] = limits
         return limited
 
-    def _reached(self, incoming: Incoming, subject: str, limits: Limits) -> Iterator[_Reached]:
-        counted, whose = self._counts.of(subject), whose_limit(incoming.caller.kind, subject)
+    def _reached(self, incoming: GateRequest, subject: str, limits: Limits) -> Iterator[_ReachedLimit]:
+        counted, whose = self._counts.of(subject), limit_owner_phrase(incoming.caller.kind, subject)
         if incoming.heavy and subject == incoming.caller.name and counted.heavy >= HEAVY_UNDER_WAY:
             detail = f"{counted.heavy} costly requests of {whose} are under way already. Wait for their answers."
-            yield _Reached("heavy-requests", detail, BUSY_SECONDS)
-        yield from _reached_now(counted, limits, whose)
+            yield _ReachedLimit("heavy-requests", detail, BUSY_SECONDS)
+        yield from _reached_concurrency(counted, limits, whose)
         if limits.text_bytes_per_day or limits.record_bytes_per_day:
             yield from self._reached_today(incoming, subject, limits, whose)
 
-    def _reached_today(self, incoming: Incoming, subject: str, limits: Limits, whose: str) -> Iterator[_Reached]:
-        kind = stored_by(incoming.method, incoming.path)
-        if kind is Stored.NOTHING:
+    def _reached_today(
+        self, incoming: GateRequest, subject: str, limits: Limits, whose: str
+    ) -> Iterator[_ReachedLimit]:
+        kind = storage_kind_of(incoming.method, incoming.path)
+        if kind is StorageKind.NOTHING:
             return
         texts, records = self._uses.stored_today(subject)
-        is_text = kind is Stored.TEXTS
+        is_text = kind is StorageKind.TEXTS
         limit, used = (limits.text_bytes_per_day, texts) if is_text else (limits.record_bytes_per_day, records)
         if limit and used >= limit:
             noun = "texts" if is_text else "records of contexts"
-            detail = f"{limit:,} bytes of {noun} per day are allowed for {whose}. {UNTIL}"
-            yield _Reached(f"{'text' if is_text else 'record'}-bytes-per-day", detail, DAY_REACHED_SECONDS)
+            detail = f"{limit:,} bytes of {noun} per day are allowed for {whose}. {DAY_LIMIT_ADVICE}"
+            yield _ReachedLimit(f"{'text' if is_text else 'record'}-bytes-per-day", detail, DAY_REACHED_SECONDS)
 
 
-def _reached_now(counted: Counted, limits: Limits, whose: str) -> Iterator[_Reached]:
+def _reached_concurrency(counted: SubjectCounts, limits: Limits, whose: str) -> Iterator[_ReachedLimit]:
     if limits.requests_under_way and counted.under_way >= limits.requests_under_way:
         detail = f"{counted.under_way} requests of {whose} are under way already. Wait for their answers."
-        yield _Reached("requests-under-way", detail, BUSY_SECONDS)
+        yield _ReachedLimit("requests-under-way", detail, BUSY_SECONDS)
     if limits.requests_per_minute and counted.this_minute >= limits.requests_per_minute:
         detail = f"{limits.requests_per_minute:,} requests per minute are allowed for {whose}."
-        yield _Reached("requests-per-minute", f"{detail} Wait for the next minute.", seconds_left())
+        yield _ReachedLimit("requests-per-minute", f"{detail} Wait for the next minute.", seconds_left())

@@ -6,12 +6,12 @@ import datetime
 from functools import lru_cache
 
 from agents.quotas.limits import Limits
-from config.server.request_counts import Counted, seconds_left
+from config.server.request_counts import SubjectCounts, seconds_left
 
 DAY_SECONDS = 86_400
 
 
-def headers_of(limits: Limits, counted: Counted, stored: tuple[int, int]) -> list[tuple[bytes, bytes]]:
+def rate_limit_headers(limits: Limits, counted: SubjectCounts, stored: tuple[int, int]) -> list[tuple[bytes, bytes]]:
     """Return both headers; nothing where there are no limits. `stored` are bytes of texts and of records of today."""
     if limits.are_none:
         return []

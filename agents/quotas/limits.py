@@ -20,7 +20,7 @@ def subjects_of(principal: Principal) -> tuple[str, ...]:
     return (principal.ref, *agent, *(f"team:{team}" for team in sorted(principal.team_ids)))
 
 
-def whose_limit(kind: str, subject: str) -> str:
+def limit_owner_phrase(kind: str, subject: str) -> str:
     """Return how a refusal names the subject of a limit to a caller of this kind."""
     if subject.startswith(("agent:", "team:")):
         return f"this {subject.partition(':')[0]}"
@@ -30,7 +30,7 @@ def whose_limit(kind: str, subject: str) -> str:
 UNLIMITED = 0
 DAY_REACHED_SECONDS = 3_600
 """When to try again once a limit of the day is reached: before midnight, as an admin may have raised it."""
-UNTIL = "The next day begins at midnight UTC; an admin can raise the limit."
+DAY_LIMIT_ADVICE = "The next day begins at midnight UTC; an admin can raise the limit."
 
 
 class Limits(NamedTuple):
@@ -65,25 +65,27 @@ def default_limits(kind: str) -> Limits:
 
 def allowed_limits(default: Limits, organisation: QuotaLimit | None) -> Limits:
     """Return what the organisation allows: what it set, else the default."""
-    return Limits(*(_or(getattr(organisation, name, None), getattr(default, name)) for name in LIMIT_NAMES))
+    return Limits(
+        *(_value_or_default(getattr(organisation, name, None), getattr(default, name)) for name in LIMIT_NAMES)
+    )
 
 
 def effective_limits(allowed: Limits, own: QuotaLimit | None) -> Limits:
     """Return what holds: the lower of what the organisation allows and of what the team's admins set."""
-    return Limits(*(lower(getattr(allowed, name), getattr(own, name, None)) for name in LIMIT_NAMES))
+    return Limits(*(lower_limit(getattr(allowed, name), getattr(own, name, None)) for name in LIMIT_NAMES))
 
 
-def lower(allowed: int, own: int | None) -> int:
+def lower_limit(allowed: int, own: int | None) -> int:
     """Return the lower of two limits, of which 0 is none and null is not set."""
     if not own:
         return allowed
     return min(allowed, own) if allowed else own
 
 
-def limits_of(kind: str, rows: Mapping[bool, QuotaLimit]) -> Limits:
+def limits_from_rows(kind: str, rows: Mapping[bool, QuotaLimit]) -> Limits:
     """Return what holds for a subject with these rows, by whether they are the organisation's."""
     return effective_limits(allowed_limits(default_limits(kind), rows.get(True)), rows.get(False))
 
 
-def _or(value: int | None, default: int) -> int:
+def _value_or_default(value: int | None, default: int) -> int:
     return default if value is None else value

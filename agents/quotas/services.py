@@ -8,26 +8,26 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from agents.quotas.access import Subject, require_limit_setter
-from agents.quotas.headers import headers_of
+from agents.quotas.headers import rate_limit_headers
 from agents.quotas.limits import (
+    DAY_LIMIT_ADVICE,
     DAY_REACHED_SECONDS,
-    UNTIL,
     Limits,
     allowed_limits,
     default_limits,
     effective_limits,
+    limit_owner_phrase,
     subjects_of,
-    whose_limit,
 )
 from agents.quotas.models import LIMIT_NAMES, DailyUse, QuotaLimit
 from agents.quotas.uses import today, uses
 from config.http.errors import Invalid, TooManyRequests
-from config.server.request_counts import Counted
+from config.server.request_counts import SubjectCounts
 from teams.principal import Principal
 
 DAYS = 30
 MEGABYTE = 1_000_000
-NEAR = 0.8
+NEAR_SHARE = 0.8
 """Share of a limit of the day from which on a page warns."""
 
 
@@ -55,7 +55,7 @@ class Quota:
             "text_bytes_per_day": (self.today.text_bytes, self.effective.text_bytes_per_day),
             "record_bytes_per_day": (self.today.record_bytes, self.effective.record_bytes_per_day),
         }
-        return [name for name, (used, limit) in shares.items() if limit and used >= NEAR * limit]
+        return [name for name, (used, limit) in shares.items() if limit and used >= NEAR_SHARE * limit]
 
 
 def quotas_of(subjects: Sequence[Subject], days: int = DAYS) -> list[Quota]:
@@ -120,11 +120,11 @@ def require_room_for_texts(principal: Principal, text_bytes: int) -> None:
             left = max(0, limit - stored[0])
             raise TooManyRequests(
                 f"This holds {_megabytes(text_bytes)} of texts. {_megabytes(limit)} per day are allowed for "
-                f"{whose_limit(principal.kind, subject)}, and {_megabytes(left)} of them are left. "
-                f"Send less at a time. {UNTIL}",
+                f"{limit_owner_phrase(principal.kind, subject)}, and {_megabytes(left)} of them are left. "
+                f"Send less at a time. {DAY_LIMIT_ADVICE}",
                 retry_after=DAY_REACHED_SECONDS,
                 policies=["text-bytes-per-day"],
-                headers=headers_of(Limits(text_bytes_per_day=limit), Counted(0, 0, 0), stored),
+                headers=rate_limit_headers(Limits(text_bytes_per_day=limit), SubjectCounts(0, 0, 0), stored),
             )
 
 

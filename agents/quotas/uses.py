@@ -15,7 +15,7 @@ from typing import Any
 from django.db import Error, connection
 from psycopg_pool import PoolTimeout
 
-from agents.quotas.limits import Limits, limits_of
+from agents.quotas.limits import Limits, limits_from_rows
 from agents.quotas.models import QuotaLimit
 
 FLUSH_SECONDS = 1.0
@@ -23,7 +23,7 @@ RETAINED_DAYS = 90
 TICKS_BETWEEN_DELETIONS = 3_600
 AMOUNTS = ("requests", "refused", "text_bytes", "record_bytes")
 
-ADD = """
+ADD_SQL = """
 INSERT INTO daily_uses AS used (subject, day, requests, refused, text_bytes, record_bytes)
 SELECT subject, day, requests, refused, text_bytes, record_bytes FROM jsonb_to_recordset(%s::jsonb)
     AS row (subject text, day date, requests bigint, refused bigint, text_bytes bigint, record_bytes bigint)
@@ -32,8 +32,8 @@ ON CONFLICT (subject, day) DO UPDATE SET requests = used.requests + excluded.req
     refused = used.refused + excluded.refused, text_bytes = used.text_bytes + excluded.text_bytes,
     record_bytes = used.record_bytes + excluded.record_bytes
 """
-READ = "SELECT subject, text_bytes, record_bytes FROM daily_uses WHERE day = %s AND subject = ANY(%s)"
-DELETE_OLD = "DELETE FROM daily_uses WHERE day < %s"
+READ_SQL = "SELECT subject, text_bytes, record_bytes FROM daily_uses WHERE day = %s AND subject = ANY(%s)"
+DELETE_OLD_SQL = "DELETE FROM daily_uses WHERE day < %s"
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ def today() -> datetime.date:
     return datetime.datetime.now(datetime.UTC).date()
 
 
-class Uses:
+class UseCounter:
     """The uses that this process counts, and the limits and sums that it last read."""
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class Uses:
         """Return the limits that hold for the subject, as last read."""
         found = self._limits.get((subject, kind))
         if found is None:
-            found = self._limits[subject, kind] = limits_of(kind, self._rows.get(subject, {}))
+            found = self._limits[subject, kind] = limits_from_rows(kind, self._rows.get(subject, {}))
         return found
 
     def read_limits(self) -> None:
@@ -101,7 +101,7 @@ class Uses:
             return
         try:
             with connection.cursor() as cursor:
-                cursor.execute(ADD, [json.dumps([_row(key, amounts) for key, amounts in pending.items()])])
+                cursor.execute(ADD_SQL, [json.dumps([_row(key, amounts) for key, amounts in pending.items()])])
             self._read_stored(day, active)
         except BaseException:
             self._take_back(pending, active)
@@ -117,7 +117,7 @@ class Uses:
     def delete_old(self) -> None:
         """Delete what was used more than RETAINED_DAYS ago. Raises Django's errors."""
         with connection.cursor() as cursor:
-            cursor.execute(DELETE_OLD, [today() - datetime.timedelta(days=RETAINED_DAYS)])
+            cursor.execute(DELETE_OLD_SQL, [today() - datetime.timedelta(days=RETAINED_DAYS)])
 
     def tick(self) -> None:
         """Flush, and now and then delete what is old. A database that is away is tried again the next time."""
@@ -133,7 +133,7 @@ class Uses:
 
     def _read_stored(self, day: datetime.date, subjects: Iterable[str]) -> None:
         with connection.cursor() as cursor:
-            cursor.execute(READ, [day, sorted(subjects)])
+            cursor.execute(READ_SQL, [day, sorted(subjects)])
             stored = {subject: (texts, records) for subject, texts, records in cursor.fetchall()}
         with self._lock:
             known = self._stored if day == self._day else {}
@@ -148,14 +148,14 @@ class Uses:
             self._active |= active
 
 
-uses = Uses()
+uses = UseCounter()
 """Those of this process."""
 
 
 class FlushThread:
     """Flushes the uses of this process about once a second, and when it is stopped."""
 
-    def __init__(self, flushed: Uses = uses) -> None:
+    def __init__(self, flushed: UseCounter = uses) -> None:
         self._uses = flushed
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="uses", daemon=True)

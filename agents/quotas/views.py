@@ -22,26 +22,28 @@ from agents.quotas.limits import Limits
 from agents.quotas.models import LIMIT_NAMES, DailyUse
 from agents.quotas.services import Quota, limits_set, quotas_of
 from config.http.errors import Invalid
-from teams.access import asking
+from teams.access import principal_of
 from teams.principal import Principal
 
 MEGABYTE = 1_000_000
-MOST = 10**9
+MAX_LIMIT = 10**9
 BYTES = ("text_bytes_per_day", "record_bytes_per_day")
 
 
 class LimitsForm(forms.Form):
     """The four limits; what is left empty is not set."""
 
-    requests_under_way = forms.IntegerField(label=_("Requests at once"), required=False, min_value=0, max_value=MOST)
+    requests_under_way = forms.IntegerField(
+        label=_("Requests at once"), required=False, min_value=0, max_value=MAX_LIMIT
+    )
     requests_per_minute = forms.IntegerField(
-        label=_("Requests per minute"), required=False, min_value=0, max_value=MOST
+        label=_("Requests per minute"), required=False, min_value=0, max_value=MAX_LIMIT
     )
     text_bytes_per_day = forms.IntegerField(
-        label=_("Texts per day, in megabytes"), required=False, min_value=0, max_value=MOST
+        label=_("Texts per day, in megabytes"), required=False, min_value=0, max_value=MAX_LIMIT
     )
     record_bytes_per_day = forms.IntegerField(
-        label=_("Records of contexts per day, in megabytes"), required=False, min_value=0, max_value=MOST
+        label=_("Records of contexts per day, in megabytes"), required=False, min_value=0, max_value=MAX_LIMIT
     )
 
     @classmethod
@@ -78,16 +80,16 @@ class UseBar:
     refused_height: float
 
 
-def bars_of(days: Sequence[DailyUse]) -> list[UseBar]:
+def use_bars(days: Sequence[DailyUse]) -> list[UseBar]:
     """Return a bar for each day; the highest fills the height. None where nothing was used."""
     most = max(day.requests + day.refused for day in days)
     if not most:
         return []
     room = WIDTH / len(days)
-    return [_bar(day, place * room, room * (1 - GAP), HEIGHT / most) for place, day in enumerate(days)]
+    return [_use_bar(day, place * room, room * (1 - GAP), HEIGHT / most) for place, day in enumerate(days)]
 
 
-def _bar(use: DailyUse, x: float, width: float, scale: float) -> UseBar:
+def _use_bar(use: DailyUse, x: float, width: float, scale: float) -> UseBar:
     let_in, refused = round(use.requests * scale, 2), round(use.refused * scale, 2)
     y = HEIGHT - let_in
     return UseBar(use, round(x, 2), round(width, 2), y, let_in, y - refused, refused)
@@ -104,7 +106,7 @@ LABELS = {
 
 def limits_list(request: HttpRequest) -> HttpResponse:
     """Everybody whose limits the person may set, and the person."""
-    principal = asking(request)
+    principal = principal_of(request)
     own = own_subjects(principal)
     managed = [subject for subject in managed_subjects(principal) if subject not in own]
     page = Paginator(managed, PER_PAGE).get_page(request.GET.get("page"))
@@ -114,12 +116,12 @@ def limits_list(request: HttpRequest) -> HttpResponse:
 
 def limits_page(request: HttpRequest, find: Callable[..., Subject], **where: Any) -> HttpResponse:
     """Limits and uses of one key, person, agent or team; sets the limits."""
-    principal = asking(request)
+    principal = principal_of(request)
     quota = quotas_of([find(principal, **where)])[0]
     form = _form(request, principal, quota)
     if request.method == "POST":
         require_limit_setter(principal, quota.subject)
-        if form and form.is_valid() and _is_set(form, principal, quota):
+        if form and form.is_valid() and _save_limits(form, principal, quota):
             messages.success(request, gettext("Saved. The limits hold within a few seconds."))
             return redirect(request.path)
     context = {
@@ -127,7 +129,7 @@ def limits_page(request: HttpRequest, find: Callable[..., Subject], **where: Any
         "form": form,
         "limits": _limit_rows(quota.effective, quota.today),
         "near": [LABELS[name] for name in quota.near],
-        "bars": bars_of(quota.days),
+        "bars": use_bars(quota.days),
         "most": max(day.requests + day.refused for day in quota.days),
     }
     return render(request, "agents/limits_page.html", context, status=422 if form and form.errors else 200)
@@ -140,11 +142,11 @@ def _form(request: HttpRequest, principal: Principal, quota: Quota) -> LimitsFor
     own = quota.set_by_organisation if principal.is_admin else quota.set_by_team
     form = LimitsForm.showing(request.POST or None, own)
     for name, field in form.fields.items():
-        field.help_text = _help(name, quota, by_organisation=principal.is_admin)
+        field.help_text = _help_text(name, quota, by_organisation=principal.is_admin)
     return form
 
 
-def _help(name: str, quota: Quota, *, by_organisation: bool) -> str:
+def _help_text(name: str, quota: Quota, *, by_organisation: bool) -> str:
     if by_organisation:
         return gettext("Empty: the default of the installation. 0: no limit.")
     allowed = getattr(quota.allowed, name)
@@ -153,7 +155,7 @@ def _help(name: str, quota: Quota, *, by_organisation: bool) -> str:
     return gettext("Empty: what the organisation allows, %(allowed)s.") % {"allowed": _amount(name, allowed)}
 
 
-def _is_set(form: LimitsForm, principal: Principal, quota: Quota) -> bool:
+def _save_limits(form: LimitsForm, principal: Principal, quota: Quota) -> bool:
     try:
         limits_set(subject=quota.subject, limits=form.limits(), principal=principal)
     except Invalid as error:

@@ -17,7 +17,7 @@ from agents.forms import AgentForm, AgentSettingsForm
 from agents.models import Agent
 from agents.services import agent_create, agent_delete, agent_update
 from config.http.errors import Conflict
-from teams.access import asking, require_admin
+from teams.access import principal_of, require_admin
 from teams.forms import DeletionForm
 from teams.models import Team, admins_of
 from teams.principal import Action, Principal
@@ -28,7 +28,7 @@ PER_PAGE = 60
 
 def agent_list(request: HttpRequest) -> HttpResponse:
     """The agents that the person may read, by name."""
-    principal = asking(request)
+    principal = principal_of(request)
     agents = (
         Agent.objects.visible_to(principal)
         .annotate(empty_files=Count("files", filter=Q(files__content="")), last_change=Max("files__updated_at"))
@@ -41,7 +41,7 @@ def agent_list(request: HttpRequest) -> HttpResponse:
 
 def agent_new(request: HttpRequest) -> HttpResponse:
     """A new agent, by an admin of the organisation."""
-    principal = asking(request)
+    principal = principal_of(request)
     require_admin(principal)
     form = AgentForm(request.POST or None, principal=principal)
     if request.method == "POST" and form.is_valid():
@@ -57,14 +57,14 @@ def agent_new(request: HttpRequest) -> HttpResponse:
 
 def agent_settings(request: HttpRequest, slug: str) -> HttpResponse:
     """An agent's name, time zone and teams."""
-    principal = asking(request)
+    principal = principal_of(request)
     agent = agent_for(principal, slug, Action.MANAGE)
-    form = AgentSettingsForm(request.POST or None, initial=_facts(agent), principal=principal)
+    form = AgentSettingsForm(request.POST or None, initial=_form_values(agent), principal=principal)
     if request.method == "POST" and form.is_valid():
         try:
-            agent_update(agent=agent, **_wishes(form.cleaned_data, agent, principal))
+            agent_update(agent=agent, **_service_arguments(form.cleaned_data, agent, principal))
         except StaleVersion as stale:
-            form.data = _with_version(request, stale.current.version)
+            form.data = _with_newest_version(request, stale.current.version)
             form.add_error(
                 None,
                 _(
@@ -74,7 +74,7 @@ def agent_settings(request: HttpRequest, slug: str) -> HttpResponse:
             )
         else:
             messages.success(request, _("Saved."))
-            return _back(principal, slug)
+            return _redirect_back(principal, slug)
     visible = Team.objects.visible_to(principal).values("id")
     elsewhere = unmanaged_teams(principal, agent).filter(id__in=visible)
     context = {
@@ -86,9 +86,9 @@ def agent_settings(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "agents/settings.html", context, status=422 if form.errors else 200)
 
 
-def delete(request: HttpRequest, slug: str) -> HttpResponse:
+def agent_delete_view(request: HttpRequest, slug: str) -> HttpResponse:
     """Asks whether the agent shall go, and deletes it; where other teams share it, says who can decide that."""
-    principal = asking(request)
+    principal = principal_of(request)
     agent = agent_for(principal, slug, Action.MANAGE)
     form = DeletionForm(request.POST or None, slug=slug)
     if request.method == "POST" and form.is_valid():
@@ -98,11 +98,11 @@ def delete(request: HttpRequest, slug: str) -> HttpResponse:
         )
         return redirect("agent_list")
     if not manages_all_teams(principal, agent):
-        return render(request, "agents/delete_shared.html", {"agent": agent, **_sharing(agent, principal)})
+        return render(request, "agents/delete_shared.html", {"agent": agent, **_other_teams_context(agent, principal)})
     return render(request, "agents/delete.html", {"agent": agent, "form": form}, status=422 if form.errors else 200)
 
 
-def _sharing(agent: Agent, principal: Principal) -> dict[str, Any]:
+def _other_teams_context(agent: Agent, principal: Principal) -> dict[str, Any]:
     """The teams in which the agent works and that the person does not administer, with their admins."""
     others = unmanaged_teams(principal, agent)
     visible = others.filter(id__in=Team.objects.visible_to(principal).values("id")).order_by("name")
@@ -110,18 +110,18 @@ def _sharing(agent: Agent, principal: Principal) -> dict[str, Any]:
     return {"rows": rows, "has_unseen": others.count() > len(rows)}
 
 
-def _with_version(request: HttpRequest, version: int) -> QueryDict:
+def _with_newest_version(request: HttpRequest, version: int) -> QueryDict:
     """What was sent, now made from the newest version."""
     sent = request.POST.copy()
     sent["version"] = str(version)
     return sent
 
 
-def _facts(agent: Agent) -> dict[str, Any]:
+def _form_values(agent: Agent) -> dict[str, Any]:
     return {"version": agent.version, "name": agent.name, "timezone": agent.timezone, "teams": list(agent.teams.all())}
 
 
-def _wishes(chosen: dict[str, Any], agent: Agent, principal: Principal) -> dict[str, Any]:
+def _service_arguments(chosen: dict[str, Any], agent: Agent, principal: Principal) -> dict[str, Any]:
     """What the service is asked for; the teams that the person is no admin of stay as they are."""
     others = set(agent.teams.all()) - set(Team.objects.manageable_by(principal))
     return {
@@ -133,7 +133,7 @@ def _wishes(chosen: dict[str, Any], agent: Agent, principal: Principal) -> dict[
     }
 
 
-def _back(principal: Principal, slug: str) -> HttpResponse:
+def _redirect_back(principal: Principal, slug: str) -> HttpResponse:
     # Who took the agent out of the last team that both are in does not see it any more.
     seen = Agent.objects.visible_to(principal).filter(slug=slug).exists()
     return redirect("agent_page", slug=slug) if seen else redirect("agent_list")

@@ -6,22 +6,22 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from agents.access import agent_for, may
+from agents.access import agent_for, is_permitted
 from agents.guidance import AGENT_FILES
 from agents.models import AgentFile
-from teams.access import asking
+from teams.access import principal_of
 from teams.principal import Action
 from teams.versioned_text import views as document_history
 from teams.versioned_text import views as versioned_text_views
 from teams.versioned_text.editor import views as editor_views
-from teams.versioned_text.presentation import Crumb, Document, saving
+from teams.versioned_text.presentation import Crumb, TextPage, save_as_person
 from teams.versioned_text.versioned_file import file_save
 
 
 def edit(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     """The editor of an agent's file."""
     found = _document(request, slug, key, Action.EDIT)
-    return editor_views.edit(request, found, saving(request, file_save, found.file))
+    return editor_views.edit(request, found, save_as_person(request, file_save, found.file))
 
 
 def history(request: HttpRequest, slug: str, key: str) -> HttpResponse:
@@ -43,15 +43,15 @@ def compare(request: HttpRequest, slug: str, key: str) -> HttpResponse:
 def restore(request: HttpRequest, slug: str, key: str, number: int) -> HttpResponse:
     """Bring back an old version of an agent's file."""
     found = _document(request, slug, key, Action.EDIT)
-    return versioned_text_views.restore(request, found, number, saving(request, file_save, found.file))
+    return versioned_text_views.restore(request, found, number, save_as_person(request, file_save, found.file))
 
 
-def _document(request: HttpRequest, slug: str, key: str, action: Action = Action.READ) -> Document:
-    principal = asking(request)
+def _document(request: HttpRequest, slug: str, key: str, action: Action = Action.READ) -> TextPage:
+    principal = principal_of(request)
     agent = agent_for(principal, slug, action)
     guidance = AGENT_FILES[key]
     address = reverse("agent_file", args=[slug, key])
-    return Document(
+    return TextPage(
         file=get_object_or_404(AgentFile, agent=agent, file_key=key),
         guidance=guidance,
         key=key,
@@ -60,5 +60,5 @@ def _document(request: HttpRequest, slug: str, key: str, action: Action = Action
         readers=_("Read by %(name)s, at the start of every conversation.") % {"name": agent.name},
         edit_address=address,
         history_address=f"{address}history/",
-        may_edit=action is Action.EDIT or may(principal, agent, Action.EDIT),
+        may_edit=action is Action.EDIT or is_permitted(principal, agent, Action.EDIT),
     )

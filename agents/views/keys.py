@@ -18,22 +18,22 @@ from django.views.decorators.http import require_POST
 
 from agents.access import agent_for, manages_all_teams
 from agents.key_forms import AdminKeyForm, ApiKeyForm, KeyFilterForm
-from agents.key_grants import key_grant, key_in_team, key_withdraw, keys_in_team, keys_reaching, teams_reached
+from agents.key_grants import key_grant, key_in_team, key_withdraw, keys_in_team, reaching_key_ids, teams_by_key
 from agents.keys import NOT_ALL_TEAMS, api_key_create, api_key_revoke
 from agents.models import Agent, ApiKey
 from config.http.errors import Forbidden
-from teams.access import asking, require_admin, team_for
+from teams.access import principal_of, require_admin, team_for
 from teams.principal import Action
 
 
 @never_cache  # it may show a key
-def keys(request: HttpRequest, slug: str) -> HttpResponse:
+def agent_keys(request: HttpRequest, slug: str) -> HttpResponse:
     """The keys of an agent; makes new ones, each shown once."""
-    agent = _agent(request, slug)
+    agent = _find_agent(request, slug)
     form = ApiKeyForm(request.POST or None)
     made, secret = None, ""
     if request.method == "POST" and form.is_valid():
-        made, secret = api_key_create(agent=agent, **form.facts(), principal=asking(request))
+        made, secret = api_key_create(agent=agent, **form.facts(), principal=principal_of(request))
         form = ApiKeyForm()
     labels = dict(ApiKey.Scope.choices)
     found, works_in, now = (
@@ -41,7 +41,7 @@ def keys(request: HttpRequest, slug: str) -> HttpResponse:
         set(agent.teams.all()),
         timezone.now(),
     )
-    reached = teams_reached(found)
+    reached = teams_by_key(found)
     rows = [
         {
             "key": key,
@@ -56,19 +56,19 @@ def keys(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "agents/keys.html", context, status=422 if form.errors else 200)
 
 
-def revoke(request: HttpRequest, slug: str, key_id: UUID) -> HttpResponse:
+def agent_key_revoke(request: HttpRequest, slug: str, key_id: UUID) -> HttpResponse:
     """Asks whether a key shall be of no use any more, and revokes it."""
-    agent = _agent(request, slug)
+    agent = _find_agent(request, slug)
     key = get_object_or_404(ApiKey, pk=key_id, agent=agent)
     if request.method == "POST":
-        api_key_revoke(key=key, principal=asking(request))
+        api_key_revoke(key=key, principal=principal_of(request))
         messages.success(request, _("The key %(name)s is of no use any more.") % {"name": key.name or key.lookup})
         return redirect("agent_keys", slug=slug)
     return render(request, "agents/key_revoke.html", {"agent": agent, "key": key})
 
 
-def _agent(request: HttpRequest, slug: str) -> Agent:
-    principal = asking(request)
+def _find_agent(request: HttpRequest, slug: str) -> Agent:
+    principal = principal_of(request)
     agent = agent_for(principal, slug, Action.MANAGE)
     if not manages_all_teams(principal, agent):
         raise Forbidden(_(NOT_ALL_TEAMS))
@@ -81,7 +81,7 @@ PER_PAGE = 50
 @never_cache  # it may show a key
 def key_list(request: HttpRequest) -> HttpResponse:
     """Every key, newest first; makes admins' keys, each shown once."""
-    principal = asking(request)
+    principal = principal_of(request)
     require_admin(principal)
     form = AdminKeyForm(request.POST or None)
     made, secret = None, ""
@@ -92,7 +92,7 @@ def key_list(request: HttpRequest) -> HttpResponse:
     keys = filters.narrowed(ApiKey.objects.select_related("agent"), now).order_by("-created", "-id")
     page = Paginator(keys, PER_PAGE).get_page(request.GET.get("page"))
     found, labels = list(page.object_list), dict(ApiKey.Scope.choices)
-    reached = teams_reached(found)
+    reached = teams_by_key(found)
     rows = [
         {
             "key": key,
@@ -108,7 +108,7 @@ def key_list(request: HttpRequest) -> HttpResponse:
 
 def key_revoke(request: HttpRequest, key_id: UUID) -> HttpResponse:
     """Asks whether a key, of whomever, shall be of no use any more, and revokes it."""
-    principal = asking(request)
+    principal = principal_of(request)
     require_admin(principal)
     key = get_object_or_404(ApiKey.objects.select_related("agent"), pk=key_id)
     if request.method == "POST":
@@ -120,8 +120,8 @@ def key_revoke(request: HttpRequest, key_id: UUID) -> HttpResponse:
 
 def team_keys(request: HttpRequest, slug: str) -> HttpResponse:
     """The usable keys of the team's agents, with what each may do and whether it reaches the team."""
-    team = team_for(asking(request), slug, Action.MANAGE)
-    reaching, labels = keys_reaching(team), dict(ApiKey.Scope.choices)
+    team = team_for(principal_of(request), slug, Action.MANAGE)
+    reaching, labels = reaching_key_ids(team), dict(ApiKey.Scope.choices)
     rows = [
         {"key": key, "reaches": key.id in reaching, "scopes": [labels[scope] for scope in key.scopes]}
         for key in keys_in_team(team)
@@ -130,9 +130,9 @@ def team_keys(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
-def grant(request: HttpRequest, slug: str, key_id: UUID) -> HttpResponse:
+def team_key_grant(request: HttpRequest, slug: str, key_id: UUID) -> HttpResponse:
     """Let a key reach the team."""
-    principal = asking(request)
+    principal = principal_of(request)
     team = team_for(principal, slug, Action.MANAGE)
     key = key_in_team(team, key_id)
     key_grant(key=key, team=team, principal=principal)
@@ -141,9 +141,9 @@ def grant(request: HttpRequest, slug: str, key_id: UUID) -> HttpResponse:
 
 
 @require_POST
-def withdraw(request: HttpRequest, slug: str, key_id: UUID) -> HttpResponse:
+def team_key_withdraw(request: HttpRequest, slug: str, key_id: UUID) -> HttpResponse:
     """Let a key reach the team no longer."""
-    principal = asking(request)
+    principal = principal_of(request)
     team = team_for(principal, slug, Action.MANAGE)
     key = key_in_team(team, key_id)
     key_withdraw(key=key, team=team, principal=principal)

@@ -12,26 +12,26 @@ from django.utils.dates import WEEKDAYS, WEEKDAYS_ABBR
 
 from agents.access import agent_for
 from agents.forms import LogSearch
-from agents.log_calendar import Month, month, month_of
-from agents.log_search import highlighted, logs_found, passages_of
+from agents.log_calendar import CalendarMonth, load_month, parse_month
+from agents.log_search import find_passages, highlight, search_logs
 from agents.models import Agent, DailyLog
 from config.http.cpu_budget import TookTooLong
-from config.http.cursors import next_address, page_of
-from config.http.fields import date_of
-from teams.access import asking
+from config.http.cursors import next_page_url, page_of
+from config.http.fields import parse_date
+from teams.access import principal_of
 
-LINES, CHARACTERS = 3, 600
-PAGE = "14"
-SIGNS = re.compile(r"^\s*(#{1,6}|[-*+>])\s+")
+PREVIEW_LINES, PREVIEW_CHARACTERS = 3, 600
+PER_PAGE = "14"
+MARKDOWN_SIGNS = re.compile(r"^\s*(#{1,6}|[-*+>])\s+")
 
 
 def logs(request: HttpRequest, slug: str) -> HttpResponse:
     """The newest logs, those of a month, or those with some words; a date in the address leads to its day."""
-    agent = agent_for(asking(request), slug)
-    if date := date_of(request.GET.get("date", "")):
+    agent = agent_for(principal_of(request), slug)
+    if date := parse_date(request.GET.get("date", "")):
         return redirect("daily_log", slug=slug, date=date)
-    named = month_of(request.GET.get("month", ""))
-    shown = month(agent, named or agent.today(timezone.now()).replace(day=1))
+    named = parse_month(request.GET.get("month", ""))
+    shown = load_month(agent, named or agent.today(timezone.now()).replace(day=1))
     form = LogSearch(request.GET)
     words = form.cleaned_data["q"] if form.is_valid() else ""
     context = {
@@ -41,47 +41,47 @@ def logs(request: HttpRequest, slug: str) -> HttpResponse:
         "named": named,
         "form": form,
         "words": words,
-        **_listed(request, agent, shown if named else None, words),
+        **_list_context(request, agent, shown if named else None, words),
     }
     return render(request, "agents/log_list.html", context)
 
 
-def _listed(request: HttpRequest, agent: Agent, shown: Month | None, words: str) -> dict[str, Any]:
+def _list_context(request: HttpRequest, agent: Agent, shown: CalendarMonth | None, words: str) -> dict[str, Any]:
     if words:
-        return _with_words(request, agent, words)
-    rows: Any = _beginnings(agent)
+        return _search_context(request, agent, words)
+    rows: Any = _log_previews(agent)
     if shown:
         rows = rows.filter(date__range=(shown.first, shown.last))
-    found, cursor = page_of(rows, {"limit": PAGE, **request.GET.dict()}, keys=("date",))
+    found, cursor = page_of(rows, {"limit": PER_PAGE, **request.GET.dict()}, keys=("date",))
     for log in found:
         log.excerpt = _first_lines(log.beginning)
-    return {"logs": found, "next": next_address(request.path, request.GET.dict(), cursor)}
+    return {"logs": found, "next": next_page_url(request.path, request.GET.dict(), cursor)}
 
 
-def _with_words(request: HttpRequest, agent: Agent, words: str) -> dict[str, Any]:
+def _search_context(request: HttpRequest, agent: Agent, words: str) -> dict[str, Any]:
     """A page of the logs with the words; or why they cannot be searched for."""
     try:
-        found, cursor = page_of(logs_found(agent, words), {**request.GET.dict(), "limit": PAGE}, keys=("date",))
-        passages = passages_of(found, words)
+        found, cursor = page_of(search_logs(agent, words), {**request.GET.dict(), "limit": PER_PAGE}, keys=("date",))
+        passages = find_passages(found, words)
     except TookTooLong as late:
         return {"logs": [], "late": late.detail}
     for log in found:
-        log.excerpt = highlighted("\n".join(_lines(passages.get(log.id, ""))))
-    return {"logs": found, "next": next_address(request.path, request.GET.dict(), cursor)}
+        log.excerpt = highlight("\n".join(_preview_lines(passages.get(log.id, ""))))
+    return {"logs": found, "next": next_page_url(request.path, request.GET.dict(), cursor)}
 
 
-def _beginnings(agent: Agent) -> QuerySet[Any]:
+def _log_previews(agent: Agent) -> QuerySet[Any]:
     """All logs in which something stands, with no more than a list shows of it."""
     logs = DailyLog.objects.filter(agent=agent).exclude(content="")
-    beginning: QuerySet[Any] = logs.annotate(beginning=Left("content", 2 * CHARACTERS)).defer("content")
+    beginning: QuerySet[Any] = logs.annotate(beginning=Left("content", 2 * PREVIEW_CHARACTERS)).defer("content")
     return beginning
 
 
 def _first_lines(beginning: str) -> str:
-    return "\n".join(_lines(beginning)[:LINES])[:CHARACTERS]
+    return "\n".join(_preview_lines(beginning)[:PREVIEW_LINES])[:PREVIEW_CHARACTERS]
 
 
-def _lines(text: str) -> list[str]:
+def _preview_lines(text: str) -> list[str]:
     """The lines in which something is said, without the signs of headings, lists and quotes before them."""
-    plain = (SIGNS.sub("", line).strip() for line in text.splitlines())
+    plain = (MARKDOWN_SIGNS.sub("", line).strip() for line in text.splitlines())
     return [line for line in plain if line]

@@ -10,35 +10,35 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from agents.access import agent_for, may
+from agents.access import agent_for, is_permitted
 from agents.guidance import DAILY_LOG
-from agents.log_calendar import days_beside, week
+from agents.log_calendar import adjacent_days, load_week
 from agents.models import Agent, DailyLog
 from agents.services import daily_log_create
 from config.http.errors import NotFound
 from config.http.etags import PreconditionFailed
-from teams.access import asking
+from teams.access import principal_of
 from teams.principal import Action
-from teams.text_diff.markdown import rendered
+from teams.text_diff.markdown import render_markdown
 from teams.versioned_text import views as document_history
 from teams.versioned_text import views as versioned_text_views
 from teams.versioned_text.editor import views as editor_views
-from teams.versioned_text.presentation import Crumb, Document, Save, saving
+from teams.versioned_text.presentation import Crumb, SaveText, TextPage, save_as_person
 from teams.versioned_text.versioned_file import StaleVersion, file_save
 
 
 def read(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
     """What the day's log says."""
-    agent = agent_for(asking(request), slug)
-    found = _document(agent, date, may_edit=may(asking(request), agent, Action.WRITE))
+    agent = agent_for(principal_of(request), slug)
+    found = _document(agent, date, may_edit=is_permitted(principal_of(request), agent, Action.WRITE))
     today = agent.today(timezone.now())
-    before, after = days_beside(date, today)
+    before, after = adjacent_days(date, today)
     context = {
         "document": found,
         "agent": agent,
         "date": date,
-        "html": rendered(found.file.content),
-        "week": week(agent, date),
+        "html": render_markdown(found.file.content),
+        "week": load_week(agent, date),
         "before": before,
         "after": after,
         "is_today": date == today,
@@ -48,7 +48,7 @@ def read(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
 
 def edit(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
     """The editor of the day's log; publishing the first text makes it."""
-    agent = agent_for(asking(request), slug, Action.WRITE)
+    agent = agent_for(principal_of(request), slug, Action.WRITE)
     found = _document(agent, date, may_edit=True)
     return editor_views.edit(request, found, _publisher(request, agent, found))
 
@@ -72,37 +72,37 @@ def compare(request: HttpRequest, slug: str, date: datetime.date) -> HttpRespons
 def restore(request: HttpRequest, slug: str, date: datetime.date, number: int) -> HttpResponse:
     """Bring back an old version of the day's log."""
     found = _existing(request, slug, date, Action.WRITE)
-    return versioned_text_views.restore(request, found, number, saving(request, file_save, found.file))
+    return versioned_text_views.restore(request, found, number, save_as_person(request, file_save, found.file))
 
 
-def _publisher(request: HttpRequest, agent: Agent, found: Document) -> Save:
+def _publisher(request: HttpRequest, agent: Agent, found: TextPage) -> SaveText:
     if found.exists:
-        return saving(request, file_save, found.file)
+        return save_as_person(request, file_save, found.file)
 
     def create(content: str, expected: int, note: str) -> DailyLog:
         date = found.file.date  # type: ignore[attr-defined]
         try:
-            return daily_log_create(agent=agent, date=date, content=content, principal=asking(request), note=note)
+            return daily_log_create(agent=agent, date=date, content=content, principal=principal_of(request), note=note)
         except PreconditionFailed:  # an agent or a colleague began the day's log meanwhile
             raise StaleVersion(DailyLog.objects.get(agent=agent, date=date), expected) from None
 
     return create
 
 
-def _existing(request: HttpRequest, slug: str, date: datetime.date, action: Action) -> Document:
-    principal = asking(request)
+def _existing(request: HttpRequest, slug: str, date: datetime.date, action: Action) -> TextPage:
+    principal = principal_of(request)
     agent = agent_for(principal, slug, action)
-    found = _document(agent, date, may_edit=may(principal, agent, Action.WRITE))
+    found = _document(agent, date, may_edit=is_permitted(principal, agent, Action.WRITE))
     if not found.exists:
         raise NotFound(_("The log of this day"))
     return found
 
 
-def _document(agent: Agent, date: datetime.date, *, may_edit: bool) -> Document:
+def _document(agent: Agent, date: datetime.date, *, may_edit: bool) -> TextPage:
     address = reverse("daily_log", args=[agent.slug, date])
     log = DailyLog.objects.filter(agent=agent, date=date).first()
     day = date_format(date, "l, j F Y")
-    return Document(
+    return TextPage(
         file=log or DailyLog(agent=agent, date=date, version=0),
         guidance=DAILY_LOG,
         key="RECENT_ACTIVITY",

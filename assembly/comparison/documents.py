@@ -14,7 +14,7 @@ from assembly.contexts.documents import fate_document
 from assembly.engine.diff import Change, SectionChange
 from assembly.engine.reasons import sentence
 from assembly.engine.types import SectionResult
-from teams.text_diff.difference import difference
+from teams.text_diff.difference import diff_texts
 from teams.versioned_text.serializers import hunk_document
 
 
@@ -51,7 +51,7 @@ def beside_document(beside: Beside, *, with_content: bool) -> dict[str, Any]:
     """What is different in texts, fates and settings; both texts whole where they are asked for."""
     comparison = beside.comparison
     labels = labels_of(beside)
-    texts = difference(beside.before.content, beside.after.content)
+    texts = diff_texts(beside.before.content, beside.after.content)
     return {
         "summary": count_sentence(beside),
         "same": beside.is_same,

@@ -25,7 +25,7 @@ from assembly.engine.types import Candidate
 from assembly.records.item_titles import reason, title_of
 from assembly.records.warnings import label_of
 from teams.models import Team
-from teams.text_diff.comparison import compared
+from teams.text_diff.comparison import compare_texts
 
 WIDTH = 1000  # of a bar, in the units of its SVG
 
@@ -106,7 +106,7 @@ def beside_page(
             message for code, message in side_warnings(beside.after) if code not in beside.before.warnings
         ],
         "troubles": _troubles(beside),
-        "difference": compared(beside.before.content, beside.after.content, source=True),
+        "difference": compare_texts(beside.before.content, beside.after.content, source=True),
     }
 
 

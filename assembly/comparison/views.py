@@ -19,14 +19,14 @@ from assembly.comparison.presentation import beside_page, cause_addresses, deed_
 from assembly.comparison.rerun import again_today, two, whom_of
 from assembly.models import Assembly, AssemblyQuerySet
 from config.http.errors import NotFound
-from teams.access import asking
+from teams.access import principal_of
 from teams.models import Team
 from teams.principal import Principal
 
 
 def again(request: HttpRequest, id_: UUID) -> HttpResponse:
     """The context then and today. Nothing is recorded."""
-    assembly = assembly_for(asking(request), id_)
+    assembly = assembly_for(principal_of(request), id_)
     found = again_today(assembly)
     causes = [mine for _change, mine in found.changes]
     whom = whom_of(assembly)
@@ -48,7 +48,7 @@ LISTED = ("id", "created", "agent_name", "team_name", "topic", "tokens", "budget
 
 def compare(request: HttpRequest) -> HttpResponse:
     """Both contexts; where one of them is not named yet, which others there are."""
-    principal = asking(request)
+    principal = principal_of(request)
     before, after = (_named(principal, request.GET.get(name, "")) for name in ("before", "after"))
     faults = [found for found in (before, after) if isinstance(found, str)]
     if isinstance(before, Assembly) and isinstance(after, Assembly):

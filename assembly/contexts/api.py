@@ -36,7 +36,7 @@ from assembly.pipeline.prepare import tokenizer_named
 from assembly.pipeline.services import assemble
 from assembly.pipeline.summaries.extractive import compress
 from assembly.records.reader import content_of, recorded, replay
-from config.http.cursors import cursor_at, limit_of, next_address, stretch_of
+from config.http.cursors import encode_cursor, limit_of, next_page_url, page_of_sequence
 from config.http.errors import Conflict, NotFound
 from config.http.idempotency import idempotent
 from config.http.openapi import LOCATION, PAGE
@@ -73,7 +73,7 @@ class AssemblyList(ApiView):
         sight = Sight(self.principal)
         wanted, limit = wanted_or_refused(query, sight), limit_of(query.get("limit", ""))
         page = found(sight=sight, wanted=wanted, after=after_of(query.get("cursor", "")), limit=limit)
-        following = next_address(request.path, query, cursor_at(page.next)) if page.next else None
+        following = next_page_url(request.path, query, encode_cursor(page.next)) if page.next else None
         return Response({"results": summary_documents(page.contexts), "next": following})
 
     @extend_schema(
@@ -113,9 +113,9 @@ class AssemblyDecisions(ApiView):
         query = self.query("cursor", "limit")
         told = recorded(assembly_for(self.principal, id_))
         sections = {section.key: section for section in told.inputs.profile.sections}
-        found, cursor = stretch_of([*enumerate(told.decisions)], query)
+        found, cursor = page_of_sequence([*enumerate(told.decisions)], query)
         documents = [decision_document(one, place, sections[one.section]) for place, one in found]
-        return Response({"results": documents, "next": next_address(request.path, query, cursor)})
+        return Response({"results": documents, "next": next_page_url(request.path, query, cursor)})
 
 
 class AssemblyReplay(ApiView):

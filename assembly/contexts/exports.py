@@ -37,9 +37,9 @@ from assembly.contexts.search.search import Found, found, matching_count
 from assembly.contexts.search.sql import Place, after_of
 from assembly.contexts.search.visible_owners import Sight
 from assembly.models import Assembly, ContextFile, ContextFilePart
-from config.http.cursors import cursor_at
+from config.http.cursors import encode_cursor
 from config.http.errors import DossierError, NotFound
-from memories.archive.zip_file import IN_MEMORY_BYTES, attached
+from memories.archive.zip_file import IN_MEMORY_BYTES, file_response
 from memories.jobs.services import Advance, job_create, job_kind
 from memories.models import Job
 from teams.principal import Principal
@@ -166,7 +166,7 @@ def file_sent(file: ContextFile) -> HttpResponseBase:
         written.write(text.encode())
     written.seek(0)
     name = f"contexts-{file.created:%Y-%m-%d-%H%M}.{file.format}"
-    return attached(written, name, FORMATS[file.format].content_type)
+    return file_response(written, name, FORMATS[file.format].content_type)
 
 
 def _whole(parts: Iterable[str], kind: str) -> Iterable[str]:
@@ -273,6 +273,6 @@ def _prepare(file: ContextFile, sight: Sight, job: Job, advance: Advance) -> Non
 
 def _part(file: ContextFile, number: int, page: Found) -> ContextFilePart:
     content = FORMATS[file.format].write([row_of(context) for context in page.contexts]).encode()
-    place = cursor_at(page.next) if page.next else ""
+    place = encode_cursor(page.next) if page.next else ""
     rows = len(page.contexts)
     return ContextFilePart.objects.create(file=file, number=number, content=content, rows=rows, place=place)

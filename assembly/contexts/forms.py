@@ -25,7 +25,7 @@ from assembly.engine.codes import DECISION_CODES, Code
 from assembly.engine.reasons import warning_label
 from assembly.profiles.catalogue import profiles_all
 from assembly.records.reader import Recorded
-from teams.forms import storable
+from teams.forms import validate_storable
 from teams.models import User
 
 MAX_FILTER_CHARACTERS = 200
@@ -42,7 +42,11 @@ class ItemFilterForm(forms.Form):
     section = forms.ChoiceField(label=_("Section"), required=False)
     code = forms.ChoiceField(label=_("Outcome"), required=False)
     q = forms.CharField(
-        label=_("Words in it"), required=False, max_length=MAX_FILTER_CHARACTERS, validators=[storable], strip=True
+        label=_("Words in it"),
+        required=False,
+        max_length=MAX_FILTER_CHARACTERS,
+        validators=[validate_storable],
+        strip=True,
     )
 
     def __init__(self, *args: Any, told: Recorded, codes: dict[str, str], **kwargs: Any) -> None:
@@ -114,7 +118,9 @@ class ContextFilterForm(forms.Form):
     The fields only show: what their texts mean is read by `assembly.finding`, as for the API.
     """
 
-    q = forms.CharField(label=_("Search"), required=False, validators=[storable], widget=forms.TextInput(SEARCH))
+    q = forms.CharField(
+        label=_("Search"), required=False, validators=[validate_storable], widget=forms.TextInput(SEARCH)
+    )
     agent = forms.CharField(label=_("Agent"), required=False, widget=Choices)
     team = forms.CharField(label=_("Team"), required=False, widget=Choices)
     when = forms.ChoiceField(
@@ -153,10 +159,13 @@ class ContextFilterForm(forms.Form):
     since = forms.CharField(label=_("From"), required=False, widget=forms.DateInput({"type": "date"}))
     until = forms.CharField(label=_("To"), required=False, widget=forms.DateInput({"type": "date"}))
     contains = forms.CharField(
-        label=_("It was told"), required=False, validators=[storable], widget=forms.TextInput(THING)
+        label=_("It was told"), required=False, validators=[validate_storable], widget=forms.TextInput(THING)
     )
     omits = forms.CharField(
-        label=_("It was not told, though there"), required=False, validators=[storable], widget=forms.TextInput(THING)
+        label=_("It was not told, though there"),
+        required=False,
+        validators=[validate_storable],
+        widget=forms.TextInput(THING),
     )
 
     def __init__(self, *args: Any, sight: Sight, **kwargs: Any) -> None:

@@ -10,7 +10,7 @@ from django.urls import reverse
 from agents.models import Agent
 from assembly.engine.types import Candidate
 from assembly.models import Assembly
-from teams.access import asking
+from teams.access import principal_of
 from teams.models import Team
 
 PAGES = {
@@ -63,7 +63,7 @@ def address_pattern(page: str, *arguments: object) -> str:
 
 def whereabouts(request: HttpRequest, assembly: Assembly) -> Whereabouts:
     """Of the agent and the team, as far as who asks may see them."""
-    principal = asking(request)
+    principal = principal_of(request)
     agent = Agent.objects.visible_to(principal).filter(id=assembly.agent_id).values_list("slug", flat=True).first()
     teams = Team.objects.visible_to(principal).values_list("slug", flat=True)
     team = teams.filter(id=assembly.team_id).first() if assembly.team_id else None

@@ -37,9 +37,9 @@ from assembly.contexts.search.sql import after_of
 from assembly.contexts.search.things import Group, things_called
 from assembly.contexts.search.visible_owners import Sight
 from assembly.models import ContextFile
-from config.http.cursors import cursor_at, limit_of, next_address
+from config.http.cursors import encode_cursor, limit_of, next_page_url
 from memories.jobs.services import UNFINISHED
-from teams.access import asking
+from teams.access import principal_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def _group(group: Group, path: str, kept: Mapping[str, str], name: str) -> Choic
 
 def contexts(request: HttpRequest) -> HttpResponse:
     """The contexts that the person may read, newest first; filters are in the address."""
-    sight = Sight(asking(request))
+    sight = Sight(principal_of(request))
     form = ContextFilterForm(request.GET, sight=sight)
     asked = {name: value for name, value in request.GET.dict().items() if value}
     page, choosing, too_broad = _list_page(request, form, asked)
@@ -102,7 +102,7 @@ def contexts(request: HttpRequest) -> HttpResponse:
         "too_broad": too_broad,
         "filtered": bool(narrowed),
         "is_first": "cursor" not in asked,
-        "next": next_address(request.path, asked, cursor_at(page.next)) if page.next else None,
+        "next": next_page_url(request.path, asked, encode_cursor(page.next)) if page.next else None,
         "narrowed": narrowed,
     }
     response = render(request, "assembly/context_list.html", context)
@@ -128,7 +128,7 @@ def _list_page(
 @require_http_methods(["GET", "HEAD", "POST"])
 def context_list_download(request: HttpRequest) -> HttpResponseBase:
     """What is in the file that the filters of the address select; sent, the file itself or the page of its making."""
-    sight = Sight(asking(request))
+    sight = Sight(principal_of(request))
     form = ContextFilterForm(request.GET, sight=sight)
     kind = request.POST.get("format", "")
     if request.method == "POST" and form.is_valid() and kind in FORMATS:
@@ -158,7 +158,7 @@ def _made(sight: Sight, parameters: dict[str, str], kind: str) -> HttpResponseBa
 
 def context_file(request: HttpRequest, id_: UUID) -> HttpResponse:
     """How far it is, or the way to it; htmx asks again while it is being prepared."""
-    return _download_page(request, context_file_for(asking(request), id_))
+    return _download_page(request, context_file_for(principal_of(request), id_))
 
 
 def _download_page(request: HttpRequest, file: ContextFile, *, refusal: str = "") -> HttpResponse:
@@ -174,7 +174,7 @@ def _download_page(request: HttpRequest, file: ContextFile, *, refusal: str = ""
 
 def context_file_download(request: HttpRequest, id_: UUID) -> HttpResponseBase:
     """The file, once it is finished, for somebody who still sees what is in it."""
-    principal = asking(request)
+    principal = principal_of(request)
     file = context_file_for(principal, id_)
     if file.finished_at is None:
         return redirect("context_file", id_=file.id)

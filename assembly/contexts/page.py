@@ -19,7 +19,7 @@ from assembly.contexts.links import Whereabouts, whereabouts
 from assembly.models import Assembly
 from assembly.records.item_titles import short_title
 from assembly.records.reader import RecordDamaged, Recorded, content_of, recorded
-from teams.access import asking
+from teams.access import principal_of
 from teams.principal import Principal
 
 IN_SHOWN, OUT_SHOWN = 20, 8
@@ -153,7 +153,7 @@ class ContextPage:
 
 def page_of_context(request: HttpRequest, id_: UUID) -> ContextPage:
     """The context, read once, if who asks may see its agent and its team. Raises NotFound and RecordDamaged."""
-    told = told_for(asking(request), id_)
+    told = told_for(principal_of(request), id_)
     return ContextPage(told, whereabouts(request, told.assembly))
 
 

@@ -37,7 +37,7 @@ from assembly.records.reader import replay as replay_of
 from assembly.records.retention_policies import may_flag
 from config.http.errors import Invalid, NotFound
 from config.http.serializers import OPTIONS
-from teams.access import asking
+from teams.access import principal_of
 
 PAGE = 50  # items
 MOST_DIGITS = 9
@@ -173,14 +173,14 @@ def context(request: HttpRequest, id_: UUID) -> HttpResponse:
         "left_out_count": len(out),
         "left_out_next": following(page, "out", OUT_SHOWN, len(out)),
         "empty": [page.items.title(position) for position in empty(told)],
-        "rules": fired_rules(asking(request), assembly),
+        "rules": fired_rules(principal_of(request), assembly),
         "sources": source_rows(assembly),
         "longest_ms": longest_of(assembly),
         "warnings": items.warnings(assembly),
         "stretch": shown,
         "pieces": page.linked(shown) if shown else None,
         "flag": AssemblyFlag.objects.filter(assembly=assembly).first(),
-        "may_flag": may_flag(asking(request), assembly),
+        "may_flag": may_flag(principal_of(request), assembly),
     }
     return render(request, "assembly/context.html", facts)
 
@@ -188,7 +188,7 @@ def context(request: HttpRequest, id_: UUID) -> HttpResponse:
 @require_POST
 def replay(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Assemble again from the record alone, and say whether the bytes are the same."""
-    told = told_for(asking(request), id_)
+    told = told_for(principal_of(request), id_)
     result = replay_of(told)
     if request.headers.get("HX-Request"):
         return render(request, "assembly/_replay.html", {"result": result})
@@ -202,7 +202,7 @@ def replay(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 def download(request: HttpRequest, id_: UUID) -> HttpResponse:
     """The exact text as a file."""
-    told = told_for(asking(request), id_)
+    told = told_for(principal_of(request), id_)
     name = f"{told.assembly.agent_slug}-{told.assembly.created:%Y-%m-%d-%H%M%S}.md"
     return HttpResponse(
         content_of(told).encode(),
@@ -242,7 +242,7 @@ SHOWN = 60_000  # characters of the document that its page shows
 
 def record(request: HttpRequest, id_: UUID) -> HttpResponse:
     """The document, indented; of a long one the beginning."""
-    told = told_for(asking(request), id_)
+    told = told_for(principal_of(request), id_)
     text = pretty(document_of(told))
     facts = {
         "assembly": told.assembly,
@@ -256,7 +256,7 @@ def record(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 def record_file(request: HttpRequest, id_: UUID) -> HttpResponse:
     """The whole document as a file."""
-    told = told_for(asking(request), id_)
+    told = told_for(principal_of(request), id_)
     name = f"{told.assembly.agent_slug}-{told.assembly.created:%Y-%m-%d-%H%M%S}.json"
     return HttpResponse(
         pretty(document_of(told)).encode(),

@@ -17,8 +17,8 @@ from assembly.pipeline.services import assemble
 from assembly.profiles.catalogue import profiles_all
 from assembly.profiles.shipped import CONVERSATION
 from config.http.errors import Invalid
-from teams.access import asking
-from teams.forms import storable
+from teams.access import principal_of
+from teams.forms import validate_storable
 from teams.models import Team
 from teams.principal import Principal
 
@@ -37,7 +37,7 @@ class WishesForm(forms.Form):
         help_text=_("What the conversation is about. Memories near to it come first; without one, the newest."),
         max_length=MAX_TOPIC_CHARACTERS,
         required=False,
-        validators=[storable],
+        validators=[validate_storable],
         widget=forms.Textarea(attrs={"rows": 2}),
     )
     max_tokens = forms.IntegerField(
@@ -96,7 +96,7 @@ class PreviewForm(WishesForm):
 
 def preview(request: HttpRequest) -> HttpResponse:
     """Asks for agent, team, topic and budget; assembles the context and goes to its page."""
-    principal = asking(request)
+    principal = principal_of(request)
     if request.method != "POST":
         chosen = request.GET.get("agent", "")
         # With an agent chosen, its teams alone are offered; htmx asks for this as the choice changes.

@@ -11,9 +11,9 @@ from rest_framework.response import Response
 from assembly.engine.codes import DECISION_CODES
 from assembly.models import Assembly
 from assembly.records.usage import Use, uses_of
-from config.http.cursors import next_address, page_of
+from config.http.cursors import next_page_url, page_of
 from config.http.openapi import PAGE
-from memories.api.memories import Find, memory_for
+from memories.api.memories import FindOwner, memory_for
 from teams.access import team_for
 from teams.api.view import ApiView
 from teams.principal import Action
@@ -38,7 +38,7 @@ class UsesSerializer(serializers.Serializer[Any]):
 
 
 class MemoryUses(ApiView):
-    find: Find = staticmethod(team_for)
+    find: FindOwner = staticmethod(team_for)
 
     @extend_schema(parameters=PAGE, responses=UsesSerializer)
     def get(self, request: Request, slug: str, id_: UUID) -> Response:
@@ -49,7 +49,7 @@ class MemoryUses(ApiView):
         found, cursor = page_of(uses.contexts, query)
         decided = uses.in_each(found)
         documents = [use_document(context, decided[context.id]) for context in found]
-        following = next_address(request.path, query, cursor)
+        following = next_page_url(request.path, query, cursor)
         return Response({"told": uses.told, "left_out": uses.left_out, "results": documents, "next": following})
 
 

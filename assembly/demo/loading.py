@@ -34,9 +34,9 @@ from assembly.sources.base import Turn
 from config.http.errors import Conflict
 from memories.embeddings.indexing import document_split
 from memories.imports.base import Advance, memories_store
-from memories.imports.record_folder import Records, records_read
+from memories.imports.record_folder import RecordFolder, load_records
 from memories.imports.record_import import records_import
-from memories.imports.workspace import Workspace, files_store, logs_store, workspace_read
+from memories.imports.workspace import Workspace, load_workspace, store_files, store_logs
 from memories.models import Document
 from memories.services import MemoryFacts, memories_of, memory_update
 from memories.services.document import document_update
@@ -73,7 +73,7 @@ def _in_words(date: datetime.date) -> str:
     return f"{date.day} {date:%B}"
 
 
-def records_of(folder: Path, now: datetime.datetime) -> Records:
+def records_of(folder: Path, now: datetime.datetime) -> RecordFolder:
     """What the folder holds, dated. `now` is in the agent's time zone. Raises ImportRefused."""
     with TemporaryDirectory() as name:
         dated = Path(name)
@@ -83,7 +83,7 @@ def records_of(folder: Path, now: datetime.datetime) -> Records:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 text = days_dated(path.read_text(encoding="utf-8"), now.date())
                 target.write_text(moments_dated(text, now), encoding="utf-8")
-        return records_read(dated)
+        return load_records(dated)
 
 
 def agent_records_load(*, agent: Agent, folder: Path, is_open: Collection[str], now: datetime.datetime) -> None:
@@ -115,7 +115,7 @@ def workspace_of(folder: Path, today: datetime.date) -> Workspace:
         for path in [*folder.glob("*.md"), *folder.glob("memory/*.md")]:
             target = dated / path.relative_to(folder).with_stem(_dated_name(path.stem, today))
             target.write_text(days_dated(path.read_text(encoding="utf-8"), today), encoding="utf-8")
-        return workspace_read(dated)
+        return load_workspace(dated)
 
 
 def aged(memories: tuple[MemoryFacts, ...], now: datetime.datetime) -> list[MemoryFacts]:
@@ -198,7 +198,7 @@ def _team(entry: Entry, people: Mapping[str, User], now: datetime.datetime) -> T
     for earlier in ("earlier", ""):
         if author := _author(entry, earlier, people):
             texts = workspace_of(folder / earlier, now.date()).team_files
-            files_store(TeamFile.objects.filter(team=team), texts, author, _uncounted, _notes(entry, earlier))
+            store_files(TeamFile.objects.filter(team=team), texts, author, _uncounted, _notes(entry, earlier))
     facts = aged(workspace_of(folder, now.date()).lines.memories, now)
     memories_store(owner=team, facts=facts, principal=SYSTEM, advance=_uncounted)
     return team
@@ -211,9 +211,9 @@ def _agent(entry: Entry, people: Mapping[str, User], teams: Mapping[str, Team], 
     for earlier in ("earlier", ""):
         if author := _author(entry, earlier, people):
             texts = workspace_of(folder / earlier, today).agent_files
-            files_store(AgentFile.objects.filter(agent=agent), texts, author, _uncounted, _notes(entry, earlier))
+            store_files(AgentFile.objects.filter(agent=agent), texts, author, _uncounted, _notes(entry, earlier))
     workspace = workspace_of(folder, today)
-    logs_store(agent, workspace.logs, SYSTEM, _uncounted)
+    store_logs(agent, workspace.logs, SYSTEM, _uncounted)
     memories_store(owner=agent, facts=aged(workspace.lines.memories, now), principal=SYSTEM, advance=_uncounted)
     agent_records_load(agent=agent, folder=folder / "records", is_open=entry.get("open", []), now=now)
     return agent

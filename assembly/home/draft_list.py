@@ -24,7 +24,7 @@ from django.views.decorators.http import require_http_methods
 
 from agents.models import Agent, AgentFile, DailyLog
 from config.http.errors import NotFound
-from teams.access import asking
+from teams.access import principal_of
 from teams.models import Team, TeamFile
 from teams.principal import Principal
 from teams.versioned_text.drafts import Draft, draft_discard, drafts_of
@@ -149,14 +149,14 @@ def _log(agent: Agent, day: datetime.date, versions: Mapping[tuple[UUID, datetim
 
 def draft_list(request: HttpRequest) -> HttpResponse:
     """All drafts of the person."""
-    principal = asking(request)
+    principal = principal_of(request)
     return render(request, "pages/draft_list.html", {"drafts": kept_drafts(principal)})
 
 
 def draft_page(request: HttpRequest, id_: UUID) -> HttpResponse:
     """One draft as it was written, also where its text is gone or may not be edited any more."""
     draft = _own(request, id_)
-    place = places_of(asking(request), [draft.about]).get(draft.about)
+    place = places_of(principal_of(request), [draft.about]).get(draft.about)
     return render(request, "pages/draft.html", {"draft": draft, "place": place})
 
 
@@ -195,7 +195,7 @@ def draft_forget(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 def _own(request: HttpRequest, id_: UUID) -> Draft:
     """The person's draft; 404 for one of a text that they may not read any more."""
-    principal = asking(request)
+    principal = principal_of(request)
     draft = get_object_or_404(Draft, pk=id_, person_id=principal.id)
     if unreadable_texts(principal, [draft.about]):
         raise NotFound("This draft")

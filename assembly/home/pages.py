@@ -18,9 +18,9 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from agents.access import agent_for
-from agents.access import may as may_agent
+from agents.access import is_permitted as may_agent
 from agents.guidance import AGENT_FILES
-from agents.log_calendar import Day, days_of
+from agents.log_calendar import CalendarDay, load_days
 from agents.models import Agent
 from agents.services import agent_files_ensure
 from assembly.home.draft_list import kept_drafts
@@ -28,15 +28,15 @@ from assembly.home.file_cards import file_cards, files_over_room
 from assembly.home.recent_changes import changes_lately
 from assembly.models import Alert, Assembly
 from assembly.records.usage import uses_of
-from config.http.cursors import next_address, page_of
+from config.http.cursors import next_page_url, page_of
 from memories.access import memory_for
 from memories.embeddings.active_model import SLOTS
 from memories.models import Memory, MemoryVersion
-from memories.search.item_counts import kept_counts
-from memories.services import memories_of, merging_into, owner_of
+from memories.search.item_counts import item_counts
+from memories.services import last_merge, memories_of, owner_of
 from memories.views.agent_item import owner_frame
-from teams.access import asking, team_for
-from teams.access import may as may_team
+from teams.access import is_permitted as may_team
+from teams.access import principal_of, team_for
 from teams.guidance import TEAM_FILES
 from teams.models import Membership, Team
 from teams.principal import Action, Principal
@@ -46,7 +46,7 @@ DRAFTS, FULL_FILES, HOME_CONTEXTS, OWNED = 5, 5, 5, 12
 
 def home(request: HttpRequest) -> HttpResponse:
     """What the person comes back to."""
-    principal = asking(request)
+    principal = principal_of(request)
     contexts = Assembly.objects.visible_to(principal).filter(~Q(warnings=[]) | Q(truncated=True))
     drafts = kept_drafts(principal)
     context = {
@@ -76,7 +76,7 @@ DAYS, AGENT_MEMORIES, AGENT_CONTEXTS = 14, 6, 6
 
 def agent_page(request: HttpRequest, slug: str) -> HttpResponse:
     """An agent, and what it would be told."""
-    principal = asking(request)
+    principal = principal_of(request)
     agent = agent_for(principal, slug)
     agent_files_ensure(agent)
     contexts = Assembly.objects.visible_to(principal).filter(agent_id=agent.id)
@@ -87,7 +87,7 @@ def agent_page(request: HttpRequest, slug: str) -> HttpResponse:
         "cards": file_cards(principal, agent.files.all(), AGENT_FILES, "agent_file", agent.slug),
         "teams": Team.objects.visible_to(principal).filter(agent_links__agent=agent).order_by("name"),
         "days": _days(agent),
-        "kept": kept_counts(agent),
+        "kept": item_counts(agent),
         "memories": memories_of(agent)
         .defer(*SLOTS)
         .annotate(at=Coalesce("occurred_at", "created"))
@@ -97,10 +97,10 @@ def agent_page(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "pages/agent.html", context)
 
 
-def _days(agent: Agent) -> list[Day]:
+def _days(agent: Agent) -> list[CalendarDay]:
     """The last days up to today, where the agent works; oldest first."""
     today = agent.today(timezone.now())
-    return days_of(agent, today - datetime.timedelta(days=DAYS - 1), today)
+    return load_days(agent, today - datetime.timedelta(days=DAYS - 1), today)
 
 
 TEAM_MEMORIES, TEAM_CONTEXTS = 6, 6
@@ -108,7 +108,7 @@ TEAM_MEMORIES, TEAM_CONTEXTS = 6, 6
 
 def team_page(request: HttpRequest, slug: str) -> HttpResponse:
     """A team, and what its agents are told."""
-    principal = asking(request)
+    principal = principal_of(request)
     team = team_for(principal, slug)
     contexts = Assembly.objects.visible_to(principal).filter(team_id=team.id)
     context = {
@@ -132,7 +132,7 @@ VERSIONS, PREDECESSORS, USES = 6, 20, "20"
 
 def memory_page(request: HttpRequest, id_: UUID) -> HttpResponse:
     """One memory, whole."""
-    principal = asking(request)
+    principal = principal_of(request)
     memory = memory_for(principal, id_)
     uses = uses_of(memory, principal)
     found, cursor = page_of(uses.contexts, {"limit": USES, **request.GET.dict()})
@@ -142,11 +142,11 @@ def memory_page(request: HttpRequest, id_: UUID) -> HttpResponse:
         "memory": memory,
         "successor": Memory.objects.filter(supersedes=memory).defer(*SLOTS, "search").first(),
         "predecessors": memory.supersedes.defer(*SLOTS, "search").order_by("id")[:PREDECESSORS],
-        "merging": merging_into(memory),
+        "merging": last_merge(memory),
         "versions": list(MemoryVersion.objects.filter(file=memory)[:VERSIONS]),
         "more_versions": memory.version > VERSIONS,
         "uses": uses,
         "contexts": [(context, decided[context.id]) for context in found],
-        "next": next_address(request.path, request.GET.dict(), cursor),
+        "next": next_page_url(request.path, request.GET.dict(), cursor),
     }
     return render(request, "memories/memory.html", context)

@@ -35,7 +35,7 @@ from assembly.sources.external.questions import askings
 from assembly.sources.time_budget import TimeBudget
 from config.db.statements import Rows, Statement
 from config.http.cpu_budget import TooCostly
-from memories.embeddings.base import waiting_at_most
+from memories.embeddings.base import embedder_deadline
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ def gather(profile: Profile, situation: Situation, time: TimeBudget, *, unproved
     Where a rule always includes something, there are candidates for one more section: see `with_room`. Raises
     OperationalError where not even the rules can be read: they may forbid what the sources would return.
     """
-    with waiting_at_most(time.left_for_sources):
+    with embedder_deadline(time.left_for_sources):
         return _Gathering(profile, situation, time, unproved).done()
 
 

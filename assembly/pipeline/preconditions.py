@@ -6,7 +6,7 @@ from uuid import UUID
 from agents.models import Agent, AgentFile
 from assembly.records.change_counters import counts, owners_named
 from config.db.migration_helpers import ORGANISATION
-from config.db.statements import Rows, Statement, read_together
+from config.db.statements import Rows, Statement, run_together
 from teams.models import Team
 
 OPENING = """
@@ -49,4 +49,4 @@ def opening_read(rows: Rows) -> Opening:
 
 def opening(agent: Agent, team: Team | None) -> Opening:
     """As of now."""
-    return opening_read(*read_together([opening_statement(agent, team)]))
+    return opening_read(*run_together([opening_statement(agent, team)]))

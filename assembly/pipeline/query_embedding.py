@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from assembly.engine.codes import SourceCode
 from assembly.sources.base import EMBEDDER, SourceReport
 from assembly.sources.time_budget import TimeBudget
-from memories.embeddings.base import EmbedderFailed, EmbedderLate, waiting_at_most
-from memories.embeddings.vectors import Direction, direction_of
+from memories.embeddings.base import EmbedderFailed, EmbedderTimeout, embedder_deadline
+from memories.embeddings.vectors import QueryVector, embed_query
 
 logger = logging.getLogger(__name__)
 
@@ -17,7 +17,7 @@ class Meaning:
     """The direction of a topic; None without one. With a report where the embedder was of no use."""
 
     topic: str
-    direction: Direction | None = None
+    direction: QueryVector | None = None
     report: SourceReport | None = None
 
 
@@ -28,11 +28,11 @@ def meaning_of(topic: str, time: TimeBudget) -> Meaning:
     """What the topic means. An embedder that is elsewhere has the time of one source, and its own at most."""
     begun, seconds = time.elapsed_ms, time.left_for_one_source
     try:
-        with waiting_at_most(seconds):
-            return Meaning(topic, direction_of(topic))
+        with embedder_deadline(seconds):
+            return Meaning(topic, embed_query(topic))
     except (EmbedderFailed, TimeoutError) as error:
         logger.warning("the topic was not embedded: %s", error)
-        is_late = isinstance(error, EmbedderLate | TimeoutError)
+        is_late = isinstance(error, EmbedderTimeout | TimeoutError)
         code = SourceCode.SOURCE_TIMEOUT if is_late else SourceCode.SOURCE_FAILED
         times = time.elapsed_ms - begun, begun, begun + round(seconds * 1000)
         return Meaning(topic, None, SourceReport(EMBEDDER, 0, 1, *times, code, str(error)))

@@ -12,7 +12,7 @@ from django.db import DEFAULT_DB_ALIAS
 from agents.models import Agent
 from assembly.engine.types import Request, flat
 from assembly.sources.base import Filters, Situation, Turn
-from config.db.statements import Statement, rows_of
+from config.db.statements import Statement, run_statement
 from config.http.errors import NotFound
 from memories.models import Session
 
@@ -115,7 +115,7 @@ def session_named(agent: Agent, name: str) -> Session | None:
     """The agent's session with that id or external id; None where no name is given. Raises NotFound."""
     if not name:
         return None
-    found = rows_of(Statement(_session_sql(), {"agent": agent.id, "name": name, "id": _uuid_of(name)}))
+    found = run_statement(Statement(_session_sql(), {"agent": agent.id, "name": name, "id": _uuid_of(name)}))
     if not found:
         raise NotFound(f"The session “{name}”")
     return Session.from_db(DEFAULT_DB_ALIAS, _session_columns(), found[0])

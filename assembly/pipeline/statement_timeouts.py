@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from config.db.statements import Rows, Statement, read_together
+from config.db.statements import Rows, Statement, run_together
 
 ONE_SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 SLACK = 1.25
@@ -48,7 +48,7 @@ class StatementTime:
 
     def together(self, statements: Sequence[Statement], seconds: float) -> list[Rows]:
         """The rows of each statement. All of them together may take so many seconds."""
-        return read_together(statements, self._before(seconds))
+        return run_together(statements, self._before(seconds))
 
     def _before(self, seconds: float) -> list[Statement]:
         before = [

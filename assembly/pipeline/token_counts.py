@@ -15,7 +15,7 @@ from assembly.engine.rendering import render
 from assembly.engine.tokenizers import Tokenizer
 from assembly.engine.types import ENGINE_VERSION, Candidate
 from assembly.models import text_hash
-from config.db.statements import Statement, rows_of
+from config.db.statements import Statement, run_statement
 
 LEAST_CHARACTERS = 500
 """Of a text that is looked up."""
@@ -56,7 +56,7 @@ def counts_learnt(profile: Profile, candidates: Sequence[Candidate], tokenizer: 
         (text_hash(text), _name(tokenizer, section, is_edited=body != text.rstrip())): body
         for (text, section), body in unknown.items()
     }
-    for sha256, name, tokens in rows_of(Statement(FIND, _columns(uncounted))):
+    for sha256, name, tokens in run_statement(Statement(FIND, _columns(uncounted))):
         tokenizer.learn(uncounted.pop((sha256, name)), tokens)
     return uncounted
 
@@ -65,7 +65,7 @@ def counts_kept(uncounted: Uncounted, tokenizer: Tokenizer) -> None:
     """Keep the counts of those of these texts that are counted by now, if they are stored."""
     counted = {key: tokenizer.count(body) for key, body in uncounted.items() if tokenizer.knows(body)}
     if _worth_it([uncounted[key] for key in counted]):
-        rows_of(Statement(KEEP, {**_columns(counted), "tokens": [*counted.values()]}))
+        run_statement(Statement(KEEP, {**_columns(counted), "tokens": [*counted.values()]}))
 
 
 def _name(tokenizer: Tokenizer, section: Section, *, is_edited: bool) -> str:

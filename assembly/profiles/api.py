@@ -22,7 +22,7 @@ from assembly.profiles.serializers import (
     summary_document,
 )
 from assembly.profiles.services import profile_create, profile_delete, profile_save
-from config.http.cursors import limit_of, next_address
+from config.http.cursors import limit_of, next_page_url
 from config.http.errors import NotFound
 from config.http.etags import etag
 from config.http.idempotency import idempotent
@@ -39,7 +39,7 @@ class ProfileList(ApiView):
         """All profiles: those that Dossier comes with, then the organisation's own."""
         query = self.query("cursor", "limit")
         entries, cursor = entries_page(profiles_all(), query)
-        following = next_address(request.path, query, cursor)
+        following = next_page_url(request.path, query, cursor)
         return Response({"results": [summary_document(entry) for entry in entries], "next": following})
 
     @extend_schema(parameters=[ETAG, LOCATION], request=ProfileCreateSerializer, responses={201: ProfileSerializer})

@@ -8,17 +8,25 @@ from assembly.models import StoredProfile
 from assembly.profiles.catalogue import fault_of, is_stored, row_named
 from assembly.profiles.services import profile_create, profile_save
 from assembly.profiles.shipped import SHIPPED
-from memories.archive.digests import State
-from memories.archive.sections import Change, Entry, Left, Scope, Storing, Unit, register
+from memories.archive.digests import ImportState
+from memories.archive.sections import (
+    ArchiveEntry,
+    ExportScope,
+    ImportChange,
+    ImportContext,
+    ImportUnit,
+    SkippedChange,
+    register,
+)
 from memories.archive.text_section import (
     ENDING,
     NOT_AN_ADMIN,
-    attempted,
-    entries_of_texts,
-    marks_read,
-    names_in,
-    refused,
+    attempt_all,
+    load_digests,
     text_change,
+    text_entries,
+    text_names,
+    with_refusal,
 )
 from teams.principal import Principal
 
@@ -27,33 +35,33 @@ class ProfileRoom:
     folder = "profiles"
     is_divided = False
 
-    def entries(self, scope: Scope) -> Iterator[Entry]:
+    def entries(self, scope: ExportScope) -> Iterator[ArchiveEntry]:
         if scope.organisation:
             rows = StoredProfile.objects.order_by("name")
-            yield from entries_of_texts(self.folder, ((row.name, row.content) for row in rows))
+            yield from text_entries(self.folder, ((row.name, row.content) for row in rows))
 
     def understands(self, within: str) -> bool:
         return "/" not in within and (within.endswith(ENDING) or within == "profiles.json")
 
-    def changes(self, units: Sequence[Unit], principal: Principal) -> Iterator[tuple[Unit, Change]]:
+    def changes(self, units: Sequence[ImportUnit], principal: Principal) -> Iterator[tuple[ImportUnit, ImportChange]]:
         (unit,) = units
-        marks = marks_read(unit)
-        for within in names_in(unit):
+        marks = load_digests(unit)
+        for within in text_names(unit):
             change = self._change(unit, within, marks.get(within, ""))
-            yield unit, change if principal.is_admin else refused(change, NOT_AN_ADMIN)
+            yield unit, change if principal.is_admin else with_refusal(change, NOT_AN_ADMIN)
 
-    def _change(self, unit: Unit, within: str, exported: str) -> Change:
+    def _change(self, unit: ImportUnit, within: str, exported: str) -> ImportChange:
         name = within.removesuffix(ENDING)
         here = row_named(name)
         shipped = here is not None and not is_stored(here)
         change = text_change(unit, within, "profile", here, "" if shipped else exported)
-        fault = fault_of(change.after, name) if change.state in {State.NEW, State.CHANGED} else None
-        return replace(change, state=State.REFUSED, reason=fault.detail) if fault else change
+        fault = fault_of(change.after, name) if change.state in {ImportState.NEW, ImportState.CHANGED} else None
+        return replace(change, state=ImportState.REFUSED, reason=fault.detail) if fault else change
 
-    def store(self, unit: Unit, changes: Sequence[Change], storing: Storing) -> list[Left]:
-        return attempted({change.name: partial(self._take, change, storing) for change in changes}, storing.advance)
+    def store(self, unit: ImportUnit, changes: Sequence[ImportChange], storing: ImportContext) -> list[SkippedChange]:
+        return attempt_all({change.name: partial(self._take, change, storing) for change in changes}, storing.advance)
 
-    def _take(self, change: Change, storing: Storing) -> None:
+    def _take(self, change: ImportChange, storing: ImportContext) -> None:
         name = change.name.rpartition("/")[2].removesuffix(ENDING)
         if change.version or name in SHIPPED:
             profile_save(

@@ -4,7 +4,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from assembly.profiles.parser import MAX_NAME_CHARACTERS
-from teams.forms import storable
+from teams.forms import validate_storable
 from teams.models import valid_slug
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
@@ -22,7 +22,7 @@ class ProfileForm(forms.Form):
     content = forms.CharField(
         label=_("Text"),
         max_length=MAX_FILE_CHARACTERS,
-        validators=[storable],
+        validators=[validate_storable],
         strip=False,
     )
 

@@ -15,17 +15,17 @@ from assembly.profiles.presentation import PROFILE, offered_sources
 from assembly.profiles.services import profile_changeable, profile_save
 from assembly.profiles.views import check_of
 from config.http.errors import Invalid, NotFound
-from teams.access import asking, require_admin
+from teams.access import principal_of, require_admin
 from teams.forms import TextForm
 from teams.versioned_text import views
 from teams.versioned_text import views as document_history
-from teams.versioned_text.presentation import Crumb, Document
+from teams.versioned_text.presentation import Crumb, TextPage
 from teams.versioned_text.versioned_file import StaleVersion
 
 
 def edit(request: HttpRequest, name: str) -> HttpResponse:
     """The editor: what is typed stays on the page until it is saved, whatever is wrong with it."""
-    require_admin(asking(request))
+    require_admin(principal_of(request))
     row = profile_changeable(name)
     if request.method != "POST":
         return _editor(request, row, text=row.content, based_on=row.version)
@@ -63,7 +63,7 @@ def compare(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 def restore(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """Bring back an old version of a profile, if it can still be read."""
-    require_admin(asking(request))
+    require_admin(principal_of(request))
     shown = _document(request, _stored(name))
     return views.restore(
         request, shown, number, lambda content, expected, note: _save(request, name, content, expected, note)
@@ -71,7 +71,9 @@ def restore(request: HttpRequest, name: str, number: int) -> HttpResponse:
 
 
 def _save(request: HttpRequest, name: str, content: str, expected: int, note: str = "") -> StoredProfile:
-    return profile_save(name=name, content=content, expected_version=expected, principal=asking(request), note=note)
+    return profile_save(
+        name=name, content=content, expected_version=expected, principal=principal_of(request), note=note
+    )
 
 
 def _stored(name: str) -> Entry:
@@ -81,9 +83,9 @@ def _stored(name: str) -> Entry:
     return entry
 
 
-def _document(request: HttpRequest, entry: Entry) -> Document:
+def _document(request: HttpRequest, entry: Entry) -> TextPage:
     address = reverse("profile_page", args=[entry.name])
-    return Document(
+    return TextPage(
         file=entry.row,
         guidance=PROFILE,
         key=entry.name,
@@ -92,7 +94,7 @@ def _document(request: HttpRequest, entry: Entry) -> Document:
         readers="",
         edit_address=reverse("profile_edit", args=[entry.name]),
         history_address=reverse("profile_history", args=[entry.name]),
-        may_edit=asking(request).is_admin,
+        may_edit=principal_of(request).is_admin,
         is_markdown=False,
     )
 

@@ -21,7 +21,7 @@ from assembly.profiles.services import profile_create, profile_delete
 from assembly.profiles.yaml_reader import MAX_CHARACTERS, UnreadableProfile, line_numbered
 from assembly.sources.external.services import unregistered
 from config.http.errors import Conflict, Invalid, NotFound
-from teams.access import asking, require_admin
+from teams.access import principal_of, require_admin
 from teams.versioned_text.presentation import Crumb
 from teams.views.confirmation import Confirmation, confirmation_page
 
@@ -60,7 +60,7 @@ def profile_page(request: HttpRequest, name: str) -> HttpResponse:
 
 def profile_new(request: HttpRequest) -> HttpResponse:
     """A new profile, begun with the text of another one."""
-    principal = asking(request)
+    principal = principal_of(request)
     require_admin(principal)
     if request.method != "POST":
         start = profile_entry(request.GET.get("from", STARTING_POINT))
@@ -89,11 +89,11 @@ def profile_check(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, name: str) -> HttpResponse:
     """Ask whether a profile shall go with its history, and delete it; a shipped one is then again as it came."""
-    require_admin(asking(request))
+    require_admin(principal_of(request))
     entry = profile_entry(name)
     if request.method != "POST":
         return _question(request, entry)
-    profile_delete(name=name, principal=asking(request))
+    profile_delete(name=name, principal=principal_of(request))
     if entry.shipped:
         messages.success(request, _("The profile %(name)s is as it came with Dossier again.") % {"name": name})
         return redirect("profile_page", name=name)

@@ -27,7 +27,7 @@ from assembly.records.retention_policies import (
     retention_set,
 )
 from config.http.errors import NotFound
-from config.http.etags import PreconditionFailed, creates
+from config.http.etags import PreconditionFailed, is_create_only
 from config.http.fields import ExactText, Flag
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, ONLY_CREATE
 from config.http.serializers import FastJSONRenderer, StrictSerializer
@@ -98,9 +98,9 @@ class RetentionView(VersionedView):
         self.query()
         team = self._to_change(slug)
         held = held_for(team)
-        if creates(request) and held.policy:
+        if is_create_only(request) and held.policy:
             raise PreconditionFailed("Something was said here already. Read it and send its ETag as If-Match.")
-        expected = 0 if creates(request) else self.expected(held)
+        expected = 0 if is_create_only(request) else self.expected(held)
         keeping = Keeping(**self.validated(RetentionUpdateSerializer))
         retention_set(team=team, keeping=keeping, expected_version=expected, principal=self.principal)
         return self.answer(held_for(team))

@@ -30,8 +30,8 @@ from assembly.records.pieces import piece_hash
 from assembly.records.reader import PieceRead
 from assembly.records.seal_hashing import FORM, RECORD_COLUMNS, Link, moment
 from config.http.errors import DossierError
-from memories.archive.contents import Contents
-from memories.archive.zip_file import zip_contents
+from memories.archive.contents import ArchiveContents
+from memories.archive.zip_file import read_zip
 from memories.imports.base import ImportRefused
 
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
@@ -199,7 +199,7 @@ class BundleRead:
 def bundle_read(data: bytes) -> BundleRead:
     """What the zip holds. Raises BundleRefused, with a sentence, for what is no bundle."""
     try:
-        contents = zip_contents(data, ())
+        contents = read_zip(data, ())
         _check_about(contents)
         told = {name: contents.text(name, MAX_BYTES) for name in FILES if name != ABOUT}
     except ImportRefused as error:
@@ -218,7 +218,7 @@ def bundle_read(data: bytes) -> BundleRead:
     return BundleRead(records, pieces, hashes, texts, seals, links, tuple(damaged))
 
 
-def _check_about(contents: Contents) -> None:
+def _check_about(contents: ArchiveContents) -> None:
     missing = [name for name in FILES if name not in contents.names]
     if missing:
         raise BundleRefused(f"This is no bundle of contexts: {missing[0]} is missing.")

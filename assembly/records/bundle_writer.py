@@ -15,8 +15,8 @@ from assembly.models import Assembly, Piece, Seal, StoredText
 from assembly.records.seal_hashing import Link, canonical, moment, record_document
 from assembly.records.seals import newest_seal, parts_of, piece_hashes
 from config.http.errors import DossierError
-from memories.archive.sections import Entry
-from memories.archive.zip_file import zip_write
+from memories.archive.sections import ArchiveEntry
+from memories.archive.zip_file import write_zip
 
 FORMAT, VERSION = "dossier-records", 1
 ABOUT = "about.json"
@@ -53,9 +53,9 @@ class Bundle:
         self._first_seal = 0
         self._bytes = 0
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[ArchiveEntry]:
         """The files of the zip. Raises TooMuch while they are written."""
-        yield Entry(ABOUT, [self._line(self._about())])
+        yield ArchiveEntry(ABOUT, [self._line(self._about())])
         for name, documents in (
             (RECORDS, self._records()),
             (PIECES, self._piece_rows()),
@@ -63,7 +63,7 @@ class Bundle:
             (SEALS, self._seal_rows()),
             (LINKS, self._link_rows()),
         ):
-            yield Entry(name, map(self._line, documents))
+            yield ArchiveEntry(name, map(self._line, documents))
 
     def _line(self, document: dict[str, Any]) -> str:
         line = canonical(document) + b"\n"
@@ -115,7 +115,7 @@ class Bundle:
 def zipped(bundle: Bundle) -> bytes:
     """The bundle as the bytes of a zip, for a few records. Raises TooMuch."""
     file = BytesIO()
-    zip_write(bundle.entries(), file)
+    write_zip(bundle.entries(), file)
     return file.getvalue()
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from uuid import UUID
 
-from config.db.statements import Statement, rows_of
+from config.db.statements import Statement, run_statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def changes_of(*owners: UUID) -> tuple[int, ...]:
     Each statement that changes something of an owner adds at least one, and is counted as soon as it is committed. So
     where two counts of an owner are equal, nothing of it changed between the snapshots in which they were read.
     """
-    ((changes,),) = rows_of(Statement(f"SELECT {counts(len(owners))} AS changes", owners_named(owners)))
+    ((changes,),) = run_statement(Statement(f"SELECT {counts(len(owners))} AS changes", owners_named(owners)))
     return tuple(changes)
 
 

@@ -26,7 +26,7 @@ from uuid_utils.compat import uuid7
 from assembly.models import Assembly, FollowFailure
 from assembly.records.pruning import records_prune
 from assembly.records.seals import chain_is_ours
-from memories.jobs.periodic import every
+from memories.jobs.periodic import periodic
 
 Follower = Callable[[Sequence[Assembly]], None]
 """Told of assemblies that became visible, the oldest first; writes by the default connection, in the open transaction.
@@ -165,7 +165,7 @@ FOLLOW_SECONDS = 5
 PRUNE_SECONDS = 3_600
 
 
-@every(FOLLOW_SECONDS, "follow")
+@periodic(FOLLOW_SECONDS, "follow")
 def follow() -> None:
     """All that are new now. What comes meanwhile is left for the next time: a few at once cost as much as many."""
     newest = uuid7()
@@ -173,7 +173,7 @@ def follow() -> None:
         pass
 
 
-@every(PRUNE_SECONDS, "prune")
+@periodic(PRUNE_SECONDS, "prune")
 def prune() -> None:
     """All whose time is over."""
     records_prune()

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from assembly.models.retention import MAX_DAYS, MAX_FLAG_NOTE_CHARACTERS
 from assembly.records.retention_policies import Held, Keeping
-from teams.forms import storable
+from teams.forms import validate_storable
 
 DEFAULT, FOR_EVER, DAYS = "default", "for_ever", "days"
 
@@ -57,4 +57,6 @@ class FlagForm(forms.Form):
     """That a context is to be kept, and why; or need not be any more."""
 
     keep = forms.BooleanField(required=False)
-    note = forms.CharField(label=_("Why?"), required=False, max_length=MAX_FLAG_NOTE_CHARACTERS, validators=[storable])
+    note = forms.CharField(
+        label=_("Why?"), required=False, max_length=MAX_FLAG_NOTE_CHARACTERS, validators=[validate_storable]
+    )

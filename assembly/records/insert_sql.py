@@ -17,7 +17,7 @@ from django.db import DEFAULT_DB_ALIAS, connection, models
 from assembly.models import Assembly, Piece
 from assembly.records.change_counters import Changed, State, is_there
 from assembly.records.pieces import ID_BYTES, NewPiece
-from config.db.statements import Statement, rows_of
+from config.db.statements import Statement, run_statement
 
 # A piece that this process stored before is not sent again, nor its text. Where one is gone after all, or another one
 # has its number, no assembly is written; nor where what it rests on has changed. Rows in one order for everybody, so
@@ -94,7 +94,7 @@ def _written(assembly: Assembly, pieces: Mapping[int, NewPiece], known: Set[int]
         "count": len(pieces),
         **rests_on.parameters,
     }
-    ((unchanged, written),) = rows_of(Statement(_sql(bool(new), len(rests_on.owners)), parameters))
+    ((unchanged, written),) = run_statement(Statement(_sql(bool(new), len(rests_on.owners)), parameters))
     if not unchanged:
         raise Changed
     return bool(written)

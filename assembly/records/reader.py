@@ -23,7 +23,7 @@ from assembly.engine.types import Assembled, Candidate, Decision, Request, Secti
 from assembly.models import Assembly
 from assembly.records.decision_columns import Columns, candidate_facts, decision_at
 from assembly.rules.evaluation import rules_replayed
-from config.db.statements import Rows, Statement, rows_of
+from config.db.statements import Rows, Statement, run_statement
 from config.http.cpu_budget import unlimited_cpu
 from config.http.errors import DossierError
 
@@ -132,7 +132,7 @@ def recorded_together(assemblies: Sequence[Assembly]) -> Iterator[Recorded]:
 
 def bodies_read(assemblies: Sequence[Assembly]) -> None:
     """Read at once what each would read of its body by itself: that of the one that it repeats, or its own."""
-    found = rows_of(Statement(BODIES, {"ids": [one.id for one in assemblies]})) if assemblies else []
+    found = run_statement(Statement(BODIES, {"ids": [one.id for one in assemblies]})) if assemblies else []
     bodies = {id_: bytes(body) for id_, body in found}
     for one in assemblies:
         if one.id in bodies:
@@ -149,7 +149,9 @@ def _damage_told() -> Iterator[None]:
 
 def _pieces_of(assemblies: Sequence[Assembly]) -> Rows:
     """Of all of them, each piece once."""
-    return rows_of(Statement(PIECES, {"ids": list({id_ for one in assemblies for id_ in (*one.told, *one.omitted)})}))
+    return run_statement(
+        Statement(PIECES, {"ids": list({id_ for one in assemblies for id_ in (*one.told, *one.omitted)})})
+    )
 
 
 def _by_id(pieces: Rows) -> "dict[int, PieceRead]":

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
 
-from agents.access import may as may_with_agent
+from agents.access import is_permitted as may_with_agent
 from agents.models import Agent
 from assembly.models import Assembly, AssemblyFlag, RetentionPolicy
 from assembly.models.retention import MAX_DAYS
 from config.http.errors import Forbidden, Invalid, NotFound
-from teams.access import may, require_admin
+from teams.access import is_permitted, require_admin
 from teams.models import Team
 from teams.principal import Action, Principal
-from teams.versioned_text.versioned_file import StaleVersion, locked
+from teams.versioned_text.versioned_file import StaleVersion, lock_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def retention_set(
     current = policy_of(team)
     if current is None:
         return _created(team, keeping, expected_version, principal)
-    current = locked(current)
+    current = lock_row(current)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
     if Keeping(current.days, current.keep_flagged) != keeping:
@@ -85,7 +85,7 @@ def retention_clear(*, team: Team | None, expected_version: int, principal: Prin
     policy = policy_of(team)
     if policy is None:
         raise NotFound("A retention of its own")
-    policy = locked(policy)
+    policy = lock_row(policy)
     if policy.version != expected_version:
         raise StaleVersion(policy, expected_version)
     policy.delete()
@@ -93,7 +93,7 @@ def retention_clear(*, team: Team | None, expected_version: int, principal: Prin
 
 def _require_policy_admin(team: Team | None, principal: Principal) -> None:
     """Admins of the organisation for its rule; a team's admins for the team's."""
-    if team is None or not may(principal, team, Action.MANAGE):
+    if team is None or not is_permitted(principal, team, Action.MANAGE):
         require_admin(principal)
 
 
@@ -119,7 +119,7 @@ def may_flag(principal: Principal, assembly: Assembly) -> bool:
         return True
     if assembly.team_id:
         team = Team.objects.filter(id=assembly.team_id).first()
-        return bool(team and may(principal, team, Action.WRITE))
+        return bool(team and is_permitted(principal, team, Action.WRITE))
     agent = Agent.objects.filter(id=assembly.agent_id).first()
     return bool(agent and may_with_agent(principal, agent, Action.WRITE))
 

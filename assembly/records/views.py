@@ -29,7 +29,7 @@ from assembly.records.retention_policies import (
     retention_set,
 )
 from assembly.records.seals import newest_seal
-from teams.access import asking, require_admin, team_for
+from teams.access import principal_of, require_admin, team_for
 from teams.principal import Action, Principal
 from teams.versioned_text.versioned_file import StaleVersion
 
@@ -42,7 +42,7 @@ STALE = gettext_lazy(
 
 def retention(request: HttpRequest) -> HttpResponse:
     """What holds for all teams that have no rule of their own; and how sealing goes."""
-    principal = asking(request)
+    principal = principal_of(request)
     require_admin(principal)
     held = held_for(None)
     form = RetentionForm(request.POST or None, held=held)
@@ -62,7 +62,7 @@ def retention(request: HttpRequest) -> HttpResponse:
 
 def team_retention(request: HttpRequest, slug: str) -> HttpResponse:
     """What holds for a team."""
-    principal = asking(request)
+    principal = principal_of(request)
     team = team_for(principal, slug, Action.MANAGE)
     held = held_for(team)
     form = RetentionForm(request.POST or None, held=held)
@@ -76,7 +76,7 @@ def team_retention(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def follow_again(request: HttpRequest) -> HttpResponse:
     """Try again what was given up after an assembly."""
-    require_admin(asking(request))
+    require_admin(principal_of(request))
     count = failures_retry()
     messages.success(
         request,
@@ -149,7 +149,7 @@ def _saved_words(policy: RetentionPolicy) -> str:
 @require_POST
 def flag(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Keep this context, or let it go when its time is over. Answers htmx with `_flag.html`."""
-    principal = asking(request)
+    principal = principal_of(request)
     assembly = assembly_for(principal, id_)
     form = FlagForm(request.POST)
     if not form.is_valid():
@@ -170,6 +170,6 @@ def flag(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 def bundle(request: HttpRequest, id_: UUID) -> HttpResponse:
     """All that a replay of it needs, with the proof of its seal, as a file."""
-    assembly = assembly_for(asking(request), id_)
+    assembly = assembly_for(principal_of(request), id_)
     headers = {"Content-Disposition": f'attachment; filename="{assembly.id}.zip"', "Cache-Control": "no-store"}
     return HttpResponse(zipped(Bundle([assembly.id])), content_type="application/zip", headers=headers)

@@ -10,18 +10,26 @@ from assembly.models import StoredRule
 from assembly.rules.catalogue import fault_of
 from assembly.rules.services import Owner, rule_create, rule_save
 from config.http.errors import NotFound
-from memories.archive.digests import State, mark_of_facts, state_of
-from memories.archive.sections import Change, Entry, Left, Scope, Storing, Unit, register
+from memories.archive.digests import ImportState, state_of, value_digest
+from memories.archive.sections import (
+    ArchiveEntry,
+    ExportScope,
+    ImportChange,
+    ImportContext,
+    ImportUnit,
+    SkippedChange,
+    register,
+)
 from memories.archive.text_section import (
     ENDING,
     NOT_AN_ADMIN,
-    attempted,
-    entries_of_texts,
-    marks_read,
-    names_in,
-    refused,
-    said_of,
+    attempt_all,
+    load_digests,
+    load_metadata,
     text_change,
+    text_entries,
+    text_names,
+    with_refusal,
 )
 from teams.models import Team
 from teams.principal import Principal
@@ -45,28 +53,28 @@ class RuleRoom:
     folder = "rules"
     is_divided = False
 
-    def entries(self, scope: Scope) -> Iterator[Entry]:
+    def entries(self, scope: ExportScope) -> Iterator[ArchiveEntry]:
         if scope.organisation:
             rows = list(StoredRule.objects.select_related("agent", "team").order_by("name"))
             facts = {row.name: _written(_facts(row)) for row in rows}
             texts = ((row.name, row.content) for row in rows)
-            yield from entries_of_texts(self.folder, texts, {"rules": facts})
+            yield from text_entries(self.folder, texts, {"rules": facts})
 
     def understands(self, within: str) -> bool:
         return "/" not in within and (within.endswith(ENDING) or within == "rules.json")
 
-    def changes(self, units: Sequence[Unit], principal: Principal) -> Iterator[tuple[Unit, Change]]:
+    def changes(self, units: Sequence[ImportUnit], principal: Principal) -> Iterator[tuple[ImportUnit, ImportChange]]:
         (unit,) = units
-        said, marks = said_of(unit).get("rules"), marks_read(unit)
+        said, marks = load_metadata(unit).get("rules"), load_digests(unit)
         rows = {row.name: row for row in StoredRule.objects.select_related("agent", "team")}
-        for within in names_in(unit):
+        for within in text_names(unit):
             name = within.removesuffix(ENDING)
             facts = _read(said.get(name) if isinstance(said, dict) else None)
             change = _change(unit, within, rows.get(name), facts, marks.get(within, ""))
-            yield unit, change if principal.is_admin else refused(change, NOT_AN_ADMIN)
+            yield unit, change if principal.is_admin else with_refusal(change, NOT_AN_ADMIN)
 
-    def store(self, unit: Unit, changes: Sequence[Change], storing: Storing) -> list[Left]:
-        return attempted({change.name: partial(_take, change, storing) for change in changes}, storing.advance)
+    def store(self, unit: ImportUnit, changes: Sequence[ImportChange], storing: ImportContext) -> list[SkippedChange]:
+        return attempt_all({change.name: partial(_take, change, storing) for change in changes}, storing.advance)
 
 
 def _facts(row: StoredRule) -> Facts:
@@ -74,7 +82,7 @@ def _facts(row: StoredRule) -> Facts:
 
 
 def _written(facts: Facts) -> dict[str, Any]:
-    return {**facts.plain, "mark": mark_of_facts(facts.plain)}
+    return {**facts.plain, "mark": value_digest(facts.plain)}
 
 
 def _read(said: Any) -> Facts:
@@ -84,20 +92,20 @@ def _read(said: Any) -> Facts:
     return Facts(**texts, enabled=known.get("enabled", True) is True)
 
 
-def _change(unit: Unit, within: str, here: StoredRule | None, facts: Facts, exported: str) -> Change:
+def _change(unit: ImportUnit, within: str, here: StoredRule | None, facts: Facts, exported: str) -> ImportChange:
     change = replace(text_change(unit, within, "rule", here, exported), item=facts)
-    if change.state is State.SAME and here and here.enabled != facts.enabled:
+    if change.state is ImportState.SAME and here and here.enabled != facts.enabled:
         wanted = {**_facts(here).plain, "enabled": facts.enabled}
-        now, incoming = mark_of_facts(_facts(here).plain), mark_of_facts(wanted)
+        now, incoming = value_digest(_facts(here).plain), value_digest(wanted)
         switched = state_of(exported=facts.mark, incoming=incoming, here=now)
         way = "on" if facts.enabled else "off"
         return replace(change, state=switched, reason=f"Its text is the same; it is switched {way} in the archive.")
-    if change.state in {State.NEW, State.CHANGED} and (fault := fault_of(change.after)):
-        return replace(change, state=State.REFUSED, reason=fault.detail)
+    if change.state in {ImportState.NEW, ImportState.CHANGED} and (fault := fault_of(change.after)):
+        return replace(change, state=ImportState.REFUSED, reason=fault.detail)
     return change
 
 
-def _take(change: Change, storing: Storing) -> None:
+def _take(change: ImportChange, storing: ImportContext) -> None:
     facts: Facts = change.item
     name = change.name.rpartition("/")[2].removesuffix(ENDING)
     rule = StoredRule.objects.filter(name=name).first()

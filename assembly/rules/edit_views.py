@@ -15,7 +15,7 @@ from assembly.rules.presentation import PLAIN, RULE
 from assembly.rules.services import owner_for, rule_create, rule_for, rule_save
 from assembly.rules.views import check_of
 from config.http.errors import Conflict, Forbidden, Invalid
-from teams.access import asking
+from teams.access import principal_of
 from teams.forms import TextForm
 from teams.principal import Action, Principal
 from teams.versioned_text.versioned_file import StaleVersion
@@ -23,7 +23,7 @@ from teams.versioned_text.versioned_file import StaleVersion
 
 def new(request: HttpRequest) -> HttpResponse:
     """A new rule: fields to fill in, or a text that begins as an example."""
-    principal = asking(request)
+    principal = principal_of(request)
     choices, names = choices_for(principal), names_for(principal)
     if request.method != "POST":
         editor = editor_for("", names, as_text=_wants_text(request))
@@ -37,7 +37,7 @@ def new(request: HttpRequest) -> HttpResponse:
 
 def edit(request: HttpRequest, name: str) -> HttpResponse:
     """The next version of a rule, made from the version that the page showed."""
-    principal = asking(request)
+    principal = principal_of(request)
     rule, names = rule_for(principal, name, Action.EDIT), names_for(principal)
     if request.method != "POST":
         return edit_rule_page(request, rule, editor_for(rule.content, names, as_text=_wants_text(request)))
@@ -74,7 +74,7 @@ def _created(request: HttpRequest, form: RuleForm, editor: Editor) -> HttpRespon
     can_be_made = all([form.is_valid(), editor.content() is not None, text.is_valid()])
     fault = _fault_of(text)
     if can_be_made:
-        principal = asking(request)
+        principal = principal_of(request)
         owner, enabled = owner_for(principal, **form.owner_named()), not form.cleaned_data["off"]
         name, content = form.cleaned_data["name"], text.cleaned_data["content"]
         try:
@@ -103,7 +103,7 @@ def _saved(request: HttpRequest, rule: StoredRule, editor: Editor) -> HttpRespon
     content, based_on = text.cleaned_data["content"], text.cleaned_data["version"]
     try:
         saved = rule_save(
-            rule=rule, content=content, enabled=rule.enabled, expected_version=based_on, principal=asking(request)
+            rule=rule, content=content, enabled=rule.enabled, expected_version=based_on, principal=principal_of(request)
         )
     except StaleVersion as stale:
         theirs = stale.current

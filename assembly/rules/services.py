@@ -7,19 +7,19 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
 from agents.access import agent_for
-from agents.access import may as may_with_agent
+from agents.access import is_permitted as may_with_agent
 from agents.models import Agent
 from assembly.engine.rules import Scope
 from assembly.models import StoredRule
 from assembly.profiles.catalogue import known_sources
 from assembly.rules.parser import rule_read
 from config.http.errors import Conflict, Forbidden, Invalid, NotFound
-from teams.access import may as may_in_team
+from teams.access import is_permitted as may_in_team
 from teams.access import require_admin, require_change_allowed, team_for
 from teams.models import Team, valid_slug
 from teams.principal import Action, Principal
 from teams.services import erase
-from teams.versioned_text.versioned_file import StaleVersion, file_create, locked
+from teams.versioned_text.versioned_file import StaleVersion, file_create, lock_row
 
 Owner = Agent | Team | None
 """Whom a rule is for; None: everybody."""
@@ -103,7 +103,7 @@ def rule_save(
     Raises StaleVersion, NotFound where it was deleted meanwhile, Invalid, which names the line, and Forbidden for an
     agent's key where a person wrote the rule and its team does not allow it.
     """
-    current = locked(rule)
+    current = lock_row(rule)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
     if (content, enabled) == (current.content, current.enabled):

@@ -19,24 +19,24 @@ from assembly.rules.catalogue import entry_of, fault_of
 from assembly.rules.forms import owner_choices
 from assembly.rules.presentation import RULE, deeds, story
 from assembly.rules.services import may_edit, rule_delete, rule_for, rule_save
-from config.http.cursors import next_address, page_of
-from teams.access import asking
+from config.http.cursors import next_page_url, page_of
+from teams.access import principal_of
 from teams.forms import TextForm
 from teams.principal import Action, Principal
 from teams.versioned_text import views
 from teams.versioned_text import views as document_history
-from teams.versioned_text.presentation import Crumb, Document
+from teams.versioned_text.presentation import Crumb, TextPage
 from teams.views.confirmation import Confirmation, confirmation_page
 
 
 def rule_list(request: HttpRequest) -> HttpResponse:
     """The rules that somebody may see, the newest first."""
-    principal = asking(request)
+    principal = principal_of(request)
     rules = StoredRule.objects.visible_to(principal).select_related("agent", "team")
     found, cursor = page_of(rules, request.GET)
     context = {
         "entries": [entry_of(row) for row in found],
-        "next": next_address(request.path, request.GET.dict(), cursor),
+        "next": next_page_url(request.path, request.GET.dict(), cursor),
         "may_write": bool(owner_choices(principal)),
     }
     return render(request, "assembly/rule_list.html", context)
@@ -44,7 +44,7 @@ def rule_list(request: HttpRequest) -> HttpResponse:
 
 def rule_page(request: HttpRequest, name: str) -> HttpResponse:
     """What a rule does; or, where its text cannot be read any more, why."""
-    principal = asking(request)
+    principal = principal_of(request)
     return render(request, "assembly/rule.html", facts_of_rule(principal, rule_for(principal, name)))
 
 
@@ -68,12 +68,12 @@ def rule_check(request: HttpRequest) -> HttpResponse:
 @require_POST
 def switch(request: HttpRequest, name: str) -> HttpResponse:
     """Switch a rule on or off. Raises StaleVersion if the page did not show the newest."""
-    rule = rule_for(asking(request), name, Action.EDIT)
+    rule = rule_for(principal_of(request), name, Action.EDIT)
     form = TextForm({"version": request.POST.get("version"), "content": ""}, stored=rule)
     if form.is_valid():
         enabled, expected = "on" in request.POST, form.cleaned_data["version"]
         rule_save(
-            rule=rule, content=rule.content, enabled=enabled, expected_version=expected, principal=asking(request)
+            rule=rule, content=rule.content, enabled=enabled, expected_version=expected, principal=principal_of(request)
         )
         messages.success(request, _("The rule is on.") if enabled else _("The rule is off."))
     return redirect("rule_page", name=name)
@@ -82,7 +82,7 @@ def switch(request: HttpRequest, name: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, name: str) -> HttpResponse:
     """Ask whether a rule shall go with its history, and delete it."""
-    rule = rule_for(asking(request), name, Action.EDIT)
+    rule = rule_for(principal_of(request), name, Action.EDIT)
     if request.method != "POST":
         return confirmation_page(
             request,
@@ -96,7 +96,7 @@ def delete(request: HttpRequest, name: str) -> HttpResponse:
                 crumbs=[Crumb(_("Rules"), reverse("rule_list"))],
             ),
         )
-    rule_delete(rule=rule, principal=asking(request))
+    rule_delete(rule=rule, principal=principal_of(request))
     messages.success(request, _("The rule %(name)s is deleted. Contexts in which it counted stay.") % {"name": name})
     return redirect("rule_list")
 
@@ -110,23 +110,23 @@ def check_of(sent: str) -> Check:
 
 def history(request: HttpRequest, name: str) -> HttpResponse:
     """All versions of a rule, newest first."""
-    return document_history.history(request, _document(request, rule_for(asking(request), name)))
+    return document_history.history(request, _document(request, rule_for(principal_of(request), name)))
 
 
 def version(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """One version of a rule, as it was written."""
-    return document_history.version(request, _document(request, rule_for(asking(request), name)), number)
+    return document_history.version(request, _document(request, rule_for(principal_of(request), name)), number)
 
 
 def compare(request: HttpRequest, name: str) -> HttpResponse:
     """Two versions of a rule."""
-    return views.compare(request, _document(request, rule_for(asking(request), name)))
+    return views.compare(request, _document(request, rule_for(principal_of(request), name)))
 
 
 @require_POST
 def restore(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """Bring back an old version of a rule, if it can still be read; it stays on or off as it is."""
-    rule = rule_for(asking(request), name, Action.EDIT)
+    rule = rule_for(principal_of(request), name, Action.EDIT)
     shown = _document(request, rule)
     return views.restore(
         request, shown, number, lambda content, expected, note: _save(request, rule, content, expected, note)
@@ -134,15 +134,15 @@ def restore(request: HttpRequest, name: str, number: int) -> HttpResponse:
 
 
 def _save(request: HttpRequest, rule: StoredRule, content: str, expected: int, note: str) -> StoredRule:
-    principal = asking(request)
+    principal = principal_of(request)
     return rule_save(
         rule=rule, content=content, enabled=rule.enabled, expected_version=expected, principal=principal, note=note
     )
 
 
-def _document(request: HttpRequest, rule: StoredRule) -> Document:
+def _document(request: HttpRequest, rule: StoredRule) -> TextPage:
     address = reverse("rule_page", args=[rule.name])
-    return Document(
+    return TextPage(
         file=rule,
         guidance=RULE,
         key=rule.name,
@@ -151,6 +151,6 @@ def _document(request: HttpRequest, rule: StoredRule) -> Document:
         readers="",
         edit_address=reverse("rule_edit", args=[rule.name]),
         history_address=reverse("rule_history", args=[rule.name]),
-        may_edit=may_edit(asking(request), rule),
+        may_edit=may_edit(principal_of(request), rule),
         is_markdown=False,
     )

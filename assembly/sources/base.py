@@ -20,8 +20,8 @@ from assembly.engine.profile import Section
 from assembly.engine.query_signals import Signals
 from assembly.engine.rules import Rule
 from assembly.engine.types import Candidate
-from config.db.statements import Rows, Statement, read_together
-from memories.embeddings.vectors import Direction
+from config.db.statements import Rows, Statement, run_together
+from memories.embeddings.vectors import QueryVector
 from memories.models import Session, TaskFrame
 from teams.models import Team
 
@@ -75,7 +75,7 @@ class Situation:
     agent: Agent
     team: Team | None
     now: datetime.datetime
-    vector: Direction | None = None
+    vector: QueryVector | None = None
     topic: str = ""
     signals: Signals = field(default_factory=Signals)
     session: Session | None = None
@@ -126,7 +126,7 @@ class Reading(Struct, frozen=True):
 
     def alone(self) -> Gathered:
         """What the source returns, by a journey of its own."""
-        return self.gathered(*read_together([self.statement]))
+        return self.gathered(*run_together([self.statement]))
 
 
 @dataclass(frozen=True, slots=True)

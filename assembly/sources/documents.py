@@ -20,9 +20,9 @@ from assembly.engine.scoring import chunk_boosts, keyword_matches, keyword_share
 from assembly.engine.types import Candidate
 from assembly.sources.base import MOST_BYTES, Gathered, Situation, offered, path_labels
 from assembly.sources.memories import weights_of
-from memories.embeddings.vectors import Direction, active_space_told, in_active_space
+from memories.embeddings.vectors import QueryVector, active_model_expression, with_active_model
 from memories.models import Chunk, Document
-from memories.search.document_search import FoundPassage, passages_search
+from memories.search.document_search import FoundPassage, search_passages
 
 PASSAGE_LIMIT = 20
 """Seed: querySemantic, "Top 20 results"."""
@@ -39,20 +39,20 @@ def semantic_content(situation: Situation, sections: Sequence[Section]) -> Gathe
 
 def _found(situation: Situation, ranker: Ranker | None, limit: int) -> list[Candidate]:
     if ranker is None or not situation.topic.strip():
-        found = in_active_space(situation.vector, partial(_by_formula, situation, limit))
+        found = with_active_model(situation.vector, partial(_by_formula, situation, limit))
         return [_scored_by_formula(situation, passage) for passage in found]
     weights = weights_of(ranker)
-    found = passages_search(
+    found = search_passages(
         agent=situation.agent, topic=situation.topic, vector=situation.vector, weights=weights, limit=limit
     )
     return [_scored_by_ranker(situation, ranker, passage) for passage in found]
 
 
-def _by_formula(situation: Situation, limit: int, vector: Direction | None) -> list[FoundPassage]:
+def _by_formula(situation: Situation, limit: int, vector: QueryVector | None) -> list[FoundPassage]:
     """Return the nearest chunks, exactly: the agent's rows are sorted whole."""
     chunks = _ordered(Chunk.objects.filter(agent=situation.agent), vector)
     rows = list(
-        chunks.annotate(space=active_space_told()).values_list(
+        chunks.annotate(space=active_model_expression()).values_list(
             "document_id",
             "document_version",
             "position",
@@ -70,7 +70,7 @@ def _by_formula(situation: Situation, limit: int, vector: Direction | None) -> l
     return [FoundPassage(*row[:-1]) for row in rows]
 
 
-def _ordered(chunks: QuerySet[Chunk], vector: Direction | None) -> QuerySet[Any]:
+def _ordered(chunks: QuerySet[Chunk], vector: QueryVector | None) -> QuerySet[Any]:
     if vector is None:
         unknown = Value(None, output_field=FloatField())
         return chunks.annotate(similarity=unknown).order_by("-document__updated", "document_id", "position")

@@ -9,8 +9,8 @@ from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Reading, Situation, memory_labels, offered
 from config.db.statements import Rows, Statement
 from memories.search.features import Weights
-from memories.search.memory_search import FoundMemory, memories_find, memories_search, recent_sql
-from memories.search.question import question_read
+from memories.search.memory_search import FoundMemory, find_memories, recent_sql, search_memories
+from memories.search.question import parse_question
 from memories.services import MAX_PINNED, Owner
 
 LIMIT = 20
@@ -69,10 +69,10 @@ def _memories(owner: Owner | None, situation: Situation, sections: Sequence[Sect
 def _found(owner: Owner, situation: Situation, best: int, recent: int) -> list[FoundMemory]:
     """The best by the profile's ranker, else those nearest in meaning; and the most recent."""
     if situation.ranker is None:
-        return memories_find(owner=owner, vector=situation.vector, similar=best, recent=recent)
-    question = question_read(situation.topic, situation.vector, situation.agent.today(situation.now))
+        return find_memories(owner=owner, vector=situation.vector, similar=best, recent=recent)
+    question = parse_question(situation.topic, situation.vector, situation.agent.today(situation.now))
     weights = weights_of(situation.ranker)
-    return memories_search(owner=owner, question=question, weights=weights, limit=best, recent=recent)
+    return search_memories(owner=owner, question=question, weights=weights, limit=best, recent=recent)
 
 
 def weights_of(ranker: Ranker) -> Weights:

@@ -9,7 +9,7 @@ from assembly.engine.scoring import measures, recency_score, success_rate
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Situation, offered, pattern_labels
 from memories.models import Pattern
-from memories.search.pattern_matches import patterns_matching
+from memories.search.pattern_matches import matching_patterns
 
 LIMIT = 20
 
@@ -19,7 +19,7 @@ def patterns(situation: Situation, sections: Sequence[Section]) -> Gathered:
     limit = situation.raised(LIMIT)
     words = {*situation.signals.keywords, *names_in(situation.topic)}
     types = {mention.type for mention in situation.mentioned}
-    found = patterns_matching(
+    found = matching_patterns(
         agent=situation.agent, words=words, intent=situation.signals.intent, entity_types=types, limit=limit
     )
 

@@ -8,7 +8,7 @@ from assembly.engine.scoring import keyword_share, measures, recency_score
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Situation, entity_labels, offered
 from assembly.sources.entities import SALIENT
-from memories.search.graph_walk import WalkedRelation, relations_walk
+from memories.search.graph_walk import WalkedRelation, walk_relations
 
 LIMIT = 120
 """More lines than the shipped profiles have room for, so that the record can show what came close."""
@@ -17,7 +17,7 @@ LIMIT = 120
 def relations(situation: Situation, sections: Sequence[Section]) -> Gathered:
     """The strongest relations within the depth limit of the entities that the source of entities finds."""
     limit = situation.raised(LIMIT)
-    found = relations_walk(
+    found = walk_relations(
         agent=situation.agent,
         mentioned=[mention.id for mention in situation.mentioned],
         salient=situation.raised(SALIENT),

@@ -8,7 +8,7 @@ from time import monotonic
 
 from django.conf import settings
 
-from config.observability.request_context import arrived
+from config.observability.request_context import arrival_time
 
 KEPT_FOR_THE_FINISH = 0.2
 SHARE_OF_ONE_SOURCE = 0.5
@@ -26,7 +26,7 @@ class TimeBudget:
     @classmethod
     def running(cls, time_ms: int | None) -> "TimeBudget":
         """One of so many milliseconds, or of as many as the installation gives everybody, since the request came in."""
-        return cls(arrived(), (settings.ASSEMBLY_TIME_MS if time_ms is None else time_ms) / 1000)
+        return cls(arrival_time(), (settings.ASSEMBLY_TIME_MS if time_ms is None else time_ms) / 1000)
 
     @classmethod
     def begun_now(cls, time_ms: int | None = None) -> "TimeBudget":

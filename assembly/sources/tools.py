@@ -11,7 +11,7 @@ from assembly.engine.profile import Section
 from assembly.engine.scoring import keyword_boost, keyword_matches, measures, recency_score
 from assembly.engine.types import Candidate
 from assembly.sources.base import Gathered, Situation, offered
-from memories.embeddings.vectors import Direction, active_space_told, in_active_space
+from memories.embeddings.vectors import QueryVector, active_model_expression, with_active_model
 from memories.models import Tool
 
 LIMIT = 20
@@ -20,15 +20,15 @@ LIMIT = 20
 def tools(situation: Situation, sections: Sequence[Section]) -> Gathered:
     """Tools with the schemas of their arguments."""
     limit = situation.raised(LIMIT)
-    found = in_active_space(situation.vector, partial(_found, situation, limit))
+    found = with_active_model(situation.vector, partial(_found, situation, limit))
     return offered(sections, found, limit, lambda section, row: _candidate(situation, section, row))
 
 
-def _found(situation: Situation, limit: int, vector: Direction | None) -> list[tuple[Any, ...]]:
+def _found(situation: Situation, limit: int, vector: QueryVector | None) -> list[tuple[Any, ...]]:
     unknown = Value(None, output_field=FloatField())
     rows = list(
         Tool.objects.filter(agent=situation.agent)
-        .annotate(similarity=vector.similarity if vector else unknown, space=active_space_told())
+        .annotate(similarity=vector.similarity if vector else unknown, space=active_model_expression())
         .order_by(F("similarity").desc(nulls_last=True), "name", "id")
         .values_list("id", "version", "name", "description", "schema", "updated", "similarity", "space")[:limit]
     )

@@ -18,8 +18,8 @@ from assembly.contexts.layers import bar_width
 from assembly.engine.reasons import warning_label
 from assembly.profiles.shipped import CONVERSATION
 from assembly.simulation.draft_preview.size import measure, rendered_with_cut
-from teams.text_diff.markdown import rendered
-from teams.versioned_text.presentation import Document
+from teams.text_diff.markdown import render_markdown
+from teams.versioned_text.presentation import TextPage
 from teams.versioned_text.versioned_file import Version
 
 register = template.Library()
@@ -44,7 +44,7 @@ def size_of(text: str, key: str) -> dict[str, Any]:
 def rendered_for(text: str, key: str) -> SafeString:
     """A text as HTML, with a line where a context would cut it."""
     kept = measure(text, key).kept_characters
-    return rendered(text) if kept is None else rendered_with_cut(text, kept)
+    return render_markdown(text) if kept is None else rendered_with_cut(text, kept)
 
 
 CONSIDERED = frozenset({"agent_file", "team_file", "daily_log"})
@@ -52,7 +52,7 @@ CONSIDERED = frozenset({"agent_file", "team_file", "daily_log"})
 
 
 @register.simple_tag
-def contexts_address(document: Document, version: Version) -> str:
+def contexts_address(document: TextPage, version: Version) -> str:
     """The list of the contexts that considered the version; empty for what no context considers."""
     about = document.file.about
     if about.partition(":")[0] not in CONSIDERED:
@@ -61,7 +61,7 @@ def contexts_address(document: Document, version: Version) -> str:
 
 
 @register.simple_tag
-def sight_address(document: Document) -> str:
+def sight_address(document: TextPage) -> str:
     """It stands beside the history, for files and daily logs alike."""
     return f"{document.history_address.removesuffix('history/')}sight/"
 

@@ -15,7 +15,7 @@ from assembly.records.reader import recorded
 from assembly.why_not.answer import MAX_CHARACTERS
 from assembly.why_not.answer import why_not as why_not_found
 from assembly.why_not.presentation import answered, choices, missing
-from teams.access import asking
+from teams.access import principal_of
 
 
 class WhyNotForm(forms.Form):
@@ -41,7 +41,7 @@ class WhyNotForm(forms.Form):
 
 def why_not(request: HttpRequest, id_: UUID) -> HttpResponse:
     """The page, with an answer where something is asked."""
-    assembly = assembly_for(asking(request), id_)
+    assembly = assembly_for(principal_of(request), id_)
     form = WhyNotForm(request.GET)
     facts: dict[str, object] = {"assembly": assembly, "form": form}
     if form.asks:

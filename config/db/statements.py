@@ -35,31 +35,31 @@ class Statement(Struct, frozen=True):
     """By column, what makes a value of the text of what JSON does not know: dates, moments. Ids stay texts."""
 
 
-def read_together(statements: Sequence[Statement], before: Sequence[Statement] = ()) -> list[Rows]:
+def run_together(statements: Sequence[Statement], before: Sequence[Statement] = ()) -> list[Rows]:
     """The rows of each, all as of one moment. `before` is sent ahead of them on the same journey, and returns nothing
     that anybody asks for; without a transaction, what it sets for one holds for these alone. Raises Django's errors.
     """
-    found = _row_of(Statement(_joined(tuple(one.sql for one in statements)), _parameters(statements)), before)
-    return [_loaded(rows, one.loaders) for rows, one in zip(found, statements, strict=True)]
+    found = _row_of(Statement(_join_statements(tuple(one.sql for one in statements)), _parameters(statements)), before)
+    return [_load_rows(rows, one.loaders) for rows, one in zip(found, statements, strict=True)]
 
 
 def _row_of(joined: Statement, before: Sequence[Statement]) -> Sequence[Any]:
     """The one row that the statement returns."""
     begun, database = perf_counter(), connections[DEFAULT_DB_ALIAS]
-    with _cursors(database, 1 + len(before)) as (cursor, *others):
-        _executed_after(zip(others, before, strict=True), cursor, joined.sql, joined.parameters)
+    with _borrow_cursors(database, 1 + len(before)) as (cursor, *others):
+        _execute_after(zip(others, before, strict=True), cursor, joined.sql, joined.parameters)
         (found,) = cursor.fetchall()
     _log(database, joined, begun)
     return found
 
 
 @lru_cache(maxsize=256)
-def _joined(texts: tuple[str, ...]) -> str:
+def _join_statements(texts: tuple[str, ...]) -> str:
     """One row with a column per statement: its rows as a JSON array of objects."""
-    return "SELECT " + ", ".join(f"({_as_json(text)})" for text in _renamed(texts))
+    return "SELECT " + ", ".join(f"({_as_json(text)})" for text in _rename_parameters(texts))
 
 
-def _renamed(texts: tuple[str, ...]) -> Iterator[str]:
+def _rename_parameters(texts: tuple[str, ...]) -> Iterator[str]:
     """The statements, each with names of its own for what it takes."""
     return (_PLACEHOLDER.sub(rf"%({place}.\1)s", text) for place, text in enumerate(texts))
 
@@ -72,7 +72,7 @@ def _parameters(statements: Sequence[Statement]) -> dict[str, Any]:
     return {f"{place}.{name}": value for place, one in enumerate(statements) for name, value in one.parameters.items()}
 
 
-def _loaded(found: list[dict[str, Any]] | None, loaders: Mapping[str, Loader]) -> Rows:
+def _load_rows(found: list[dict[str, Any]] | None, loaders: Mapping[str, Loader]) -> Rows:
     rows = found or []
     for name, load in loaders.items():
         for row in rows:
@@ -81,14 +81,14 @@ def _loaded(found: list[dict[str, Any]] | None, loaders: Mapping[str, Loader]) -
     return [[*row.values()] for row in rows]
 
 
-def rows_of(statement: Statement, *, binary: bool = False, before: Sequence[Statement] = ()) -> Rows:
-    """What the statement returned: values of Python's types. Others are sent `before` it as by `read_together`.
+def run_statement(statement: Statement, *, binary: bool = False, before: Sequence[Statement] = ()) -> Rows:
+    """What the statement returned: values of Python's types. Others are sent `before` it as by `run_together`.
 
     Whoever wraps the execution of Django's statements wraps this one, too. Many bytes come faster in binary.
     """
     begun, database = perf_counter(), connections[DEFAULT_DB_ALIAS]
-    with _cursors(database, 1 + len(before)) as (cursor, *others):
-        execute = partial(_executed_as_told, cursor, binary, [*zip(others, before, strict=True)])
+    with _borrow_cursors(database, 1 + len(before)) as (cursor, *others):
+        execute = partial(_execute_default, cursor, binary, [*zip(others, before, strict=True)])
         for wrapper in reversed(database.execute_wrappers):
             execute = partial(wrapper, execute)
         execute(statement.sql, statement.parameters, False, {"connection": database, "cursor": cursor})
@@ -97,7 +97,7 @@ def rows_of(statement: Statement, *, binary: bool = False, before: Sequence[Stat
     return found
 
 
-def _executed_as_told(
+def _execute_default(
     cursor: Binding,
     binary: bool,
     before: Sequence[tuple[Binding, Statement]],
@@ -107,11 +107,11 @@ def _executed_as_told(
     _context: dict[str, Any],
 ) -> Binding:
     if before:
-        return _executed_after(before, cursor, sql, parameters, binary=binary)
+        return _execute_after(before, cursor, sql, parameters, binary=binary)
     return cursor.execute(sql, parameters or None, prepare=True, binary=binary)
 
 
-def _executed_after(
+def _execute_after(
     before: Iterable[tuple[Binding, Statement]],
     cursor: Binding,
     sql: str,
@@ -128,18 +128,18 @@ def _executed_after(
 
 
 @contextmanager
-def _cursors(database: BaseDatabaseWrapper, count: int) -> Iterator[list[Binding]]:
+def _borrow_cursors(database: BaseDatabaseWrapper, count: int) -> Iterator[list[Binding]]:
     """Cursors of this thread's connection. Where nothing failed, they are kept with it for the next ones: what a cursor
     has learnt of types, a new one would have to learn again, which takes as long as the statement itself."""
     database.ensure_connection()
     free: list[Binding] = database.connection.__dict__.setdefault("free_cursors", [])
     with database.wrap_database_errors:
-        taken = [free.pop() if free else _cursor(database.connection) for _ in range(count)]
+        taken = [free.pop() if free else _new_cursor(database.connection) for _ in range(count)]
         yield taken
         free += taken
 
 
-def _cursor(connection: "Connection[tuple[Any, ...]]") -> Binding:
+def _new_cursor(connection: "Connection[tuple[Any, ...]]") -> Binding:
     """One that reads moments in UTC, as Django's cursors do, and JSON, but not in Python."""
     cursor = Cursor(connection)
     set_json_loads(orjson.loads, cursor)

@@ -1,7 +1,7 @@
 """The largest body of a request, by its address and by whether it brings a credential; what fits is limited further by
 each form and serializer.
 
-Both the server, before it reads a body, and Django's middleware ask `body_refusal`: nothing that will be refused is
+Both the server, before it reads a body, and Django's middleware ask `body_error`: nothing that will be refused is
 read first, and every refusal is an answer in our words.
 """
 
@@ -38,7 +38,7 @@ class LengthRequired(DossierError):
     title = "The length of the body is missing"
 
 
-def body_refusal(path: str, announced: int, headers: Mapping[str, str]) -> DossierError | None:
+def body_error(path: str, announced: int, headers: Mapping[str, str]) -> DossierError | None:
     """Return why a body is refused before it is read, or None. `announced` is its Content-Length in bytes.
 
     The headers are found by their names as the web writes them, in any case: `Content-Type`.
@@ -85,4 +85,4 @@ class BodyLimitMiddleware:
     def _refusal(self, request: HttpRequest) -> DossierError | None:
         length = request.headers.get("Content-Length", "")
         announced = int(length) if length.isdecimal() else 0
-        return body_refusal(request.path_info, announced, request.headers)
+        return body_error(request.path_info, announced, request.headers)

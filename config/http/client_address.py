@@ -24,11 +24,11 @@ def client_address(request: HttpRequest) -> str:
 def address_behind_proxies(peer: str, forwarded_for: str) -> str:
     """Return the client's IP address in its normal form: of the hops that trusted proxies report, the last one that is
     no trusted proxy itself. Where the peer has no IP address, it is returned as it is."""
-    address = parsed_address(peer)
+    address = parse_address(peer)
     if address is None:
         return peer
     for hop in reversed(forwarded_for.split(",")):
-        reported = parsed_address(hop) if is_trusted_proxy(address) else None
+        reported = parse_address(hop) if is_trusted_proxy(address) else None
         if reported is None:  # the client itself, or a proxy that reports nothing usable
             break
         address = reported
@@ -37,7 +37,7 @@ def address_behind_proxies(peer: str, forwarded_for: str) -> str:
 
 def client_network(address: str) -> str:
     """Return the part of an address that limits count by: an IPv4 address, the /64 of an IPv6 address."""
-    parsed = parsed_address(address)
+    parsed = parse_address(address)
     if isinstance(parsed, IPv6Address):
         return str(IPv6Network((parsed, CLIENT_NETWORK_BITS), strict=False))
     return address if parsed is None else str(parsed)
@@ -45,10 +45,12 @@ def client_network(address: str) -> str:
 
 def is_trusted_proxy(address: IPv4Address | IPv6Address | None) -> bool:
     """Return whether the address lies in one of TRUSTED_PROXIES."""
-    return address is not None and any(address in network for network in _networks(tuple(settings.TRUSTED_PROXIES)))
+    return address is not None and any(
+        address in network for network in _parse_networks(tuple(settings.TRUSTED_PROXIES))
+    )
 
 
-def parsed_address(text: str) -> IPv4Address | IPv6Address | None:
+def parse_address(text: str) -> IPv4Address | IPv6Address | None:
     """Return the IP address in a hop (`192.0.2.7`, `192.0.2.7:5000`, `[2001:db8::7]:5000`), or None where none is.
     IPv4 addresses that are written as IPv6 ones become IPv4 ones."""
     host = text.strip()
@@ -64,7 +66,7 @@ def parsed_address(text: str) -> IPv4Address | IPv6Address | None:
 
 
 @lru_cache
-def _networks(texts: tuple[str, ...]) -> list[IPv4Network | IPv6Network]:
+def _parse_networks(texts: tuple[str, ...]) -> list[IPv4Network | IPv6Network]:
     return [ip_network(text) for text in texts]
 
 
@@ -79,6 +81,6 @@ class TrustedProxyMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         forwarded = request.META.get("HTTP_X_FORWARDED_PROTO")
-        if forwarded and is_trusted_proxy(parsed_address(request.META.get("REMOTE_ADDR") or "")):
+        if forwarded and is_trusted_proxy(parse_address(request.META.get("REMOTE_ADDR") or "")):
             request.META[self.VARIABLE] = forwarded
         return self.get_response(request)

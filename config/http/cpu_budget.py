@@ -74,14 +74,14 @@ class _Limits:
         self.next_look = min(self.wall_end, now + left + seconds)
 
 
-class _Thread(threading.local):
+class _ThreadState(threading.local):
     # Of the thread, and not of its context, which other threads inherit: each thread has a clock of its own.
     limits: _Limits | None = None
     was_stopped_here = False
     """Whether the request at hand was stopped by a limit that another process does not have."""
 
 
-_THREAD = _Thread()
+_THREAD = _ThreadState()
 
 
 def check_cpu(seconds: float = 0.0) -> None:
@@ -98,7 +98,7 @@ def check_cpu(seconds: float = 0.0) -> None:
 def cpu_budget(seconds: float) -> Iterator[None]:
     """Allow the block so many seconds of this thread's CPU time, within what the block around it has left."""
     outer = _Limits.of_thread()
-    with _limited(_Limits.of(min(outer.cpu_end, thread_time() + seconds), outer.wall_end, outer.here_end)):
+    with _with_limits(_Limits.of(min(outer.cpu_end, thread_time() + seconds), outer.wall_end, outer.here_end)):
         yield
 
 
@@ -106,7 +106,7 @@ def cpu_budget(seconds: float) -> Iterator[None]:
 def cpu_budget_here(seconds: float) -> Iterator[None]:
     """Allow the block so many seconds of CPU time in this process: another one does again what is stopped."""
     outer = _Limits.of_thread()
-    with _limited(_Limits.of(outer.cpu_end, outer.wall_end, thread_time() + seconds)):
+    with _with_limits(_Limits.of(outer.cpu_end, outer.wall_end, thread_time() + seconds)):
         yield
 
 
@@ -114,7 +114,7 @@ def cpu_budget_here(seconds: float) -> Iterator[None]:
 def unlimited_cpu() -> Iterator[None]:
     """Let the block compute to its end, in this process or another: for work that is known to be bounded otherwise."""
     here_end = _Limits.of_thread().here_end
-    with _limited(_Limits.of(inf, inf, here_end)):
+    with _with_limits(_Limits.of(inf, inf, here_end)):
         yield
 
 
@@ -122,12 +122,12 @@ def unlimited_cpu() -> Iterator[None]:
 def wall_limit(seconds: float) -> Iterator[None]:
     """Let the checks in the block fail after so many seconds, however little was computed in them."""
     outer = _Limits.of_thread()
-    with _limited(_Limits.of(outer.cpu_end, min(outer.wall_end, monotonic() + seconds), outer.here_end)):
+    with _with_limits(_Limits.of(outer.cpu_end, min(outer.wall_end, monotonic() + seconds), outer.here_end)):
         yield
 
 
 @contextmanager
-def _limited(limits: _Limits | None) -> Iterator[None]:
+def _with_limits(limits: _Limits | None) -> Iterator[None]:
     outer, _THREAD.limits = _THREAD.limits, limits
     try:
         yield

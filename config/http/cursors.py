@@ -16,17 +16,17 @@ from config.http.errors import Invalid
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 200
 
-Row = TypeVar("Row", bound=Model)
-Item = TypeVar("Item")
+RowType = TypeVar("RowType", bound=Model)
+ItemType = TypeVar("ItemType")
 
 
 def page_of(
-    rows: QuerySet[Row],
+    rows: QuerySet[RowType],
     query: Mapping[str, str],
     keys: tuple[str, ...] = ("created", "id"),
     *,
     ascending: bool = False,
-) -> tuple[list[Row], str]:
+) -> tuple[list[RowType], str]:
     """A page of rows, those with the greatest keys first, and the cursor of the next page ("" when there is none).
 
     The keys together must be unique; `ascending` puts the least first. `query` may carry `cursor` and `limit` (1 to
@@ -34,21 +34,21 @@ def page_of(
     """
     limit = limit_of(query.get("limit", ""))
     if cursor := query.get("cursor", ""):
-        rows = rows.filter(_after(rows.model, keys, cursor, "gt" if ascending else "lt"))
+        rows = rows.filter(_after_cursor(rows.model, keys, cursor, "gt" if ascending else "lt"))
     found = list(rows.order_by(*(key if ascending else f"-{key}" for key in keys))[: limit + 1])
     if len(found) <= limit:
         return found, ""
-    return found[:limit], cursor_at([getattr(found[limit - 1], key) for key in keys])
+    return found[:limit], encode_cursor([getattr(found[limit - 1], key) for key in keys])
 
 
-def stretch_of(items: Sequence[Item], query: Mapping[str, str]) -> tuple[Sequence[Item], str]:
+def page_of_sequence(items: Sequence[ItemType], query: Mapping[str, str]) -> tuple[Sequence[ItemType], str]:
     """A page of items that stand at their places for good, and the cursor of the next page; as `page_of`."""
-    limit, begin = limit_of(query.get("limit", "")), _place_after(query.get("cursor", ""))
+    limit, begin = limit_of(query.get("limit", "")), _decode_place(query.get("cursor", ""))
     end = begin + limit
-    return items[begin:end], cursor_at([end]) if end < len(items) else ""
+    return items[begin:end], encode_cursor([end]) if end < len(items) else ""
 
 
-def next_address(path: str, query: Mapping[str, str], cursor: str) -> str | None:
+def next_page_url(path: str, query: Mapping[str, str], cursor: str) -> str | None:
     """The address of the next page, with all other parameters kept; None after the last."""
     return f"{path}?{urlencode({**query, 'cursor': cursor})}" if cursor else None
 
@@ -62,7 +62,7 @@ def limit_of(text: str, default: int = DEFAULT_LIMIT, most: int = MAX_LIMIT) -> 
     raise Invalid("limit", f"Use a whole number from 1 to {most}.")
 
 
-def cursor_at(values: Sequence[Any]) -> str:
+def encode_cursor(values: Sequence[Any]) -> str:
     """The cursor of the page after the row with these keys."""
     return base64.urlsafe_b64encode(json.dumps([*values], cls=DjangoJSONEncoderExact).encode()).decode().rstrip("=")
 
@@ -84,33 +84,33 @@ def _is_misplaced(value: Any, field: Any) -> bool:
     return isinstance(value, float) and not isinstance(field, FloatField)
 
 
-def _place_after(cursor: str) -> int:
+def _decode_place(cursor: str) -> int:
     """The place at which a page begins: 0 without a cursor. Raises Invalid."""
     if not cursor:
         return 0
-    values = _decoded(cursor)
+    values = _decode_cursor(cursor)
     if len(values) != 1 or type(values[0]) is not int or values[0] < 0:
-        raise _not_ours()
+        raise _invalid_cursor_error()
     return values[0]
 
 
-def _decoded(cursor: str) -> list[Any]:
+def _decode_cursor(cursor: str) -> list[Any]:
     try:
         values = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (ValueError, RecursionError):
-        raise _not_ours() from None
+        raise _invalid_cursor_error() from None
     if not isinstance(values, list):
-        raise _not_ours()
+        raise _invalid_cursor_error()
     return values
 
 
-def _not_ours() -> Invalid:
+def _invalid_cursor_error() -> Invalid:
     return Invalid("cursor", "Use the cursor of `next` as it came, or leave it out to start anew.")
 
 
-def place_of(model: type[Model], keys: tuple[str, ...], cursor: str) -> list[Any]:
+def decode_keys(model: type[Model], keys: tuple[str, ...], cursor: str) -> list[Any]:
     """The keys of the row after which the page begins. Raises Invalid."""
-    values = _decoded(cursor)
+    values = _decode_cursor(cursor)
     try:
         fields = [model._meta.get_field(key) for key in keys]  # noqa: SLF001 - Django's documented introspection
         parsed = [field.to_python(value) for field, value in zip(fields, values, strict=True)]  # type: ignore[union-attr]
@@ -119,13 +119,13 @@ def place_of(model: type[Model], keys: tuple[str, ...], cursor: str) -> list[Any
         ):
             raise ValueError(cursor)  # noqa: TRY301 - one sentence for every cursor that is not ours
     except (ValueError, TypeError, OverflowError, ValidationError, RecursionError):
-        raise _not_ours() from None
+        raise _invalid_cursor_error() from None
     return parsed
 
 
-def _after(model: type[Model], keys: tuple[str, ...], cursor: str, beyond: str) -> Q:
+def _after_cursor(model: type[Model], keys: tuple[str, ...], cursor: str, beyond: str) -> Q:
     condition, equal = Q(pk__in=[]), Q()
-    for key, value in zip(keys, place_of(model, keys, cursor), strict=True):
+    for key, value in zip(keys, decode_keys(model, keys, cursor), strict=True):
         condition |= equal & Q(**{f"{key}__{beyond}": value})
         equal &= Q(**{key: value})
     return condition

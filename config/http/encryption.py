@@ -19,7 +19,7 @@ valid_secret = RegexValidator(
 )
 
 
-class SecretLost(DossierError):
+class UndecryptableSecret(DossierError):
     """The text was encrypted under a SECRET_KEY that is neither the present one nor among SECRET_KEY_FALLBACKS."""
 
     status = 409
@@ -40,7 +40,7 @@ def decrypt(stored: str) -> str:
     try:
         return MultiFernet(_fernets()).decrypt(stored.encode()).decode() if stored else ""
     except InvalidToken:
-        raise SecretLost from None
+        raise UndecryptableSecret from None
 
 
 def is_current(stored: str) -> bool:

@@ -42,12 +42,12 @@ def expected_version(request: HttpRequest, current: int) -> int:
     return min((int(tag.strip('"')) for tag in tags if VERSION_TAG.fullmatch(tag)), default=0)
 
 
-def creates(request: HttpRequest) -> bool:
+def is_create_only(request: HttpRequest) -> bool:
     """Whether the request may only create: `If-None-Match: *`."""
     return request.headers.get("If-None-Match", "").strip() == "*"
 
 
-def has_newest(request: HttpRequest, current: int) -> bool:
+def has_current_version(request: HttpRequest, current: int) -> bool:
     """Whether the reader's If-None-Match names the current version, so that 304 says all."""
     tags = [tag.strip().removeprefix("W/") for tag in request.headers.get("If-None-Match", "").split(",")]
     return etag(current) in tags or "*" in tags

@@ -13,7 +13,7 @@ from rest_framework import serializers
 EARLIEST_YEAR, LATEST_YEAR = 1900, 2200
 SEVERAL_LINES = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-NO_DATE = f"Use a date that exists, like 2026-02-28, from {EARLIEST_YEAR} to {LATEST_YEAR}."
+INVALID_DATE = f"Use a date that exists, like 2026-02-28, from {EARLIEST_YEAR} to {LATEST_YEAR}."
 
 
 class ExactText(serializers.CharField):
@@ -91,7 +91,7 @@ class Moment(serializers.DateTimeField):
         return moment
 
 
-def date_of(text: str) -> datetime.date | None:
+def parse_date(text: str) -> datetime.date | None:
     """The date that `YYYY-MM-DD` names; None when there is no such day in the years that Dossier knows."""
     if not DATE.fullmatch(text) or not EARLIEST_YEAR <= int(text[:4]) <= LATEST_YEAR:
         return None

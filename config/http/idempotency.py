@@ -21,7 +21,7 @@ from config.http.errors import DossierError, Invalid
 from config.http.models import IdempotentRequest
 from config.http.serializers import FastJSONRenderer
 
-KEPT = timedelta(hours=24)
+RETENTION = timedelta(hours=24)
 MAX_KEY_CHARACTERS = 200
 REPEATED_HEADERS = ("ETag", "Location")
 
@@ -40,7 +40,7 @@ class RepeatableResponse(Response):
         self.repeated = repeated
 
 
-class AnswerOutOfReach(DossierError):
+class AnswerNotVisible(DossierError):
     status = 403
     code = "answer_out_of_reach"
     title = "You lost access to what was answered"
@@ -71,8 +71,8 @@ def _answer_once(request: Request, key: str, handle: Callable[[], Response]) -> 
         "key": key,
     }
     body, reach = hashlib.sha256(request.body).hexdigest(), sorted(map(str, principal.team_ids))
-    _forget_old()
-    if not _first(address, body, reach):
+    _delete_expired()
+    if not _claim_key(address, body, reach):
         return _repeat(IdempotentRequest.objects.get(**address), body, reach)
     response = handle()
     IdempotentRequest.objects.filter(**address).update(
@@ -83,7 +83,7 @@ def _answer_once(request: Request, key: str, handle: Callable[[], Response]) -> 
     return response
 
 
-def _first(address: dict[str, Any], body: str, reach: list[str]) -> bool:
+def _claim_key(address: dict[str, Any], body: str, reach: list[str]) -> bool:
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO idempotent_requests (principal, method, path, key, body_sha256, reach, headers, body, created)"
@@ -97,7 +97,7 @@ def _repeat(first: IdempotentRequest, body: str, reach: list[str]) -> HttpRespon
     if first.body_sha256 != body:
         raise KeyReused("Use a new key for a new request. Nothing was changed by this one.")
     if not set(first.reach) <= set(reach):
-        raise AnswerOutOfReach(
+        raise AnswerNotVisible(
             "The request was done once and is not done again. Its answer holds what you may not see any more: "
             "read what you may see now."
         )
@@ -106,6 +106,6 @@ def _repeat(first: IdempotentRequest, body: str, reach: list[str]) -> HttpRespon
     return response
 
 
-def _forget_old() -> None:
-    old = IdempotentRequest.objects.filter(created__lt=timezone.now() - KEPT)
+def _delete_expired() -> None:
+    old = IdempotentRequest.objects.filter(created__lt=timezone.now() - RETENTION)
     old.filter(id__in=old.select_for_update(skip_locked=True).values("id")[:20]).delete()

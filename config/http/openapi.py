@@ -93,11 +93,11 @@ def add_conventions(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     result["components"]["schemas"]["Problem"] = PROBLEM_SCHEMA
     for path in result["paths"].values():
         for method, operation in path.items():
-            _add_to(operation, method.upper())
+            _add_responses(operation, method.upper())
     return result
 
 
-def _add_to(operation: dict[str, Any], method: str) -> None:
+def _add_responses(operation: dict[str, Any], method: str) -> None:
     parameters = operation.setdefault("parameters", [])
     responses = operation["responses"]
     if method == "POST":

@@ -10,19 +10,21 @@ from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
 
-OF_THE_PAGE = {"content", "csrfmiddlewaretoken"}
+OMITTED_FIELDS = {"content", "csrfmiddlewaretoken"}
 
 
-def kept_form(request: HttpRequest, *, signed_out: bool, status: int) -> HttpResponse | None:
+def resend_form(request: HttpRequest, *, signed_out: bool, status: int) -> HttpResponse | None:
     """The text that was sent, in a form that sends it again; None where no text was sent, or by another site."""
-    if request.method != "POST" or "content" not in request.POST or not _from_here(request):
+    if request.method != "POST" or "content" not in request.POST or not _is_same_origin(request):
         return None
-    fields = [(name, value) for name in request.POST for value in request.POST.getlist(name) if name not in OF_THE_PAGE]
+    fields = [
+        (name, value) for name in request.POST for value in request.POST.getlist(name) if name not in OMITTED_FIELDS
+    ]
     facts = {"signed_out": signed_out, "fields": fields, "content": request.POST["content"]}
     return render(request, "kept_form.html", facts, status=status)
 
 
-def _from_here(request: HttpRequest) -> bool:
+def _is_same_origin(request: HttpRequest) -> bool:
     """Another site must not put words into a form of ours."""
     origin = request.headers.get("Origin")
     return origin is None or origin == f"{request.scheme}://{request.get_host()}"
@@ -39,4 +41,4 @@ class SignInMiddleware(LoginRequiredMiddleware):
             return None
         if "application/json" in request.headers.get("Accept", ""):
             return JsonResponse({"code": "signed_out"}, status=401)
-        return kept_form(request, signed_out=True, status=401) or refused
+        return resend_form(request, signed_out=True, status=401) or refused

@@ -14,7 +14,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 
 from config.http.errors import DossierError, Forbidden, NotFound, TooManyRequests
-from config.http.preserve_post import kept_form
+from config.http.preserve_post import resend_form
 
 logger = logging.getLogger(__name__)
 
@@ -94,15 +94,15 @@ def as_dossier_error(exception: Exception) -> DossierError | None:
     if isinstance(exception, DossierError):
         return exception
     if isinstance(exception, exceptions.ValidationError):
-        return _invalid(exception)
+        return _validation_error(exception)
     if isinstance(exception, exceptions.APIException):
-        return _of_status(exception.status_code, str(exception.detail))
+        return _error_of_status(exception.status_code, str(exception.detail))
     if isinstance(exception, Http404):
         return NotFound()
     if isinstance(exception, PermissionDenied):
         return Forbidden()
     if isinstance(exception, SuspiciousOperation):
-        return _of_status(400, "The request is malformed. Nothing was changed.")
+        return _error_of_status(400, "The request is malformed. Nothing was changed.")
     if isinstance(exception, IntegrityError) and isinstance(exception.__cause__, ForeignKeyViolation):
         return NotFound("Something that this belongs to")  # deleted by somebody else in the same moment
     if isinstance(exception, (PoolTimeout, OperationalError)):
@@ -111,21 +111,21 @@ def as_dossier_error(exception: Exception) -> DossierError | None:
     return None
 
 
-def _of_status(status: int, detail: str) -> DossierError:
+def _error_of_status(status: int, detail: str) -> DossierError:
     error = DossierError(detail)
     error.status = status
     error.code, error.title = CODES.get(status, ("error", "This did not work"))
     return error
 
 
-def _invalid(exception: exceptions.ValidationError) -> DossierError:
+def _validation_error(exception: exceptions.ValidationError) -> DossierError:
     error = DossierError("Correct the values named in `errors` and send the request again. Nothing was changed.")
     error.status, error.code, error.title = 422, "invalid", "Some values cannot be used"
-    error.extra["errors"] = _per_field(exception.get_full_details())
+    error.extra["errors"] = _errors_by_field(exception.get_full_details())
     return error
 
 
-def _per_field(details: Any, path: str = "") -> dict[str, list[dict[str, str]]]:
+def _errors_by_field(details: Any, path: str = "") -> dict[str, list[dict[str, str]]]:
     """DRF's nested details as `{"a.0.b": [{code, message}]}`; what concerns the whole body stands under `body`."""
     if _is_error(details):
         return {
@@ -136,7 +136,7 @@ def _per_field(details: Any, path: str = "") -> dict[str, list[dict[str, str]]]:
     for name, inner in pairs:
         leaf = isinstance(details, list) and _is_error(inner)
         here = path if leaf or name == "non_field_errors" else f"{path}.{name}".lstrip(".")
-        for field, errors in _per_field(inner, here).items():
+        for field, errors in _errors_by_field(inner, here).items():
             found.setdefault(field, []).extend(errors)
     return found
 
@@ -181,7 +181,7 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse: 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001 - Django's signature
     """Django's handler400, for what its middleware refuses before any view."""
-    return error_response(request, _of_status(400, "The request is malformed. Nothing was changed."))
+    return error_response(request, _error_of_status(400, "The request is malformed. Nothing was changed."))
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001 - Django's signature
@@ -189,4 +189,4 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noq
     refused = Forbidden("This page was open for too long, so nothing was saved. Go back, reload it and try again.")
     if "application/json" in request.headers.get("Accept", ""):
         return JsonResponse({"code": "page_too_old", "detail": refused.detail}, status=refused.status)
-    return kept_form(request, signed_out=False, status=refused.status) or error_response(request, refused)
+    return resend_form(request, signed_out=False, status=refused.status) or error_response(request, refused)

@@ -11,9 +11,9 @@ import structlog
 from django.http import HttpRequest
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from config.observability.request_context import CURRENT, request_facts, route_of
+from config.observability.request_context import CURRENT_REQUEST, request_fields, route_of
 
-SELDOM_SECONDS = 300.0
+TELEMETRY_INTERVAL_SECONDS = 300.0
 
 
 def add_request(_: WrappedLogger, __: str, line: EventDict) -> EventDict:
@@ -22,9 +22,9 @@ def add_request(_: WrappedLogger, __: str, line: EventDict) -> EventDict:
     attached = getattr(line.get("_record"), "request", None)
     if isinstance(attached, HttpRequest):
         event = line["event"].replace(attached.path, route_of(attached))
-        return {**line, **request_facts(attached), "event": event}
-    request = CURRENT.get()
-    return {**line, **request_facts(request)} if request else line
+        return {**line, **request_fields(attached), "event": event}
+    request = CURRENT_REQUEST.get()
+    return {**line, **request_fields(request)} if request else line
 
 
 SHARED: list[Processor] = [
@@ -56,7 +56,7 @@ def _formatter(*renderers: Processor) -> logging.Formatter:
     )
 
 
-class SeldomTelemetry(logging.Filter):
+class TelemetryThrottle(logging.Filter):
     """Lets OpenTelemetry complain once in five minutes: while its collector is away it would do so all the time."""
 
     def __init__(self, *args: Any) -> None:
@@ -69,5 +69,5 @@ class SeldomTelemetry(logging.Filter):
         now = time.monotonic()
         if now < self._next:
             return False
-        self._next = now + SELDOM_SECONDS
+        self._next = now + TELEMETRY_INTERVAL_SECONDS
         return True

@@ -21,11 +21,11 @@ from psycopg_pool import PoolTimeout
 import assembly.pipeline.telemetry  # noqa: F401 - registers what it counts, also before the first context is assembled
 from assembly.records.followers import queue_now
 from config.http.problems import page_not_found
-from config.observability.metrics_files import counts_in_files
+from config.observability.metrics_files import is_multiprocess
 from memories.jobs.services import UNFINISHED
 from memories.models import Job
 
-OF_PROXIES = ("X-Forwarded", "X-Real-Ip", "Forwarded", "Via")
+PROXY_HEADERS = ("X-Forwarded", "X-Real-Ip", "Forwarded", "Via")
 
 HIT_RATIO = "memory_cache_hit_ratio"
 
@@ -41,8 +41,8 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def _document(_: HttpRequest) -> HttpResponse:
-    text = generate_latest(_together() if counts_in_files() else REGISTRY)
-    waiting = generate_latest(_registry(_Jobs(), _NewRecords()))
+    text = generate_latest(_multiprocess_registry() if is_multiprocess() else REGISTRY)
+    waiting = generate_latest(_registry(_JobsCollector(), _NewRecordsCollector()))
     return HttpResponse(text + waiting, content_type=CONTENT_TYPE_LATEST)
 
 
@@ -51,7 +51,7 @@ def _may_read(request: HttpRequest) -> bool:
         expected = f"Bearer {settings.METRICS_TOKEN}"
         return hmac.compare_digest(request.headers.get("Authorization", "").encode(), expected.encode())
     return _is_loopback(request.META.get("REMOTE_ADDR", "")) and not any(
-        name.startswith(OF_PROXIES) for name in request.headers
+        name.startswith(PROXY_HEADERS) for name in request.headers
     )
 
 
@@ -62,8 +62,8 @@ def _is_loopback(address: str) -> bool:
         return False
 
 
-def _together() -> CollectorRegistry:
-    return _registry(_OfAllProcesses())
+def _multiprocess_registry() -> CollectorRegistry:
+    return _registry(_AllProcessesCollector())
 
 
 def _registry(*collectors: Collector) -> CollectorRegistry:
@@ -73,7 +73,7 @@ def _registry(*collectors: Collector) -> CollectorRegistry:
     return registry
 
 
-class _OfAllProcesses(Collector):
+class _AllProcessesCollector(Collector):
     """Sums over the web processes, of those that died, too. A ratio is none of sums: it comes from what it is of."""
 
     def collect(self) -> Iterator[Metric]:
@@ -94,7 +94,7 @@ def _hit_ratio(families: Iterable[Metric]) -> Metric:
     return GaugeMetricFamily(HIT_RATIO, words, value=hits / lookups if lookups else math.nan)
 
 
-class _Jobs(Collector):
+class _JobsCollector(Collector):
     """One query, of an index that holds unfinished jobs alone. A database that is away hides no other metric."""
 
     def collect(self) -> Iterator[Metric]:
@@ -109,7 +109,7 @@ class _Jobs(Collector):
         yield family
 
 
-class _NewRecords(Collector):
+class _NewRecordsCollector(Collector):
     """One query of a queue that is empty within seconds, where a worker runs."""
 
     def collect(self) -> Iterator[Metric]:

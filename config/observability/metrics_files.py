@@ -10,7 +10,7 @@ FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
 
 @contextmanager
-def counting_together(processes: int) -> Iterator[Mapping[str, str]]:
+def multiprocess_metrics(processes: int) -> Iterator[Mapping[str, str]]:
     """The variables for processes that count together within the block; none for one, which counts in its memory."""
     if processes == 1:
         yield {}
@@ -19,6 +19,6 @@ def counting_together(processes: int) -> Iterator[Mapping[str, str]]:
         yield {FOLDER: folder}
 
 
-def counts_in_files() -> bool:
+def is_multiprocess() -> bool:
     """Whether this process is one of several that count together."""
     return FOLDER in os.environ

@@ -10,26 +10,26 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.functional import LazyObject
 
-_ARRIVED: ContextVar[float] = ContextVar("arrived")
+_ARRIVAL_TIME: ContextVar[float] = ContextVar("arrived")
 
 
-def arrived_now() -> None:
+def note_arrival() -> None:
     """Note that a request is there. For whoever takes it in, before it waits for anything."""
-    _ARRIVED.set(monotonic())
+    _ARRIVAL_TIME.set(monotonic())
 
 
-def arrived() -> float:
+def arrival_time() -> float:
     """By the monotonic clock, in seconds. Where nobody asked over HTTP: now."""
-    return _ARRIVED.get(None) or monotonic()
+    return _ARRIVAL_TIME.get(None) or monotonic()
 
 
 UNMATCHED = "unmatched"
 """The route of an address that leads to no view."""
 
-CURRENT: ContextVar[HttpRequest | None] = ContextVar("request", default=None)
+CURRENT_REQUEST: ContextVar[HttpRequest | None] = ContextVar("request", default=None)
 
 
-def request_facts(request: HttpRequest) -> dict[str, str]:
+def request_fields(request: HttpRequest) -> dict[str, str]:
     """Its id, its route, and the ref of who asks as far as that is known by now: nothing that anybody wrote."""
     facts = {"request_id": getattr(request, "request_id", ""), "route": route_of(request)}
     principal = _principal_ref(request)
@@ -41,7 +41,7 @@ def route_of(request: HttpRequest) -> str:
     return f"/{request.resolver_match.route}" if request.resolver_match else UNMATCHED
 
 
-def facts_of_caller(request: HttpRequest) -> dict[str, Any]:
+def caller_fields(request: HttpRequest) -> dict[str, Any]:
     """Return who asked, in plain texts: `principal` is the ref, "" for nobody; `kind`, `agent` and `teams` are those of
     the Principal. Empty where nobody needed to know."""
     user = request.__dict__.get("user")

@@ -8,8 +8,8 @@ from django.http import HttpRequest, HttpResponseBase
 from opentelemetry.trace import Span
 from prometheus_client import Counter, Histogram
 
-from config.observability.request_context import CURRENT, route_of
-from config.observability.tracing import caller_of, span
+from config.observability.request_context import CURRENT_REQUEST, route_of
+from config.observability.tracing import caller_trace, span
 
 logger = logging.getLogger(__name__)
 
@@ -19,26 +19,26 @@ REQUESTS = Counter("http_requests_total", "Requests by the class of their status
 SECONDS = Histogram("http_request_duration_seconds", "From the first middleware to the last.", ["route", "method"])
 
 
-class WatchingMiddleware:
+class RequestLogMiddleware:
     """Goes right behind RequestIDMiddleware: all that comes after it, errors too, is within its span and its time."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        started, token = perf_counter(), CURRENT.set(request)
+        started, token = perf_counter(), CURRENT_REQUEST.set(request)
         try:
-            with span("request", within=caller_of(request)) as current:
+            with span("request", within=caller_trace(request)) as current:
                 response = self.get_response(request)
-                _describe(current, request, response)
+                _describe_span(current, request, response)
             if not getattr(request, "scope", {}).get("was_stopped"):  # another process answers it, and counts it
                 _count(request, response, perf_counter() - started)
             return response
         finally:
-            CURRENT.reset(token)
+            CURRENT_REQUEST.reset(token)
 
 
-def _describe(current: Span, request: HttpRequest, response: HttpResponseBase) -> None:
+def _describe_span(current: Span, request: HttpRequest, response: HttpResponseBase) -> None:
     current.set_attributes(
         {
             "http.request.method": _method(request),

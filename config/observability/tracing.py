@@ -44,7 +44,7 @@ def _span(name: str, attributes: Attributes | None, within: Context | None) -> I
             raise
 
 
-def caller_of(request: HttpRequest) -> Context:
+def caller_trace(request: HttpRequest) -> Context:
     """The trace that the caller's `traceparent` names, if it sent one."""
     return _propagator.extract(request.headers)
 

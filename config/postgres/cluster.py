@@ -20,10 +20,10 @@ from config.postgres.account import Account
 from config.postgres.creation import (
     Session,
     complete_contents,
+    connect,
     create_cluster,
     is_refused,
     reset_admin_password,
-    sign_in,
 )
 from config.postgres.data_folder import ADMIN, PORT, DataFolder
 from config.postgres.failures import EmbeddedPostgresError, InterruptedStartError, failure, refusal
@@ -163,7 +163,7 @@ class Cluster:
     def _settle(self) -> None:
         """Wait out a recovery, however long; prove that the server is ours; complete its contents."""
         self._await_sign_ins()
-        with sign_in(self.folder, ADMIN, "postgres") as admin:
+        with connect(self.folder, ADMIN, "postgres") as admin:
             self._prove_ours(admin)
             complete_contents(admin, self.folder)
 

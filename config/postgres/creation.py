@@ -22,7 +22,7 @@ Session = psycopg.Connection[tuple[object, ...]]
 logger = logging.getLogger(__name__)
 
 
-def sign_in(folder: DataFolder, user: str, database: str) -> Session:
+def connect(folder: DataFolder, user: str, database: str) -> Session:
     """A session with the password in `secrets`. Raises psycopg.OperationalError."""
     return psycopg.connect(folder.conninfo(user, database, password=folder.password(user)), autocommit=True)
 
@@ -55,7 +55,7 @@ def _complete_role(admin: Session, folder: DataFolder, user: str) -> None:
 
 def _password_fits(folder: DataFolder, user: str) -> bool:
     try:
-        sign_in(folder, user, "postgres").close()
+        connect(folder, user, "postgres").close()
     except psycopg.OperationalError as error:
         if is_refused(error, user):
             return False
@@ -67,7 +67,7 @@ def _complete_database(admin: Session, folder: DataFolder) -> None:
     """Create the database when it is missing; it gets pgvector, as every later one, from template1."""
     if admin.execute("SELECT FROM pg_database WHERE datname = %s", [DATABASE]).fetchone() is not None:
         return
-    with sign_in(folder, ADMIN, "template1") as template:
+    with connect(folder, ADMIN, "template1") as template:
         template.execute("CREATE EXTENSION IF NOT EXISTS vector")
     owner = sql.Identifier(ROLES["owner"])
     admin.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(sql.Identifier(DATABASE), owner))
@@ -83,11 +83,11 @@ def create_cluster(folder: DataFolder, programs: Programs) -> None:
         return
     if folder.cluster.is_dir() and any(folder.cluster.iterdir()):
         raise refusal(folder, f"{folder.cluster} is not a PostgreSQL cluster", "Move it away, or set DOSSIER_DATA_DIR")
-    _create_beside(folder, programs)
+    _create_atomically(folder, programs)
     logger.info("created the cluster")
 
 
-def _create_beside(folder: DataFolder, programs: Programs) -> None:
+def _create_atomically(folder: DataFolder, programs: Programs) -> None:
     """Run initdb beside the cluster's place and move the result there, so that half a one never is."""
     workspace = Path(tempfile.mkdtemp(prefix="postgres.new-", dir=folder.path))
     try:

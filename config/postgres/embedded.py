@@ -17,7 +17,7 @@ from psycopg import pq
 
 from config.postgres.attachment import attachment_to, is_anybody_attached
 from config.postgres.data_folder import DATABASE, PORT, READY, ROLES, STOPPING, DataFolder
-from config.postgres.failures import EmbeddedPostgresError, explained
+from config.postgres.failures import EmbeddedPostgresError, explain_os_errors
 from config.postgres.launch import ask_to_stop, is_supervisor, start_supervisor
 from config.postgres.processes import Deadline
 
@@ -39,7 +39,7 @@ class EmbeddedPostgres:
         Raises EmbeddedPostgresError when the data folder cannot be written.
         """
         user = ROLES[role]
-        with explained(self._folder):
+        with explain_os_errors(self._folder):
             self._folder.prepare()
             return {
                 "HOST": str(self._folder.socket_folder),
@@ -55,7 +55,7 @@ class EmbeddedPostgres:
         Repeated calls are cheap and bring a dead server back. A forked child shares its parent's attachment:
         the server stays up until both have detached or ended. Raises EmbeddedPostgresError.
         """
-        with self._attachment.guard, explained(self._folder):
+        with self._attachment.guard, explain_os_errors(self._folder):
             was_registered = self._attachment.descriptor is not None
             try:
                 self._wait_until_served(Deadline(self._folder))
@@ -66,7 +66,7 @@ class EmbeddedPostgres:
 
     def is_kept_up(self) -> bool:
         """Whether this process is attached and the supervisor calls the server ready: a look at two files."""
-        with self._attachment.guard, explained(self._folder):
+        with self._attachment.guard, explain_os_errors(self._folder):
             supervisor = self._folder.supervisor() if self._attachment.is_held(self._folder) else None
             return supervisor is not None and supervisor[1] == READY
 
@@ -76,14 +76,14 @@ class EmbeddedPostgres:
         With `wait` an otherwise unused server stops at once, and this returns when it and its supervisor are
         gone, or when others turn out to use it. Raises EmbeddedPostgresError.
         """
-        with self._attachment.guard, explained(self._folder):
+        with self._attachment.guard, explain_os_errors(self._folder):
             self._attachment.release()
             if wait:
                 self._wait_until_gone(Deadline(self._folder))
 
     def is_running(self) -> bool:
         """Whether the server accepts sign-ins now."""
-        with explained(self._folder):
+        with explain_os_errors(self._folder):
             return self._folder.path.is_dir() and self._folder.ping() == pq.Ping.OK
 
     def _wait_until_served(self, deadline: Deadline) -> None:

@@ -15,7 +15,7 @@ class InterruptedStartError(Exception):
 
 
 @contextlib.contextmanager
-def explained(folder: DataFolder) -> Iterator[None]:
+def explain_os_errors(folder: DataFolder) -> Iterator[None]:
     """Turn an OSError about the data folder into a sentence that tells what to do."""
     try:
         yield

@@ -100,7 +100,7 @@ def listener(connected_socket: int) -> int:
 ORPHAN_SECONDS = 60.0
 
 
-def mark(folder: DataFolder) -> str:
+def postmaster_mark(folder: DataFolder) -> str:
     """Stands in the arguments of the postmaster; its children show the name in theirs."""
     return f"cluster_name={folder.name}"
 
@@ -133,7 +133,7 @@ def await_orphans(folder: DataFolder, uid: int) -> None:
 
 def _own_arguments(folder: DataFolder) -> str:
     """A pattern; single-user mode matches, too."""
-    arguments = f"-D {folder.cluster} -c {mark(folder)} "
+    arguments = f"-D {folder.cluster} -c {postmaster_mark(folder)} "
     return r"[^\0]*postgres[\0 ](--single[\0 ])?" + "[\\0 ]".join(re.escape(part) for part in arguments.split(" "))
 
 

@@ -16,10 +16,10 @@ from pathlib import Path
 from config.postgres.account import Account
 from config.postgres.data_folder import ADMIN, PORT, DataFolder
 from config.postgres.failures import EmbeddedPostgresError
-from config.postgres.processes import mark
+from config.postgres.processes import postmaster_mark
 
 SHARE = 16
-LEAST_MB, MOST_MB = 128, 512
+MIN_MB, MAX_MB = 128, 512
 """PostgreSQL's own default, and enough for the vectors of some hundred thousand memories with their index."""
 
 CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
@@ -27,7 +27,7 @@ CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 def shared_buffers_mb(memory_mb: int) -> int:
     """A sixteenth of the memory, within bounds: the rest is for the web processes and the system's own cache."""
-    return min(MOST_MB, max(LEAST_MB, memory_mb // SHARE))
+    return min(MAX_MB, max(MIN_MB, memory_mb // SHARE))
 
 
 def memory_mb(limit: Path = CONTAINER_LIMIT) -> int:
@@ -170,5 +170,5 @@ class Programs:
     def _command(self) -> list[str]:
         socket_folder = str(self.folder.socket_folder).replace('"', '""')
         settings = SETTINGS | {"unix_socket_directories": f'"{socket_folder}"'}
-        command = [str(self.binaries / "postgres"), "-D", str(self.folder.cluster), "-c", mark(self.folder)]
+        command = [str(self.binaries / "postgres"), "-D", str(self.folder.cluster), "-c", postmaster_mark(self.folder)]
         return command + [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from config.postgres.cluster import Cluster
 from config.postgres.data_folder import READY, STARTING, STOPPING, DataFolder, lock, open_lock
-from config.postgres.failures import EmbeddedPostgresError, InterruptedStartError, explained
+from config.postgres.failures import EmbeddedPostgresError, InterruptedStartError, explain_os_errors
 from config.postgres.processes import POLL_SECONDS
 from config.postgres.programs import LOG_BYTES
 
@@ -159,7 +159,7 @@ class Supervisor:
 
 def supervise(folder: DataFolder) -> None:
     """Be the supervisor of the folder; return at once when another is. Raises EmbeddedPostgresError."""
-    with explained(folder):
+    with explain_os_errors(folder):
         folder.prepare()
         descriptor = open_lock(folder.supervisor_lock)
         for _ in range(LOCK_TRIES):  # a client that looks whether there is a supervisor holds the lock for an instant

@@ -16,15 +16,15 @@ from uuid_utils.compat import uuid7
 from config.http.body_size import REFUSAL
 from config.http.errors import DossierError, TooManyRequests
 from config.http.problems import MEDIA_TYPE, Busy, problem_document
-from config.server.callers import Caller, Callers, credential_of
+from config.server.callers import Caller, CallerCache, credential_of
 from config.server.heavy_lane import Application, HeavyLane, Message, Receive, Send
 from config.server.heavy_routes import LIGHT_CPU_SECONDS, LONG_SECONDS, HeavyRoutes, is_heavy, may_be_stopped
-from config.server.threaded_handler import HeavyAfterAll
+from config.server.threaded_handler import RerouteToHeavyLane
 
 REFUSAL_PAUSE_SECONDS = 0.5
 
 
-class _Unread:
+class _RequestStub:
     """As much of a request as a problem document asks for."""
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class _Unread:
 
 async def refuse(scope: Message, error: DossierError, send: Send) -> None:
     """Send the error as the answer."""
-    request: Any = _Unread()
+    request: Any = _RequestStub()
     seconds = error.retry_after or 1
     if scope["path"].startswith("/api/"):
         media_type, body = MEDIA_TYPE, json.dumps(problem_document(request, error)).encode()
@@ -54,13 +54,13 @@ async def refuse(scope: Message, error: DossierError, send: Send) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-UNCOUNTED = ("/static/", "/metrics")
+UNLIMITED_PATHS = ("/static/", "/metrics")
 """Begin the paths that count towards nobody's limits."""
 SIGN_IN = "/accounts/"
 """Begins the paths that count towards an address, so that whoever is over a limit can still sign in and out."""
 
 
-class Admitted(Protocol):
+class Admission(Protocol):
     """What a gate says of a request that it lets in."""
 
     def headers(self) -> list[tuple[bytes, bytes]]:
@@ -77,7 +77,7 @@ class Gate(Protocol):
 
     def admit(
         self, caller: Caller, *, heavy: bool, method: str, path: str, moved: bool = False
-    ) -> AbstractContextManager["Admitted | None"]:
+    ) -> AbstractContextManager["Admission | None"]:
         """Return a block within which the request is under way. Raises TooManyRequests on entering it.
 
         One that `moved` was let in before, as a request that is not costly.
@@ -90,23 +90,23 @@ class OpenGate:
 
     def admit(
         self, caller: Caller, *, heavy: bool, method: str, path: str, moved: bool = False
-    ) -> AbstractContextManager[Admitted | None]:
+    ) -> AbstractContextManager[Admission | None]:
         return nullcontext()
 
 
-class Front:
+class FrontApplication:
     """An ASGI application before two others: the one that answers here, and the heavy lane, if there is one."""
 
     def __init__(self, answer_here: Application, heavy_lane: HeavyLane | None, gate: Gate) -> None:
         self._answer_here = answer_here
         self._heavy_lane = heavy_lane
         self._gate = gate
-        self._callers = Callers()
+        self._callers = CallerCache()
         self._heavy_routes = HeavyRoutes()
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer the request. Raises ValueError for what is no request."""
-        if scope["type"] != "http" or scope["path"].startswith(UNCOUNTED):
+        if scope["type"] != "http" or scope["path"].startswith(UNLIMITED_PATHS):
             await self._answer_here(scope, receive, send)
             return
         credential = b"" if scope["path"].startswith(SIGN_IN) else credential_of(scope)
@@ -130,7 +130,7 @@ class Front:
 
     async def _answered(
         self, scope: Message, receive: Receive, send: Send, caller: Caller, body_bytes: int
-    ) -> tuple[Admitted | None, int]:
+    ) -> tuple[Admission | None, int]:
         """Answer where it is cheapest for others; return the status. Raises TooManyRequests and Busy."""
         is_large = is_heavy(scope, body_bytes)
         is_read = REFUSAL not in scope  # a refused body costs nothing, and has nothing to hand over
@@ -141,10 +141,10 @@ class Front:
                 scope["cpu_seconds"] = LIGHT_CPU_SECONDS
         try:
             answered = await self._answered_by(scope, receive, send, caller, heavy=heavy)
-        except HeavyAfterAll as overtaken:
+        except RerouteToHeavyLane as overtaken:
             del scope["on_long"]
             scope.pop("cpu_seconds", None)
-            body = _read_again(overtaken.body, receive)
+            body = _replay_body(overtaken.body, receive)
             answered = await self._answered_by(scope, body, send, caller, heavy=True, moved=True)
         if not is_large:
             seconds = scope.get("facts", {}).get("seconds", 0.0)
@@ -153,16 +153,16 @@ class Front:
 
     async def _answered_by(
         self, scope: Message, receive: Receive, send: Send, caller: Caller, *, heavy: bool, moved: bool = False
-    ) -> tuple[Admitted | None, int]:
+    ) -> tuple[Admission | None, int]:
         application = self._heavy_lane if heavy and self._heavy_lane else self._answer_here
         route = {"method": scope["method"], "path": scope["path"]}
         with self._gate.admit(caller, heavy=heavy, moved=moved, **route) as admitted:
-            answer = _Answer(send, admitted)
+            answer = _AnswerSender(send, admitted)
             await application(scope, receive, answer.send)
         return admitted, answer.status
 
 
-def _read_again(body: bytes, receive: Receive) -> Receive:
+def _replay_body(body: bytes, receive: Receive) -> Receive:
     """What receives a body that was read already, and then what comes after it. It is small."""
     arriving = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -177,10 +177,10 @@ def _announced_bytes(scope: Message) -> int:
     return int(length) if length.isdigit() else 0
 
 
-class _Answer:
+class _AnswerSender:
     """Passes an answer on, with the gate's headers added, and notes its status."""
 
-    def __init__(self, send: Send, admitted: Admitted | None) -> None:
+    def __init__(self, send: Send, admitted: Admission | None) -> None:
         self._send = send
         self._admitted = admitted
         self.status = 0

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from django.utils.datastructures import CaseInsensitiveMapping as Headers
 
-from config.http.body_size import REFUSAL, SMALL_FORM_BYTES, body_refusal
+from config.http.body_size import REFUSAL, SMALL_FORM_BYTES, body_error
 from config.http.errors import DossierError
 from config.http.problems import Busy
 from config.server.heavy_lane import Application, Message, Receive, Send
@@ -28,7 +28,7 @@ class BodyLimit:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer the request."""
-        size, is_chunked = _announced(scope)
+        size, is_chunked = _announced_size(scope)
         if size <= SMALL_FORM_BYTES and not is_chunked:
             await self._application(scope, receive, send)
         elif refusal := self._refusal(scope, size):
@@ -42,7 +42,7 @@ class BodyLimit:
 
     def _refusal(self, scope: Message, size: int) -> DossierError | None:
         headers = Headers({name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]})
-        refusal = body_refusal(scope["path"], size, headers)
+        refusal = body_error(scope["path"], size, headers)
         if refusal is None and self._large_bytes + size > LARGE_BODIES_BYTES:
             return Busy("Too many large requests came at once. Nothing was changed; try again in a moment.")
         return refusal
@@ -60,12 +60,12 @@ class BodyLimit:
 
         await self._application({**scope, REFUSAL: refusal}, _no_body, send_but_end)
         if (b"expect", b"100-continue") not in scope["headers"]:  # who waits for leave to send it, sends none
-            await _drop(receive)
+            await _drain(receive)
         if has_answer:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-def _announced(scope: Message) -> tuple[int, bool]:
+def _announced_size(scope: Message) -> tuple[int, bool]:
     """Return the size that the request says its body has, in bytes, and whether it says none because it is chunked."""
     size, is_chunked = 0, False
     if scope["type"] == "http":
@@ -81,7 +81,7 @@ async def _no_body() -> Message:
     return {"type": "http.request", "body": b"", "more_body": False}
 
 
-async def _drop(receive: Receive) -> None:
+async def _drain(receive: Receive) -> None:
     dropped = 0
     with suppress(TimeoutError):
         async with asyncio.timeout(DROP_SECONDS):

@@ -14,7 +14,7 @@ from django.conf import settings
 
 from config.http.client_address import address_behind_proxies, client_network
 
-MOST_KNOWN = 10_000
+MAX_CREDENTIALS = 10_000
 DIGEST_BYTES = 16
 
 
@@ -37,7 +37,7 @@ class Caller:
         return (self.name, *agent, *(f"team:{team}" for team in self.teams))
 
 
-class Callers:
+class CallerCache:
     """The credentials that this process saw proved."""
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class Callers:
         if self._known.get(credential) != caller:
             self._known[credential] = caller
         self._known.move_to_end(credential)
-        if len(self._known) > MOST_KNOWN:
+        if len(self._known) > MAX_CREDENTIALS:
             self._known.popitem(last=False)
 
 

@@ -19,7 +19,7 @@ INCOMPLETE_SHARE = 4
 """One of so many connections may have an incomplete head."""
 
 
-class Bounds(NamedTuple):
+class ConnectionLimits(NamedTuple):
     """The largest numbers of connections in one process."""
 
     open: int
@@ -27,7 +27,7 @@ class Bounds(NamedTuple):
     per_client: int
 
     @classmethod
-    def within_descriptors(cls, most: int, per_client: int) -> "Bounds":
+    def within_descriptors(cls, most: int, per_client: int) -> "ConnectionLimits":
         """Return bounds that leave each connection a second descriptor, for the temporary file of a large body."""
         soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         allowed = most if soft == resource.RLIM_INFINITY else min(most, max(1, (soft - RESERVED_DESCRIPTORS) // 2))
@@ -53,7 +53,7 @@ class Connection(Protocol):
 class Connections:
     """The connections of one process, by what they wait for, each group with the oldest first."""
 
-    def __init__(self, bounds: Bounds) -> None:
+    def __init__(self, bounds: ConnectionLimits) -> None:
         self._bounds = bounds
         # Dictionaries without values are sets that remember their order.
         self._open: dict[Connection, None] = {}

@@ -28,7 +28,7 @@ OUT_OF_RESOURCES = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 logger = logging.getLogger(__name__)
 
 
-class Reception:
+class Dispatcher:
     """A socket that is bound to an address, and lines to web processes. It listens once one of them is ready."""
 
     def __init__(self, door: socket.socket, *, opened: Callable[[], None]) -> None:

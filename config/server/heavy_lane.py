@@ -20,10 +20,10 @@ from config.http.problems import Busy
 CONNECT_SECONDS = 20.0  # the process begins anew within that time
 PAUSE_SECONDS = 0.1
 LENGTH_BYTES = 4
-TAKEN = b"+"
+ACCEPTED = b"+"
 """The first byte that comes back: the process will not end before it has answered."""
-FRAME_BYTES, MOST_FRAME_BYTES = 1_000_000, 64_000_000
-FACTS = "dossier.facts"
+FRAME_BYTES, MAX_FRAME_BYTES = 1_000_000, 64_000_000
+CALLER_FACTS = "dossier.facts"
 """The type of the last frame."""
 
 logger = logging.getLogger(__name__)
@@ -51,18 +51,18 @@ class HeavyLane:
         Raises Busy where the other process is away, or went away before it answered.
         """
         reader, writer = await self._connected()
-        sending = asyncio.create_task(_hand_over(scope, receive, writer))
+        sending = asyncio.create_task(_send_request(scope, receive, writer))
         begun = False
         try:
             async for message in _frames(reader):
-                if message["type"] == FACTS:
+                if message["type"] == CALLER_FACTS:
                     scope["facts"] = message["facts"]
                     return
                 begun = True
                 await send(message)
             if not begun:
                 raise Busy("What answers costly requests was just restarted. Nothing is known of this one; try again.")
-            if not _is_gone(sending):
+            if not _is_client_gone(sending):
                 raise ConnectionError("the heavy process went away in the middle of an answer")
         finally:
             sending.cancel()
@@ -75,32 +75,32 @@ class HeavyLane:
         while True:
             with contextlib.suppress(OSError):
                 reader, writer = await asyncio.open_unix_connection(self._path)
-                if await _is_taken(reader, writer):
+                if await _is_accepted(reader, writer):
                     return reader, writer
             if time.monotonic() > until:
                 raise Busy("What answers costly requests is being restarted. Try again in a moment.")
             await asyncio.sleep(PAUSE_SECONDS)
 
 
-async def _is_taken(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+async def _is_accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
     """Whether the other process takes the connection's request. It is closed otherwise."""
     taken = False
     try:
-        taken = await reader.read(len(TAKEN)) == TAKEN
+        taken = await reader.read(len(ACCEPTED)) == ACCEPTED
     finally:
         if not taken:
             writer.close()
     return taken
 
 
-def _is_gone(sending: "asyncio.Task[None]") -> bool:
+def _is_client_gone(sending: "asyncio.Task[None]") -> bool:
     """Whether the client's end was handed over: it went away, or has all of its answer, so that nothing is owed."""
     return sending.done() and not sending.cancelled() and sending.exception() is None
 
 
-async def _hand_over(scope: Message, receive: Receive, writer: asyncio.StreamWriter) -> None:
+async def _send_request(scope: Message, receive: Receive, writer: asyncio.StreamWriter) -> None:
     """Send the request and its body; afterwards, that the client is gone, if it goes."""
-    await _write(writer, {name: value for name, value in scope.items() if _is_plain(value)})
+    await _write(writer, {name: value for name, value in scope.items() if _is_serialisable(value)})
     while True:
         message = await receive()
         await _write(writer, message)
@@ -108,14 +108,14 @@ async def _hand_over(scope: Message, receive: Receive, writer: asyncio.StreamWri
             return
 
 
-def _is_plain(value: Any) -> bool:
+def _is_serialisable(value: Any) -> bool:
     """Whether it can be sent: not the server's own objects."""
     return isinstance(value, str | bytes | int | float | list | tuple) or value is None
 
 
 async def answer_one(application: Application, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Answer the request of one connection; the other end of HeavyLane. Return when the answer has left the process."""
-    writer.write(TAKEN)
+    writer.write(ACCEPTED)
     arriving: asyncio.Queue[Message] = asyncio.Queue(maxsize=2)
     frames = _frames(reader)
     scope = await anext(frames, None)
@@ -124,7 +124,7 @@ async def answer_one(application: Application, reader: asyncio.StreamReader, wri
         return
     scope["headers"] = [tuple(pair) for pair in scope["headers"]]
     answering = asyncio.create_task(_answered(application, scope, arriving.get, writer))
-    arriving_task = asyncio.create_task(_pass_on(frames, arriving, answering))
+    arriving_task = asyncio.create_task(_deliver_messages(frames, arriving, answering))
     try:
         await answering
     except asyncio.CancelledError:
@@ -146,10 +146,10 @@ async def _answered(application: Application, scope: Message, receive: Receive, 
 
     with contextlib.suppress(ConnectionError):
         await application(scope, receive, send)
-        await _write(writer, {"type": FACTS, "facts": scope.get("facts", {})})
+        await _write(writer, {"type": CALLER_FACTS, "facts": scope.get("facts", {})})
 
 
-async def _pass_on(
+async def _deliver_messages(
     frames: AsyncIterator[Message], arriving: asyncio.Queue[Message], task: "asyncio.Task[None]"
 ) -> None:
     """Give the application the messages as they come, and end its work when the client is gone."""
@@ -164,7 +164,7 @@ async def _frames(reader: asyncio.StreamReader) -> AsyncIterator[Message]:
     while True:
         try:
             length = int.from_bytes(await reader.readexactly(LENGTH_BYTES))
-            if length > MOST_FRAME_BYTES:
+            if length > MAX_FRAME_BYTES:
                 return
             yield msgspec.msgpack.decode(await reader.readexactly(length))
         except (asyncio.IncompleteReadError, ConnectionError):

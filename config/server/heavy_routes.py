@@ -24,16 +24,16 @@ MIDDLING_SECONDS = 0.03
 """Processor time that makes another route of a costly caller costly too: it keeps others waiting, again and again."""
 REMEMBERED_SECONDS = 60.0
 NEWEST_SHARE = 0.3  # of the newest request in the mean: one that was slow by chance does not count as costly
-MOST_REMEMBERED = 2_000
+MAX_REMEMBERED = 2_000
 
 UUID = r"[0-9a-f-]{36}"
-POSTED = re.compile(
+HEAVY_POST_PATHS = re.compile(
     rf"/api/v1/(?:compress|trials|import(?:/{UUID}/apply)?|rules/try|proposals/{UUID}/try|assemblies/compare"
     rf"|assemblies/{UUID}/(?:replay|why-not|again|what-if|as-of))"
     rf"|/(?:import/(?:{UUID}/(?:apply/)?)?|contexts/download/|contexts/compare/"
     rf"|contexts/{UUID}/(?:replay|why-not|again|what-if)/|rules/[^/]+/try/)"
 )
-READ = re.compile(
+HEAVY_GET_PATHS = re.compile(
     rf"/api/v1/(?:(?:agents/[^/]+/|teams/[^/]+/)?export|.+/compare|agents/[^/]+/(?:as-of|graph)"
     rf"|assemblies/{UUID}/(?:replay|why-not|again|as-of|bundle))"
     rf"|/(?:agents/[^/]+/|teams/[^/]+/)?export/download/|/.+/history/compare/|/contexts/compare/"
@@ -44,7 +44,7 @@ READ = re.compile(
 
 def is_heavy(scope: Mapping[str, Any], body_bytes: int) -> bool:
     """Return whether anybody's request like this one is costly. `body_bytes` is the size announced, 0 where none is."""
-    pattern = READ if scope["method"] in {"GET", "HEAD"} else POSTED
+    pattern = HEAVY_GET_PATHS if scope["method"] in {"GET", "HEAD"} else HEAVY_POST_PATHS
     return body_bytes > HEAVY_BODY_BYTES or bool(pattern.fullmatch(scope["path"]))
 
 
@@ -87,13 +87,13 @@ class HeavyRoutes:
             self._costly[caller] = now
         else:
             self._costly.setdefault(caller, -inf)
-        if len(self._means) > MOST_REMEMBERED:
+        if len(self._means) > MAX_REMEMBERED:
             self._forget_old()
 
     def _forget_old(self) -> None:
         since = time.monotonic() - REMEMBERED_SECONDS
         newest = sorted(((moment, key) for key, (_, moment) in self._means.items() if moment > since), reverse=True)
-        self._means = {key: self._means[key] for _, key in newest[: MOST_REMEMBERED // 2]}
+        self._means = {key: self._means[key] for _, key in newest[: MAX_REMEMBERED // 2]}
         self._costly = {caller: moment for caller, moment in self._costly.items() if moment > since}
 
 

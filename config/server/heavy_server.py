@@ -10,11 +10,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from config.server.heavy_lane import Application, answer_one
-from config.server.memory_settings import give_back_memory
+from config.server.memory_settings import release_memory
 
 NICENESS = 10
 """Added to the process' own: where processors are short, light requests have theirs first."""
-AT_ONCE, MOST_EACH, THREADS = 2, 1, 6
+CONCURRENCY, MAX_PER_CALLER, THREADS = 2, 1, 6
 """Costly requests under way, those of one caller among them, threads to answer them."""
 COUNTED_SECONDS = 60.0
 GROWTH_BYTES = 40_000_000
@@ -75,7 +75,7 @@ class HeavyServer:
         if not task.cancelled() and (error := task.exception()):
             logger.error("a costly request failed", exc_info=error)
         if resident_bytes() - self._start_bytes > GROWTH_BYTES:
-            give_back_memory()
+            release_memory()
             if resident_bytes() - self._start_bytes > GROWTH_BYTES and not self._closing.is_set():
                 self.has_grown = True
                 self._closing.set()
@@ -94,7 +94,7 @@ def limit_address_space() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (size + HEADROOM_BYTES, hard))
 
 
-def be_nice() -> None:
+def lower_priority() -> None:
     """Lower the priority of this process."""
     with suppress(OSError):
         os.nice(NICENESS)

@@ -10,7 +10,7 @@ from typing import Any
 from prometheus_client import Counter
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from config.http.client_address import client_network, is_trusted_proxy, parsed_address
+from config.http.client_address import client_network, is_trusted_proxy, parse_address
 from config.server.connections import Connections
 
 MAX_HEAD_BYTES = 65_536
@@ -54,7 +54,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._head_since = self.loop.time()
-        if self.client and not is_trusted_proxy(parsed_address(self.client[0])):
+        if self.client and not is_trusted_proxy(parse_address(self.client[0])):
             self.client_network = client_network(self.client[0])
         if not self._open_connections.admit(self):
             self._refuse(503, "too_many", "Too many connections are open. Try again in a moment.")

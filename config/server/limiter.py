@@ -17,18 +17,18 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-LOOK_SECONDS = 0.1
+CHECK_SECONDS = 0.1
 """Time between two looks at whether a request computes."""
 EXPECTED_SECONDS = 0.005
 """Charged when a request begins, and corrected when it ends: two that begin together are not taken for free."""
-MOST_CALLERS = 1_000  # before clocks of callers without requests are forgotten
+MAX_CALLERS = 1_000  # before clocks of callers without requests are forgotten
 
 
-class Overtaken(Exception):
+class MovedToHeavyLane(Exception):
     """A request did not get its turn, because another one of its caller computes for long in this process."""
 
 
-class _Share:
+class _CallerQueue:
     """One caller's requests in this process: `computing` are those that do so for long."""
 
     __slots__ = ("clock", "computing", "movable", "running", "waiting")
@@ -45,13 +45,13 @@ class _Share:
         self.computing += 1
         for turn in self.movable & {*self.waiting}:
             if not turn.done():
-                turn.set_exception(Overtaken())
+                turn.set_exception(MovedToHeavyLane())
 
 
-class _Turn:
+class _Slot:
     """A request that has its turn."""
 
-    def __init__(self, turns: "Turns", share: _Share, is_computing: Callable[[], bool]) -> None:
+    def __init__(self, turns: "FairLimiter", share: _CallerQueue, is_computing: Callable[[], bool]) -> None:
         self._turns, self._share, self._is_computing = turns, share, is_computing
         self._loop = asyncio.get_running_loop()
         self._begun = self._loop.time()
@@ -68,7 +68,7 @@ class _Turn:
         self._turns.begin_next(freed=int(self._counts))
 
     def _next_look(self) -> asyncio.TimerHandle:
-        return self._loop.call_later(min(LOOK_SECONDS, self._turns.counted_seconds), self._look_at_it)
+        return self._loop.call_later(min(CHECK_SECONDS, self._turns.counted_seconds), self._look_at_it)
 
     def _look_at_it(self) -> None:
         if self._is_computing():
@@ -81,7 +81,7 @@ class _Turn:
             self._turns.begin_next(freed=freed)
 
 
-class Turns:
+class FairLimiter:
     """Turns in one event loop."""
 
     def __init__(self, at_once: int, counted_seconds: float, most_each: int | None = None) -> None:
@@ -91,7 +91,7 @@ class Turns:
         self.counted_seconds = counted_seconds
         self._most_each = most_each
         self._clock = 0.0
-        self._shares: dict[str, _Share] = {}
+        self._shares: dict[str, _CallerQueue] = {}
 
     @asynccontextmanager
     async def one(
@@ -101,7 +101,7 @@ class Turns:
         tells whether a request that takes long computes. Raises Overtaken where it is `movable`."""
         share = self._share_of(caller)
         await self._begun(share, movable=movable)
-        turn = _Turn(self, share, is_computing)
+        turn = _Slot(self, share, is_computing)
         try:
             yield
         finally:
@@ -112,17 +112,17 @@ class Turns:
         self._free += freed
         self._begin_next()
 
-    def _share_of(self, caller: str) -> _Share:
-        if len(self._shares) > MOST_CALLERS:
+    def _share_of(self, caller: str) -> _CallerQueue:
+        if len(self._shares) > MAX_CALLERS:
             self._shares = {name: one for name, one in self._shares.items() if one.running or one.waiting}
-        share = self._shares.setdefault(caller, _Share())
+        share = self._shares.setdefault(caller, _CallerQueue())
         if not share.waiting:  # time without requests is not saved up
             share.clock = max(share.clock, self._clock)
         return share
 
-    async def _begun(self, share: _Share, *, movable: bool) -> None:
+    async def _begun(self, share: _CallerQueue, *, movable: bool) -> None:
         if movable and share.computing:
-            raise Overtaken
+            raise MovedToHeavyLane
         turn = asyncio.get_running_loop().create_future()
         share.waiting.append(turn)
         if movable:
@@ -154,5 +154,5 @@ class Turns:
                 share.clock += EXPECTED_SECONDS
                 turn.set_result(None)
 
-    def _may_begin(self, share: _Share) -> bool:
+    def _may_begin(self, share: _CallerQueue) -> bool:
         return not share.computing and (self._most_each is None or share.running < self._most_each)

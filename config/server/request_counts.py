@@ -17,15 +17,15 @@ from typing import NamedTuple
 FILE, REGION, REGIONS = "DOSSIER_REQUEST_COUNTS", "DOSSIER_REGION", "DOSSIER_REGIONS"
 """The variables that tell a web process where it counts."""
 
-PLACES, PROBES = 4_096, 16
+SLOTS, PROBES = 4_096, 16
 SUBJECT, MINUTE, REQUESTS, UNDER_WAY, HEAVY, CELLS = range(6)
 CELL_BYTES = 8
-REGION_CELLS = PLACES * CELLS
+REGION_CELLS = SLOTS * CELLS
 REGION_BYTES = REGION_CELLS * CELL_BYTES
 MINUTE_SECONDS = 60
 
 
-class Counted(NamedTuple):
+class SubjectCounts(NamedTuple):
     """The requests of one subject in all processes: under way, costly ones among them, and of this minute."""
 
     under_way: int
@@ -79,7 +79,7 @@ class RequestCounts:
             self._cells[place + UNDER_WAY] -= 1
             self._cells[place + HEAVY] -= heavy
 
-    def of(self, subject: str) -> Counted:
+    def of(self, subject: str) -> SubjectCounts:
         """Return the sums over all processes."""
         number, minute, cells = _number(subject), _minute(), self._cells
         under_way = heavy = this_minute = 0
@@ -90,12 +90,12 @@ class RequestCounts:
                 heavy += cells[place + HEAVY]
                 if cells[place + MINUTE] == minute:
                     this_minute += cells[place + REQUESTS]
-        return Counted(under_way, heavy, this_minute)
+        return SubjectCounts(under_way, heavy, this_minute)
 
     def _find(self, base: int, number: int) -> int:
-        cells, first = self._cells, number % PLACES
+        cells, first = self._cells, number % SLOTS
         for step in range(PROBES):
-            place = base + (first + step) % PLACES * CELLS
+            place = base + (first + step) % SLOTS * CELLS
             if cells[place] == number:
                 return place
         return -1
@@ -105,9 +105,9 @@ class RequestCounts:
         found = self._find(self._own_base, number)
         if found >= 0:
             return found
-        cells, first, minute = self._cells, number % PLACES, _minute()
+        cells, first, minute = self._cells, number % SLOTS, _minute()
         for step in range(PROBES):
-            place = self._own_base + (first + step) % PLACES * CELLS
+            place = self._own_base + (first + step) % SLOTS * CELLS
             if not cells[place + UNDER_WAY] and cells[place + MINUTE] != minute:
                 cells[place + REQUESTS] = cells[place + HEAVY] = 0
                 cells[place + MINUTE] = minute

@@ -19,17 +19,17 @@ from pathlib import Path
 
 from django.conf import settings
 
-from config.server.memory_settings import environment_of_child
+from config.server.memory_settings import child_environment
 
 WATCH_SECONDS = 0.2
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 30.0  # before it is started again; doubled while it dies at once
-LIVED_SECONDS = 30.0
+STABLE_SECONDS = 30.0
 STOP_SECONDS = 20.0  # then it is killed
 
 logger = logging.getLogger(__name__)
 
 
-class KeptProcess(ABC):
+class SupervisedProcess(ABC):
     """A child that a thread of ours looks after. Each kind knows how to start one, and how that notices our own end."""
 
     harmless_codes: frozenset[int] = frozenset()
@@ -71,7 +71,7 @@ class KeptProcess(ABC):
                 return
             if code in self.harmless_codes:
                 continue
-            pause = FIRST_PAUSE_SECONDS if time.monotonic() - started > LIVED_SECONDS else pause
+            pause = FIRST_PAUSE_SECONDS if time.monotonic() - started > STABLE_SECONDS else pause
             logger.warning("the %s ended with code %d: starting another in %.0f s", self._name, code, pause)
             self._ended.wait(pause)
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
@@ -82,11 +82,11 @@ class KeptProcess(ABC):
             while process.poll() is None and not self._ended.wait(WATCH_SECONDS):
                 pass
             if process.poll() is None:
-                _end(process)
+                _terminate(process)
         return process.returncode
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _terminate(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
     try:
         process.wait(STOP_SECONDS)
@@ -94,9 +94,9 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.kill()
 
 
-SOCKET = "DOSSIER_HEAVY_SOCKET"
+SOCKET_VARIABLE = "DOSSIER_HEAVY_SOCKET"
 """The variable that tells web processes where the heavy lane is."""
-RENEWED = 75
+RESTART_EXIT_CODE = 75
 """The exit code of a heavy process that gives back memory: another one takes its place at once."""
 
 
@@ -112,16 +112,16 @@ def heavy_socket(folder: Path) -> Path:
     return folder / "heavy.sock"
 
 
-class HeavyProcess(KeptProcess):
+class HeavyProcess(SupervisedProcess):
     """A child that runs `manage.py heavy`. It reads its input, which ends with us, by SIGKILL too."""
 
-    harmless_codes = frozenset({RENEWED})
+    harmless_codes = frozenset({RESTART_EXIT_CODE})
 
     def __init__(self, socket: Path, variables: Mapping[str, str]) -> None:
         super().__init__("heavy process")
         program = Path(settings.BASE_DIR) / "manage.py"
         self._command = [sys.executable, str(program), "heavy", f"--socket={socket}"]
-        self._environment = environment_of_child(variables)
+        self._environment = child_environment(variables)
 
     def spawn(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
@@ -133,7 +133,7 @@ class HeavyProcess(KeptProcess):
         )
 
 
-class WebProcess(KeptProcess):
+class WebProcess(SupervisedProcess):
     """A child that runs `manage.py web`. Nothing is forked that holds connections or threads: it begins anew.
 
     Its connections come through a line, whose end it notices when we are gone, by SIGKILL too.
@@ -155,7 +155,7 @@ class WebProcess(KeptProcess):
             program, number = Path(settings.BASE_DIR) / "manage.py", theirs.fileno()
             process = subprocess.Popen(
                 [sys.executable, str(program), "web", f"--line={number}"],
-                env=environment_of_child(self._variables),
+                env=child_environment(self._variables),
                 pass_fds=[number],
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,

@@ -20,19 +20,19 @@ from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.http import HttpResponseBase
 from django.urls import set_script_prefix
 
-from config.observability.request_context import arrived_now, facts_of_caller
-from config.server.limiter import Overtaken, Turns
-from config.server.memory_settings import WORTH_SECONDS, give_back_memory
+from config.observability.request_context import caller_fields, note_arrival
+from config.server.limiter import FairLimiter, MovedToHeavyLane
+from config.server.memory_settings import TRIM_SECONDS, release_memory
 
-AT_ONCE = 1
+CONCURRENCY = 1
 """Requests of one process that are under way. With two, each takes longer and no more are answered (`make bench
 ONLY=deadline`, `ONLY=http_assembly`); for more at once there are more processes."""
 COUNTED_SECONDS = 0.25
 """So long a request counts as under way. Few compute for as long; who waits for a server of others may take seconds."""
 
-THREADS_OF_ONE = 0.75
+CALLER_THREADS_SHARE = 0.75
 """Share of the threads that requests of one caller may have: those that hang leave some to the others."""
-WHOLE_BYTES = 1_000_000
+MAX_BUFFERED_BYTES = 1_000_000
 """A file up to this size is sent in one piece."""
 
 
@@ -40,7 +40,7 @@ COMPUTING_SECONDS = 0.15
 """Processor time after which a request that takes long is one that computes."""
 
 
-class HeavyAfterAll(Exception):
+class RerouteToHeavyLane(Exception):
     """A request was not answered, because its caller computes too much in this process. Its body was read."""
 
     def __init__(self, body: bytes) -> None:
@@ -48,16 +48,16 @@ class HeavyAfterAll(Exception):
         self.body = body
 
 
-class Answer(NamedTuple):
+class BufferedResponse(NamedTuple):
     """A response as ASGI sends it: a body, or the `rest` that is read while it is sent."""
 
     status: int
     headers: list[tuple[bytes, bytes]]
     body: bytes
-    rest: "Rest | None" = None
+    rest: "StreamedBody | None" = None
 
 
-class Rest(NamedTuple):
+class StreamedBody(NamedTuple):
     """The pieces of a body that is sent as it is made, and what is to be closed after the last."""
 
     pieces: Iterator[bytes]
@@ -67,11 +67,13 @@ class Rest(NamedTuple):
 class ThreadedHandler(ASGIHandler):
     """Django's handler with synchronous middleware and at most so many requests at once; others wait in their order."""
 
-    def __init__(self, threads: int, turns: Turns | None = None) -> None:
+    def __init__(self, threads: int, turns: FairLimiter | None = None) -> None:
         super().__init__()
         self.load_middleware(is_async=False)
-        self._threads = _begun(threads)
-        self._turns = turns or Turns(AT_ONCE, COUNTED_SECONDS, most_each=max(1, int(THREADS_OF_ONE * threads)))
+        self._threads = _started_pool(threads)
+        self._turns = turns or FairLimiter(
+            CONCURRENCY, COUNTED_SECONDS, most_each=max(1, int(CALLER_THREADS_SHARE * threads))
+        )
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Read the request, have it answered, send the answer. Raises ValueError for what is no request.
@@ -91,13 +93,13 @@ class ThreadedHandler(ASGIHandler):
         if "cpu_seconds" in scope:  # it may be needed again, and Django closes the file that it has read
             whole = body.read()
             body.seek(0)
-        arrived_now()
+        note_arrival()
         answering = partial(contextvars.copy_context().run, self._answer, scope, body)
         async with self._turn(scope, body):
-            answer = await _finished(asyncio.get_running_loop().run_in_executor(self._threads, answering))
+            answer = await _await_thread(asyncio.get_running_loop().run_in_executor(self._threads, answering))
         if answer is None:
-            self._threads.submit(give_back_memory)
-            raise HeavyAfterAll(whole)
+            self._threads.submit(release_memory)
+            raise RerouteToHeavyLane(whole)
         try:
             await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
             await send({"type": "http.response.body", "body": answer.body, "more_body": answer.rest is not None})
@@ -105,8 +107,8 @@ class ThreadedHandler(ASGIHandler):
                 await self._send_rest(answer.rest, send)
         finally:
             del body, answering, answer
-            if (seconds := scope["facts"]["seconds"]) > WORTH_SECONDS:
-                self._threads.submit(give_back_memory, seconds)
+            if (seconds := scope["facts"]["seconds"]) > TRIM_SECONDS:
+                self._threads.submit(release_memory, seconds)
 
     @asynccontextmanager
     async def _turn(self, scope: Any, body: IO[bytes]) -> AsyncIterator[None]:
@@ -117,13 +119,13 @@ class ThreadedHandler(ASGIHandler):
             async with self._turns.one(scope.get("caller", ""), is_computing=computing, movable=movable):
                 begun = True
                 yield
-        except Overtaken:
+        except MovedToHeavyLane:
             if begun:
                 raise
             with body:
-                raise HeavyAfterAll(body.read()) from None
+                raise RerouteToHeavyLane(body.read()) from None
 
-    async def _send_rest(self, rest: Rest, send: Any) -> None:
+    async def _send_rest(self, rest: StreamedBody, send: Any) -> None:
         """One piece after the other, so that no more of a large file is held than one; the threads read them."""
         loop = asyncio.get_running_loop()
         try:
@@ -133,7 +135,7 @@ class ThreadedHandler(ASGIHandler):
         finally:
             await loop.run_in_executor(self._threads, rest.response.close)
 
-    def _answer(self, scope: Any, body: IO[bytes]) -> Answer | None:
+    def _answer(self, scope: Any, body: IO[bytes]) -> BufferedResponse | None:
         """Return the answer, None where the request was stopped to be answered elsewhere."""
         begun = thread_time()
         scope["thread"] = pthread_getcpuclockid(get_ident()), begun
@@ -142,7 +144,7 @@ class ThreadedHandler(ASGIHandler):
         finally:
             scope.setdefault("facts", {})["seconds"] = thread_time() - begun
 
-    def _answer_request(self, scope: Any, body: IO[bytes]) -> Answer | None:
+    def _answer_request(self, scope: Any, body: IO[bytes]) -> BufferedResponse | None:
         with body:
             set_script_prefix(get_script_prefix(scope))
             signals.request_started.send(sender=self.__class__, scope=scope)
@@ -151,12 +153,14 @@ class ThreadedHandler(ASGIHandler):
                 scope["on_long"]()
                 response.close()
                 return None
-            if _is_large(response):
+            if _is_streamed(response):
                 # The connections of this thread are done with; what is sent later comes from a file.
                 signals.request_finished.send(sender=self.__class__)
-                return Answer(response.status_code, _headers(response), b"", Rest(iter(_chunks(response)), response))
+                return BufferedResponse(
+                    response.status_code, _headers(response), b"", StreamedBody(iter(_chunks(response)), response)
+                )
             try:
-                return Answer(response.status_code, _headers(response), b"".join(_chunks(response)))
+                return BufferedResponse(response.status_code, _headers(response), b"".join(_chunks(response)))
             finally:
                 response.close()  # tells those who wait for the end of the request, such as Django's connections
 
@@ -165,7 +169,7 @@ class ThreadedHandler(ASGIHandler):
         if request is None:
             return cast("HttpResponseBase", refusal)
         response = self.get_response(request)
-        scope["facts"] = facts_of_caller(request)
+        scope["facts"] = caller_fields(request)
         return response
 
 
@@ -175,7 +179,7 @@ def _is_computing(scope: Any) -> bool:
     return clock is not None and clock_gettime(clock) - begun >= COMPUTING_SECONDS
 
 
-async def _finished(work: "asyncio.Future[Answer | None]") -> Answer | None:
+async def _await_thread(work: "asyncio.Future[BufferedResponse | None]") -> BufferedResponse | None:
     """The result. Where the one who waits is cancelled, the thread goes on: so long it is under way."""
     try:
         return await asyncio.shield(work)
@@ -184,7 +188,7 @@ async def _finished(work: "asyncio.Future[Answer | None]") -> Answer | None:
         raise
 
 
-def _begun(threads: int) -> ThreadPoolExecutor:
+def _started_pool(threads: int) -> ThreadPoolExecutor:
     """A pool whose threads are all there, so that no request waits for one to begin."""
     pool, together = ThreadPoolExecutor(threads, thread_name_prefix="request"), Barrier(threads + 1)
     for _ in range(threads):
@@ -203,6 +207,6 @@ def _chunks(response: HttpResponseBase) -> Iterable[bytes]:
     return response if not response.streaming else response.streaming_content  # type: ignore[attr-defined]
 
 
-def _is_large(response: HttpResponseBase) -> bool:
+def _is_streamed(response: HttpResponseBase) -> bool:
     """Whether the response is a file that is better read while it is sent."""
-    return response.streaming and int(response.headers.get("Content-Length", 0)) > WHOLE_BYTES
+    return response.streaming and int(response.headers.get("Content-Length", 0)) > MAX_BUFFERED_BYTES

@@ -7,13 +7,13 @@ from typing import Any, cast
 
 import uvicorn
 
-from config.server.connections import Bounds, Connections
+from config.server.connections import ConnectionLimits, Connections
 from config.server.dispatcher import READY
 from config.server.http_protocol import BoundedHttpProtocol
 
 KEEP_ALIVE_SECONDS = 75  # longer than proxies keep theirs: it is they who close, so none sends into a closed one
 FINISH_SECONDS = 15  # less than the parent waits for us
-TAKEN_AT_ONCE = 64
+MAX_TAKEN_AT_ONCE = 64
 """Connections that are taken from the line before those that are open get their turn again."""
 TICKS_PER_CHECK = 10
 """Tenths of a second between two looks at who is too slow."""
@@ -22,7 +22,7 @@ TICKS_PER_CHECK = 10
 class WebServer(uvicorn.Server):
     """Serves until SIGTERM or the end of the line, and then finishes the requests under way."""
 
-    def __init__(self, application: str, line: socket.socket, bounds: Bounds) -> None:
+    def __init__(self, application: str, line: socket.socket, bounds: ConnectionLimits) -> None:
         # Without a set-up of its own, uvicorn logs as everything else does.
         config = uvicorn.Config(
             application,
@@ -64,7 +64,7 @@ class WebServer(uvicorn.Server):
 
     def _take(self) -> None:
         """Take the connections that wait in the line, or notice its end."""
-        for _ in range(TAKEN_AT_ONCE):
+        for _ in range(MAX_TAKEN_AT_ONCE):
             try:
                 said, descriptors, _, _ = socket.recv_fds(self._line, 1, 1)
             except BlockingIOError:

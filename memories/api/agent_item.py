@@ -21,10 +21,10 @@ from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE, ApiSchema
 from config.http.serializers import StrictSerializer
 from memories.api.events import SESSIONS
-from memories.api.item_kinds import Noun
+from memories.api.item_kinds import ItemEndpoint
 from memories.models import Memory
-from memories.models.agent_item import Kept
-from memories.services import Flawed, kept_delete
+from memories.models.agent_item import AgentItem
+from memories.services import BatchRefused, agent_item_delete
 from teams.api.serializers import page_serializer
 from teams.api.view import ApiView
 from teams.principal import Action
@@ -58,7 +58,7 @@ class Operation:
     parameters: list[OpenApiParameter] = field(default_factory=list)
 
 
-def list_operations(noun: Noun) -> dict[str, Operation]:
+def list_operations(noun: ItemEndpoint) -> dict[str, Operation]:
     """Of all things: read them page by page, make one."""
     filters = [
         OpenApiParameter(name, filter_.schema, description=filter_.description)
@@ -70,7 +70,7 @@ def list_operations(noun: Noun) -> dict[str, Operation]:
     }
 
 
-def detail_operations(noun: Noun) -> dict[str, Operation]:
+def detail_operations(noun: ItemEndpoint) -> dict[str, Operation]:
     """Of one thing."""
     return {
         "GET": Operation(noun.document, parameters=[ETAG, IF_NONE_MATCH]),
@@ -79,21 +79,21 @@ def detail_operations(noun: Noun) -> dict[str, Operation]:
     }
 
 
-def batch_operations(noun: Noun) -> dict[str, Operation]:
+def batch_operations(noun: ItemEndpoint) -> dict[str, Operation]:
     """Of several things at once."""
     return {"POST": Operation({201: BatchSerializer}, items_serializer(noun.create))}
 
 
-class KeptSchema(ApiSchema):
+class ItemSchema(ApiSchema):
     """Describes a view by its noun. The docstrings of its methods may say {name} and {word} of the noun."""
 
-    def __init__(self, operations: Callable[[Noun], dict[str, Operation]]) -> None:
+    def __init__(self, operations: Callable[[ItemEndpoint], dict[str, Operation]]) -> None:
         super().__init__()
         self.operations = operations
 
     @property
-    def noun(self) -> Noun:
-        return cast("Noun", self.view.noun)  # type: ignore[attr-defined]  # DRF knows no view of ours
+    def noun(self) -> ItemEndpoint:
+        return cast("ItemEndpoint", self.view.noun)  # type: ignore[attr-defined]  # DRF knows no view of ours
 
     @property
     def operation(self) -> Operation:
@@ -112,9 +112,9 @@ class KeptSchema(ApiSchema):
         return self.operation.responses
 
 
-class KeptList(ApiView):
-    noun: ClassVar[Noun] = SESSIONS
-    schema = KeptSchema(list_operations)
+class ItemList(ApiView):
+    noun: ClassVar[ItemEndpoint] = SESSIONS
+    schema = ItemSchema(list_operations)
 
     def get(self, request: Request, slug: str) -> Response:
         """The agent's {name}, newest first."""
@@ -136,9 +136,9 @@ class KeptList(ApiView):
         return Response(self.noun.document(thing).data, status.HTTP_201_CREATED, headers=headers)
 
 
-class KeptDetail(VersionedView):
-    noun: ClassVar[Noun] = SESSIONS
-    schema = KeptSchema(detail_operations)
+class ItemDetail(VersionedView):
+    noun: ClassVar[ItemEndpoint] = SESSIONS
+    schema = ItemSchema(detail_operations)
 
     def document_of(self, thing: Any) -> dict[str, Any]:
         return dict(self.noun.document(thing).data)
@@ -162,13 +162,13 @@ class KeptDetail(VersionedView):
         self.query()
         thing = self.noun.thing_for(agent_for(self.principal, slug, Action.WRITE), id_)
         self.check_if_match(thing)
-        kept_delete(thing=thing, principal=self.principal)
+        agent_item_delete(thing=thing, principal=self.principal)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class KeptBatch(ApiView):
-    noun: ClassVar[Noun] = SESSIONS
-    schema = KeptSchema(batch_operations)
+class ItemBatch(ApiView):
+    noun: ClassVar[ItemEndpoint] = SESSIONS
+    schema = ItemSchema(batch_operations)
 
     @idempotent
     def post(self, request: Request, slug: str) -> Response:
@@ -178,21 +178,21 @@ class KeptBatch(ApiView):
         items = self.validated(items_serializer(self.noun.create))["items"]
         try:
             created = self.noun.creates(agent=agent, facts=items, principal=self.principal)
-        except Flawed as flawed:
+        except BatchRefused as flawed:
             raise flawed.among("items") from None
-        return batch_answer(items, created)
+        return batch_response(items, created)
 
 
-def batch_answer(items: Sequence[dict[str, Any]], created: Sequence[Kept | Memory]) -> Response:
+def batch_response(items: Sequence[dict[str, Any]], created: Sequence[AgentItem | Memory]) -> Response:
     """What became of the items, in their order."""
     ids = ids_in_order(items, created)
     document = {"created": len(created), "passed_over": len(items) - len(created), "ids": ids}
     return Response(document, status.HTTP_201_CREATED)
 
 
-def ids_in_order(facts: Sequence[dict[str, Any]], created: Sequence[Kept | Memory]) -> list[UUID | None]:
+def ids_in_order(facts: Sequence[dict[str, Any]], created: Sequence[AgentItem | Memory]) -> list[UUID | None]:
     """The ids of what was created, None where a fact was passed over; both are in the same order."""
-    waiting: list[Kept | Memory] = list(reversed(created))
+    waiting: list[AgentItem | Memory] = list(reversed(created))
     ids: list[UUID | None] = []
     for fact in facts:
         is_next = bool(waiting) and waiting[-1].external_id == fact["external_id"]

@@ -20,16 +20,16 @@ from config.http.fields import ExactText
 from config.http.idempotency import idempotent
 from config.http.openapi import LOCATION
 from config.http.serializers import FastJSONRenderer, StrictJSONParser, StrictSerializer
-from memories.archive.digests import State
+from memories.archive.digests import ImportState
 from memories.archive.sections import scope_of_agent, scope_of_everything, scope_of_team
-from memories.archive.services import MAX_FILE_NAME_CHARACTERS, import_begin, import_for, import_show
-from memories.archive.zip_file import download_of
+from memories.archive.services import MAX_FILE_NAME_CHARACTERS, import_begin, import_create, import_for
+from memories.archive.zip_file import zip_download
 from memories.models import ImportPlan, ImportStatus
 from teams.access import team_for
 from teams.api.view import ApiView
 
 ZIP = "application/zip"
-ANSWER: Any = {(200, ZIP): OpenApiTypes.BINARY}
+ZIP_RESPONSES: Any = {(200, ZIP): OpenApiTypes.BINARY}
 
 
 class ZipRenderer(FastJSONRenderer):
@@ -44,32 +44,32 @@ class ExportView(ApiView):
 
 
 class TeamExport(ExportView):
-    @extend_schema(operation_id="teams_export", responses=ANSWER)
+    @extend_schema(operation_id="teams_export", responses=ZIP_RESPONSES)
     def get(self, request: Request, slug: str) -> HttpResponseBase:
         """A team's files and memories as a zip of Markdown. The same data gives the same bytes."""
         self.query()
-        return download_of(scope_of_team(team_for(self.principal, slug), self.principal))
+        return zip_download(scope_of_team(team_for(self.principal, slug), self.principal))
 
 
 class AgentExport(ExportView):
-    @extend_schema(operation_id="agents_export", responses=ANSWER)
+    @extend_schema(operation_id="agents_export", responses=ZIP_RESPONSES)
     def get(self, request: Request, slug: str) -> HttpResponseBase:
         """An agent's files, daily logs and memories as a zip of Markdown. The same data gives the same bytes."""
         self.query()
-        return download_of(scope_of_agent(agent_for(self.principal, slug), self.principal))
+        return zip_download(scope_of_agent(agent_for(self.principal, slug), self.principal))
 
 
 class Export(ExportView):
-    @extend_schema(operation_id="export", responses=ANSWER)
+    @extend_schema(operation_id="export", responses=ZIP_RESPONSES)
     def get(self, request: Request) -> HttpResponseBase:
         """Everything as a zip of Markdown. For organisation admins and admin keys."""
         self.query()
-        return download_of(scope_of_everything(self.principal))
+        return zip_download(scope_of_everything(self.principal))
 
 
 MAX_CHOSEN = 20_000
-NO_FILE = "Send a zip as application/zip, or as a multipart form with one field “archive”."
-NO_FLAG = "Use true or false."
+FILE_MISSING = "Send a zip as application/zip, or as a multipart form with one field “archive”."
+NOT_A_BOOLEAN = "Use true or false."
 
 
 class ZipParser(BaseParser):
@@ -81,11 +81,11 @@ class ZipParser(BaseParser):
         return stream.read()
 
 
-class StepSerializer(serializers.Serializer[Any]):
+class ImportStepSerializer(serializers.Serializer[Any]):
     unit = serializers.CharField(help_text="The team, agent or room of the archive that it belongs to.")
     name = serializers.CharField(help_text="As in the archive.")
     what = serializers.CharField(help_text="file, log, memory, settings, team, agent, profile, rule.")
-    state = serializers.ChoiceField(choices=[state.value for state in State if state is not State.SAME])
+    state = serializers.ChoiceField(choices=[state.value for state in ImportState if state is not ImportState.SAME])
     version = serializers.IntegerField(help_text="The one that is here; 0: none.")
     size_before = serializers.IntegerField(help_text="Characters.")
     size_after = serializers.IntegerField(help_text="Characters.")
@@ -96,7 +96,7 @@ class StepSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(help_text="Why it is not possible.")
 
 
-class LeftSerializer(serializers.Serializer[Any]):
+class SkippedSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     reason = serializers.CharField()
 
@@ -107,13 +107,13 @@ class ImportSerializer(serializers.Serializer[Any]):
     status = serializers.ChoiceField(
         choices=ImportStatus.choices, help_text="planning: still being read. shown: nothing is written yet."
     )
-    steps = StepSerializer(many=True)
+    steps = ImportStepSerializer(many=True)
     same = serializers.IntegerField(help_text="Things that are the same here.")
     aside = serializers.ListField(
         child=serializers.CharField(), help_text="Names that are no part of an archive; the first 1,000."
     )
     stored = serializers.IntegerField()
-    left = LeftSerializer(many=True, help_text="What was to be imported and was not.")
+    left = SkippedSerializer(many=True, help_text="What was to be imported and was not.")
     refusal = serializers.CharField(help_text="Why it was refused after it was read; empty when it was not.")
     job = serializers.UUIDField(allow_null=True, help_text="What does it in the background.")
     created = serializers.DateTimeField()
@@ -182,7 +182,7 @@ class ImportNew(ApiView):
         named = query.get("file_name") or name
         if len(named) > MAX_FILE_NAME_CHARACTERS:
             raise Invalid("file_name", f"Use at most {MAX_FILE_NAME_CHARACTERS} characters.")
-        plan = import_show(archive=archive, file_name=named, principal=self.principal, begin=not dry_run)
+        plan = import_create(archive=archive, file_name=named, principal=self.principal, begin=not dry_run)
         headers = {"Location": f"/api/v1/import/{plan.id}"}
         return Response(import_document(plan), status.HTTP_201_CREATED, headers=headers)
 
@@ -192,7 +192,7 @@ class ImportNew(ApiView):
             return self.request.data, "archive.zip"
         files = self.request.FILES.getlist("archive") if self.request.FILES else []
         if len(files) != 1:
-            raise Invalid("archive", NO_FILE)
+            raise Invalid("archive", FILE_MISSING)
         return files[0].read(), files[0].name or "archive.zip"
 
 
@@ -219,5 +219,5 @@ class ImportApply(ApiView):
 
 def _flag(text: str) -> bool:
     if text not in {"true", "false"}:
-        raise Invalid("dry_run", NO_FLAG)
+        raise Invalid("dry_run", NOT_A_BOOLEAN)
     return text == "true"

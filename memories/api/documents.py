@@ -14,7 +14,7 @@ from config.http.openapi import PAGE
 from config.http.serializers import StrictSerializer
 from memories.api.fields import external_id_field
 from memories.api.filters import by_flag, by_start
-from memories.api.item_kinds import KeptSerializer, Noun
+from memories.api.item_kinds import AgentItemSerializer, ItemEndpoint
 from memories.embeddings.active_model import SLOTS
 from memories.models import Document
 from memories.services.document import document_update, documents_create
@@ -37,7 +37,7 @@ class DocumentCreateSerializer(DocumentUpdateSerializer):
     external_id = external_id_field()
 
 
-class DocumentSummarySerializer(KeptSerializer):
+class DocumentSummarySerializer(AgentItemSerializer):
     """A document without its content."""
 
     path = serializers.CharField()
@@ -58,7 +58,7 @@ class ChunkSerializer(serializers.Serializer[Any]):
     text = serializers.CharField()
 
 
-DOCUMENTS = Noun(
+DOCUMENTS = ItemEndpoint(
     name="documents",
     word="document",
     model=Document,

@@ -10,11 +10,11 @@ from rest_framework import serializers
 
 from config.http.fields import ExactText, Line, Moment
 from config.http.serializers import StrictSerializer
-from memories.api.fields import JsonObject, ThingId, external_id_field, valid_event_type
+from memories.api.fields import ItemId, JsonObject, external_id_field, valid_event_type
 from memories.api.filters import by_id, by_value, since
-from memories.api.item_kinds import KeptSerializer, Noun
+from memories.api.item_kinds import AgentItemSerializer, ItemEndpoint
 from memories.models import Event, Session
-from memories.services import events_create, kept_create
+from memories.services import agent_items_create, events_create
 
 MAX_TITLE_CHARACTERS = 200
 
@@ -31,13 +31,13 @@ class SessionUpdateSerializer(StrictSerializer):
     ended_at = Moment(allow_null=True, required=False, help_text="null: it goes on.")
 
 
-class SessionSerializer(KeptSerializer):
+class SessionSerializer(AgentItemSerializer):
     title = serializers.CharField()
     started_at = serializers.DateTimeField()
     ended_at = serializers.DateTimeField(allow_null=True)
 
 
-SESSIONS = Noun(
+SESSIONS = ItemEndpoint(
     name="sessions",
     word="session",
     model=Session,
@@ -45,16 +45,16 @@ SESSIONS = Noun(
     listed=SessionSerializer,
     create=SessionCreateSerializer,
     update=SessionUpdateSerializer,
-    creates=partial(kept_create, model=Session),
+    creates=partial(agent_items_create, model=Session),
 )
 
 MAX_CONTENT_CHARACTERS = 100_000
-ONE_OR_THE_OTHER = "Name the session by its id or by its key, not by both."
+SESSION_NAMED_TWICE = "Name the session by its id or by its key, not by both."
 
 
 class EventUpdateSerializer(StrictSerializer):
     outcome = Line(max_length=40, allow_blank=True, required=False, help_text="success, failure, …")
-    task = ThingId(source="task_id", allow_null=True, required=False, help_text="The task that it was a part of.")
+    task = ItemId(source="task_id", allow_null=True, required=False, help_text="The task that it was a part of.")
 
 
 class EventCreateSerializer(EventUpdateSerializer):
@@ -69,7 +69,7 @@ class EventCreateSerializer(EventUpdateSerializer):
     )
     tool = Line(max_length=120, allow_blank=True, required=False, help_text="A tool_result needs its tool's name.")
     occurred_at = Moment(required=False, help_text="Default: now. Taken as UTC without an offset.")
-    session = ThingId(source="session_id", allow_null=True, required=False, help_text="The session's id.")
+    session = ItemId(source="session_id", allow_null=True, required=False, help_text="The session's id.")
     session_key = ExactText(
         max_length=200, required=False, help_text="Or its external id; a session that is not there yet is made."
     )
@@ -77,11 +77,11 @@ class EventCreateSerializer(EventUpdateSerializer):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs.get("session_id") and attrs.get("session_key"):
-            raise serializers.ValidationError({"session_key": ONE_OR_THE_OTHER})
+            raise serializers.ValidationError({"session_key": SESSION_NAMED_TWICE})
         return attrs
 
 
-class EventSerializer(KeptSerializer):
+class EventSerializer(AgentItemSerializer):
     session = serializers.UUIDField(source="session_id", allow_null=True)
     task = serializers.UUIDField(source="task_id", allow_null=True)
     type = serializers.CharField()
@@ -92,7 +92,7 @@ class EventSerializer(KeptSerializer):
     occurred_at = serializers.DateTimeField()
 
 
-EVENTS = Noun(
+EVENTS = ItemEndpoint(
     name="events",
     word="event",
     model=Event,

@@ -9,11 +9,11 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from config.http.fields import ExactText, Line
-from memories.services.json_values import compact, fault_of
+from memories.services.json_values import compact_json, json_problem
 
 MAX_TEXT_CHARACTERS = 20_000
 MAX_COUNT = 1_000_000_000
-MAX_LISTED = 50
+MAX_LIST_ITEMS = 50
 MAX_PROPERTIES = 50
 
 valid_event_type = RegexValidator(
@@ -36,7 +36,7 @@ def external_id_field() -> ExactText:
 
 def lines_field(max_characters: int, **options: Any) -> serializers.ListField:
     """A few names."""
-    return serializers.ListField(child=Line(max_length=max_characters), max_length=MAX_LISTED, **options)
+    return serializers.ListField(child=Line(max_length=max_characters), max_length=MAX_LIST_ITEMS, **options)
 
 
 def choice_field(choices: Collection[str], **options: Any) -> serializers.ChoiceField:
@@ -45,7 +45,7 @@ def choice_field(choices: Collection[str], **options: Any) -> serializers.Choice
     return serializers.ChoiceField(choices=list(choices), error_messages=messages, **options)
 
 
-class ThingId(serializers.UUIDField):
+class ItemId(serializers.UUIDField):
     """The id of another thing of the same agent, as a text."""
 
     default_error_messages = {"invalid": "Use the id of a thing, as in its document."}
@@ -87,9 +87,9 @@ class JsonObject(serializers.Field[Any, Any, Any, Any]):
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         if not isinstance(data, dict):
             self.fail("object")
-        if fault := fault_of(data):
+        if fault := json_problem(data):
             self.fail("value", fault=fault)
-        if len(compact(data)) > self.max_characters:
+        if len(compact_json(data)) > self.max_characters:
             self.fail("max_length", max_characters=self.max_characters)
         return data
 

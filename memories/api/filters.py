@@ -10,9 +10,9 @@ from rest_framework.exceptions import ValidationError
 
 from config.http.errors import Invalid
 from config.http.fields import Moment
-from memories.models.graph import matched_names
+from memories.models.graph import names_in_queries
 
-NO_ID = "Use the id of a thing, as in its document."
+NOT_AN_ID = "Use the id of a thing, as in its document."
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +31,19 @@ class Filter:
             raise Invalid(name, str(error)) from None
 
 
-def id_of(text: str) -> UUID:
+def parse_id(text: str) -> UUID:
     """The id that the text is. Raises ValueError."""
     try:
         return UUID(text)
     except ValueError:
-        raise ValueError(NO_ID) from None
+        raise ValueError(NOT_AN_ID) from None
 
 
 def by_id(*columns: str, description: str) -> Filter:
     """Rows of which one of the columns names that thing."""
 
     def condition(text: str) -> Q:
-        named, found = id_of(text), Q()
+        named, found = parse_id(text), Q()
         for column in columns:
             found |= Q(**{column: named})
         return found
@@ -97,4 +97,4 @@ def since(column: str, description: str) -> Filter:
 
 def by_name() -> Filter:
     """Entities with that name or alias, in whatever case."""
-    return Filter(lambda text: Q(names__contains=matched_names(text, [])), "A name or an alias, in whatever case.")
+    return Filter(lambda text: Q(names__contains=names_in_queries(text, [])), "A name or an alias, in whatever case.")

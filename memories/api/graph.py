@@ -17,12 +17,12 @@ from agents.access import agent_for
 from config.http.errors import Invalid
 from config.http.fields import Flag, Fraction, Line
 from config.http.serializers import StrictSerializer
-from memories.api.fields import Properties, ThingId, external_id_field, lines_field, type_field
+from memories.api.fields import ItemId, Properties, external_id_field, lines_field, type_field
 from memories.api.filters import by_id, by_name, by_value
-from memories.api.item_kinds import KeptSerializer, Noun
+from memories.api.item_kinds import AgentItemSerializer, ItemEndpoint
 from memories.models import Entity, Relation
-from memories.search.graph_walk import MAX_DEPTH, graph_around
-from memories.services import kept_create
+from memories.search.graph_walk import MAX_DEPTH, load_graph_around
+from memories.services import agent_items_create
 from teams.api.view import ApiView
 
 MAX_NAME_CHARACTERS = 200
@@ -42,7 +42,7 @@ class EntityCreateSerializer(EntityUpdateSerializer):
     external_id = external_id_field()
 
 
-class EntitySerializer(KeptSerializer):
+class EntitySerializer(AgentItemSerializer):
     type = serializers.CharField()
     name = serializers.CharField()
     aliases = serializers.ListField(child=serializers.CharField())
@@ -50,7 +50,7 @@ class EntitySerializer(KeptSerializer):
     salience = serializers.FloatField()
 
 
-ENTITIES = Noun(
+ENTITIES = ItemEndpoint(
     name="entities",
     word="entity",
     model=Entity,
@@ -58,7 +58,7 @@ ENTITIES = Noun(
     listed=EntitySerializer,
     create=EntityCreateSerializer,
     update=EntityUpdateSerializer,
-    creates=partial(kept_create, model=Entity),
+    creates=partial(agent_items_create, model=Entity),
     filters={"type": by_value("type", "Only of this type."), "name": by_name()},
 )
 
@@ -71,14 +71,14 @@ class RelationUpdateSerializer(StrictSerializer):
 
 class RelationCreateSerializer(RelationUpdateSerializer):
     type = type_field(help_text="works_at, depends_on, …; once per source and target.")
-    source = ThingId(  # type: ignore[assignment]  # DRF has an attribute of this name
+    source = ItemId(  # type: ignore[assignment]  # DRF has an attribute of this name
         source="source_id", help_text="The entity that it leads from."
     )
-    target = ThingId(source="target_id", help_text="The entity that it leads to.")
+    target = ItemId(source="target_id", help_text="The entity that it leads to.")
     external_id = external_id_field()
 
 
-class RelationSerializer(KeptSerializer):
+class RelationSerializer(AgentItemSerializer):
     source = serializers.UUIDField(source="source_id")  # type: ignore[assignment]  # as above
     target = serializers.UUIDField(source="target_id")
     type = serializers.CharField()
@@ -86,7 +86,7 @@ class RelationSerializer(KeptSerializer):
     directed = serializers.BooleanField()
 
 
-RELATIONS = Noun(
+RELATIONS = ItemEndpoint(
     name="relations",
     word="relation",
     model=Relation,
@@ -94,7 +94,7 @@ RELATIONS = Noun(
     listed=RelationSerializer,
     create=RelationCreateSerializer,
     update=RelationUpdateSerializer,
-    creates=partial(kept_create, model=Relation),
+    creates=partial(agent_items_create, model=Relation),
     filters={
         "entity": by_id("source", "target", description="Only from or to the entity with this id."),
         "type": by_value("type", "Only of this type."),
@@ -125,7 +125,7 @@ class GraphView(ApiView):
         query = self.query("entity", "depth")
         agent = agent_for(self.principal, slug)
         depth = _depth(query)
-        graph = graph_around(agent=agent, entity=ENTITIES.named_in(agent, query, "entity"), depth=depth)
+        graph = load_graph_around(agent=agent, entity=ENTITIES.named_in(agent, query, "entity"), depth=depth)
         return Response(GraphSerializer(graph).data)
 
 

@@ -12,12 +12,12 @@ from rest_framework import serializers
 from agents.models import Agent
 from config.http.errors import Invalid, NotFound
 from config.http.serializers import StrictSerializer
-from memories.api.filters import Filter, id_of
-from memories.models.agent_item import Kept
-from memories.services import kept_update
+from memories.api.filters import Filter, parse_id
+from memories.models.agent_item import AgentItem
+from memories.services import agent_item_update
 
 
-class KeptSerializer(serializers.Serializer[Any]):
+class AgentItemSerializer(serializers.Serializer[Any]):
     """What every thing has; each noun adds its own."""
 
     id = serializers.UUIDField()
@@ -29,7 +29,7 @@ class KeptSerializer(serializers.Serializer[Any]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noun:
+class ItemEndpoint:
     """`name` stands in addresses, `word` in sentences; `creates` and `updates` are its services.
 
     A list shows `listed`, the things with the greatest `order` first, and reads none of the `unlisted` columns.
@@ -37,13 +37,13 @@ class Noun:
 
     name: str
     word: str
-    model: type[Kept]
-    document: type[KeptSerializer]
-    listed: type[KeptSerializer]
+    model: type[AgentItem]
+    document: type[AgentItemSerializer]
+    listed: type[AgentItemSerializer]
     create: type[StrictSerializer]
     update: type[StrictSerializer]
     creates: Callable[..., list[Any]]
-    updates: Callable[..., Any] = kept_update
+    updates: Callable[..., Any] = agent_item_update
     filters: Mapping[str, Filter] = field(default_factory=dict)
     order: tuple[str, str] = ("created", "id")
     unlisted: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ class Noun:
     def named_in(self, agent: Agent, query: Mapping[str, str], name: str) -> Any:
         """The agent's thing that a parameter names; None without the parameter. Raises Invalid."""
         try:
-            id_ = id_of(query[name]) if name in query else None
+            id_ = parse_id(query[name]) if name in query else None
         except ValueError as error:
             raise Invalid(name, str(error)) from None
         return self.named(agent, name, id_)

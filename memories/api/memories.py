@@ -20,7 +20,7 @@ from config.http.fields import VisibleText
 from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE
 from config.http.serializers import StrictSerializer
-from memories.api.agent_item import BatchSerializer, batch_answer, items_serializer
+from memories.api.agent_item import BatchSerializer, batch_response, items_serializer
 from memories.api.serializers import (
     MemoryCreateSerializer,
     MemorySerializer,
@@ -30,12 +30,12 @@ from memories.api.serializers import (
     SearchSerializer,
 )
 from memories.embeddings.active_model import SLOTS
-from memories.embeddings.vectors import direction_of
+from memories.embeddings.vectors import embed_query
 from memories.models import Memory
-from memories.search.memory_search import memories_find
+from memories.search.memory_search import find_memories
 from memories.services import (
     MemoryFacts,
-    Merging,
+    MergeRequest,
     Owner,
     facts_of,
     memories_create,
@@ -54,7 +54,7 @@ from teams.versioned_text.api import VersionedView, VersionList
 MAX_BATCH_CHARACTERS = 2_000_000
 """Of the texts of a batch together: to embed them takes a second."""
 
-Find = Callable[[Principal, str, Action], Owner]
+FindOwner = Callable[[Principal, str, Action], Owner]
 
 
 def memory_for(owner: Owner, id_: UUID) -> Memory:
@@ -66,7 +66,7 @@ def memory_for(owner: Owner, id_: UUID) -> Memory:
 
 
 class MemoryList(ApiView):
-    find: Find = staticmethod(team_for)
+    find: FindOwner = staticmethod(team_for)
 
     @extend_schema(parameters=PAGE, responses=page_serializer(MemorySerializer))
     def get(self, request: Request, slug: str) -> Response:
@@ -88,7 +88,7 @@ class MemoryList(ApiView):
 
 
 class MemoryBatch(ApiView):
-    find: Find = staticmethod(team_for)
+    find: FindOwner = staticmethod(team_for)
 
     @extend_schema(request=items_serializer(MemoryCreateSerializer), responses={201: BatchSerializer})
     @idempotent
@@ -105,11 +105,11 @@ class MemoryBatch(ApiView):
                 "max_length",
             )
         facts = [MemoryFacts(**item) for item in items]
-        return batch_answer(items, memories_create(owner=owner, facts=facts, principal=self.principal))
+        return batch_response(items, memories_create(owner=owner, facts=facts, principal=self.principal))
 
 
 class MemoryDetail(VersionedView):
-    find: Find = staticmethod(team_for)
+    find: FindOwner = staticmethod(team_for)
     document = MemorySerializer
 
     @extend_schema(parameters=[ETAG, IF_NONE_MATCH], responses=MemorySerializer)
@@ -130,7 +130,7 @@ class MemoryDetail(VersionedView):
         if "superseded_by" in changes:
             named = changes.pop("superseded_by")
             successor = memory_for(owner, named) if named else None
-        because = _retired_because(memory, changes)
+        because = _requested_retirement(memory, changes)
         saved = memory_update(
             memory=memory,
             expected_version=expected,
@@ -153,7 +153,7 @@ class MemoryDetail(VersionedView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-def _retired_because(memory: Memory, changes: dict[str, Any]) -> str | None:
+def _requested_retirement(memory: Memory, changes: dict[str, Any]) -> str | None:
     """What `retired` and `reason`, taken out of the changes, say together; None: it stays as it is. Raises Invalid."""
     retired, reason = changes.pop("retired", None), changes.pop("reason", None)
     if retired is False or (retired is None and reason is None):
@@ -166,7 +166,7 @@ def _retired_because(memory: Memory, changes: dict[str, Any]) -> str | None:
 
 
 class MemoryMerge(VersionedView):
-    find: Find = staticmethod(team_for)
+    find: FindOwner = staticmethod(team_for)
     document = MemorySerializer
 
     @extend_schema(parameters=[ETAG], request=MergeSerializer, responses=MemorySerializer)
@@ -177,12 +177,12 @@ class MemoryMerge(VersionedView):
         owner = self.find(self.principal, slug, Action.WRITE)
         asked = self.validated(MergeSerializer)
         seen = {UUID(str(one["id"])): one["version"] for one in asked["memories"]}
-        merging = Merging(UUID(str(asked["keep"])), seen, asked["text"])
+        merging = MergeRequest(UUID(str(asked["keep"])), seen, asked["text"])
         return self.answer(memories_merge(owner=owner, merging=merging, principal=self.principal))
 
 
 class MemoryVersionList(VersionList):
-    find: Find = staticmethod(team_for)
+    find: FindOwner = staticmethod(team_for)
     document = MemoryVersionSerializer
 
     @extend_schema(parameters=PAGE, responses=page_serializer(MemoryVersionSerializer))
@@ -201,7 +201,7 @@ class SearchQuerySerializer(StrictSerializer):
 
 
 class MemorySearch(ApiView):
-    find: Find = staticmethod(team_for)
+    find: FindOwner = staticmethod(team_for)
 
     @extend_schema(
         parameters=[
@@ -215,14 +215,16 @@ class MemorySearch(ApiView):
         given = self.query("q", "limit")
         owner = self.find(self.principal, slug, Action.READ)
         asked = self.validated(SearchQuerySerializer, given)
-        return Response({"results": _found(owner, asked["q"], limit_of(asked.get("limit", ""), 10, MAX_FOUND))})
+        return Response(
+            {"results": _search_results(owner, asked["q"], limit_of(asked.get("limit", ""), 10, MAX_FOUND))}
+        )
 
 
-def _found(owner: Owner, text: str, limit: int) -> list[dict[str, Any]]:
-    vector = direction_of(text)
+def _search_results(owner: Owner, text: str, limit: int) -> list[dict[str, Any]]:
+    vector = embed_query(text)
     if vector is None:
         return []
-    found = memories_find(owner=owner, vector=vector, similar=limit, recent=0)
+    found = find_memories(owner=owner, vector=vector, similar=limit, recent=0)
     memories = memories_of(owner).defer(*SLOTS).in_bulk([row.id for row in found])
     return [
         {**MemorySerializer(memories[row.id]).data, "similarity": row.similarity}

@@ -7,9 +7,9 @@ from rest_framework import serializers
 from config.http.fields import Line, VisibleText
 from config.http.serializers import StrictSerializer
 from memories.api.fields import MAX_TEXT_CHARACTERS, Count, choice_field, external_id_field, lines_field, type_field
-from memories.api.item_kinds import KeptSerializer, Noun
+from memories.api.item_kinds import AgentItemSerializer, ItemEndpoint
 from memories.models import Pattern
-from memories.services import kept_create
+from memories.services import agent_items_create
 
 MAX_NAME_CHARACTERS = 200
 INTENTS = ("question", "action", "fix", "explain", "other")  # seed: context assembly specification, QuerySignals
@@ -35,7 +35,7 @@ class PatternCreateSerializer(PatternUpdateSerializer):
     external_id = external_id_field()
 
 
-class PatternSerializer(KeptSerializer):
+class PatternSerializer(AgentItemSerializer):
     name = serializers.CharField()
     keywords = serializers.ListField(child=serializers.CharField())
     intents = serializers.ListField(child=serializers.CharField())
@@ -46,7 +46,7 @@ class PatternSerializer(KeptSerializer):
     success_rate = serializers.FloatField(help_text="Successes by applications; 0 when it was never applied.")
 
 
-PATTERNS = Noun(
+PATTERNS = ItemEndpoint(
     name="patterns",
     word="pattern",
     model=Pattern,
@@ -54,5 +54,5 @@ PATTERNS = Noun(
     listed=PatternSerializer,
     create=PatternCreateSerializer,
     update=PatternUpdateSerializer,
-    creates=partial(kept_create, model=Pattern),
+    creates=partial(agent_items_create, model=Pattern),
 )

@@ -7,11 +7,11 @@ from rest_framework import serializers
 
 from config.http.fields import ExactText, Flag, Fraction, Line, Moment, VisibleText
 from config.http.serializers import StrictSerializer
-from memories.api.fields import Count, ThingId, choice_field
+from memories.api.fields import Count, ItemId, choice_field
 from memories.models import Memory, MemoryVersion
 from memories.models.memory import MAX_REASON_CHARACTERS, MAX_TEXT_CHARACTERS
 from memories.search.languages import LANGUAGES
-from memories.services import MOST_MERGED
+from memories.services import MAX_MERGED
 from teams.api.serializers import VersionSerializer
 from teams.versioned_text.versioned_file import MAX_NOTE_CHARACTERS
 
@@ -106,17 +106,17 @@ class MemoryVersionSerializer(VersionSerializer):
         return bool(version.retired_because)
 
 
-class SeenSerializer(StrictSerializer):
-    id = ThingId()
+class ExpectedVersionSerializer(StrictSerializer):
+    id = ItemId()
     version = Count(help_text="The one that you saw: 412 where it is not the newest.")
 
 
 class MergeSerializer(StrictSerializer):
-    keep = ThingId(help_text="The one that stays; the others are superseded by it.")
+    keep = ItemId(help_text="The one that stays; the others are superseded by it.")
     memories = serializers.ListField(
-        child=SeenSerializer(),
+        child=ExpectedVersionSerializer(),
         min_length=2,
-        max_length=MOST_MERGED,
+        max_length=MAX_MERGED,
         help_text="All that are merged, the one that stays among them.",
     )
     text = VisibleText(

@@ -20,11 +20,11 @@ from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, LOCATION
 from config.http.serializers import StrictSerializer
 from memories.api.events import SESSIONS
-from memories.api.fields import MAX_TEXT_CHARACTERS, ThingId, choice_field, external_id_field
+from memories.api.fields import MAX_TEXT_CHARACTERS, ItemId, choice_field, external_id_field
 from memories.api.filters import by_choice, by_id
-from memories.api.item_kinds import KeptSerializer, Noun
+from memories.api.item_kinds import AgentItemSerializer, ItemEndpoint
 from memories.models import Session, TaskFrame, TaskStatus
-from memories.services import kept_create, task_path, task_pop, task_push
+from memories.services import agent_items_create, task_path, task_pop, task_push
 from teams.api.view import ApiView
 from teams.principal import Action
 
@@ -37,16 +37,16 @@ class TaskUpdateSerializer(StrictSerializer):
 
 class TaskCreateSerializer(TaskUpdateSerializer):
     goal = VisibleText(max_length=MAX_TEXT_CHARACTERS)
-    parent = ThingId(  # type: ignore[assignment]  # DRF has an attribute of this name
+    parent = ItemId(  # type: ignore[assignment]  # DRF has an attribute of this name
         source="parent_id", allow_null=True, required=False, help_text="The task that this is a part of."
     )
-    session = ThingId(
+    session = ItemId(
         source="session_id", allow_null=True, required=False, help_text="Default: the session of the parent."
     )
     external_id = external_id_field()
 
 
-class TaskSerializer(KeptSerializer):
+class TaskSerializer(AgentItemSerializer):
     parent = serializers.UUIDField(source="parent_id", allow_null=True)  # type: ignore[assignment]  # as above
     session = serializers.UUIDField(source="session_id", allow_null=True)
     goal = serializers.CharField()
@@ -55,7 +55,7 @@ class TaskSerializer(KeptSerializer):
     depth = serializers.IntegerField(help_text="0 for a root.")
 
 
-TASKS = Noun(
+TASKS = ItemEndpoint(
     name="tasks",
     word="task",
     model=TaskFrame,
@@ -63,7 +63,7 @@ TASKS = Noun(
     listed=TaskSerializer,
     create=TaskCreateSerializer,
     update=TaskUpdateSerializer,
-    creates=partial(kept_create, model=TaskFrame),
+    creates=partial(agent_items_create, model=TaskFrame),
     filters={
         "status": by_choice("status", TaskStatus.values, "Only with this status."),
         "session": by_id("session", description="Only of the session with this id."),
@@ -78,12 +78,12 @@ SESSION = OpenApiParameter(
 
 class PushSerializer(StrictSerializer):
     goal = VisibleText(max_length=MAX_TEXT_CHARACTERS)
-    session = ThingId(allow_null=True, required=False, default=None)
+    session = ItemId(allow_null=True, required=False, default=None)
 
 
 class PopSerializer(StrictSerializer):
     result = ExactText(max_length=MAX_TEXT_CHARACTERS, allow_blank=True, help_text="What came of it, in short.")
-    session = ThingId(allow_null=True, required=False, default=None)
+    session = ItemId(allow_null=True, required=False, default=None)
 
 
 class TaskStackSerializer(serializers.Serializer[Any]):

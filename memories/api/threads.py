@@ -8,9 +8,9 @@ from config.http.fields import ExactText, Line, Moment
 from config.http.serializers import StrictSerializer
 from memories.api.fields import MAX_TEXT_CHARACTERS, choice_field, external_id_field
 from memories.api.filters import by_choice
-from memories.api.item_kinds import KeptSerializer, Noun
+from memories.api.item_kinds import AgentItemSerializer, ItemEndpoint
 from memories.models import Thread, ThreadStatus
-from memories.services import kept_create, thread_update
+from memories.services import agent_items_create, thread_update
 
 MAX_TITLE_CHARACTERS = 200
 
@@ -27,14 +27,14 @@ class ThreadCreateSerializer(ThreadUpdateSerializer):
     external_id = external_id_field()
 
 
-class ThreadSerializer(KeptSerializer):
+class ThreadSerializer(AgentItemSerializer):
     title = serializers.CharField()
     status = serializers.ChoiceField(choices=ThreadStatus.values)
     summary = serializers.CharField()
     touched_at = serializers.DateTimeField()
 
 
-THREADS = Noun(
+THREADS = ItemEndpoint(
     name="threads",
     word="thread",
     model=Thread,
@@ -42,7 +42,7 @@ THREADS = Noun(
     listed=ThreadSerializer,
     create=ThreadCreateSerializer,
     update=ThreadUpdateSerializer,
-    creates=partial(kept_create, model=Thread),
+    creates=partial(agent_items_create, model=Thread),
     updates=thread_update,
     filters={"status": by_choice("status", ThreadStatus.values, "Only with this status.")},
 )

@@ -7,9 +7,9 @@ from rest_framework import serializers
 from config.http.fields import ExactText, Line
 from config.http.serializers import StrictSerializer
 from memories.api.fields import MAX_TEXT_CHARACTERS, JsonObject, external_id_field
-from memories.api.item_kinds import KeptSerializer, Noun
+from memories.api.item_kinds import AgentItemSerializer, ItemEndpoint
 from memories.models import Tool
-from memories.services import kept_create
+from memories.services import agent_items_create
 
 MAX_NAME_CHARACTERS = 120
 
@@ -27,13 +27,13 @@ class ToolCreateSerializer(ToolUpdateSerializer):
     external_id = external_id_field()
 
 
-class ToolSerializer(KeptSerializer):
+class ToolSerializer(AgentItemSerializer):
     name = serializers.CharField()
     description = serializers.CharField()
     schema = serializers.DictField()
 
 
-TOOLS = Noun(
+TOOLS = ItemEndpoint(
     name="tools",
     word="tool",
     model=Tool,
@@ -41,5 +41,5 @@ TOOLS = Noun(
     listed=ToolSerializer,
     create=ToolCreateSerializer,
     update=ToolUpdateSerializer,
-    creates=partial(kept_create, model=Tool),
+    creates=partial(agent_items_create, model=Tool),
 )

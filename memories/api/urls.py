@@ -5,12 +5,12 @@ from typing import Any
 from django.urls import URLPattern, path
 
 from agents.access import agent_for
-from memories.api.agent_item import KeptBatch, KeptDetail, KeptList
+from memories.api.agent_item import ItemBatch, ItemDetail, ItemList
 from memories.api.archive import AgentExport, Export, ImportApply, ImportDetail, ImportNew, TeamExport
 from memories.api.documents import DOCUMENTS, ChunkList
 from memories.api.events import EVENTS, SESSIONS
 from memories.api.graph import ENTITIES, RELATIONS, GraphView
-from memories.api.item_kinds import Noun
+from memories.api.item_kinds import ItemEndpoint
 from memories.api.jobs import JobDetail, JobList, JobRetry
 from memories.api.memories import MemoryBatch, MemoryDetail, MemoryList, MemoryMerge, MemorySearch, MemoryVersionList
 from memories.api.patterns import PATTERNS
@@ -20,7 +20,7 @@ from memories.api.tools import TOOLS
 from teams.access import team_for
 
 
-def addresses(owners: str, find: Any) -> list[URLPattern]:
+def memory_paths(owners: str, find: Any) -> list[URLPattern]:
     """The addresses below one kind of owner."""
     root = f"{owners}/<slug:slug>/memories"
     return [
@@ -33,24 +33,24 @@ def addresses(owners: str, find: Any) -> list[URLPattern]:
     ]
 
 
-NOUNS = (SESSIONS, EVENTS, ENTITIES, RELATIONS, PATTERNS, DOCUMENTS, THREADS, TOOLS, TASKS)
+ENDPOINTS = (SESSIONS, EVENTS, ENTITIES, RELATIONS, PATTERNS, DOCUMENTS, THREADS, TOOLS, TASKS)
 AGENT = "agents/<slug:slug>"
 
 
-def kept_addresses(noun: Noun) -> list[URLPattern]:
+def item_paths(noun: ItemEndpoint) -> list[URLPattern]:
     """The addresses of one kind of thing that an agent keeps."""
     root = f"{AGENT}/{noun.name}"
     return [
-        path(root, KeptList.as_view(noun=noun)),
-        path(f"{root}/batch", KeptBatch.as_view(noun=noun)),
-        path(f"{root}/<uuid:id_>", KeptDetail.as_view(noun=noun)),
+        path(root, ItemList.as_view(noun=noun)),
+        path(f"{root}/batch", ItemBatch.as_view(noun=noun)),
+        path(f"{root}/<uuid:id_>", ItemDetail.as_view(noun=noun)),
     ]
 
 
 urlpatterns = [
-    *addresses("agents", agent_for),
-    *addresses("teams", team_for),
-    *(address for noun in NOUNS for address in kept_addresses(noun)),
+    *memory_paths("agents", agent_for),
+    *memory_paths("teams", team_for),
+    *(address for noun in ENDPOINTS for address in item_paths(noun)),
     path(f"{AGENT}/documents/<uuid:id_>/chunks", ChunkList.as_view()),
     path(f"{AGENT}/graph", GraphView.as_view()),
     path(f"{AGENT}/task-stack", TaskStack.as_view()),

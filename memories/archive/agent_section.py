@@ -12,11 +12,11 @@ from django.db.models import QuerySet
 from agents.api.serializers import AgentUpdateSerializer
 from agents.models import Agent, AgentFile, AgentTeam, DailyLog
 from agents.services import agent_create, agent_files_ensure, agent_update, daily_log_create
-from config.http.fields import date_of
-from memories.archive.digests import State
-from memories.archive.owner_entries import Settings, in_order, owner_entries
-from memories.archive.owner_section import TEXTS_AT_A_TIME, OwnerRoom
-from memories.archive.sections import Change, Entry, Scope, Unit, register
+from config.http.fields import parse_date
+from memories.archive.digests import ImportState
+from memories.archive.owner_entries import OwnerSettings, iterate_in_order, owner_entries
+from memories.archive.owner_section import TEXTS_AT_A_TIME, OwnerSection
+from memories.archive.sections import ArchiveEntry, ExportScope, ImportChange, ImportUnit, register
 from memories.archive.text_section import text_change
 from memories.imports.base import readable_name
 from memories.imports.workspace import AGENT_FILES, LOG_FILE, LOG_FOLDER
@@ -25,13 +25,13 @@ from teams.principal import Principal
 from teams.versioned_text.versioned_file import VersionedFile, file_save
 
 
-class AgentRoom(OwnerRoom[Agent]):
+class AgentSection(OwnerSection[Agent]):
     folder = "agents"
     noun = "agent"
     texts = AGENT_FILES
     serializer = AgentUpdateSerializer
 
-    def entries(self, scope: Scope) -> Iterator[Entry]:
+    def entries(self, scope: ExportScope) -> Iterator[ArchiveEntry]:
         facts = self.facts(scope.agents, scope.principal)
         for agent in scope.agents:
             yield from owner_entries(agent, f"{self.folder}/{agent.slug}", _texts(agent), facts[agent.id])
@@ -63,7 +63,7 @@ class AgentRoom(OwnerRoom[Agent]):
         self,
         here: Mapping[str, Any],
         said: Mapping[str, Any],
-        unit: Unit,
+        unit: ImportUnit,
         team_slugs: AbstractSet[str],
         principal: Principal,
     ) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class AgentRoom(OwnerRoom[Agent]):
     def ready(self, owner: Agent) -> None:
         agent_files_ensure(owner)
 
-    def change_facts(self, owner: Agent, change: Change, principal: Principal) -> None:
+    def change_facts(self, owner: Agent, change: ImportChange, principal: Principal) -> None:
         before, wanted = set(owner.teams.all()), change.item
         joining = set(Team.objects.visible_to(principal).filter(slug__in=wanted["teams"])) - before
         agent_update(
@@ -98,12 +98,12 @@ class AgentRoom(OwnerRoom[Agent]):
             principal=principal,
         )
 
-    def take(self, owner: Agent, change: Change, principal: Principal, note: str) -> None:
+    def take(self, owner: Agent, change: ImportChange, principal: Principal, note: str) -> None:
         within = change.name.rpartition("/")[2]
         file: VersionedFile
         if change.what == "log":
             date = datetime.date.fromisoformat(within.removesuffix(".md"))
-            if change.state is State.NEW:
+            if change.state is ImportState.NEW:
                 daily_log_create(agent=owner, date=date, content=change.after, principal=principal, note=note)
                 return
             file = DailyLog.objects.get(agent=owner, date=date)
@@ -112,7 +112,9 @@ class AgentRoom(OwnerRoom[Agent]):
         expected = change.version or file.version
         file_save(file=file, content=change.after, expected_version=expected, author=principal.author, note=note)
 
-    def _written_changes(self, unit: Unit, owner: Agent | None, settings: Settings) -> Iterator[Change]:
+    def _written_changes(
+        self, unit: ImportUnit, owner: Agent | None, settings: OwnerSettings
+    ) -> Iterator[ImportChange]:
         dates = {date: within for within in unit.files if (date := log_date(within))}
         logs = _logs(owner, dates)
         ahead = next(logs, None)
@@ -128,14 +130,14 @@ def log_date(within: str) -> datetime.date | None:
     """The day of a log by its name in an archive; None for any other name."""
     folder, _, name = within.partition("/")
     match = LOG_FILE.fullmatch(name) if folder == LOG_FOLDER else None
-    return date_of(match[1]) if match else None
+    return parse_date(match[1]) if match else None
 
 
 def _texts(agent: Agent) -> Iterator[tuple[str, str]]:
     """The agent's files, then its logs, by the names that they have in an archive."""
     for file in AgentFile.objects.filter(agent=agent).order_by("file_key"):
         yield f"{file.file_key}.md", file.content
-    for log in in_order(DailyLog.objects.filter(agent=agent), "date"):
+    for log in iterate_in_order(DailyLog.objects.filter(agent=agent), "date"):
         yield f"{LOG_FOLDER}/{log.date:%Y-%m-%d}.md", log.content
 
 
@@ -146,4 +148,4 @@ def _logs(agent: Agent | None, dates: Collection[datetime.date]) -> Iterator[Dai
         yield from logs.iterator(chunk_size=TEXTS_AT_A_TIME)
 
 
-register(AgentRoom())
+register(AgentSection())

@@ -3,12 +3,12 @@
 import hashlib
 from enum import StrEnum
 
-from memories.services.json_values import compact
+from memories.services.json_values import compact_json
 
-MARK_CHARACTERS = 16
+DIGEST_CHARACTERS = 16
 
 
-class State(StrEnum):
+class ImportState(StrEnum):
     """How something in an archive stands to what is here."""
 
     NEW = "new"
@@ -19,25 +19,25 @@ class State(StrEnum):
     REFUSED = "refused"
 
 
-def mark_of(text: str) -> str:
+def text_digest(text: str) -> str:
     """A short digest of the text."""
-    return hashlib.sha256(text.encode()).hexdigest()[:MARK_CHARACTERS]
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_CHARACTERS]
 
 
-def mark_of_facts(facts: object) -> str:
+def value_digest(facts: object) -> str:
     """A short digest of a value that JSON can hold."""
-    return mark_of(compact(facts))
+    return text_digest(compact_json(facts))
 
 
-def state_of(*, exported: str, incoming: str, here: str | None) -> State:
+def state_of(*, exported: str, incoming: str, here: str | None) -> ImportState:
     """How the mark of what comes in stands to the mark of what is here (None: nothing).
 
     `exported` is the mark of what was exported; "" where nobody knows, and then what comes in counts as changed there.
     """
     if here is None:
-        return State.NEW
+        return ImportState.NEW
     if incoming == here:
-        return State.SAME
+        return ImportState.SAME
     if exported in {"", here}:
-        return State.CHANGED
-    return State.NEWER if exported == incoming else State.BOTH
+        return ImportState.CHANGED
+    return ImportState.NEWER if exported == incoming else ImportState.BOTH

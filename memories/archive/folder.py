@@ -4,12 +4,12 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from memories.archive.contents import MAX_TOTAL_BYTES, Contents, contents_of, too_large
-from memories.archive.sections import Entry
+from memories.archive.contents import MAX_TOTAL_BYTES, ArchiveContents, archive_too_large_error, contents_of
+from memories.archive.sections import ArchiveEntry
 from memories.imports.base import ImportRefused, check_within
 
 
-def folder_write(entries: Iterable[Entry], folder: Path) -> int:
+def write_folder(entries: Iterable[ArchiveEntry], folder: Path) -> int:
     """Write the entries into the folder, which is made when it is missing; other files there stay.
 
     Returns how many entries there were.
@@ -24,7 +24,7 @@ def folder_write(entries: Iterable[Entry], folder: Path) -> int:
     return count
 
 
-def folder_contents(folder: Path, known: Iterable[str]) -> Contents:
+def read_folder(folder: Path, known: Iterable[str]) -> ArchiveContents:
     """What the folder holds, without what is hidden. Raises ImportRefused."""
     if not folder.is_dir():
         raise ImportRefused(f"{folder} is not a folder or a zip; name the one that was exported.")
@@ -33,15 +33,15 @@ def folder_contents(folder: Path, known: Iterable[str]) -> Contents:
         check_within(folder, path, name)
     sizes = {name: path.stat().st_size for name, path in paths.items()}
     if sum(sizes.values()) > MAX_TOTAL_BYTES:
-        raise too_large()
+        raise archive_too_large_error()
     return contents_of(sizes, lambda name: (folder / name).read_bytes(), known)
 
 
 def _files(folder: Path) -> Iterable[Path]:
-    for place, folders, files in os.walk(folder, onerror=_refuse):
+    for place, folders, files in os.walk(folder, onerror=_raise_refused):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield from (Path(place, name) for name in sorted(files) if not name.startswith("."))
 
 
-def _refuse(error: OSError) -> None:
+def _raise_refused(error: OSError) -> None:
     raise ImportRefused(f"{error.filename} cannot be listed ({error.strerror}); check that you may read it.") from None

@@ -37,7 +37,7 @@ class Bullet:
 
 
 @dataclass(slots=True)
-class Reading:
+class BulletParser:
     """The bullets of a text, and the numbers of all other lines that are no comments."""
 
     bullets: list[Bullet] = field(default_factory=list)
@@ -49,32 +49,32 @@ class Reading:
     other: list[int] = field(default_factory=list)
 
 
-def bullets_read(text: str) -> Reading:
+def parse_bullets(text: str) -> BulletParser:
     """What the text consists of."""
-    reading = Reading()
+    reading = BulletParser()
     for number, line in enumerate(text.split("\n"), 1):
         check_cpu()
-        _read(reading, number, line.removesuffix("\r"))
+        _parse_line(reading, number, line.removesuffix("\r"))
     reading.blank += reading.waiting
     if text.endswith("\n") or not text:
         reading.blank.pop()  # what follows the last line end is no line
     return reading
 
 
-def bullet_written(kind: str, text: str, said: Mapping[str, Any]) -> str:
+def format_bullet(kind: str, text: str, said: Mapping[str, Any]) -> str:
     """The comment and the bullet, which read back as they are but for white space that no bullet can hold."""
     first, *further = text.split("\n")
     lines = [f"- [{kind}] {first}", *(f"  {line}" if line else "" for line in further)]
-    return f"{_comment(said)}\n" + "\n".join(lines) + "\n"
+    return f"{_format_comment(said)}\n" + "\n".join(lines) + "\n"
 
 
-def _comment(said: Mapping[str, Any]) -> str:
+def _format_comment(said: Mapping[str, Any]) -> str:
     # A comment must not hold what would end it, and stays one line whatever lines its texts have.
     plain = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return f"<!-- {plain.replace('>', chr(92) + 'u003e')} -->"
 
 
-def _read(reading: Reading, number: int, line: str) -> None:
+def _parse_line(reading: BulletParser, number: int, line: str) -> None:
     if not line.strip():
         reading.waiting.append(number)
     elif reading.is_open and line[0] in " \t":
@@ -83,11 +83,11 @@ def _read(reading: Reading, number: int, line: str) -> None:
     else:
         reading.blank += reading.waiting
         reading.waiting.clear()
-        _read_outside(reading, number, line)
+        _parse_line_outside(reading, number, line)
 
 
-def _read_outside(reading: Reading, number: int, line: str) -> None:
-    match, said = BULLET.fullmatch(line), _said(line)
+def _parse_line_outside(reading: BulletParser, number: int, line: str) -> None:
+    match, said = BULLET.fullmatch(line), _parse_comment(line)
     reading.is_open = match is not None
     if match:
         reading.bullets.append(Bullet(number, match[1], match[2] or "", reading.said))
@@ -100,7 +100,7 @@ def _read_outside(reading: Reading, number: int, line: str) -> None:
         reading.other.append(number)
 
 
-def _said(line: str) -> Mapping[str, Any] | None:
+def _parse_comment(line: str) -> Mapping[str, Any] | None:
     """What a comment says; None for a line that is none of ours."""
     match = COMMENT.fullmatch(line)
     try:

@@ -16,37 +16,39 @@ from uuid_utils.compat import uuid7
 
 from agents.models import Agent
 from config.http.errors import Invalid
-from memories.archive.digests import State, state_of
+from memories.archive.digests import ImportState, state_of
 from memories.archive.memory_markdown import (
-    KeptMemory,
-    columns,
+    ArchivedMemory,
+    exported_columns,
     external_id_of,
-    mark_of_memory,
-    mark_of_values,
-    memories_in,
-    memory_said,
+    iterate_memories,
+    memory_digest,
+    memory_summary,
+    memory_values_digest,
 )
 from memories.archive.owner_entries import ROWS_PER_STATEMENT
-from memories.archive.sections import Change, Storing, Unit
+from memories.archive.sections import ImportChange, ImportContext, ImportUnit
 from memories.embeddings.active_model import SLOTS
-from memories.embeddings.vectors import give_directions
+from memories.embeddings.vectors import embed_rows
 from memories.imports.base import MAX_LINES_CHARACTERS, ImportRefused
 from memories.imports.workspace import MEMORY_FILE
 from memories.models import Memory, MemoryVersion
 from memories.services import BATCH_ROWS, Owner, memories_of
 from memories.services.memory import require_changeable
 from teams.principal import Author, Principal
-from teams.versioned_text.versioned_file import StaleVersion, locked
+from teams.versioned_text.versioned_file import StaleVersion, lock_row
 
-CIRCLE = "A memory cannot be superseded by itself, directly or in a circle. Correct `superseded_by` in the archive."
+CIRCULAR = "A memory cannot be superseded by itself, directly or in a circle. Correct `superseded_by` in the archive."
 
 
 @transaction.atomic
-def memories_take(*, owner: Owner, changes: Sequence[Change], storing: Storing) -> None:
+def memories_import(*, owner: Owner, changes: Sequence[ImportChange], storing: ImportContext) -> None:
     """Store those of the changes that are new to the owner, in batches."""
     ids = _free_ids([change.item[0] for change in changes])
     for start in range(0, len(changes), BATCH_ROWS):
-        batch = [_new(owner, change, ids, storing.principal.author) for change in changes[start : start + BATCH_ROWS]]
+        batch = [
+            _new_memory(owner, change, ids, storing.principal.author) for change in changes[start : start + BATCH_ROWS]
+        ]
         _insert(batch, storing.note)
         storing.advance(len(batch))
     _supersede(owner, {ids.get(change.item[0], change.item[0]): change.item[2] for change in changes}, ids)
@@ -62,7 +64,9 @@ def _free_ids(ids: Sequence[UUID | None]) -> dict[UUID | None, UUID]:
     return {id_: uuid7() if id_ in taken else id_ for id_ in wanted}
 
 
-def _new(owner: Owner, change: Change, ids: Mapping[UUID | None, UUID], author: Author) -> tuple[Memory, UUID | None]:
+def _new_memory(
+    owner: Owner, change: ImportChange, ids: Mapping[UUID | None, UUID], author: Author
+) -> tuple[Memory, UUID | None]:
     """The memory, not superseded yet, and what is to supersede it."""
     id_, values, successor = change.item
     memory = Memory(id=ids.get(id_) or uuid7(), **values)
@@ -75,11 +79,11 @@ def _new(owner: Owner, change: Change, ids: Mapping[UUID | None, UUID], author: 
 
 def _insert(batch: Sequence[tuple[Memory, UUID | None]], note: str) -> None:
     memories = [memory for memory, _ in batch]
-    give_directions(memories)
+    embed_rows(memories)
     Memory.objects.bulk_create(memories)
     MemoryVersion.objects.bulk_create(_versions(batch, note))
     for memory in memories:
-        memory.created = _made(memory.id)
+        memory.created = _created_at(memory.id)
     Memory.objects.bulk_update(memories, ["created"])
 
 
@@ -90,7 +94,7 @@ def _versions(batch: Sequence[tuple[Memory, UUID | None]], note: str) -> Iterato
         yield version
 
 
-def _made(id_: UUID) -> datetime.datetime:
+def _created_at(id_: UUID) -> datetime.datetime:
     """When the memory was made, which its id says: the newest are told first, also where they came in together."""
     now = timezone.now()
     if id_.version != 7:  # noqa: PLR2004 - as RFC 9562 numbers them
@@ -115,7 +119,7 @@ def _refuse_circles(successors: Mapping[UUID, UUID | None]) -> None:
         path, id_ = set[UUID](), first
         while id_ in successors and id_ not in done:
             if id_ in path:
-                raise Invalid("superseded_by", CIRCLE)
+                raise Invalid("superseded_by", CIRCULAR)
             path.add(id_)
             following = successors[id_]
             if following is None:
@@ -125,10 +129,10 @@ def _refuse_circles(successors: Mapping[UUID, UUID | None]) -> None:
 
 
 @transaction.atomic
-def memory_take(*, change: Change, principal: Principal, note: str) -> None:
+def memory_import(*, change: ImportChange, principal: Principal, note: str) -> None:
     """Make the memory that is here what the change says. Raises StaleVersion, NotFound, Invalid and Forbidden."""
     id_, values, successor = change.item
-    current = locked(Memory(id=id_))
+    current = lock_row(Memory(id=id_))
     if current.version != change.version:
         raise StaleVersion(current, change.version)
     require_changeable(principal, current)
@@ -139,7 +143,7 @@ def memory_take(*, change: Change, principal: Principal, note: str) -> None:
     current.version += 1
     current.signed_by(principal.author)
     if says_something_else:
-        give_directions([current])
+        embed_rows([current])
     current.save()
     version = current.as_version()
     version.note = note
@@ -153,20 +157,20 @@ def _successor(memory: Memory, id_: UUID | None) -> Memory | None:
     seen = {memory.id}
     while following is not None:
         if following.id in seen:
-            raise Invalid("superseded_by", CIRCLE)
+            raise Invalid("superseded_by", CIRCULAR)
         seen.add(following.id)
         following = following.superseded_by
     return first
 
 
-COPIED = "Remove the comment to make it a memory of its own, or remove the bullet."
+DUPLICATED_COMMENT = "Remove the comment to make it a memory of its own, or remove the bullet."
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class IncomingMemory:
     """A memory as it is to be: its values, and what supersedes it, by the ids of the archive."""
 
-    kept: KeptMemory
+    kept: ArchivedMemory
     here: Memory | None
 
     @property
@@ -184,88 +188,92 @@ class Wanted:
         return self.kept.values
 
 
-def memory_changes(unit: Unit, owner: Owner | None) -> Iterator[Change]:
+def memory_changes(unit: ImportUnit, owner: Owner | None) -> Iterator[ImportChange]:
     """What importing the unit's MEMORY.md would do for the owner; None: one that is not there yet."""
     if MEMORY_FILE not in unit.files:
         return
     name = unit.path(MEMORY_FILE)
     try:
-        kept = list(memories_in(unit.contents.text(unit.files[MEMORY_FILE], MAX_LINES_CHARACTERS), name))
+        kept = list(iterate_memories(unit.contents.text(unit.files[MEMORY_FILE], MAX_LINES_CHARACTERS), name))
     except ImportRefused as fault:
-        yield Change(name=name, what="memory", state=State.REFUSED, reason=fault.detail)
+        yield ImportChange(name=name, what="memory", state=ImportState.REFUSED, reason=fault.detail)
         return
     once = {external_id_of(memory): memory for memory in reversed(kept)}
-    yield from _repeated(unit, kept, once)
-    wanted = [Wanted(memory, None) for memory in reversed(once.values())]
+    yield from _duplicate_changes(unit, kept, once)
+    wanted = [IncomingMemory(memory, None) for memory in reversed(once.values())]
     if owner:
-        wanted = [found for batch in _batches(wanted) for found in _found(owner, batch)]
+        wanted = [found for batch in _batches(wanted) for found in _match_existing(owner, batch)]
     ids = {one.kept.id: one.here.id if one.here else one.kept.id for one in wanted if one.kept.id}
-    there = _there(owner, {one.kept.superseded_by for one in wanted} - ids.keys() - {None})
+    there = _existing_ids(owner, {one.kept.superseded_by for one in wanted} - ids.keys() - {None})
     for one in wanted:
         successor = one.kept.superseded_by and ids.get(one.kept.superseded_by, there.get(one.kept.superseded_by))
         yield _change(unit, one, successor)
 
 
-def _repeated(unit: Unit, kept: Sequence[KeptMemory], once: Mapping[str, KeptMemory]) -> Iterator[Change]:
+def _duplicate_changes(
+    unit: ImportUnit, kept: Sequence[ArchivedMemory], once: Mapping[str, ArchivedMemory]
+) -> Iterator[ImportChange]:
     """Bullets that were copied together with their comment: which of them is meant, nobody can tell."""
     for memory in kept:
         if memory.id and memory is not once[external_id_of(memory)]:
-            reason = f"{memory.where}: the comment above it names a memory that stands further up. {COPIED}"
+            reason = f"{memory.where}: the comment above it names a memory that stands further up. {DUPLICATED_COMMENT}"
             name = unit.path(f"{MEMORY_FILE}/{memory.where.rpartition(' ')[2]}")
-            yield Change(name=name, what="memory", state=State.REFUSED, after=memory.values["text"], reason=reason)
+            yield ImportChange(
+                name=name, what="memory", state=ImportState.REFUSED, after=memory.values["text"], reason=reason
+            )
 
 
-def _batches(wanted: Sequence[Wanted]) -> Iterator[Sequence[Wanted]]:
+def _batches(wanted: Sequence[IncomingMemory]) -> Iterator[Sequence[IncomingMemory]]:
     return (wanted[start : start + ROWS_PER_STATEMENT] for start in range(0, len(wanted), ROWS_PER_STATEMENT))
 
 
-def _found(owner: Owner, batch: Sequence[Wanted]) -> Iterator[Wanted]:
+def _match_existing(owner: Owner, batch: Sequence[IncomingMemory]) -> Iterator[IncomingMemory]:
     """The same, each with the memory of the owner that it stands for."""
     ids = {one.kept.id for one in batch if one.kept.id}
     names = {external_id_of(one.kept) for one in batch} | {f"memory:{id_}" for id_ in ids}
     rows = memories_of(owner).filter(Q(id__in=ids) | Q(external_id__in=names)).defer(*SLOTS, "search")
     by_id, by_name = {row.id: row for row in rows}, {row.external_id: row for row in rows if row.external_id}
-    by_text = _said_alike(owner, [one.kept for one in batch if not one.kept.id])
+    by_text = _existing_by_text(owner, [one.kept for one in batch if not one.kept.id])
     for one in batch:
         own = by_id.get(one.kept.id) if one.kept.id else None
         copied = by_name.get(f"memory:{one.kept.id}") if one.kept.id else None
         here = own or copied or by_name.get(external_id_of(one.kept))
         alike = by_text.get((one.kept.values["kind"], one.kept.values["text"])) if not here else None
-        yield Wanted(_as_here(one.kept, alike), alike) if alike else replace(one, here=here)
+        yield IncomingMemory(_with_existing_values(one.kept, alike), alike) if alike else replace(one, here=here)
 
 
-def _said_alike(owner: Owner, written: Sequence[KeptMemory]) -> dict[tuple[str, str], Memory]:
+def _existing_by_text(owner: Owner, written: Sequence[ArchivedMemory]) -> dict[tuple[str, str], Memory]:
     """The owner's memories that say the same as these bullets without a comment: they are no new ones."""
     texts = [memory.values["text"] for memory in written]
     rows = memories_of(owner).filter(text__in=texts).defer(*SLOTS, "search").order_by("-id") if texts else ()
     return {(row.kind, row.text): row for row in rows}
 
 
-def _as_here(kept: KeptMemory, here: Memory) -> KeptMemory:
+def _with_existing_values(kept: ArchivedMemory, here: Memory) -> ArchivedMemory:
     """The memory with all that its bullet does not say, as it is here."""
-    values = {name: getattr(here, name) for name in columns() if name != "superseded_by"}
+    values = {name: getattr(here, name) for name in exported_columns() if name != "superseded_by"}
     return replace(kept, id=here.id, values=values, superseded_by=here.superseded_by_id)
 
 
-def _there(owner: Owner | None, ids: set[Any]) -> dict[UUID, UUID]:
+def _existing_ids(owner: Owner | None, ids: set[Any]) -> dict[UUID, UUID]:
     """Those of the ids that are of the owner's memories; an archive may name others, which count as nothing."""
     if not owner or not ids:
         return {}
     return {id_: id_ for id_ in memories_of(owner).filter(id__in=ids).values_list("id", flat=True)}
 
 
-def _change(unit: Unit, wanted: Wanted, successor: UUID | None) -> Change:
+def _change(unit: ImportUnit, wanted: IncomingMemory, successor: UUID | None) -> ImportChange:
     here, values = wanted.here, wanted.values
     exported = wanted.kept.mark if here and here.id == wanted.kept.id else ""
-    mark = mark_of_memory(here) if here else None
-    state = state_of(exported=exported, incoming=mark_of_values(values, successor), here=mark)
+    mark = memory_digest(here) if here else None
+    state = state_of(exported=exported, incoming=memory_values_digest(values, successor), here=mark)
     after = Memory(**values, superseded_by_id=successor)
-    return Change(
+    return ImportChange(
         name=unit.path(f"{MEMORY_FILE}/{wanted.key}"),
         what="memory",
         state=state,
         version=here.version if here else 0,
-        before=memory_said(here) if here else "",
-        after=memory_said(after),
+        before=memory_summary(here) if here else "",
+        after=memory_summary(after),
         item=(here.id if here else wanted.kept.id, values, successor),
     )

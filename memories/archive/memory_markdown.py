@@ -20,8 +20,8 @@ from rest_framework import serializers
 
 from config.http.cpu_budget import check_cpu
 from config.http.fields import Moment
-from memories.archive.digests import mark_of_facts
-from memories.archive.memory_bullets import Bullet, bullet_written, bullets_read
+from memories.archive.digests import value_digest
+from memories.archive.memory_bullets import Bullet, format_bullet, parse_bullets
 from memories.imports.base import ImportRefused
 from memories.models import Memory, MemoryVersion
 from memories.models.memory import MAX_TEXT_CHARACTERS
@@ -29,42 +29,42 @@ from memories.search.languages import DEFAULT, detected_language
 from memories.services import MemoryFacts
 from teams.versioned_text.versioned_file import Version
 
-SHOWN = {"kind", "text", "superseded_by"}
+BULLET_COLUMNS = {"kind", "text", "superseded_by"}
 """What is written in ways of its own."""
 
 
 @cache
-def columns() -> Mapping[str, "models.Field[Any, Any]"]:
+def exported_columns() -> Mapping[str, "models.Field[Any, Any]"]:
     """The columns of a memory that are exported, by name: its external id, and what each version of it keeps."""
     kept = {field.name for field in MemoryVersion._meta.fields} - {field.name for field in Version._meta.fields}  # noqa: SLF001
     kept |= {"external_id", "text"}
     return {field.name: field for field in Memory._meta.fields if field.name in kept}  # noqa: SLF001
 
 
-def memory_written(memory: Memory) -> str:
+def format_memory(memory: Memory) -> str:
     """The lines of a MEMORY.md for the memory."""
-    said = {"id": str(memory.id), "mark": mark_of_memory(memory), **_said(memory)}
-    if readable(memory.kind, memory.text) != memory.text:
+    said = {"id": str(memory.id), "mark": memory_digest(memory), **_comment_values(memory)}
+    if round_tripped_text(memory.kind, memory.text) != memory.text:
         said["text"] = memory.text  # it has white space that no bullet can hold
-    return bullet_written(memory.kind, memory.text, said)
+    return format_bullet(memory.kind, memory.text, said)
 
 
-def mark_of_memory(memory: Memory) -> str:
+def memory_digest(memory: Memory) -> str:
     """The mark of all that is exported of the memory."""
-    return mark_of_facts({**_said(memory), "kind": memory.kind, "text": memory.text})
+    return value_digest({**_comment_values(memory), "kind": memory.kind, "text": memory.text})
 
 
-def mark_of_values(values: Mapping[str, Any], superseded_by: UUID | None) -> str:
+def memory_values_digest(values: Mapping[str, Any], superseded_by: UUID | None) -> str:
     """The mark that a memory with these values has."""
-    return mark_of_memory(Memory(**values, superseded_by_id=superseded_by))
+    return memory_digest(Memory(**values, superseded_by_id=superseded_by))
 
 
-def _said(memory: Memory) -> dict[str, Any]:
+def _comment_values(memory: Memory) -> dict[str, Any]:
     """What the bullet does not say, as JSON, where it is not what it is by default."""
     said = {
-        name: _json(getattr(memory, name))
-        for name, column in columns().items()
-        if name not in SHOWN and getattr(memory, name) != default_of(column, memory.text)
+        name: _to_json(getattr(memory, name))
+        for name, column in exported_columns().items()
+        if name not in BULLET_COLUMNS and getattr(memory, name) != default_of(column, memory.text)
     }
     return said | ({"superseded_by": str(memory.superseded_by_id)} if memory.superseded_by_id else {})
 
@@ -74,20 +74,20 @@ def default_of(column: "models.Field[Any, Any]", text: str) -> Any:
     return (detected_language(text) or DEFAULT) if column.name == "language" else column.get_default()
 
 
-def _json(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     if isinstance(value, datetime.datetime):
         return value.astimezone(datetime.UTC).isoformat().replace("+00:00", "Z")
     return value
 
 
-def readable(kind: str, text: str) -> str:
+def round_tripped_text(kind: str, text: str) -> str:
     """The text as it is read back from its bullet."""
-    return bullets_read(bullet_written(kind, text, {})).bullets[0].text
+    return parse_bullets(format_bullet(kind, text, {})).bullets[0].text
 
 
-def memory_said(memory: Memory) -> str:
+def memory_summary(memory: Memory) -> str:
     """The memory as people read it: its kind and text, and what else is unusual about it."""
-    beside = "".join(f"\n{name}: {value}" for name, value in _said(memory).items() if name != "external_id")
+    beside = "".join(f"\n{name}: {value}" for name, value in _comment_values(memory).items() if name != "external_id")
     return f"[{memory.kind}] {memory.text}{beside}"
 
 
@@ -95,7 +95,7 @@ KIND = re.compile(r"[a-z0-9_-]{1,40}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptMemory:
+class ArchivedMemory:
     """A memory of an archive. `where` is its line; `id` and `mark` are None and "" where a person wrote the bullet.
 
     `values` are by the columns of Memory, without the one that superseded it, which `superseded_by` names.
@@ -108,29 +108,29 @@ class KeptMemory:
     superseded_by: UUID | None = None
 
 
-def memories_in(text: str, name: str) -> Iterator[KeptMemory]:
+def iterate_memories(text: str, name: str) -> Iterator[ArchivedMemory]:
     """The memories in a MEMORY.md. `name` is what messages call it. Raises ImportRefused."""
-    for bullet in bullets_read(text).bullets:
+    for bullet in parse_bullets(text).bullets:
         check_cpu()
-        yield memory_read(bullet, f"{name}, line {bullet.line}")
+        yield parse_memory(bullet, f"{name}, line {bullet.line}")
 
 
-def memory_read(bullet: Bullet, where: str) -> KeptMemory:
+def parse_memory(bullet: Bullet, where: str) -> ArchivedMemory:
     """The memory of a bullet. `where` is what messages call it. Raises ImportRefused."""
     said = dict(bullet.said)
     id_, superseded_by = _id(said.pop("id", None), where), _id(said.pop("superseded_by", None), where)
     mark, exact = said.pop("mark", ""), said.pop("text", None)
     kind, text = _kind(bullet, where), bullet.text
-    if isinstance(exact, str) and readable(kind, exact) == text:
+    if isinstance(exact, str) and round_tripped_text(kind, exact) == text:
         text = exact
-    values = {**_defaults(text), **_values(said, where), "kind": kind, "text": _checked(text, bullet, where)}
-    return KeptMemory(
+    values = {**_defaults(text), **_values(said, where), "kind": kind, "text": _checked_text(text, bullet, where)}
+    return ArchivedMemory(
         where=where, id=id_, mark=mark if isinstance(mark, str) else "", values=values, superseded_by=superseded_by
     )
 
 
 def _defaults(text: str) -> dict[str, Any]:
-    return {name: default_of(column, text) for name, column in columns().items() if name not in SHOWN}
+    return {name: default_of(column, text) for name, column in exported_columns().items() if name not in BULLET_COLUMNS}
 
 
 def _kind(bullet: Bullet, where: str) -> str:
@@ -142,7 +142,7 @@ def _kind(bullet: Bullet, where: str) -> str:
     return kind
 
 
-def _checked(text: str, bullet: Bullet, where: str) -> str:
+def _checked_text(text: str, bullet: Bullet, where: str) -> str:
     if not text.strip():
         raise ImportRefused(f"{where}: there is no text after [{bullet.kind}]; write one or remove the line.")
     if len(text) > MAX_TEXT_CHARACTERS:
@@ -162,7 +162,7 @@ def _id(said: Any, where: str) -> UUID | None:
 
 
 def _values(said: Mapping[str, Any], where: str) -> dict[str, Any]:
-    known = {name: column for name, column in columns().items() if name not in SHOWN}
+    known = {name: column for name, column in exported_columns().items() if name not in BULLET_COLUMNS}
     values = {}
     for name, value in said.items():
         if name not in known:
@@ -173,7 +173,7 @@ def _values(said: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 def _value(column: "models.Field[Any, Any]", value: Any, where: str) -> Any:
     """The value as the column keeps it. Raises ImportRefused."""
-    if not _is_of_kind(column, value):
+    if not _has_column_type(column, value):
         raise ImportRefused(f"{where}: this value is of the wrong kind. Correct the comment above the bullet.")
     try:
         if isinstance(column, models.DateTimeField):
@@ -184,7 +184,7 @@ def _value(column: "models.Field[Any, Any]", value: Any, where: str) -> Any:
         raise ImportRefused(f"{where}: {' '.join(reasons)}") from None
 
 
-def _is_of_kind(column: "models.Field[Any, Any]", value: Any) -> bool:
+def _has_column_type(column: "models.Field[Any, Any]", value: Any) -> bool:
     """Whether JSON gave what the column holds: JSON's true is no number."""
     if isinstance(column, models.BooleanField):
         return isinstance(value, bool)
@@ -194,7 +194,7 @@ def _is_of_kind(column: "models.Field[Any, Any]", value: Any) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryLines:
+class MemoryFile:
     """The memories of a MEMORY.md, and what was passed over: `repeated` bullets, and the numbers of other lines.
 
     `ids` are those that an export wrote above the bullets, by the external ids.
@@ -208,12 +208,12 @@ class MemoryLines:
     ids: Mapping[str, UUID] = field(default_factory=dict)
 
 
-def memory_lines(text: str, name: str) -> MemoryLines:
+def parse_memory_file(text: str, name: str) -> MemoryFile:
     """The memories in the text. `name` is what messages call the file. Raises ImportRefused."""
-    reading = bullets_read(text)
-    kept = [memory_read(bullet, f"{name}, line {bullet.line}") for bullet in reading.bullets]
+    reading = parse_bullets(text)
+    kept = [parse_memory(bullet, f"{name}, line {bullet.line}") for bullet in reading.bullets]
     once = {external_id_of(memory): memory for memory in kept}
-    return MemoryLines(
+    return MemoryFile(
         memories=tuple(_facts(memory, external_id) for external_id, memory in once.items()),
         repeated=len(kept) - len(once),
         blank=tuple(reading.blank),
@@ -223,7 +223,7 @@ def memory_lines(text: str, name: str) -> MemoryLines:
     )
 
 
-def external_id_of(memory: KeptMemory) -> str:
+def external_id_of(memory: ArchivedMemory) -> str:
     """By what a memory is known again when it comes in once more: its id elsewhere, or what it says."""
     if memory.values.get("external_id"):
         return str(memory.values["external_id"])
@@ -234,7 +234,7 @@ def external_id_of(memory: KeptMemory) -> str:
     return f"workspace:{digest}"
 
 
-def _facts(memory: KeptMemory, external_id: str) -> MemoryFacts:
+def _facts(memory: ArchivedMemory, external_id: str) -> MemoryFacts:
     known = {field.name for field in fields(MemoryFacts)}
     values = {name: value for name, value in memory.values.items() if name in known}
     return MemoryFacts(**{**values, "external_id": external_id})

@@ -10,19 +10,19 @@ from typing import Any
 
 from agents.models import Agent
 from config.http.serializers import StrictSerializer
-from memories.archive.digests import State, mark_of, mark_of_facts, state_of
-from memories.archive.memory_markdown import memory_written
-from memories.archive.sections import Change, Entry, Unit
+from memories.archive.digests import ImportState, state_of, text_digest, value_digest
+from memories.archive.memory_markdown import format_memory
+from memories.archive.sections import ArchiveEntry, ImportChange, ImportUnit
 from memories.embeddings.active_model import SLOTS
 from memories.imports.base import ImportRefused
-from memories.imports.record_folder import checked
+from memories.imports.record_folder import validate_record
 from memories.imports.workspace import MEMORY_FILE
 from memories.services import Owner, memories_of
 from teams.models import Team
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class OwnerSettings:
     """What the file says. `mark` is the one of `values` as exported, `marks` are those of texts by their names."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -32,28 +32,28 @@ class Settings:
     """Why it cannot be used; then nothing of it counts."""
 
 
-def settings_written(values: Mapping[str, Any], marks: Mapping[str, str]) -> str:
+def format_settings(values: Mapping[str, Any], marks: Mapping[str, str]) -> str:
     """The file's text: JSON with its keys in order, one value per line."""
-    said = {**values, "mark": mark_of_facts(values), "marks": marks}
+    said = {**values, "mark": value_digest(values), "marks": marks}
     return json.dumps(said, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def settings_later(values: Mapping[str, Any], marks: Mapping[str, str]) -> Iterator[str]:
+def format_settings_lazily(values: Mapping[str, Any], marks: Mapping[str, str]) -> Iterator[str]:
     """The same, made when it is asked for: once all marks are there."""
-    yield settings_written(values, marks)
+    yield format_settings(values, marks)
 
 
-def settings_read(unit: Unit, within: str, serializer: type[StrictSerializer]) -> Settings:
+def load_settings(unit: ImportUnit, within: str, serializer: type[StrictSerializer]) -> OwnerSettings:
     """What the unit's file says; nothing where there is none."""
     if within not in unit.files:
-        return Settings()
+        return OwnerSettings()
     try:
-        return _read(unit.contents.text(unit.files[within]), serializer, unit.path(within))
+        return _parse_settings(unit.contents.text(unit.files[within]), serializer, unit.path(within))
     except ImportRefused as fault:
-        return Settings(reason=fault.detail)
+        return OwnerSettings(reason=fault.detail)
 
 
-def _read(text: str, serializer: type[StrictSerializer], name: str) -> Settings:
+def _parse_settings(text: str, serializer: type[StrictSerializer], name: str) -> OwnerSettings:
     try:
         said = json.loads(text)
     except (ValueError, RecursionError):
@@ -61,10 +61,10 @@ def _read(text: str, serializer: type[StrictSerializer], name: str) -> Settings:
     if not isinstance(said, dict):
         raise ImportRefused(f"{name}: this is no JSON object. Export it again, or remove the file.")
     mark, marks = said.pop("mark", ""), said.pop("marks", {})
-    values = checked(serializer(), said, name)
+    values = validate_record(serializer(), said, name)
     own = marks.items() if isinstance(marks, dict) else ()
     texts = {key: value for key, value in own if isinstance(value, str)}
-    return Settings(values, mark if isinstance(mark, str) else "", texts)
+    return OwnerSettings(values, mark if isinstance(mark, str) else "", texts)
 
 
 ROWS_PER_STATEMENT = 500
@@ -74,24 +74,24 @@ NAMES: Mapping[type[Any], str] = {Agent: "agent", Team: "team"}
 
 def owner_entries(
     owner: Owner, folder: str, texts: Iterable[tuple[str, str]], settings: Mapping[str, Any]
-) -> Iterator[Entry]:
+) -> Iterator[ArchiveEntry]:
     """The files of one owner: its texts, then its memories, then its settings with the marks of all texts."""
     marks = dict[str, str]()
     for within, content in texts:
-        marks[within] = mark_of(content)
-        yield Entry(f"{folder}/{within}", [content])
+        marks[within] = text_digest(content)
+        yield ArchiveEntry(f"{folder}/{within}", [content])
     if memories_of(owner).exists():
-        yield Entry(f"{folder}/{MEMORY_FILE}", _memory_pieces(owner))
-    yield Entry(f"{folder}/{NAMES[type(owner)]}.json", settings_later(settings, marks))
+        yield ArchiveEntry(f"{folder}/{MEMORY_FILE}", _memory_file_chunks(owner))
+    yield ArchiveEntry(f"{folder}/{NAMES[type(owner)]}.json", format_settings_lazily(settings, marks))
 
 
-def _memory_pieces(owner: Owner) -> Iterator[str]:
+def _memory_file_chunks(owner: Owner) -> Iterator[str]:
     yield TITLE
-    for memory in in_order(memories_of(owner).defer(*SLOTS, "search"), "id"):
-        yield "\n" + memory_written(memory)
+    for memory in iterate_in_order(memories_of(owner).defer(*SLOTS, "search"), "id"):
+        yield "\n" + format_memory(memory)
 
 
-def in_order(rows: Any, key: str) -> Iterator[Any]:
+def iterate_in_order(rows: Any, key: str) -> Iterator[Any]:
     """The rows by a column that is unique among them, some at a time, however many there are."""
     batch = list(rows.order_by(key)[:ROWS_PER_STATEMENT])
     while batch:
@@ -102,26 +102,34 @@ def in_order(rows: Any, key: str) -> Iterator[Any]:
 
 def settings_change(
     *,
-    unit: Unit,
+    unit: ImportUnit,
     within: str,
-    settings: Settings,
+    settings: OwnerSettings,
     here: Mapping[str, Any] | None,
     version: int,
     wanted: Mapping[str, Any],
-) -> Iterator[Change]:
+) -> Iterator[ImportChange]:
     """What importing the settings would do: `wanted` instead of what is `here`."""
     name = unit.path(within)
     if settings.reason:
-        yield Change(name=name, what="settings", state=State.REFUSED, version=version, reason=settings.reason)
+        yield ImportChange(
+            name=name, what="settings", state=ImportState.REFUSED, version=version, reason=settings.reason
+        )
     if here is None or settings.reason or within not in unit.files:
         return
-    state = state_of(exported=settings.mark, incoming=mark_of_facts(wanted), here=mark_of_facts(here))
-    yield Change(
-        name=name, what="settings", state=state, version=version, before=said(here), after=said(wanted), item=wanted
+    state = state_of(exported=settings.mark, incoming=value_digest(wanted), here=value_digest(here))
+    yield ImportChange(
+        name=name,
+        what="settings",
+        state=state,
+        version=version,
+        before=settings_summary(here),
+        after=settings_summary(wanted),
+        item=wanted,
     )
 
 
-def said(values: Mapping[str, Any]) -> str:
+def settings_summary(values: Mapping[str, Any]) -> str:
     """Settings as people read them, one per line."""
     plain = {name: ", ".join(value) if isinstance(value, list) else value for name, value in values.items()}
     return "\n".join(f"{name}: {value}" for name, value in plain.items())

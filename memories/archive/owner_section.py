@@ -16,41 +16,41 @@ from django.db.models import QuerySet
 from django.db.models.functions import Collate
 
 from config.http.serializers import StrictSerializer
-from memories.archive.digests import State
-from memories.archive.memory_import import memories_take, memory_changes, memory_take
-from memories.archive.owner_entries import Settings, settings_change, settings_read
-from memories.archive.sections import Change, Left, Storing, Unit
-from memories.archive.text_section import attempted, refused, text_change
+from memories.archive.digests import ImportState
+from memories.archive.memory_import import memories_import, memory_changes, memory_import
+from memories.archive.owner_entries import OwnerSettings, load_settings, settings_change
+from memories.archive.sections import ImportChange, ImportContext, ImportUnit, SkippedChange
+from memories.archive.text_section import attempt_all, text_change, with_refusal
 from memories.imports.base import MAX_SLUG_CHARACTERS
 from memories.imports.workspace import MEMORY_FILE
 from teams.models import valid_slug
 from teams.principal import Action, Principal
 from teams.versioned_text.versioned_file import VersionedFile
 
-Owned = TypeVar("Owned", bound=Any)
+OwnerType = TypeVar("OwnerType", bound=Any)
 TEXTS_AT_A_TIME = 10
 """Texts that are held in memory while owners are gone through: one may have a megabyte."""
 
 
 @dataclass(frozen=True, slots=True)
-class PresentOwners(Generic[Owned]):
+class PresentOwners(Generic[OwnerType]):
     """Owners by their slugs, and what the principal may do with each of them.
 
     `facts` are what settings say of each owner, by its id. `team_slugs` name the teams that the principal sees.
     """
 
-    by_slug: Mapping[str, Owned]
+    by_slug: Mapping[str, OwnerType]
     permitted: Mapping[Action, AbstractSet[UUID]]
     facts: Mapping[UUID, Mapping[str, Any]]
     team_slugs: AbstractSet[str]
-    texts: "TextsInOrder"
+    texts: "OrderedTexts"
 
-    def may(self, owner: Owned, action: Action) -> bool:
+    def may(self, owner: OwnerType, action: Action) -> bool:
         """Whether the principal may do this with the owner."""
         return owner.id in self.permitted[action]
 
 
-class TextsInOrder:
+class OrderedTexts:
     """Texts of many owners, read by one statement while the owners are gone through in the order of their slugs."""
 
     def __init__(self, texts: "QuerySet[Any]", owner: str) -> None:
@@ -87,7 +87,7 @@ def permitted_ids(
 NOT_ALLOWED = "You may read this, but not change it. Ask an admin of the team."
 
 
-class OwnerRoom(Generic[Owned]):
+class OwnerSection(Generic[OwnerType]):
     """One folder per owner. `noun` is what its owners are called; `texts` are its files by their names."""
 
     folder: str
@@ -96,7 +96,7 @@ class OwnerRoom(Generic[Owned]):
     serializer: type[StrictSerializer]
     is_divided = True
 
-    def visible(self, principal: Principal) -> "QuerySet[Owned]":
+    def visible(self, principal: Principal) -> "QuerySet[OwnerType]":
         """The owners that the principal sees."""
         raise NotImplementedError
 
@@ -104,7 +104,7 @@ class OwnerRoom(Generic[Owned]):
         """The texts of all owners that are always there, whatever their days."""
         raise NotImplementedError
 
-    def facts(self, owners: Collection[Owned], principal: Principal) -> Mapping[UUID, dict[str, Any]]:
+    def facts(self, owners: Collection[OwnerType], principal: Principal) -> Mapping[UUID, dict[str, Any]]:
         """What the settings say of each owner, by its id."""
         raise NotImplementedError
 
@@ -112,19 +112,19 @@ class OwnerRoom(Generic[Owned]):
         """The teams that settings may name, as far as the principal sees them."""
         return frozenset()
 
-    def make(self, slug: str, said: Mapping[str, Any], principal: Principal) -> Owned:
+    def make(self, slug: str, said: Mapping[str, Any], principal: Principal) -> OwnerType:
         """A new owner with these settings."""
         raise NotImplementedError
 
-    def ready(self, owner: Owned) -> None:
+    def ready(self, owner: OwnerType) -> None:
         """Give the owner those of its files that it lacks."""
         raise NotImplementedError
 
-    def change_facts(self, owner: Owned, change: Change, principal: Principal) -> None:
+    def change_facts(self, owner: OwnerType, change: ImportChange, principal: Principal) -> None:
         """Give the owner other settings. Raises DossierError."""
         raise NotImplementedError
 
-    def take(self, owner: Owned, change: Change, principal: Principal, note: str) -> None:
+    def take(self, owner: OwnerType, change: ImportChange, principal: Principal, note: str) -> None:
         """Store a text. Raises DossierError."""
         raise NotImplementedError
 
@@ -135,13 +135,13 @@ class OwnerRoom(Generic[Owned]):
     def understands(self, within: str) -> bool:
         return within in {*self.texts, MEMORY_FILE, self.settings_name}
 
-    def changes(self, units: Sequence[Unit], principal: Principal) -> Iterator[tuple[Unit, Change]]:
+    def changes(self, units: Sequence[ImportUnit], principal: Principal) -> Iterator[tuple[ImportUnit, ImportChange]]:
         present = self._present([slug_of(unit) for unit in units], principal)
         for unit in sorted(units, key=slug_of):
             for change in self._unit_changes(unit, present, principal):
                 yield unit, change
 
-    def _present(self, slugs: Sequence[str], principal: Principal) -> PresentOwners[Owned]:
+    def _present(self, slugs: Sequence[str], principal: Principal) -> PresentOwners[OwnerType]:
         """The owners with these slugs that the principal sees: the same few queries for one and for many."""
         visible = self.visible(principal).filter(slug__in=slugs)
         owners = {owner.slug: owner for owner in visible}
@@ -151,21 +151,23 @@ class OwnerRoom(Generic[Owned]):
             permitted=permitted_ids(visible, principal, (Action.WRITE, Action.EDIT, Action.MANAGE)),
             facts=self.facts(list(owners.values()), principal),
             team_slugs=self.team_slugs(principal),
-            texts=TextsInOrder(self.files().filter(**{f"{self.noun}__in": ids}), self.noun),
+            texts=OrderedTexts(self.files().filter(**{f"{self.noun}__in": ids}), self.noun),
         )
 
-    def _unit_changes(self, unit: Unit, present: PresentOwners[Owned], principal: Principal) -> Iterator[Change]:
+    def _unit_changes(
+        self, unit: ImportUnit, present: PresentOwners[OwnerType], principal: Principal
+    ) -> Iterator[ImportChange]:
         slug = slug_of(unit)
-        owner, settings = present.by_slug.get(slug), settings_read(unit, self.settings_name, self.serializer)
+        owner, settings = present.by_slug.get(slug), load_settings(unit, self.settings_name, self.serializer)
         if owner is None:
             if reason := self._reason_against(slug, principal):
-                yield Change(name=unit.name, what=self.noun, state=State.REFUSED, reason=reason)
+                yield ImportChange(name=unit.name, what=self.noun, state=ImportState.REFUSED, reason=reason)
                 return
-            yield Change(name=unit.name, what=self.noun, state=State.NEW, item=settings.values)
+            yield ImportChange(name=unit.name, what=self.noun, state=ImportState.NEW, item=settings.values)
         texts = present.texts.of(slug) if owner else {}
         yield from self._settings_changes(unit, owner, settings, present, principal)
-        yield from _allowed(present, owner, Action.EDIT, self._text_changes(unit, texts, settings))
-        yield from _allowed(present, owner, Action.WRITE, self._written_changes(unit, owner, settings))
+        yield from _refuse_forbidden(present, owner, Action.EDIT, self._text_changes(unit, texts, settings))
+        yield from _refuse_forbidden(present, owner, Action.WRITE, self._written_changes(unit, owner, settings))
 
     def _reason_against(self, slug: str, principal: Principal) -> str:
         """Why the owner cannot be made; "" where it can."""
@@ -180,84 +182,97 @@ class OwnerRoom(Generic[Owned]):
         return "" if len(slug) <= MAX_SLUG_CHARACTERS else f"“{slug}” is too long for a short name for addresses."
 
     def _settings_changes(
-        self, unit: Unit, owner: Owned | None, settings: Settings, present: PresentOwners[Owned], principal: Principal
-    ) -> Iterator[Change]:
+        self,
+        unit: ImportUnit,
+        owner: OwnerType | None,
+        settings: OwnerSettings,
+        present: PresentOwners[OwnerType],
+        principal: Principal,
+    ) -> Iterator[ImportChange]:
         here = present.facts[owner.id] if owner else None
         wanted = self.wanted(here or {}, settings.values, unit, present.team_slugs, principal)
         version = owner.version if owner else 0
         changes = settings_change(
             unit=unit, within=self.settings_name, settings=settings, here=here, version=version, wanted=wanted
         )
-        yield from _allowed(present, owner, Action.MANAGE, changes)
+        yield from _refuse_forbidden(present, owner, Action.MANAGE, changes)
 
     def wanted(
         self,
         here: Mapping[str, Any],
         said: Mapping[str, Any],
-        unit: Unit,
+        unit: ImportUnit,
         team_slugs: AbstractSet[str],
         principal: Principal,
     ) -> dict[str, Any]:
         """What the settings are to be: what is said, else what is here."""
         return {**here, **said}
 
-    def _text_changes(self, unit: Unit, here: Mapping[str, VersionedFile], settings: Settings) -> Iterator[Change]:
+    def _text_changes(
+        self, unit: ImportUnit, here: Mapping[str, VersionedFile], settings: OwnerSettings
+    ) -> Iterator[ImportChange]:
         for within, key in self.texts.items():
             if within in unit.files:
-                yield text_of_owner(unit, within, here.get(key), settings.marks.get(within, ""))
+                yield owner_text_change(unit, within, here.get(key), settings.marks.get(within, ""))
 
-    def _written_changes(self, unit: Unit, owner: Owned | None, settings: Settings) -> Iterator[Change]:
+    def _written_changes(
+        self, unit: ImportUnit, owner: OwnerType | None, settings: OwnerSettings
+    ) -> Iterator[ImportChange]:
         yield from memory_changes(unit, owner)
 
-    def store(self, unit: Unit, changes: Sequence[Change], storing: Storing) -> list[Left]:
+    def store(self, unit: ImportUnit, changes: Sequence[ImportChange], storing: ImportContext) -> list[SkippedChange]:
         slug = slug_of(unit)
         making = [change for change in changes if change.what == self.noun]
         principal = storing.principal
         here = self.visible(principal).filter(slug=slug)
         owner = self.make(slug, making[0].item, principal) if making else here.first()
         if owner is None:
-            return [Left(change.name, f"The {self.noun} “{slug}” is gone.") for change in changes]
+            return [SkippedChange(change.name, f"The {self.noun} “{slug}” is gone.") for change in changes]
         self.ready(owner)
         storing.advance(len(making))
-        new = [change for change in changes if change.what == "memory" and change.state is State.NEW]
+        new = [change for change in changes if change.what == "memory" and change.state is ImportState.NEW]
         left = self._memories_taken(owner, new, storing)
         done = {change.name for change in (*making, *new)}
         others = [change for change in changes if change.name not in done]
-        return left + attempted({change.name: self._step(owner, change, storing) for change in others}, storing.advance)
+        return left + attempt_all(
+            {change.name: self._step(owner, change, storing) for change in others}, storing.advance
+        )
 
-    def _memories_taken(self, owner: Owned, new: Sequence[Change], storing: Storing) -> list[Left]:
+    def _memories_taken(
+        self, owner: OwnerType, new: Sequence[ImportChange], storing: ImportContext
+    ) -> list[SkippedChange]:
         """New memories are stored all together or not at all, before others change."""
         name = f"{self.folder}/{owner.slug}/{MEMORY_FILE}"
         if not new:
             return []
-        left = attempted({name: partial(memories_take, owner=owner, changes=new, storing=storing)})
+        left = attempt_all({name: partial(memories_import, owner=owner, changes=new, storing=storing)})
         return [replace(one, count=len(new)) for one in left]
 
-    def _step(self, owner: Owned, change: Change, storing: Storing) -> Callable[[], object]:
+    def _step(self, owner: OwnerType, change: ImportChange, storing: ImportContext) -> Callable[[], object]:
         if change.what == "settings":
             return partial(self.change_facts, owner, change, storing.principal)
         if change.what == "memory":
-            return partial(memory_take, change=change, principal=storing.principal, note=storing.note)
+            return partial(memory_import, change=change, principal=storing.principal, note=storing.note)
         return partial(self.take, owner, change, storing.principal, storing.note)
 
 
-def slug_of(unit: Unit) -> str:
+def slug_of(unit: ImportUnit) -> str:
     """The slug of the owner that the unit is of."""
     return unit.name.partition("/")[2]
 
 
-def _allowed(
-    present: PresentOwners[Owned], owner: Owned | None, action: Action, changes: Iterator[Change]
-) -> Iterator[Change]:
+def _refuse_forbidden(
+    present: PresentOwners[OwnerType], owner: OwnerType | None, action: Action, changes: Iterator[ImportChange]
+) -> Iterator[ImportChange]:
     """The changes, refused where the principal may not do this with an owner that is here."""
     permitted = owner is None or present.may(owner, action)
-    return changes if permitted else (refused(change, NOT_ALLOWED) for change in changes)
+    return changes if permitted else (with_refusal(change, NOT_ALLOWED) for change in changes)
 
 
-def text_of_owner(unit: Unit, within: str, here: VersionedFile | None, exported: str) -> Change:
+def owner_text_change(unit: ImportUnit, within: str, here: VersionedFile | None, exported: str) -> ImportChange:
     """The change of a file that each owner has from the beginning: as long as it is empty, it counts as not there."""
     untouched = here is None or (here.version == 1 and not here.content)
     change = text_change(unit, within, "file", here, "" if untouched else exported)
-    if untouched and change.state in {State.NEW, State.CHANGED}:
-        return replace(change, state=State.NEW if change.after else State.SAME)
+    if untouched and change.state in {ImportState.NEW, ImportState.CHANGED}:
+        return replace(change, state=ImportState.NEW if change.after else ImportState.SAME)
     return change

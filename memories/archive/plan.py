@@ -14,14 +14,14 @@ from typing import Any
 from django.db import transaction
 
 from config.http.cpu_budget import check_cpu
-from memories.archive.contents import Contents
-from memories.archive.digests import State
-from memories.archive.sections import ROOMS, Change, Left, Storing, Unit
+from memories.archive.contents import ArchiveContents
+from memories.archive.digests import ImportState
+from memories.archive.sections import SECTIONS, ImportChange, ImportContext, ImportUnit, SkippedChange
 from memories.imports.base import Advance, ImportRefused
 from teams.principal import Principal
 
-MOST_LINES = 4  # of each side
-MOST_CHARACTERS = 200  # of a line
+MAX_LINES = 4  # of each side
+MAX_LINE_CHARACTERS = 200  # of a line
 
 
 def first_lines(before: str, after: str) -> list[tuple[str, str]]:
@@ -31,29 +31,31 @@ def first_lines(before: str, after: str) -> list[tuple[str, str]]:
     old, new = old[same:], new[same:]
     ending = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(reversed(old), reversed(new), strict=False)))
     went, came = old[: len(old) - ending], new[: len(new) - ending]
-    return [("-", _short(line)) for line in went[:MOST_LINES]] + [("+", _short(line)) for line in came[:MOST_LINES]]
+    return [("-", _shortened_line(line)) for line in went[:MAX_LINES]] + [
+        ("+", _shortened_line(line)) for line in came[:MAX_LINES]
+    ]
 
 
-def _short(line: str) -> str:
-    return line if len(line) <= MOST_CHARACTERS else f"{line[:MOST_CHARACTERS]} …"
+def _shortened_line(line: str) -> str:
+    return line if len(line) <= MAX_LINE_CHARACTERS else f"{line[:MAX_LINE_CHARACTERS]} …"
 
 
-LAYOUT = (
+NOTHING_KNOWN = (
     "There is nothing in it that Dossier knows: folders like agents/luna with IDENTITY.md, or teams/care with "
     "GOALS.md. Export something to see how an archive is laid out."
 )
-READY = {State.NEW, State.CHANGED}
+DEFAULT_STATES = {ImportState.NEW, ImportState.CHANGED}
 """What is imported without being asked for by name."""
-TO_CHOOSE = {State.NEWER, State.BOTH}
+OPTIONAL_STATES = {ImportState.NEWER, ImportState.BOTH}
 """What was changed here since the export: it is imported only where somebody says so."""
 
 
-MOST_ASIDE = 1_000
+MAX_UNKNOWN_NAMES = 1_000
 """Names of what is no part of an archive that are listed: enough to see what they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class ImportStep:
     """A change as it is shown and kept: `lines` are the first ones that differ, sizes are characters."""
 
     unit: str
@@ -71,61 +73,61 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ImportPreview:
     """What importing would do, how many things are the same, and the first names of what is no part of an archive."""
 
-    steps: list[Step]
+    steps: list[ImportStep]
     same: int
     aside: list[str]
 
 
-def units_of(contents: Contents) -> tuple[list[Unit], list[str]]:
+def units_of(contents: ArchiveContents) -> tuple[list[ImportUnit], list[str]]:
     """The units in the archive, in the order in which they are imported, and the names of all else."""
     files: dict[str, dict[str, str]] = {}
     aside = []
     for name in contents.names:
         folder, _, rest = name.partition("/")
         owner, _, inner = rest.partition("/")
-        room = ROOMS.get(folder)
+        room = SECTIONS.get(folder)
         unit, within = (f"{folder}/{owner}", inner) if room and room.is_divided else (folder, rest)
         if room and room.understands(within):
             files.setdefault(unit, {})[within] = name
         else:
             aside.append(name)
-    places = list(ROOMS)
+    places = list(SECTIONS)
     ordered = sorted(files, key=lambda unit: (places.index(unit.partition("/")[0]), unit))
-    return [Unit(ROOMS[unit.partition("/")[0]], unit, files[unit], contents) for unit in ordered], aside
+    return [ImportUnit(SECTIONS[unit.partition("/")[0]], unit, files[unit], contents) for unit in ordered], aside
 
 
-def shown_of(contents: Contents, principal: Principal, advance: Advance = bool) -> Shown:
+def preview_import(contents: ArchiveContents, principal: Principal, advance: Advance = bool) -> ImportPreview:
     """What importing the archive would do. Raises ImportRefused for one with nothing in it that is known.
 
     `advance` is told of each unit that is done.
     """
     units, aside = units_of(contents)
     if not units:
-        raise ImportRefused(LAYOUT)
-    steps, same, current = list[Step](), 0, units[0]
+        raise ImportRefused(NOTHING_KNOWN)
+    steps, same, current = list[ImportStep](), 0, units[0]
     for unit, change in _changes(units, principal):
         check_cpu()
         if unit is not current:
             advance(1)
             current = unit
-        if change.state is State.SAME:
+        if change.state is ImportState.SAME:
             same += 1
         else:
             steps.append(_step(unit, change))
-    return Shown(steps, same, aside[:MOST_ASIDE])
+    return ImportPreview(steps, same, aside[:MAX_UNKNOWN_NAMES])
 
 
-def _changes(units: Sequence[Unit], principal: Principal) -> Iterator[tuple[Unit, Change]]:
+def _changes(units: Sequence[ImportUnit], principal: Principal) -> Iterator[tuple[ImportUnit, ImportChange]]:
     """All changes of all units; each room looks at its units together."""
     for room, own in groupby(units, key=lambda unit: unit.room):
         yield from room.changes(list(own), principal)
 
 
-def _step(unit: Unit, change: Change) -> Step:
-    return Step(
+def _step(unit: ImportUnit, change: ImportChange) -> ImportStep:
+    return ImportStep(
         unit=unit.name,
         name=change.name,
         what=change.what,
@@ -138,51 +140,57 @@ def _step(unit: Unit, change: Change) -> Step:
     )
 
 
-def steps_read(kept: list[Mapping[str, Any]]) -> Iterator[Step]:
+def load_steps(kept: list[Mapping[str, Any]]) -> Iterator[ImportStep]:
     """The steps as they were shown, from where they are kept."""
     for step in kept:
         check_cpu()
-        yield Step(**step)
+        yield ImportStep(**step)
 
 
-def taken(step: Step, chosen: set[str]) -> bool:
+def is_selected(step: ImportStep, chosen: set[str]) -> bool:
     """Whether the step is to be done, when these were chosen by name."""
-    return step.state in READY or (step.state in TO_CHOOSE and step.name in chosen)
+    return step.state in DEFAULT_STATES or (step.state in OPTIONAL_STATES and step.name in chosen)
 
 
 CHANGED_SINCE = "It was changed here after you looked, so it was left as it is. Import the archive again to see both."
 
 
-def units_apply(contents: Contents, steps: Sequence[Step], storing: Storing) -> Iterator[tuple[str, int, list[Left]]]:
+def apply_units(
+    contents: ArchiveContents, steps: Sequence[ImportStep], storing: ImportContext
+) -> Iterator[tuple[str, int, list[SkippedChange]]]:
     """Do the steps, unit by unit. Yields, within the unit's transaction, its name, how much was stored, what was not.
 
     A step of which the outcome is there already counts as stored, so that an import can be done again.
     """
-    by_unit = defaultdict[str, list[Step]](list)
+    by_unit = defaultdict[str, list[ImportStep]](list)
     for step in steps:
         by_unit[step.unit].append(step)
     for unit in units_of(contents)[0]:
         if unit.name in by_unit:
             with transaction.atomic():
-                left = _unit_apply(unit, by_unit[unit.name], storing)
+                left = _apply_unit(unit, by_unit[unit.name], storing)
                 yield unit.name, len(by_unit[unit.name]) - sum(one.count for one in left), left
 
 
-def _unit_apply(unit: Unit, steps: Sequence[Step], storing: Storing) -> list[Left]:
+def _apply_unit(unit: ImportUnit, steps: Sequence[ImportStep], storing: ImportContext) -> list[SkippedChange]:
     wanted = {step.name for step in steps}
     # Of what is not wanted nothing is held, and of the rest not what it replaces: a unit may have many megabytes.
     changes = (change for _unit, change in unit.room.changes([unit], storing.principal) if change.name in wanted)
     now = {change.name: replace(change, before="") for change in changes}
-    ready, left = list[Change](), list[Left]()
+    ready, left = list[ImportChange](), list[SkippedChange]()
     for step in steps:
         change = now.get(step.name)
-        if change and _as_shown(change, step):
+        if change and _matches_preview(change, step):
             ready.append(change)
-        elif change is None or change.state is not State.SAME:
-            left.append(Left(step.name, change.reason if change and change.state is State.REFUSED else CHANGED_SINCE))
+        elif change is None or change.state is not ImportState.SAME:
+            left.append(
+                SkippedChange(
+                    step.name, change.reason if change and change.state is ImportState.REFUSED else CHANGED_SINCE
+                )
+            )
     storing.advance(len(steps) - len(ready))
     return left + unit.room.store(unit, ready, storing)
 
 
-def _as_shown(change: Change, step: Step) -> bool:
+def _matches_preview(change: ImportChange, step: ImportStep) -> bool:
     return (change.version, change.state.value) == (step.version, step.state)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from agents.models import Agent
-from memories.archive.contents import Contents
-from memories.archive.digests import State
+from memories.archive.contents import ArchiveContents
+from memories.archive.digests import ImportState
 from memories.imports.base import Advance
 from teams.access import require_admin
 from teams.models import Team
@@ -17,7 +17,7 @@ from teams.principal import Principal
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ArchiveEntry:
     """A file of an archive: its name with slashes, and its text in pieces, which are made as they are asked for."""
 
     name: str
@@ -25,7 +25,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class ExportScope:
     """What is exported, and for whom. `name` is what the archive is called, without an ending."""
 
     name: str
@@ -36,7 +36,7 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class ImportChange:
     """What an import would do with one thing, `name`d as in the archive.
 
     `version` is the one that is here, 0 for none; `before` and `after` are the texts to compare. `item` is what its
@@ -45,7 +45,7 @@ class Change:
 
     name: str
     what: str
-    state: State
+    state: ImportState
     version: int = 0
     before: str = ""
     after: str = ""
@@ -54,7 +54,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class SkippedChange:
     """What was to be imported and was not, and why. `count` are the changes that this says of."""
 
     name: str
@@ -63,7 +63,7 @@ class Left:
 
 
 @dataclass(frozen=True, slots=True)
-class Storing:
+class ImportContext:
     """In whose name changes are stored, under which note, and who is told how many more are done."""
 
     principal: Principal
@@ -72,23 +72,23 @@ class Storing:
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class ImportUnit:
     """What is imported in one transaction: an agent's folder, a team's folder, or a whole room.
 
     `files` are its names by those that it has within.
     """
 
-    room: "Room"
+    room: "ArchiveSection"
     name: str
     files: Mapping[str, str]
-    contents: Contents
+    contents: ArchiveContents
 
     def path(self, within: str) -> str:
         """What a file within is called in the archive, whether or not it is there."""
         return f"{self.name}/{within}"
 
 
-class Room(Protocol):
+class ArchiveSection(Protocol):
     """One folder at the top of an archive."""
 
     @property
@@ -99,7 +99,7 @@ class Room(Protocol):
         """Whether each folder within is a unit of its own."""
         ...
 
-    def entries(self, scope: Scope) -> Iterator[Entry]:
+    def entries(self, scope: ExportScope) -> Iterator[ArchiveEntry]:
         """What is exported, in the same order for the same data."""
         ...
 
@@ -107,47 +107,49 @@ class Room(Protocol):
         """Whether a file of that name belongs to a unit."""
         ...
 
-    def changes(self, units: Sequence[Unit], principal: Principal) -> Iterator[tuple[Unit, Change]]:
+    def changes(self, units: Sequence[ImportUnit], principal: Principal) -> Iterator[tuple[ImportUnit, ImportChange]]:
         """All that importing the room's units would do, also what is the same or refused. Writes nothing."""
         ...
 
-    def store(self, unit: Unit, changes: Sequence[Change], storing: "Storing") -> list["Left"]:
+    def store(
+        self, unit: ImportUnit, changes: Sequence[ImportChange], storing: "ImportContext"
+    ) -> list["SkippedChange"]:
         """Do these changes, within a transaction. Returns those that could not be done."""
         ...
 
 
-ROOMS: dict[str, Room] = {}
+SECTIONS: dict[str, ArchiveSection] = {}
 """By their folders, in the order in which they are exported and imported: what others hang on comes first."""
 
-Registered = TypeVar("Registered", bound=Room)
+Registered = TypeVar("Registered", bound=ArchiveSection)
 
 
 def register(room: Registered) -> Registered:
     """Make the room known; apps do so when they start."""
-    ROOMS[room.folder] = room
+    SECTIONS[room.folder] = room
     return room
 
 
-def entries_of(scope: Scope) -> Iterator[Entry]:
+def entries_of(scope: ExportScope) -> Iterator[ArchiveEntry]:
     """All that the archive of the scope holds."""
-    for room in ROOMS.values():
+    for room in SECTIONS.values():
         yield from room.entries(scope)
 
 
-def scope_of_team(team: Team, principal: Principal) -> Scope:
+def scope_of_team(team: Team, principal: Principal) -> ExportScope:
     """A team, which the principal may read: its files and memories."""
-    return Scope(name=f"team-{team.slug}", teams=[team], principal=principal)
+    return ExportScope(name=f"team-{team.slug}", teams=[team], principal=principal)
 
 
-def scope_of_agent(agent: Agent, principal: Principal) -> Scope:
+def scope_of_agent(agent: Agent, principal: Principal) -> ExportScope:
     """An agent, which the principal may read: its files, logs and memories, and nothing of its teams but names."""
-    return Scope(name=f"agent-{agent.slug}", agents=[agent], principal=principal)
+    return ExportScope(name=f"agent-{agent.slug}", agents=[agent], principal=principal)
 
 
-def scope_of_everything(principal: Principal) -> Scope:
+def scope_of_everything(principal: Principal) -> ExportScope:
     """All teams and agents, and what is the organisation's own. Raises Forbidden for all but its admins."""
     require_admin(principal)
-    return Scope(
+    return ExportScope(
         name="everything",
         teams=list(Team.objects.order_by("slug")),
         agents=list(Agent.objects.order_by("slug")),

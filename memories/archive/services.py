@@ -14,24 +14,24 @@ from agents.keys import principal_behind
 from agents.quotas.services import texts_count
 from config.http.cpu_budget import TooCostly, TookTooLong, cpu_budget, wall_limit
 from config.http.errors import Conflict, NotFound
-from memories.archive.contents import Contents
-from memories.archive.plan import Shown, shown_of, steps_read, taken, units_apply, units_of
-from memories.archive.sections import ROOMS, Storing
-from memories.archive.upload_limits import memories_check, upload_check, upload_permit
-from memories.archive.zip_file import zip_contents
+from memories.archive.contents import ArchiveContents
+from memories.archive.plan import ImportPreview, apply_units, is_selected, load_steps, preview_import, units_of
+from memories.archive.sections import SECTIONS, ImportContext
+from memories.archive.upload_limits import check_memory_count, check_upload, require_may_upload
+from memories.archive.zip_file import read_zip
 from memories.imports.base import Advance, ImportRefused
 from memories.jobs.services import job_create, job_kind
 from memories.models import ImportPlan, ImportStatus, Job
 from teams.principal import Principal
-from teams.versioned_text.versioned_file import MAX_NOTE_CHARACTERS, locked
+from teams.versioned_text.versioned_file import MAX_NOTE_CHARACTERS, lock_row
 
-KEPT = timedelta(days=1)
+RETENTION = timedelta(days=1)
 """So long somebody may look before it is forgotten."""
-MOST_WAITING = 20
+MAX_WAITING_PLANS = 20
 """Imports of one person that wait to be begun: with one more, the oldest is forgotten."""
-SUPERSEDED = f"You sent {MOST_WAITING} others and began none of them, so this one was forgotten. Send it again."
-MOST_AT_ONCE = 200
-MOST_CHARACTERS_AT_ONCE = 1_000_000
+SUPERSEDED = f"You sent {MAX_WAITING_PLANS} others and began none of them, so this one was forgotten. Send it again."
+MAX_STEPS_IN_REQUEST = 200
+MAX_CHARACTERS_IN_REQUEST = 1_000_000
 """More steps, or longer texts, than these are done in the background."""
 READING_CPU_SECONDS = 1.0
 READING_SECONDS = 3.0
@@ -39,22 +39,22 @@ READING_SECONDS = 3.0
 MAX_FILE_NAME_CHARACTERS = 150
 
 
-def import_show(*, archive: bytes, file_name: str, principal: Principal, begin: bool = False) -> ImportPlan:
+def import_create(*, archive: bytes, file_name: str, principal: Principal, begin: bool = False) -> ImportPlan:
     """Store the zip together with what importing it would do. Nothing else is written, unless it shall `begin` at once.
 
     What it unpacks to counts as texts stored today. An archive that takes long to read is read by a job, and its plan
     is PLANNING until then. Raises ImportRefused, TooManyRequests, and Forbidden for who can import nothing.
     """
-    upload_permit(principal)
-    contents = zip_contents(archive, ROOMS)
-    upload_check(archive, contents, principal)
-    plan = ImportPlan(requested_by=principal.ref, file_name=_plain(file_name), archive=archive)
-    _read(plan, contents, principal)
-    _forget_old(principal)
+    require_may_upload(principal)
+    contents = read_zip(archive, SECTIONS)
+    check_upload(archive, contents, principal)
+    plan = ImportPlan(requested_by=principal.ref, file_name=_base_name(file_name), archive=archive)
+    _preview(plan, contents, principal)
+    _delete_expired(principal)
     with transaction.atomic():
         plan.save(force_insert=True)
         if plan.status == ImportStatus.PLANNING:
-            _read_later(plan, contents, principal, begin=begin)
+            _preview_in_background(plan, contents, principal, begin=begin)
     # The request itself counts with its body, that is with the zip.
     texts_count(principal=principal, text_bytes=max(0, contents.size - len(archive)))
     if plan.status == ImportStatus.PLANNING or not begin:
@@ -62,18 +62,18 @@ def import_show(*, archive: bytes, file_name: str, principal: Principal, begin: 
     return import_begin(plan=plan, chosen=(), principal=principal)
 
 
-def _read(plan: ImportPlan, contents: Contents, principal: Principal) -> None:
+def _preview(plan: ImportPlan, contents: ArchiveContents, principal: Principal) -> None:
     """Note what importing it would do; where that takes long, the plan is PLANNING. Raises ImportRefused."""
     try:
         with cpu_budget(READING_CPU_SECONDS), wall_limit(READING_SECONDS):
-            memories_check(contents)
+            check_memory_count(contents)
             plan.visibility = visibility_of(principal)
-            _note_shown(plan, shown_of(contents, principal))
+            _store_preview(plan, preview_import(contents, principal))
     except (TooCostly, TookTooLong):
         plan.status = ImportStatus.PLANNING
 
 
-def _read_later(plan: ImportPlan, contents: Contents, principal: Principal, *, begin: bool) -> None:
+def _preview_in_background(plan: ImportPlan, contents: ArchiveContents, principal: Principal, *, begin: bool) -> None:
     units = len(units_of(contents)[0])
     arguments = {"plan": str(plan.id), "begin": begin}
     plan.job = job_create(kind="plan_import", arguments=arguments, agent=None, principal=principal, steps=units)
@@ -83,7 +83,7 @@ def _read_later(plan: ImportPlan, contents: Contents, principal: Principal, *, b
 def imports_of(principal: Principal) -> QuerySet[ImportPlan]:
     """The imports that somebody began and that are still kept, the newest first, without what is in them."""
     plans = ImportPlan.objects.defer("archive", "steps", "aside").select_related("job")
-    return plans.filter(requested_by=principal.ref, created__gte=timezone.now() - KEPT).order_by("-created", "-id")
+    return plans.filter(requested_by=principal.ref, created__gte=timezone.now() - RETENTION).order_by("-created", "-id")
 
 
 def import_for(principal: Principal, id_: UUID) -> ImportPlan:
@@ -96,22 +96,22 @@ def import_for(principal: Principal, id_: UUID) -> ImportPlan:
         raise NotFound(f"The import “{id_}”")
     if plan.status == ImportStatus.PLANNING or still_sees(principal, plan.visibility):
         return plan
-    return import_read_again(plan=plan, principal=principal)
+    return import_refresh(plan=plan, principal=principal)
 
 
 @transaction.atomic
-def import_read_again(*, plan: ImportPlan, principal: Principal) -> ImportPlan:
+def import_refresh(*, plan: ImportPlan, principal: Principal) -> ImportPlan:
     """Make the steps of an import anew with the rights of now; of one that was begun, forget the lines of texts."""
-    current = locked(plan)
+    current = lock_row(plan)
     if current.status == ImportStatus.SHOWN:
-        contents = zip_contents(bytes(current.archive), ROOMS)
+        contents = read_zip(bytes(current.archive), SECTIONS)
         current.steps, current.aside = [], []
-        _read(current, contents, principal)
+        _preview(current, contents, principal)
         if current.status == ImportStatus.PLANNING:
-            _read_later(current, contents, principal, begin=False)
+            _preview_in_background(current, contents, principal, begin=False)
     else:
         current.visibility = visibility_of(principal)
-        current.steps = [replace(step, lines=[]).as_json() for step in steps_read(current.steps)]
+        current.steps = [replace(step, lines=[]).as_json() for step in load_steps(current.steps)]
     current.save()
     return current
 
@@ -122,17 +122,17 @@ def import_begin(*, plan: ImportPlan, chosen: Collection[str], principal: Princi
 
     Raises Conflict for an import that was begun already, or is still being read.
     """
-    current = locked(import_for(principal, plan.id))
+    current = lock_row(import_for(principal, plan.id))
     if current.status == ImportStatus.PLANNING:
         raise Conflict("This is still being read. Look at what would change first; it takes a moment.")
     if current.status != ImportStatus.SHOWN:
         raise Conflict("This was imported already, or refused. To import it once more, choose the file again.")
     current.status, current.chosen = ImportStatus.RUNNING, sorted(chosen)
     names = set(chosen)
-    steps = [step for step in steps_read(current.steps) if taken(step, names)]
+    steps = [step for step in load_steps(current.steps) if is_selected(step, names)]
     characters = sum(step.size_before + step.size_after for step in steps)
     # What took long to be read takes as long once more, before a step is done.
-    at_once = current.job is None and len(steps) <= MOST_AT_ONCE and characters <= MOST_CHARACTERS_AT_ONCE
+    at_once = current.job is None and len(steps) <= MAX_STEPS_IN_REQUEST and characters <= MAX_CHARACTERS_IN_REQUEST
     if not at_once:
         arguments = {"plan": str(current.id)}
         current.job = job_create(
@@ -152,10 +152,10 @@ def import_plan_in_background(job: Job, advance: Advance) -> None:
     if not plan or not principal:
         return
     try:
-        contents = zip_contents(bytes(plan.archive), ROOMS)
-        memories_check(contents)
+        contents = read_zip(bytes(plan.archive), SECTIONS)
+        check_memory_count(contents)
         plan.visibility = visibility_of(principal)
-        _note_shown(plan, shown_of(contents, principal, advance))
+        _store_preview(plan, preview_import(contents, principal, advance))
     except ImportRefused as refused:
         plan.status, plan.refusal, plan.archive = ImportStatus.REFUSED, refused.detail, b""
     with transaction.atomic():
@@ -175,11 +175,11 @@ def import_in_background(job: Job, advance: Advance) -> None:
 
 def import_run(*, plan: ImportPlan, principal: Principal, advance: Advance) -> None:
     """Do all that is to be done of the plan, and write down by unit what came of it."""
-    contents = zip_contents(bytes(plan.archive), ROOMS)
+    contents = read_zip(bytes(plan.archive), SECTIONS)
     chosen = set(plan.chosen)
-    steps = [step for step in steps_read(plan.steps) if taken(step, chosen) and step.unit not in plan.outcome]
-    storing = Storing(principal, note_of(plan.file_name), advance)
-    for unit, stored, left in units_apply(contents, steps, storing):
+    steps = [step for step in load_steps(plan.steps) if is_selected(step, chosen) and step.unit not in plan.outcome]
+    storing = ImportContext(principal, note_of(plan.file_name), advance)
+    for unit, stored, left in apply_units(contents, steps, storing):
         plan.outcome[unit] = {"stored": stored, "left": [[one.name, one.reason] for one in left]}
         plan.save(update_fields=["outcome"])
     plan.status, plan.finished_at, plan.archive = ImportStatus.DONE, timezone.now(), b""
@@ -191,23 +191,23 @@ def note_of(file_name: str) -> str:
     return f"Imported from {file_name}"[:MAX_NOTE_CHARACTERS]
 
 
-def _note_shown(plan: ImportPlan, shown: Shown) -> None:
+def _store_preview(plan: ImportPlan, shown: ImportPreview) -> None:
     plan.steps, plan.aside, plan.same = [step.as_json() for step in shown.steps], shown.aside, shown.same
     plan.status = ImportStatus.SHOWN
 
 
-def _forget_old(principal: Principal) -> None:
+def _delete_expired(principal: Principal) -> None:
     """Forget the imports whose day is over, and what was in the oldest of those that the principal never began."""
-    ImportPlan.objects.filter(created__lt=timezone.now() - KEPT).delete()
+    ImportPlan.objects.filter(created__lt=timezone.now() - RETENTION).delete()
     waiting = imports_of(principal).filter(status__in=[ImportStatus.SHOWN, ImportStatus.PLANNING])
-    surplus = list(waiting.values_list("id", flat=True)[MOST_WAITING - 1 :])
+    surplus = list(waiting.values_list("id", flat=True)[MAX_WAITING_PLANS - 1 :])
     # The rows stay until their day is over, and tell what became of them.
     ImportPlan.objects.filter(id__in=surplus).update(
         archive=b"", steps=[], aside=[], status=ImportStatus.REFUSED, refusal=SUPERSEDED
     )
 
 
-def _plain(file_name: str) -> str:
+def _base_name(file_name: str) -> str:
     """The last part of the name that a browser or a program gave."""
     last = file_name.replace("\\", "/").rpartition("/")[2]
     printable = "".join(character if character.isprintable() else " " for character in last)

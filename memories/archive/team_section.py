@@ -9,8 +9,8 @@ from django.db.models import QuerySet
 from config.http.fields import Line
 from config.http.serializers import StrictSerializer
 from memories.archive.owner_entries import owner_entries
-from memories.archive.owner_section import OwnerRoom
-from memories.archive.sections import Change, Entry, Scope, register
+from memories.archive.owner_section import OwnerSection
+from memories.archive.sections import ArchiveEntry, ExportScope, ImportChange, register
 from memories.imports.base import readable_name
 from memories.imports.workspace import TEAM_FILES
 from teams.access import require_change_allowed
@@ -27,13 +27,13 @@ class TeamSettingsSerializer(StrictSerializer):
     name = Line(max_length=MAX_NAME_CHARACTERS, required=False)
 
 
-class TeamRoom(OwnerRoom[Team]):
+class TeamSection(OwnerSection[Team]):
     folder = "teams"
     noun = "team"
     texts = TEAM_FILES
     serializer = TeamSettingsSerializer
 
-    def entries(self, scope: Scope) -> Iterator[Entry]:
+    def entries(self, scope: ExportScope) -> Iterator[ArchiveEntry]:
         facts = self.facts(scope.teams, scope.principal)
         for team in scope.teams:
             files = TeamFile.objects.filter(team=team).order_by("file_key")
@@ -55,10 +55,10 @@ class TeamRoom(OwnerRoom[Team]):
     def ready(self, owner: Team) -> None:
         team_files_provision([owner])
 
-    def change_facts(self, owner: Team, change: Change, principal: Principal) -> None:
+    def change_facts(self, owner: Team, change: ImportChange, principal: Principal) -> None:
         team_update(team=owner, expected_version=change.version, name=change.item["name"])
 
-    def take(self, owner: Team, change: Change, principal: Principal, note: str) -> None:
+    def take(self, owner: Team, change: ImportChange, principal: Principal, note: str) -> None:
         file = TeamFile.objects.get(team=owner, file_key=self.texts[change.name.rpartition("/")[2]])
         require_change_allowed(principal, owner, file.versions.all())
         file_save(
@@ -70,4 +70,4 @@ class TeamRoom(OwnerRoom[Team]):
         )
 
 
-register(TeamRoom())
+register(TeamSection())

@@ -11,35 +11,39 @@ from django.db import IntegrityError, transaction
 
 from config.http.cpu_budget import TooCostly, TookTooLong
 from config.http.errors import DossierError
-from memories.archive.digests import State, mark_of, state_of
-from memories.archive.sections import Change, Entry, Left, Unit
-from memories.imports.base import BYTE_ORDER_MARK, Advance, ImportRefused, NoText
+from memories.archive.digests import ImportState, state_of, text_digest
+from memories.archive.sections import ArchiveEntry, ImportChange, ImportUnit, SkippedChange
+from memories.imports.base import BYTE_ORDER_MARK, Advance, ImportRefused, UnreadableText
 from teams.versioned_text.versioned_file import VersionedFile
 
 
-def text_change(unit: Unit, within: str, what: str, here: VersionedFile | None, exported: str) -> Change:
+def text_change(unit: ImportUnit, within: str, what: str, here: VersionedFile | None, exported: str) -> ImportChange:
     """What importing that text would do. `exported` is its mark, "" where there is none."""
     name = unit.path(within)
     version = here.version if here else 0
     try:
         after = unit.contents.text(unit.files[within])
-    except NoText as fault:
-        return Change(name=name, what=what, state=State.REFUSED, version=version, reason=fault.detail)
-    if exported == mark_of(BYTE_ORDER_MARK + after):
+    except UnreadableText as fault:
+        return ImportChange(name=name, what=what, state=ImportState.REFUSED, version=version, reason=fault.detail)
+    if exported == text_digest(BYTE_ORDER_MARK + after):
         after = BYTE_ORDER_MARK + after  # it was exported so; no editor added it
-    mark = mark_of(here.content) if here else None
-    state = state_of(exported=exported, incoming=mark_of(after), here=mark)
-    return Change(name=name, what=what, state=state, version=version, before=here.content if here else "", after=after)
+    mark = text_digest(here.content) if here else None
+    state = state_of(exported=exported, incoming=text_digest(after), here=mark)
+    return ImportChange(
+        name=name, what=what, state=state, version=version, before=here.content if here else "", after=after
+    )
 
 
-def refused(change: Change, reason: str) -> Change:
+def with_refusal(change: ImportChange, reason: str) -> ImportChange:
     """The same change, refused for that reason; what would change nothing stays as it is."""
-    if change.state in {State.SAME, State.REFUSED}:
+    if change.state in {ImportState.SAME, ImportState.REFUSED}:
         return change
-    return Change(name=change.name, what=change.what, state=State.REFUSED, version=change.version, reason=reason)
+    return ImportChange(
+        name=change.name, what=change.what, state=ImportState.REFUSED, version=change.version, reason=reason
+    )
 
 
-def attempted(changes: Mapping[str, Callable[[], object]], advance: Advance = bool) -> list[Left]:
+def attempt_all(changes: Mapping[str, Callable[[], object]], advance: Advance = bool) -> list[SkippedChange]:
     """Do what stands by each name, one by one; what fails leaves the others as they are. Returns what failed."""
     left = []
     for name, do in changes.items():
@@ -49,9 +53,9 @@ def attempted(changes: Mapping[str, Callable[[], object]], advance: Advance = bo
         except (TooCostly, TookTooLong):
             raise  # all that follows would end so, too
         except DossierError as error:
-            left.append(Left(name, error.detail))
+            left.append(SkippedChange(name, error.detail))
         except IntegrityError:
-            left.append(Left(name, "It does not fit to what is here. Look at both and correct it by hand."))
+            left.append(SkippedChange(name, "It does not fit to what is here. Look at both and correct it by hand."))
         advance(1)
     return left
 
@@ -60,25 +64,25 @@ ENDING = ".yaml"
 NOT_AN_ADMIN = "Only an admin of the organisation may change this. Ask one to import it."
 
 
-def entries_of_texts(
+def text_entries(
     folder: str, texts: Iterable[tuple[str, str]], said: Mapping[str, Any] | None = None
-) -> Iterator[Entry]:
+) -> Iterator[ArchiveEntry]:
     """The texts, each under its name, then a file with their marks and what else is `said`; nothing without texts."""
     marks = dict[str, str]()
     for name, content in texts:
-        marks[f"{name}{ENDING}"] = mark_of(content)
-        yield Entry(f"{folder}/{name}{ENDING}", [content])
+        marks[f"{name}{ENDING}"] = text_digest(content)
+        yield ArchiveEntry(f"{folder}/{name}{ENDING}", [content])
     if marks:
         whole = json.dumps({"marks": marks, **(said or {})}, indent=2, sort_keys=True, ensure_ascii=False)
-        yield Entry(f"{folder}/{folder}.json", [whole + "\n"])
+        yield ArchiveEntry(f"{folder}/{folder}.json", [whole + "\n"])
 
 
-def names_in(unit: Unit) -> list[str]:
+def text_names(unit: ImportUnit) -> list[str]:
     """The texts in the unit, in order."""
     return sorted(within for within in unit.files if within.endswith(ENDING))
 
 
-def said_of(unit: Unit) -> Mapping[str, Any]:
+def load_metadata(unit: ImportUnit) -> Mapping[str, Any]:
     """What the file beside the texts says; nothing where it is missing, or nobody can read it."""
     within = f"{unit.name}.json"
     if within not in unit.files:
@@ -90,8 +94,8 @@ def said_of(unit: Unit) -> Mapping[str, Any]:
     return said if isinstance(said, dict) else {}
 
 
-def marks_read(unit: Unit) -> Mapping[str, str]:
+def load_digests(unit: ImportUnit) -> Mapping[str, str]:
     """The marks of the texts as they were exported, by their names in the room."""
-    marks = said_of(unit).get("marks")
+    marks = load_metadata(unit).get("marks")
     own = marks.items() if isinstance(marks, dict) else ()
     return {within: mark for within, mark in own if isinstance(mark, str)}

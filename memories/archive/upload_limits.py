@@ -6,22 +6,22 @@ Operators' commands have none of these: an export of a large installation comes 
 from agents.quotas.services import require_room_for_texts
 from config.http.cpu_budget import check_cpu
 from config.http.errors import Forbidden
-from memories.archive.contents import Contents
+from memories.archive.contents import ArchiveContents
 from memories.archive.plan import units_of
-from memories.imports.base import MAX_LINES_CHARACTERS, ImportRefused, NoText
+from memories.imports.base import MAX_LINES_CHARACTERS, ImportRefused, UnreadableText
 from memories.imports.workspace import MEMORY_FILE
 from teams.models import Team
 from teams.principal import Principal
 
 MEGABYTE = 1_000_000
-MOST_OWNERS = 500
+MAX_OWNERS = 500
 """Agents and teams of one import; of profiles, and of rules, as many."""
-MOST_UNPACKED_BYTES = 50 * MEGABYTE
-MOST_EXPANSION = 50
+MAX_UNPACKED_BYTES = 50 * MEGABYTE
+MAX_EXPANSION = 50
 """Bytes that one packed byte may become. Texts become 3 to 10; a run of one letter becomes 1,000."""
-ALWAYS_FINE_BYTES = 2 * MEGABYTE
+ALWAYS_ALLOWED_BYTES = 2 * MEGABYTE
 """Of whatever expansion: short texts that resemble each other are packed very small."""
-MOST_MEMORIES = 50_000
+MAX_MEMORIES = 50_000
 
 
 def may_upload(principal: Principal) -> bool:
@@ -29,22 +29,22 @@ def may_upload(principal: Principal) -> bool:
     return principal.kind != "person" or principal.is_admin or Team.objects.visible_to(principal).exists()
 
 
-def upload_permit(principal: Principal) -> None:
+def require_may_upload(principal: Principal) -> None:
     """Raise Forbidden for who can change nothing by an import."""
     if not may_upload(principal):
         raise Forbidden("You belong to no team, so there is nothing to import into. Ask an admin to add you to one.")
 
 
-def upload_check(archive: bytes, contents: Contents, principal: Principal) -> None:
+def check_upload(archive: bytes, contents: ArchiveContents, principal: Principal) -> None:
     """Raise ImportRefused for an archive that is larger than one import may be, and TooManyRequests for one with more
     texts than the principal may still store today. Nothing is unpacked."""
     unpacked = contents.size
-    if unpacked > MOST_UNPACKED_BYTES:
+    if unpacked > MAX_UNPACKED_BYTES:
         raise ImportRefused(
             f"Unpacked, it would have {unpacked // MEGABYTE:,} MB; an import holds at most "
-            f"{MOST_UNPACKED_BYTES // MEGABYTE} MB. Import a part of it at a time."
+            f"{MAX_UNPACKED_BYTES // MEGABYTE} MB. Import a part of it at a time."
         )
-    if unpacked > max(ALWAYS_FINE_BYTES, MOST_EXPANSION * len(archive)):
+    if unpacked > max(ALWAYS_ALLOWED_BYTES, MAX_EXPANSION * len(archive)):
         raise ImportRefused(
             f"Its texts would become {unpacked // max(1, len(archive)):,} times as large as the zip, as no texts of "
             "people do. Look at what is in it, and import a part of it at a time."
@@ -53,38 +53,38 @@ def upload_check(archive: bytes, contents: Contents, principal: Principal) -> No
     require_room_for_texts(principal, unpacked)
 
 
-def memories_check(contents: Contents) -> None:
+def check_memory_count(contents: ArchiveContents) -> None:
     """Raise ImportRefused where there are more memories than one import may hold. Reads the files of memories."""
     count = 0
     for name in contents.names:
         check_cpu()
         if name.rpartition("/")[2] == MEMORY_FILE:
-            count += _bullets(contents, name)
-            if count > MOST_MEMORIES:
+            count += _bullet_count(contents, name)
+            if count > MAX_MEMORIES:
                 raise ImportRefused(
-                    f"There are more than {MOST_MEMORIES:,} memories in it. Import a part of them at a time."
+                    f"There are more than {MAX_MEMORIES:,} memories in it. Import a part of them at a time."
                 )
 
 
-def _bullets(contents: Contents, name: str) -> int:
+def _bullet_count(contents: ArchiveContents, name: str) -> int:
     try:
         text = contents.text(name, MAX_LINES_CHARACTERS)
-    except NoText:
+    except UnreadableText:
         return 0  # the plan says why it cannot be read
     return text.startswith("- [") + text.count("\n- [")
 
 
-def _check_owners(contents: Contents) -> None:
+def _check_owners(contents: ArchiveContents) -> None:
     units, _aside = units_of(contents)
     owners = sum(unit.room.is_divided for unit in units)
-    if owners > MOST_OWNERS:
+    if owners > MAX_OWNERS:
         raise ImportRefused(
-            f"There are {owners:,} agents and teams in it; an import holds at most {MOST_OWNERS}. "
+            f"There are {owners:,} agents and teams in it; an import holds at most {MAX_OWNERS}. "
             "Import a part of them at a time."
         )
     for unit in units:
-        if not unit.room.is_divided and len(unit.files) > MOST_OWNERS:
+        if not unit.room.is_divided and len(unit.files) > MAX_OWNERS:
             raise ImportRefused(
-                f"There are {len(unit.files):,} files in “{unit.name}”; an import holds at most {MOST_OWNERS} of "
+                f"There are {len(unit.files):,} files in “{unit.name}”; an import holds at most {MAX_OWNERS} of "
                 "them. Import a part of them at a time."
             )

@@ -14,18 +14,18 @@ SLOTS = ("embedding", "second_embedding")
 """Columns of vectors. Beside each is one with the name of the vector's embedder."""
 COLUMNS = tuple(column for slot in SLOTS for column in (slot, f"{slot}_model"))
 
-ACTIVE = "(SELECT ARRAY[model, dimensions::text, slot] FROM embedding_space)"
+ACTIVE_MODEL_SQL = "(SELECT ARRAY[model, dimensions::text, slot] FROM embedding_space)"
 """In a statement that compares vectors: the space that is active in its snapshot."""
 CHANGE_LOCK = 7_301_001
 """Shared by those who write vectors, exclusive to who changes the space: an advisory lock, so nobody overtakes."""
 
-READ = "SELECT model, dimensions::text, slot FROM embedding_space"
+READ_SQL = "SELECT model, dimensions::text, slot FROM embedding_space"
 # Two statements: the second one sees what the change that the first one waited for has brought.
-KEEP = f"SELECT pg_advisory_xact_lock_shared({CHANGE_LOCK}); {READ}"
+LOCK_SQL = f"SELECT pg_advisory_xact_lock_shared({CHANGE_LOCK}); {READ_SQL}"
 
 
 @dataclass(frozen=True, slots=True)
-class Space:
+class EmbeddingModel:
     """An embedder by its name, the dimensions of its vectors, and the slot that holds them."""
 
     model: str
@@ -48,41 +48,41 @@ class Space:
         return f"{self.model_column} = %(model)s"
 
 
-class SpaceLeft(Exception):
+class EmbeddingModelChanged(Exception):
     """`space` is active, and no longer the one that was asked about."""
 
-    def __init__(self, space: Space) -> None:
+    def __init__(self, space: EmbeddingModel) -> None:
         self.space = space
         super().__init__(space.model)
 
 
-_known = Space("wordllama:256", 256, "embedding")
+_last_known = EmbeddingModel("wordllama:256", 256, "embedding")
 """What the process believes: at first, what is true of a new installation."""
 
 
-def known_space() -> Space:
+def last_known_model() -> EmbeddingModel:
     """The space that was active when this process last heard of it."""
-    return _known
+    return _last_known
 
 
-def told_of(told: Sequence[str]) -> Space:
+def remember_model(told: Sequence[str]) -> EmbeddingModel:
     """The space that a statement returned as the active one; remembered."""
-    global _known  # noqa: PLW0603 - one belief per process, and replacing it takes one step
+    global _last_known  # noqa: PLW0603 - one belief per process, and replacing it takes one step
     model, dimensions, slot = told
-    _known = Space(model, int(dimensions), slot)
-    return _known
+    _last_known = EmbeddingModel(model, int(dimensions), slot)
+    return _last_known
 
 
-def active_space() -> Space:
+def read_active_model() -> EmbeddingModel:
     """The space that is active now."""
     with connection.cursor() as cursor:
-        cursor.execute(READ)
-        return told_of(cursor.fetchone())
+        cursor.execute(READ_SQL)
+        return remember_model(cursor.fetchone())
 
 
-def space_kept() -> Space:
+def lock_active_model() -> EmbeddingModel:
     """The space that stays active until the transaction ends."""
     with connection.cursor() as cursor:
-        cursor.execute(KEEP)
+        cursor.execute(LOCK_SQL)
         cursor.nextset()
-        return told_of(cursor.fetchone())
+        return remember_model(cursor.fetchone())

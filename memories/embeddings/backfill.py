@@ -7,15 +7,15 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 from pgvector import Vector
 
-from memories.embeddings.active_model import SLOTS, Space, space_kept
-from memories.embeddings.vectors import embedded
+from memories.embeddings.active_model import SLOTS, EmbeddingModel, lock_active_model
+from memories.embeddings.vectors import embed_texts
 from memories.models import Chunk, Entity, Memory, Tool
 
-DIRECTED = (Memory, Chunk, Entity, Tool)
+EMBEDDED_MODELS = (Memory, Chunk, Entity, Tool)
 """All that is found by its meaning."""
 BATCH_ROWS = 200
 
-STORE = """
+STORE_SQL = """
 UPDATE {table} SET {slot} = made.vector::vector, {slot}_model = %(model)s
 FROM unnest(%(ids)s::{key}[], %(vectors)s::text[]) AS made (id, vector) WHERE {table}.id = made.id
 """
@@ -24,13 +24,13 @@ Advance = Callable[[int], object]
 """Told how many more rows were looked at."""
 
 
-def lacking(model: type[Any], space: Space) -> QuerySet[Any]:
+def rows_without_vector(model: type[Any], space: EmbeddingModel) -> QuerySet[Any]:
     """The rows that were not embedded in the space, or changed since."""
     rows: QuerySet[Any] = model.objects.exclude(**{space.model_column: space.model})
     return rows
 
 
-def fill(rows: QuerySet[Any], space: Space, advance: Advance) -> None:
+def fill_vectors(rows: QuerySet[Any], space: EmbeddingModel, advance: Advance) -> None:
     """Give each of the rows its vector of the space. Raises EmbedderFailed; what was filled by then stays.
 
     Rows that somebody is changing are passed over: no writer waits for more than the storing of a batch.
@@ -42,11 +42,11 @@ def fill(rows: QuerySet[Any], space: Space, advance: Advance) -> None:
         batch = list(rows.filter(pk__gt=batch[-1].pk).order_by("pk").defer(*SLOTS)[:BATCH_ROWS])
 
 
-def _fill_batch(batch: list[Any], space: Space) -> None:
+def _fill_batch(batch: list[Any], space: EmbeddingModel) -> None:
     said = [row.said for row in batch]  # before the embedder is asked, which takes its time
-    made = {row.pk: (text, vector) for row, text, vector in zip(batch, said, embedded(space, said), strict=True)}
+    made = {row.pk: (text, vector) for row, text, vector in zip(batch, said, embed_texts(space, said), strict=True)}
     with transaction.atomic():
-        kept = space_kept()
+        kept = lock_active_model()
         if kept.slot == space.slot and kept != space:
             return  # the slot is in use for another embedder by now
         rows = type(batch[0]).objects.filter(pk__in=made).select_for_update(no_key=True, skip_locked=True)
@@ -55,7 +55,7 @@ def _fill_batch(batch: list[Any], space: Space) -> None:
         _store(type(batch[0]), space, unchanged, [None if one is None else Vector(one).to_text() for one in vectors])
 
 
-def _store(model: type[Any], space: Space, ids: list[Any], vectors: list[str | None]) -> None:
+def _store(model: type[Any], space: EmbeddingModel, ids: list[Any], vectors: list[str | None]) -> None:
     names = {"table": model._meta.db_table, "key": model._meta.pk.rel_db_type(connection), "slot": space.slot}  # noqa: SLF001
     with connection.cursor() as cursor:
-        cursor.execute(STORE.format(**names), {"model": space.model, "ids": ids, "vectors": vectors})
+        cursor.execute(STORE_SQL.format(**names), {"model": space.model, "ids": ids, "vectors": vectors})

@@ -15,25 +15,25 @@ from numpy.typing import NDArray
 
 from config.http.errors import DossierError
 
-_UNTIL: ContextVar[float] = ContextVar("embedder_until", default=math.inf)
+_DEADLINE: ContextVar[float] = ContextVar("embedder_until", default=math.inf)
 
 
 @contextmanager
-def waiting_at_most(seconds: float) -> Iterator[None]:
+def embedder_deadline(seconds: float) -> Iterator[None]:
     """Within the block, embedders on servers are waited for so long in all, or as long as is said around it."""
-    token = _UNTIL.set(min(_UNTIL.get(), monotonic() + seconds))
+    token = _DEADLINE.set(min(_DEADLINE.get(), monotonic() + seconds))
     try:
         yield
     finally:
-        _UNTIL.reset(token)
+        _DEADLINE.reset(token)
 
 
-def seconds_to_wait(most: float) -> float:
+def seconds_left(most: float) -> float:
     """What is left of the time, and at most so much; nothing, once it is over."""
-    return max(0.0, min(most, _UNTIL.get() - monotonic()))
+    return max(0.0, min(most, _DEADLINE.get() - monotonic()))
 
 
-MOST_DIMENSIONS = 4_000
+MAX_DIMENSIONS = 4_000
 """More, pgvector cannot index: https://github.com/pgvector/pgvector#hnsw, of half precision."""
 
 Vector = NDArray[np.float32]
@@ -71,7 +71,7 @@ class EmbedderFailed(DossierError):
     title = "The embedder does not answer"
 
 
-class EmbedderLate(EmbedderFailed):
+class EmbedderTimeout(EmbedderFailed):
     """It did not answer in the time that it had."""
 
 

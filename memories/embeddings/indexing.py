@@ -9,15 +9,15 @@ from django.db.models import Q, QuerySet
 
 from agents.models import Agent
 from config.http.errors import NotFound
-from memories.embeddings.active_model import Space, active_space, space_kept
-from memories.embeddings.backfill import fill
-from memories.embeddings.splitting import is_code, split
-from memories.embeddings.vectors import direct, embedded
+from memories.embeddings.active_model import EmbeddingModel, lock_active_model, read_active_model
+from memories.embeddings.backfill import fill_vectors
+from memories.embeddings.splitting import is_code, split_text
+from memories.embeddings.vectors import embed_texts, set_vectors
 from memories.jobs.services import Advance, job_create, job_kind
 from memories.models import Chunk, Document, Entity, Job, Memory, Tool
 from memories.search.languages import DEFAULT, detected_language
 from teams.principal import Principal
-from teams.versioned_text.versioned_file import locked
+from teams.versioned_text.versioned_file import lock_row
 
 CHUNKS_PER_STATEMENT = 200
 
@@ -33,14 +33,14 @@ def split_documents(job: Job, advance: Advance) -> None:
 def document_split(*, id_: UUID) -> None:
     """Give the document the chunks of its current version: all of them, once, or none yet."""
     while (document := Document.objects.filter(id=id_).first()) and document.split_version != document.version:
-        space, chunks = active_space(), list(_chunks(document))
-        direct(chunks, space, embedded(space, [chunk.said for chunk in chunks]))
-        if _chunks_replaced(document, chunks, space):
+        space, chunks = read_active_model(), list(_chunks(document))
+        set_vectors(chunks, space, embed_texts(space, [chunk.said for chunk in chunks]))
+        if _replace_chunks(document, chunks, space):
             return
 
 
 def _chunks(document: Document) -> Iterator[Chunk]:
-    pieces = split(path=document.path, language=document.language, text=document.content)
+    pieces = split_text(path=document.path, language=document.language, text=document.content)
     code = is_code(path=document.path, language=document.language)
     prevailing = detected_language(document.content) or DEFAULT
     for position, piece in enumerate(pieces):
@@ -58,14 +58,14 @@ def _chunks(document: Document) -> Iterator[Chunk]:
 
 
 @transaction.atomic
-def _chunks_replaced(document: Document, chunks: list[Chunk], space: Space) -> bool:
+def _replace_chunks(document: Document, chunks: list[Chunk], space: EmbeddingModel) -> bool:
     """Whether the chunks are the document's now. They are not when it has got a newer version meanwhile, or the
     embedder was changed."""
     try:
-        current = locked(document)  # two workers with the same document take turns
+        current = lock_row(document)  # two workers with the same document take turns
     except NotFound:
         return True
-    if current.version != document.version or space_kept() != space:
+    if current.version != document.version or lock_active_model() != space:
         return False
     Chunk.objects.filter(document=document).delete()
     Chunk.objects.bulk_create(chunks, batch_size=CHUNKS_PER_STATEMENT)
@@ -76,19 +76,19 @@ def _chunks_replaced(document: Document, chunks: list[Chunk], space: Space) -> b
 
 def reindex(*, agent: Agent | None, principal: Principal) -> Job:
     """A job that makes the embeddings that an agent's memories, entities and tools lack; with no agent, all teams'."""
-    steps = sum(rows.count() for rows in _lacking(agent, active_space()))
+    steps = sum(rows.count() for rows in _rows_to_embed(agent, read_active_model()))
     return job_create(kind="embed_missing", arguments={}, agent=agent, principal=principal, steps=steps)
 
 
 @job_kind("embed_missing")
 def embed_missing(job: Job, advance: Advance) -> None:
     """Embed anew what has no embedding, or one of another model; a text without known words stays without."""
-    space = active_space()
-    for rows in _lacking(job.agent, space):
-        fill(rows, space, advance)
+    space = read_active_model()
+    for rows in _rows_to_embed(job.agent, space):
+        fill_vectors(rows, space, advance)
 
 
-def _lacking(agent: Agent | None, space: Space) -> list[QuerySet[Any]]:
+def _rows_to_embed(agent: Agent | None, space: EmbeddingModel) -> list[QuerySet[Any]]:
     missing = Q(**{space.slot: None}) | ~Q(**{space.model_column: space.model})
     owned: list[QuerySet[Any]] = (
         [model.objects.filter(agent=agent) for model in (Memory, Entity, Tool)]

@@ -16,34 +16,34 @@ import httpx2
 import numpy as np
 from django.conf import settings
 
-from config.http.outbound.client import Beside
+from config.http.outbound.client import BackgroundCall
 from memories.embeddings.base import (
     EmbedderFailed,
-    EmbedderLate,
+    EmbedderTimeout,
     UnknownEmbedder,
     Vector,
-    seconds_to_wait,
+    seconds_left,
     unit_vectors,
 )
 
 MAX_BODY_BYTES = 20_000_000
 OK = 200
-REFUSALS = {401, 403}
+REFUSED_STATUSES = {401, 403}
 NOT_CONFIGURED = "No embedding server is configured. Set EMBEDDER_URL to its address, as in http://localhost:11434/v1."
 GRACE_SECONDS = 0.02
 """For the thread that keeps the deadline to say so."""
 
 
-def answer_of(question: Mapping[str, Any], *, seconds: float) -> Any:
+def post_json(question: Mapping[str, Any], *, seconds: float) -> Any:
     """What the server answers, read as JSON, within so many seconds. Raises EmbedderFailed, EmbedderLate."""
     if not settings.EMBEDDER_URL:
         raise EmbedderFailed(NOT_CONFIGURED)
     if seconds <= 0:
-        raise EmbedderLate("No time was left to ask the embedding server.")
+        raise EmbedderTimeout("No time was left to ask the embedding server.")
     try:
-        body = _body_in_time(question, seconds)
+        body = _post_within(question, seconds)
     except TimeoutError:
-        raise EmbedderLate(f"The embedding server did not answer within {round(seconds * 1000):,} ms.") from None
+        raise EmbedderTimeout(f"The embedding server did not answer within {round(seconds * 1000):,} ms.") from None
     except httpx2.ConnectError:
         raise EmbedderFailed("The embedding server could not be reached. Does it run at EMBEDDER_URL?") from None
     except httpx2.TransportError:
@@ -54,23 +54,23 @@ def answer_of(question: Mapping[str, Any], *, seconds: float) -> Any:
         raise EmbedderFailed("The embedding server's answer is not JSON.") from None
 
 
-def _body_in_time(question: Mapping[str, Any], seconds: float) -> bytes:
+def _post_within(question: Mapping[str, Any], seconds: float) -> bytes:
     """The answer's body. Raises TimeoutError.
 
     In a thread, which nobody waits for any longer: a name server that hangs cannot be broken off, all else is closed.
     """
-    thread = Beside("embedding server", lambda: asyncio.run(_body_of(question, seconds)))
+    thread = BackgroundCall("embedding server", lambda: asyncio.run(_post(question, seconds)))
     return thread.result(seconds=seconds + GRACE_SECONDS)
 
 
-async def _body_of(question: Mapping[str, Any], seconds: float) -> bytes:
+async def _post(question: Mapping[str, Any], seconds: float) -> bytes:
     client = httpx2.AsyncClient(
-        verify=_tls(), trust_env=False, follow_redirects=False, timeout=None, headers=_headers()
+        verify=_tls_context(), trust_env=False, follow_redirects=False, timeout=None, headers=_headers()
     )
     address, content = f"{settings.EMBEDDER_URL}/embeddings", json.dumps(question)
     body = bytearray()
     async with asyncio.timeout(seconds), client, client.stream("POST", address, content=content) as response:
-        _check(response.status_code)
+        _check_status(response.status_code)
         async for part in response.aiter_raw():
             body += part
             if len(body) > MAX_BODY_BYTES:
@@ -78,8 +78,8 @@ async def _body_of(question: Mapping[str, Any], seconds: float) -> bytes:
     return bytes(body)
 
 
-def _check(status: int) -> None:
-    if status in REFUSALS:
+def _check_status(status: int) -> None:
+    if status in REFUSED_STATUSES:
         raise EmbedderFailed(f"The embedding server answered {status}: it does not accept EMBEDDER_API_KEY.")
     if status != OK:
         raise EmbedderFailed(f"The embedding server answered {status} instead of 200. See whether it has the model.")
@@ -97,13 +97,13 @@ def _headers() -> dict[str, str]:
 
 
 @cache  # reading the certificates that the system trusts takes 50 ms
-def _tls() -> ssl.SSLContext:
+def _tls_context() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-MOST_TEXTS = 64
+MAX_TEXTS = 64
 """Of one request."""
-MOST_CHARACTERS = 6_000
+MAX_CHARACTERS = 6_000
 """Of a text. More than the beginning no model takes in, and servers refuse what is too long for theirs."""
 
 NAME = re.compile(r"(?P<model>.+?)(?::(?P<dimensions>[1-9][0-9]{0,3}))?")
@@ -139,9 +139,9 @@ class OpenAI:
 
     def embed(self, texts: Sequence[str]) -> list[Vector | None]:
         """None for a text without a character. Raises EmbedderFailed."""
-        written = [text[:MOST_CHARACTERS] for text in texts if text[:MOST_CHARACTERS].strip()]
-        vectors = iter([vector for group in _groups(written) for vector in self._embedded(group)])
-        return [next(vectors) if text[:MOST_CHARACTERS].strip() else None for text in texts]
+        written = [text[:MAX_CHARACTERS] for text in texts if text[:MAX_CHARACTERS].strip()]
+        vectors = iter([vector for group in _batches(written) for vector in self._embedded(group)])
+        return [next(vectors) if text[:MAX_CHARACTERS].strip() else None for text in texts]
 
     def _embedded(self, texts: Sequence[str]) -> list[Vector | None]:
         question: dict[str, Any] = {"model": self.model, "input": list(texts), "encoding_format": "float"}
@@ -149,7 +149,7 @@ class OpenAI:
             question["dimensions"] = self.asked_dimensions
         # A question waits for one text, and somebody for the question.
         patience = settings.EMBEDDER_TIMEOUT_MS if len(texts) == 1 else settings.EMBEDDER_BATCH_TIMEOUT_MS
-        rows = _rows_of(answer_of(question, seconds=seconds_to_wait(patience / 1000)), len(texts))
+        rows = _vectors_of(post_json(question, seconds=seconds_left(patience / 1000)), len(texts))
         if self.asked_dimensions and rows.shape[1] != self.asked_dimensions:
             raise EmbedderFailed(
                 f"The embedding server answered with {rows.shape[1]} dimensions instead of {self.asked_dimensions}."
@@ -158,12 +158,12 @@ class OpenAI:
         return unit_vectors(rows)
 
 
-def _groups(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    for first in range(0, len(texts), MOST_TEXTS):
-        yield texts[first : first + MOST_TEXTS]
+def _batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    for first in range(0, len(texts), MAX_TEXTS):
+        yield texts[first : first + MAX_TEXTS]
 
 
-def _rows_of(answer: Any, number: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+def _vectors_of(answer: Any, number: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
     """The vectors of an answer in the order of the texts. Raises EmbedderFailed."""
     try:
         items = {item["index"]: item["embedding"] for item in answer["data"]}

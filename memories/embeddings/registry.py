@@ -7,7 +7,7 @@ from memories.embeddings.base import Embedder, UnknownEmbedder
 from memories.embeddings.fastembed import FastEmbed
 from memories.embeddings.openai import OpenAI
 from memories.embeddings.wordllama import WordLlama
-from memories.models.embedding import LONGEST_NAME
+from memories.models.embedding import MAX_NAME_CHARACTERS
 
 KINDS: Mapping[str, Callable[[str], Embedder]] = {
     "wordllama": WordLlama.read,
@@ -18,13 +18,13 @@ KINDS: Mapping[str, Callable[[str], Embedder]] = {
 
 
 @lru_cache(maxsize=8)
-def embedder_named(name: str) -> Embedder:
+def find_embedder(name: str) -> Embedder:
     """The embedder with that name, the same one each time. Raises UnknownEmbedder, which says what there is."""
     kind, _, rest = name.strip().partition(":")
     if kind not in KINDS:
         raise UnknownEmbedder(
             f"There is no embedder “{name}”. Use wordllama, wordllama:128, fastembed:<model> or openai:<model>."
         )
-    if len(name) > LONGEST_NAME or not name.isprintable():
-        raise UnknownEmbedder(f"The name of an embedder is one line of at most {LONGEST_NAME} characters.")
+    if len(name) > MAX_NAME_CHARACTERS or not name.isprintable():
+        raise UnknownEmbedder(f"The name of an embedder is one line of at most {MAX_NAME_CHARACTERS} characters.")
     return KINDS[kind](rest)

@@ -23,7 +23,7 @@ from semantic_text_splitter import CodeSplitter, MarkdownSplitter, TextSplitter
 CAPACITY = (400, 1_200)  # characters
 BLOCK_CHARACTERS = 20_000
 """What is split at once. A line that never ends costs time by its square: whole, a million characters take 26 s."""
-LONGEST_LINE_OF_CODE = 2_000
+MAX_CODE_LINE_CHARACTERS = 2_000
 """Code with longer lines was made by a program; it is split as plain text, which takes a twentieth of the time."""
 
 Splitter = TextSplitter | MarkdownSplitter | CodeSplitter
@@ -56,7 +56,7 @@ LANGUAGE_OF = {word: language for language, words in LANGUAGES.items() for word 
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TextChunk:
     """The characters from `start` to `end` of a text, the first of them in line `line` (from 1)."""
 
     start: int
@@ -65,21 +65,21 @@ class Piece:
     text: str
 
 
-def split(*, path: str, language: str, text: str) -> list[Piece]:
+def split_text(*, path: str, language: str, text: str) -> list[TextChunk]:
     """The text's pieces in its order, without the white space between them; none is empty.
 
     `language` decides how, where it is known; otherwise the ending of `path` does.
     """
     named = _language(path, language)
-    pieces: list[Piece] = []
+    pieces: list[TextChunk] = []
     line, counted = 1, 0
     for block, start_of_block in _blocks(text):
-        for offset, found in _splitter(_suitable(named, block)).chunk_indices(block):
+        for offset, found in _splitter(_usable_language(named, block)).chunk_indices(block):
             if not found.strip():  # the splitter takes some control characters for text
                 continue
             start = start_of_block + offset
             line, counted = line + text.count("\n", counted, start), start
-            pieces.append(Piece(start=start, end=start + len(found), line=line, text=found))
+            pieces.append(TextChunk(start=start, end=start + len(found), line=line, text=found))
     return pieces
 
 
@@ -93,8 +93,8 @@ def _language(path: str, language: str) -> str:
     return LANGUAGE_OF.get(language.strip().lower()) or LANGUAGE_OF.get(ending, "")
 
 
-def _suitable(language: str, block: str) -> str:
-    is_readable = all(len(line) <= LONGEST_LINE_OF_CODE for line in block.split("\n"))
+def _usable_language(language: str, block: str) -> str:
+    is_readable = all(len(line) <= MAX_CODE_LINE_CHARACTERS for line in block.split("\n"))
     return language if is_readable or language not in GRAMMARS else ""
 
 

@@ -10,22 +10,30 @@ from django.db.models import Case, Expression, FloatField, Value, When
 from django.db.models.expressions import RawSQL
 from pgvector.django import CosineDistance
 
-from memories.embeddings.active_model import ACTIVE, Space, SpaceLeft, active_space, known_space, space_kept, told_of
+from memories.embeddings.active_model import (
+    ACTIVE_MODEL_SQL,
+    EmbeddingModel,
+    EmbeddingModelChanged,
+    last_known_model,
+    lock_active_model,
+    read_active_model,
+    remember_model,
+)
 from memories.embeddings.base import EmbedderFailed, Vector
-from memories.embeddings.registry import embedder_named
-from memories.models.embedding import Directed
+from memories.embeddings.registry import find_embedder
+from memories.models.embedding import Embedded
 
 logger = logging.getLogger(__name__)
 
-Found = TypeVar("Found")
+ResultType = TypeVar("ResultType")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Direction:
+class QueryVector:
     """What a text asks for: a unit vector, and the space that it is of."""
 
     text: str
-    space: Space
+    space: EmbeddingModel
     vector: Vector
 
     @property
@@ -42,60 +50,60 @@ class Direction:
 
     def confirm(self, told: Sequence[str]) -> None:
         """Raises SpaceLeft where a statement was told that another space is active."""
-        if (space := told_of(told)) != self.space:
-            raise SpaceLeft(space)
+        if (space := remember_model(told)) != self.space:
+            raise EmbeddingModelChanged(space)
 
 
-def active_space_told() -> Expression:
+def active_model_expression() -> Expression:
     """For the ORM: the space that is active in the statement's snapshot, for `confirm`."""
-    return RawSQL(ACTIVE, ())  # noqa: S611 - a constant
+    return RawSQL(ACTIVE_MODEL_SQL, ())  # noqa: S611 - a constant
 
 
-def direction_of(text: str) -> Direction | None:
+def embed_query(text: str) -> QueryVector | None:
     """What the text asks for; None where it is empty, or the embedder knows nothing in it. Raises EmbedderFailed."""
     if not text.strip():
         return None
-    space = known_space()
+    space = last_known_model()
     try:
-        if found := _direction(text, space):
+        if found := _embed_query(text, space):
             return found
         failed = None
     except EmbedderFailed as error:
         failed = error
     # It may be that this process knows of an embedder that is in use no longer.
-    if (active := active_space()) != space:
-        return _direction(text, active)
+    if (active := read_active_model()) != space:
+        return _embed_query(text, active)
     if failed:
         raise failed
     return None
 
 
-def in_active_space(direction: Direction | None, read: Callable[[Direction | None], Found]) -> Found:
+def with_active_model(direction: QueryVector | None, read: Callable[[QueryVector | None], ResultType]) -> ResultType:
     """What `read` finds for the direction; where that raises SpaceLeft, for the same text in the space of now."""
     while True:
         try:
             return read(direction)
-        except SpaceLeft as left:
+        except EmbeddingModelChanged as left:
             assert direction is not None  # noqa: S101 - nothing was compared without one
-            direction = _direction_if_any(direction.text, left.space)
+            direction = _embed_query_or_log(direction.text, left.space)
 
 
-def _direction_if_any(text: str, space: Space) -> Direction | None:
+def _embed_query_or_log(text: str, space: EmbeddingModel) -> QueryVector | None:
     try:
-        return _direction(text, space)
+        return _embed_query(text, space)
     except EmbedderFailed as error:
         logger.warning("searched without meaning: %s", error)
         return None
 
 
-def _direction(text: str, space: Space) -> Direction | None:
-    [vector] = embedded(space, [text])
-    return None if vector is None else Direction(text, space, vector)
+def _embed_query(text: str, space: EmbeddingModel) -> QueryVector | None:
+    [vector] = embed_texts(space, [text])
+    return None if vector is None else QueryVector(text, space, vector)
 
 
-def embedded(space: Space, texts: Sequence[str]) -> list[Vector | None]:
+def embed_texts(space: EmbeddingModel, texts: Sequence[str]) -> list[Vector | None]:
     """The vectors of the texts in the space. Raises EmbedderFailed."""
-    vectors = embedder_named(space.model).embed(texts)
+    vectors = find_embedder(space.model).embed(texts)
     for vector in vectors:
         if vector is not None and len(vector) != space.dimensions:
             raise EmbedderFailed(
@@ -105,16 +113,16 @@ def embedded(space: Space, texts: Sequence[str]) -> list[Vector | None]:
     return vectors
 
 
-def give_directions(rows: Sequence[Directed]) -> None:
+def embed_rows(rows: Sequence[Embedded]) -> None:
     """Embed rows that are about to be saved, in the space that is active until the transaction ends.
 
     Where the embedder fails they are saved all the same, without vectors; `manage.py reindex` makes them up.
     """
     if not rows:
         return
-    space = space_kept()
+    space = lock_active_model()
     try:
-        direct(rows, space, embedded(space, [row.said for row in rows]))
+        set_vectors(rows, space, embed_texts(space, [row.said for row in rows]))
     except EmbedderFailed as error:
         logger.warning("%d rows are saved without vectors: %s", len(rows), error)
         for row in rows:
@@ -122,7 +130,7 @@ def give_directions(rows: Sequence[Directed]) -> None:
             row.embedding_model = row.second_embedding_model = ""
 
 
-def direct(rows: Sequence[Directed], space: Space, vectors: Sequence[Vector | None]) -> None:
+def set_vectors(rows: Sequence[Embedded], space: EmbeddingModel, vectors: Sequence[Vector | None]) -> None:
     """Set the rows' vectors of the space. What the other slot held was made of another text."""
     for row, vector in zip(rows, vectors, strict=True):
         setattr(row, space.slot, vector)

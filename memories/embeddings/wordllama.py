@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 DIMENSIONS = 256
 MODEL_NAME = "wordllama:256"
 
-MOST_CHARACTERS = 40_000
+MAX_CHARACTERS = 40_000
 """Characters of a text, or of one of its parts, that are embedded, and that are made tokens of at once.
 
 More gives the mean of thousands of tokens no other direction, and tokens take 200 bytes each. Memories are shorter."""
@@ -44,14 +44,14 @@ def embed(texts: list[str]) -> list[NDArray[np.float32] | None]:
     Raises TooCostly.
     """
     directions: list[NDArray[np.float32] | None] = []
-    for group in _groups([text[:MOST_CHARACTERS] for text in texts]):
+    for group in _batches([text[:MAX_CHARACTERS] for text in texts]):
         check_cpu()
-        directions += map(_mean_direction, _model().tokenizer.encode_batch_fast(group, add_special_tokens=False))
+        directions += map(_mean_vector, _model().tokenizer.encode_batch_fast(group, add_special_tokens=False))
     return directions
 
 
-def _mean_direction(read: "Encoding") -> NDArray[np.float32] | None:
-    return _direction(_sum_of(_ids_of(read)) / np.float32(max(len(read), 1)))
+def _mean_vector(read: "Encoding") -> NDArray[np.float32] | None:
+    return _unit_vector(_sum_vectors(_token_ids(read)) / np.float32(max(len(read), 1)))
 
 
 def embed_parts(texts: list[str], starts: Sequence[Sequence[int]]) -> list[NDArray[np.float32]]:
@@ -62,7 +62,7 @@ def embed_parts(texts: list[str], starts: Sequence[Sequence[int]]) -> list[NDArr
     """
     rows: list[NDArray[np.float32]] = []
     for text, mine in zip(texts, starts, strict=True):
-        slices = [_part_directions(*one) for one in _slices(text, [*mine, len(text)])]
+        slices = [_part_vectors(*one) for one in _slices(text, [*mine, len(text)])]
         rows.append(np.concatenate(slices) if slices else np.zeros((0, DIMENSIONS), dtype=np.float32))
     return rows
 
@@ -75,30 +75,30 @@ def _slices(text: str, bounds: list[int]) -> Iterator[tuple[str, list[int]]]:
     first, begin, parts = 0, 0, len(bounds) - 1
     while first < parts:
         end = first + 1
-        while end < parts and bounds[end + 1] - begin <= MOST_CHARACTERS:
+        while end < parts and bounds[end + 1] - begin <= MAX_CHARACTERS:
             end += 1
-        last = min(bounds[end], max(begin, bounds[first]) + MOST_CHARACTERS)
+        last = min(bounds[end], max(begin, bounds[first]) + MAX_CHARACTERS)
         yield text[begin:last], [min(bound, last) - begin for bound in bounds[first : end + 1]]
         first, begin = end, bounds[end]
 
 
-def _part_directions(text: str, bounds: list[int]) -> NDArray[np.float32]:
+def _part_vectors(text: str, bounds: list[int]) -> NDArray[np.float32]:
     check_cpu()
     # The model knows words by the space before them, which a line break is not.
     [read] = _model().tokenize([text.replace("\n", " ")])
-    ids = _ids_of(read)
+    ids = _token_ids(read)
     tokens = [*(_token_at(read, start, end, len(ids)) for start, end in pairwise(bounds)), len(ids)]
-    sums = np.stack([_sum_of(ids[first:end]) for first, end in pairwise(tokens)])
+    sums = np.stack([_sum_vectors(ids[first:end]) for first, end in pairwise(tokens)])
     lengths = np.linalg.norm(sums, axis=1, keepdims=True)
     return (sums / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
 
-def _ids_of(read: "Encoding") -> NDArray[np.int64]:
+def _token_ids(read: "Encoding") -> NDArray[np.int64]:
     """The rows of the model's matrix that the tokens stand for."""
     return np.clip(np.array(read.ids, dtype=np.int64), 0, len(_model().embedding) - 1)
 
 
-def _sum_of(ids: NDArray[np.int64]) -> NDArray[np.float32]:
+def _sum_vectors(ids: NDArray[np.int64]) -> NDArray[np.float32]:
     """The sum of the tokens' vectors, one added after the other: in whatever blocks, the same to the last bit."""
     matrix = _model().embedding
     # Sums, and no product of matrices: its threads would wait for each other when several requests want it at once.
@@ -117,12 +117,12 @@ def _token_at(read: "Encoding", start: int, end: int, otherwise: int) -> int:
     return next((token for token in found if token is not None), otherwise)
 
 
-def _groups(texts: list[str]) -> Iterator[list[str]]:
+def _batches(texts: list[str]) -> Iterator[list[str]]:
     """The texts in their order, in groups of MOST_CHARACTERS together, which are made tokens of at once."""
     group: list[str] = []
     characters = 0
     for text in texts:
-        if group and characters + len(text) > MOST_CHARACTERS:
+        if group and characters + len(text) > MAX_CHARACTERS:
             yield group
             group, characters = [], 0
         group.append(text)
@@ -131,7 +131,7 @@ def _groups(texts: list[str]) -> Iterator[list[str]]:
         yield group
 
 
-def _direction(vector: NDArray[np.float32]) -> NDArray[np.float32] | None:
+def _unit_vector(vector: NDArray[np.float32]) -> NDArray[np.float32] | None:
     length = np.linalg.norm(vector)
     return (vector / length).astype(np.float32) if np.isfinite(length) and length > 0 else None
 
@@ -159,7 +159,7 @@ def _load() -> "WordLlamaInference":
     return model
 
 
-TRAINED = (64, 128, DIMENSIONS)
+TRAINED_DIMENSIONS = (64, 128, DIMENSIONS)
 """The first so many numbers of its vectors are vectors as well: it was trained so (Matryoshka embeddings)."""
 
 
@@ -172,8 +172,8 @@ class WordLlama:
     @classmethod
     def read(cls, dimensions: str) -> Self:
         """The one with so many dimensions, 256 unless given. Raises UnknownEmbedder."""
-        if dimensions and dimensions not in {str(known) for known in TRAINED}:
-            known = ", ".join(f"wordllama:{known}" for known in TRAINED)
+        if dimensions and dimensions not in {str(known) for known in TRAINED_DIMENSIONS}:
+            known = ", ".join(f"wordllama:{known}" for known in TRAINED_DIMENSIONS)
             raise UnknownEmbedder(f"There is no embedder “wordllama:{dimensions}”. Use one of {known}.")
         return cls(int(dimensions or DIMENSIONS))
 

@@ -1,10 +1,10 @@
 """The forms of what agents and teams keep, one file per noun."""
 
 from memories.forms.agent_item import (
+    AgentItemForm,
     DocumentForm,
     EntityForm,
     GoalForm,
-    KeptForm,
     PatternForm,
     ResultForm,
     ThreadForm,
@@ -16,15 +16,24 @@ from memories.forms.list_filters import (
     DocumentSearch,
     EntitySearch,
     EventFilter,
-    KeptSearch,
+    ItemSearch,
     PatternSearch,
     SearchForm,
     ThreadSearch,
     ToolSearch,
 )
-from memories.forms.memory import MemoryEditForm, MemoryForm, MemoryListForm, MergeForm, RetireForm, ids_of, seen_of
+from memories.forms.memory import (
+    MemoryEditForm,
+    MemoryForm,
+    MemoryListForm,
+    MergeForm,
+    RetireForm,
+    format_seen_versions,
+    parse_ids,
+)
 
 __all__ = [
+    "AgentItemForm",
     "DocumentForm",
     "DocumentSearch",
     "EntityForm",
@@ -32,8 +41,7 @@ __all__ = [
     "EventFilter",
     "GoalForm",
     "GraphForm",
-    "KeptForm",
-    "KeptSearch",
+    "ItemSearch",
     "MemoryEditForm",
     "MemoryForm",
     "MemoryListForm",
@@ -50,6 +58,6 @@ __all__ = [
     "ToolForm",
     "ToolSearch",
     "VersionForm",
-    "ids_of",
-    "seen_of",
+    "format_seen_versions",
+    "parse_ids",
 ]

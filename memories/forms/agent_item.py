@@ -25,22 +25,22 @@ from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent
 from config.http.errors import DossierError
-from memories.forms.fields import JsonObject, Line, Lines, Properties, Text, one_line
+from memories.forms.fields import JsonObject, Line, Lines, Properties, Text, validate_one_line
 from memories.models import Document, ThreadStatus
-from memories.models.agent_item import Kept
-from teams.forms import storable, with_line_ends_of
+from memories.models.agent_item import AgentItem
+from teams.forms import match_line_endings, validate_storable
 
-LATEST = 2**31 - 1
+MAX_VERSION = 2**31 - 1
 
 
 class VersionForm(forms.Form):
     """The version that a change was made from."""
 
-    version = forms.IntegerField(min_value=0, max_value=LATEST, widget=forms.HiddenInput)
+    version = forms.IntegerField(min_value=0, max_value=MAX_VERSION, widget=forms.HiddenInput)
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class FieldDifference:
     """What a field holds now that somebody else saved, as text."""
 
     label: str
@@ -77,22 +77,22 @@ class StoredForm(VersionForm):
         """A form like this one with other data."""
         return type(self)(data, stored=stored)
 
-    def differences(self) -> list[Difference]:
+    def differences(self) -> list[FieldDifference]:
         """The fields in which the stored thing says something else than what was typed."""
         assert self.stored is not None  # noqa: S101 - only a stored thing can have changed
         said = self.said_by(self.stored)
         return [
-            Difference(str(bound.label), text)
+            FieldDifference(str(bound.label), text)
             for bound in self.visible_fields()
             if bound.name in said
-            and (text := _plain(bound.field.prepare_value(said[bound.name]))) != _plain(bound.value())
+            and (text := _as_text(bound.field.prepare_value(said[bound.name]))) != _as_text(bound.value())
         ]
 
 
-class KeptForm(StoredForm):
+class AgentItemForm(StoredForm):
     """What a thing of an agent says."""
 
-    def __init__(self, *args: Any, agent: Agent, stored: Kept | None = None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, agent: Agent, stored: AgentItem | None = None, **kwargs: Any) -> None:
         super().__init__(*args, stored=stored, **kwargs)
         self.agent = agent
 
@@ -105,7 +105,7 @@ class KeptForm(StoredForm):
         return type(self)(data, agent=self.agent, stored=stored)
 
 
-def _plain(value: Any) -> str:
+def _as_text(value: Any) -> str:
     if isinstance(value, bool):
         return gettext("yes") if value else gettext("no")
     text = ", ".join(value) if isinstance(value, list) else "" if value is None else str(value)
@@ -117,7 +117,7 @@ valid_type = RegexValidator(
 )
 
 
-class EntityForm(KeptForm):
+class EntityForm(AgentItemForm):
     """A name, what it stands for, and how it is called besides."""
 
     name = Line(label=_("Name"), max_length=200)
@@ -155,7 +155,7 @@ INTENTS = (
 )
 
 
-class PatternForm(KeptForm):
+class PatternForm(AgentItemForm):
     """What to do, and when to think of it."""
 
     name = Line(label=_("Name"), max_length=200)
@@ -169,8 +169,8 @@ class PatternForm(KeptForm):
     entity_types = Lines(
         label=_("Types of entities that bring it to mind"), help_text=_("One on each line."), longest=60, required=False
     )
-    applications = forms.IntegerField(label=_("How often it was tried"), min_value=0, max_value=LATEST, initial=0)
-    successes = forms.IntegerField(label=_("How often it worked"), min_value=0, max_value=LATEST, initial=0)
+    applications = forms.IntegerField(label=_("How often it was tried"), min_value=0, max_value=MAX_VERSION, initial=0)
+    successes = forms.IntegerField(label=_("How often it worked"), min_value=0, max_value=MAX_VERSION, initial=0)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -185,7 +185,7 @@ class PatternForm(KeptForm):
         return values
 
 
-class ThreadForm(KeptForm):
+class ThreadForm(AgentItemForm):
     """What is going on, and how it stands."""
 
     title = Line(label=_("What is going on"), max_length=200)
@@ -193,7 +193,7 @@ class ThreadForm(KeptForm):
     status = forms.ChoiceField(label=_("Status"), choices=ThreadStatus.choices, initial=ThreadStatus.ACTIVE)
 
 
-class ToolForm(KeptForm):
+class ToolForm(AgentItemForm):
     """What a tool is called, what it does and which arguments it takes."""
 
     name = Line(label=_("Name"), help_text=_("As the agent calls it: send_mail."), max_length=120)
@@ -207,7 +207,7 @@ MAX_CHARACTERS = 1_000_000
 MAX_BYTES = 4 * MAX_CHARACTERS  # of a text in UTF-8
 
 
-class DocumentForm(KeptForm):
+class DocumentForm(AgentItemForm):
     """A text by its path: uploaded, or pasted."""
 
     upload = forms.FileField(
@@ -229,7 +229,7 @@ class DocumentForm(KeptForm):
         label=_("Text"),
         required=False,
         strip=False,
-        validators=[storable],
+        validators=[validate_storable],
         widget=forms.Textarea(attrs={"rows": 16, "class": "code"}),
     )
     is_open = forms.BooleanField(label=_("The agent has it open now"), required=False)
@@ -247,7 +247,7 @@ class DocumentForm(KeptForm):
             raise ValidationError(_("This is no text in UTF-8. Save it as such, or paste its text below.")) from None
         if "\0" in text:
             raise ValidationError(_("This is no text file."))
-        one_line(file.name or "")
+        validate_one_line(file.name or "")
         return text
 
     def clean(self) -> dict[str, Any]:
@@ -262,7 +262,7 @@ class DocumentForm(KeptForm):
             self.data = data
         elif "content" in values:
             stored = self.stored.content if isinstance(self.stored, Document) else ""
-            values["content"] = with_line_ends_of(values["content"], stored)
+            values["content"] = match_line_endings(values["content"], stored)
         if len(values.get("content", "")) > MAX_CHARACTERS:
             self.add_error("content", _("This text is too long: a document holds at most 1,000,000 characters."))
         if not values.get("path") and "path" not in self.errors:

@@ -8,13 +8,13 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from config.http.fields import SEVERAL_LINES
-from memories.services.json_values import fault_of
-from teams.forms import storable, with_line_ends_of
+from memories.services.json_values import json_problem
+from teams.forms import match_line_endings, validate_storable
 
-MAX_LISTED = 50
+MAX_LIST_ITEMS = 50
 
 
-def one_line(text: str) -> None:
+def validate_one_line(text: str) -> None:
     """Raises ValidationError for line breaks and control characters."""
     if SEVERAL_LINES.search(text):
         raise ValidationError(_("Use one line, without line breaks and control characters."), code="several_lines")
@@ -24,7 +24,7 @@ class Line(forms.CharField):
     """A text of one line."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**{"validators": [storable, one_line], **options})
+        super().__init__(**{"validators": [validate_storable, validate_one_line], **options})
 
 
 class Text(forms.CharField):
@@ -32,10 +32,10 @@ class Text(forms.CharField):
 
     def __init__(self, *, rows: int = 6, **options: Any) -> None:
         widget = forms.Textarea(attrs={"rows": rows})
-        super().__init__(**{"widget": widget, "max_length": 20_000, "validators": [storable], **options})
+        super().__init__(**{"widget": widget, "max_length": 20_000, "validators": [validate_storable], **options})
 
     def to_python(self, value: Any) -> str:
-        return with_line_ends_of(super().to_python(value) or "", "")
+        return match_line_endings(super().to_python(value) or "", "")
 
 
 class Lines(Text):
@@ -50,10 +50,10 @@ class Lines(Text):
 
     def clean(self, value: Any) -> Any:
         lines = list(dict.fromkeys(line.strip() for line in super().clean(value).split("\n") if line.strip()))
-        if len(lines) > MAX_LISTED:
-            raise ValidationError(_("Use at most %(most)s lines."), params={"most": MAX_LISTED})
+        if len(lines) > MAX_LIST_ITEMS:
+            raise ValidationError(_("Use at most %(most)s lines."), params={"most": MAX_LIST_ITEMS})
         for line in lines:
-            one_line(line)
+            validate_one_line(line)
             if len(line) > self.longest:
                 raise ValidationError(
                     _("“%(start)s…” is too long: use at most %(most)s characters in a line."),
@@ -67,15 +67,17 @@ class Properties(Text):
 
     def prepare_value(self, value: Any) -> Any:
         return (
-            "\n".join(f"{_key(key)}: {_value(one)}" for key, one in value.items()) if isinstance(value, dict) else value
+            "\n".join(f"{_format_key(key)}: {_format_value(one)}" for key, one in value.items())
+            if isinstance(value, dict)
+            else value
         )
 
     def clean(self, value: Any) -> Any:
         lines = [line for line in super().clean(value).split("\n") if line.strip()]
-        if len(lines) > MAX_LISTED:
-            raise ValidationError(_("Use at most %(most)s lines."), params={"most": MAX_LISTED})
-        found = dict(_pair(line) for line in lines)
-        check_json(found)
+        if len(lines) > MAX_LIST_ITEMS:
+            raise ValidationError(_("Use at most %(most)s lines."), params={"most": MAX_LIST_ITEMS})
+        found = dict(_parse_pair(line) for line in lines)
+        validate_json(found)
         return found
 
 
@@ -89,20 +91,20 @@ class JsonObject(Text):
         text = super().clean(value).strip()
         if not text:
             return {}
-        found = _read(text)
+        found = _parse_json(text)
         if not isinstance(found, dict):
             raise ValidationError(_("Write a JSON object: names and values between { and }."), code="json")
-        check_json(found)
+        validate_json(found)
         return found
 
 
-def check_json(value: Any) -> None:
+def validate_json(value: Any) -> None:
     """Raises ValidationError for what the database's JSON cannot hold."""
-    if fault := fault_of(value):
+    if fault := json_problem(value):
         raise ValidationError(fault, code="json")
 
 
-def _read(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     """The JSON value. Raises ValidationError."""
     try:
         found = json.loads(text)
@@ -118,18 +120,23 @@ def _read(text: str) -> Any:
     return found
 
 
-def _key(key: str) -> str:
+def _format_key(key: str) -> str:
     plain = key and key == key.strip() and ":" not in key and key[0] != '"' and not SEVERAL_LINES.search(key)
     return key if plain else json.dumps(key, ensure_ascii=False)
 
 
-def _value(value: Any) -> str:
-    if isinstance(value, str) and _means(value) == value and value == value.strip() and not SEVERAL_LINES.search(value):
+def _format_value(value: Any) -> str:
+    if (
+        isinstance(value, str)
+        and _parse_value(value) == value
+        and value == value.strip()
+        and not SEVERAL_LINES.search(value)
+    ):
         return value
     return json.dumps(value, ensure_ascii=False)
 
 
-def _means(text: str) -> Any:
+def _parse_value(text: str) -> Any:
     """The value that stands for itself, or what the text says in JSON: a number, true, false, null, "quoted"."""
     try:
         found = json.loads(text)
@@ -138,7 +145,7 @@ def _means(text: str) -> Any:
     return found
 
 
-def _pair(line: str) -> tuple[str, Any]:
+def _parse_pair(line: str) -> tuple[str, Any]:
     quoted = line.lstrip().startswith('"')
     try:
         key, end = json.JSONDecoder().raw_decode(line.lstrip()) if quoted else (line.partition(":")[0].strip(), 0)
@@ -147,7 +154,7 @@ def _pair(line: str) -> tuple[str, Any]:
     rest = line.lstrip()[end:].lstrip() if quoted else line[line.find(":") :]
     if not key or not isinstance(key, str) or not rest.startswith(":"):
         raise ValidationError(_("Write each line as “name: value”. Look at “%(line)s”."), params={"line": line[:60]})
-    value = _means(rest[1:].strip())
+    value = _parse_value(rest[1:].strip())
     if isinstance(value, dict | list):
         raise ValidationError(
             _("A value is a text, a number, true or false. Look at “%(key)s”."), params={"key": key[:60]}

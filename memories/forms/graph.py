@@ -11,14 +11,14 @@ from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent
 from memories.embeddings.active_model import SLOTS
-from memories.forms.agent_item import KeptForm, valid_type
+from memories.forms.agent_item import AgentItemForm, valid_type
 from memories.forms.fields import Line
 from memories.models import Entity
 
-SUGGESTED = 100
+MAX_SUGGESTIONS = 100
 
 
-class RelationForm(KeptForm):
+class RelationForm(AgentItemForm):
     """How one entity stands to another."""
 
     type = Line(
@@ -52,14 +52,14 @@ class NewRelationForm(RelationForm):
     @property
     def suggestions(self) -> list[str]:
         """The names of the most important entities."""
-        rows = Entity.objects.filter(agent=self.agent).order_by("-salience", "id")[:SUGGESTED]
+        rows = Entity.objects.filter(agent=self.agent).order_by("-salience", "id")[:MAX_SUGGESTIONS]
         return [f"{name} ({type_})" for name, type_ in rows.values_list("name", "type")]
 
     def clean_target(self) -> Entity:
         sent = self.cleaned_data["target"]
         name, _bracket, type_ = sent.removesuffix(")").rpartition(" (")
         rows = Entity.objects.filter(agent=self.agent).defer(*SLOTS)
-        found = list(rows.filter(name=name, type=type_)) or list(rows.filter(names__contains=[_spoken(sent)])[:2])
+        found = list(rows.filter(name=name, type=type_)) or list(rows.filter(names__contains=[_format_name(sent)])[:2])
         if len(found) == 1:
             return found[0]
         if found:
@@ -71,7 +71,7 @@ class NewRelationForm(RelationForm):
         return {**super().said_by(thing), "target": thing.target.name}
 
 
-def _spoken(name: str) -> str:
+def _format_name(name: str) -> str:
     return " ".join(name.lower().split())
 
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from agents.models import Agent
 from memories.models import Entity, Event, Session, ThreadStatus
 
-LATEST = 100
+MAX_SESSIONS = 100
 
 
 class EventFilter(forms.Form):
@@ -33,8 +33,8 @@ class EventFilter(forms.Form):
 
     def _sessions(self, agent: Agent) -> list[Session]:
         rows = Session.objects.filter(agent=agent)
-        latest = list(rows.order_by("-started_at", "-id")[:LATEST])
-        named = _uuid(self.data.get("session"))
+        latest = list(rows.order_by("-started_at", "-id")[:MAX_SESSIONS])
+        named = _parse_uuid(self.data.get("session"))
         if named is not None and named not in {session.id for session in latest}:
             latest += rows.filter(id=named)
         return latest
@@ -46,7 +46,7 @@ class EventFilter(forms.Form):
         return rows.filter(**chosen)
 
 
-def _uuid(text: Any) -> UUID | None:
+def _parse_uuid(text: Any) -> UUID | None:
     try:
         return UUID(text)
     except (ValueError, TypeError, AttributeError):
@@ -64,7 +64,7 @@ class SearchForm(forms.Form):
     )
 
 
-class KeptSearch(forms.Form):
+class ItemSearch(forms.Form):
     """A search by words. A row is found where each word stands in one of the columns `searched`."""
 
     q = forms.CharField(
@@ -92,15 +92,15 @@ class KeptSearch(forms.Form):
         return any(self.cleaned_data.values())
 
 
-class PatternSearch(KeptSearch):
+class PatternSearch(ItemSearch):
     searched = ("name", "guidance", "keywords")
 
 
-class ToolSearch(KeptSearch):
+class ToolSearch(ItemSearch):
     searched = ("name", "description")
 
 
-class ThreadSearch(KeptSearch):
+class ThreadSearch(ItemSearch):
     searched = ("title", "summary")
 
     status = forms.ChoiceField(label=_("Which"), choices=[("", _("All")), *ThreadStatus.choices], required=False)
@@ -111,7 +111,7 @@ class ThreadSearch(KeptSearch):
         return rows.filter(status=status) if status else rows
 
 
-class DocumentSearch(KeptSearch):
+class DocumentSearch(ItemSearch):
     searched = ("path", "language")
 
     open = forms.ChoiceField(label=_("Which"), choices=[("", _("All")), ("yes", _("Open now"))], required=False)
@@ -121,7 +121,7 @@ class DocumentSearch(KeptSearch):
         return rows.filter(is_open=True) if self.cleaned_data.get("open") else rows
 
 
-class EntitySearch(KeptSearch):
+class EntitySearch(ItemSearch):
     searched = ("name", "aliases")
 
     type = forms.ChoiceField(label=_("Type"), required=False)

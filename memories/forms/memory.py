@@ -25,9 +25,9 @@ from memories.forms.fields import Line, Text
 from memories.models import Memory
 from memories.models.memory import MAX_REASON_CHARACTERS, MAX_TEXT_CHARACTERS
 from memories.search.languages import LANGUAGES
-from memories.services import MemoryFacts, Merging, Owner, memories_of
+from memories.services import MemoryFacts, MergeRequest, Owner, memories_of
 from memories.services.memory import words_in_any_language
-from teams.forms import storable, with_line_ends_of
+from teams.forms import match_line_endings, validate_storable
 from teams.versioned_text.versioned_file import MAX_NOTE_CHARACTERS
 
 valid_kind = RegexValidator(
@@ -99,7 +99,7 @@ class MemoryEditForm(MemoryForm):
     def clean_text(self) -> str:
         """The stored text where nothing but white space around it and line ends differ: a browser changes these."""
         text, stored = self.cleaned_data["text"], self.stored.text
-        return stored if text == with_line_ends_of(stored, "").strip() else with_line_ends_of(text, stored)
+        return stored if text == match_line_endings(stored, "").strip() else match_line_endings(text, stored)
 
     def clean_language(self) -> str:
         """The language where it was changed; a new text may be in another one than the stored."""
@@ -124,13 +124,15 @@ class RetireForm(VersionForm):
 
 
 ORDERS = {"": ("created", "id"), "salience": ("salience", "id")}
-LOOKED_AT = 2_000
+MAX_SAMPLED_ROWS = 2_000
 """The kinds of so many of the newest are offered: whoever has more has had them all by then."""
 
 
 def kinds_of(owner: Owner) -> list[str]:
     """The kinds that the owner's memories have, by name."""
-    newest = memories_of(owner).order_by(Coalesce("occurred_at", "created").desc()).values_list("kind")[:LOOKED_AT]
+    newest = (
+        memories_of(owner).order_by(Coalesce("occurred_at", "created").desc()).values_list("kind")[:MAX_SAMPLED_ROWS]
+    )
     return sorted({kind for (kind,) in newest})
 
 
@@ -141,7 +143,7 @@ class MemoryListForm(forms.Form):
         label=lazy("Search"),
         max_length=1000,
         required=False,
-        validators=[storable],
+        validators=[validate_storable],
         widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}),
     )
     by = forms.ChoiceField(
@@ -193,7 +195,7 @@ class MemoryListForm(forms.Form):
         if kind := self.value("kind"):
             rows = rows.filter(kind=kind)
         if which := self.value("which"):
-            rows = _of_which(rows, which)
+            rows = _filter_by_state(rows, which)
         if self.value("by") and self.value("q"):
             rows = rows.filter(search=words_in_any_language(self.value("q"), memories_of(self.owner)))
         return rows
@@ -215,7 +217,7 @@ class MemoryListForm(forms.Form):
         return f"{shown}, {first}"
 
 
-def _of_which(rows: QuerySet[Memory], which: str) -> QuerySet[Memory]:
+def _filter_by_state(rows: QuerySet[Memory], which: str) -> QuerySet[Memory]:
     if which == "pinned":
         return rows.filter(pinned=True)
     if which == "retired":
@@ -223,7 +225,7 @@ def _of_which(rows: QuerySet[Memory], which: str) -> QuerySet[Memory]:
     return rows.filter(superseded_by=None, retired_because="")
 
 
-def ids_of(values: Sequence[str]) -> list[UUID]:
+def parse_ids(values: Sequence[str]) -> list[UUID]:
     """The ids among the values, each once, in their order."""
     found = []
     for value in values:
@@ -253,7 +255,7 @@ class MergeForm(forms.Form):
         self.fields["keep"].choices = [  # type: ignore[attr-defined]
             (str(memory.id), Truncator(memory.text).chars(400)) for memory in memories
         ]
-        self.initial = {"keep": str(memories[0].id) if memories else "", "seen": seen_of(memories)}
+        self.initial = {"keep": str(memories[0].id) if memories else "", "seen": format_seen_versions(memories)}
 
     def clean_seen(self) -> dict[UUID, int]:
         """The versions by id."""
@@ -263,12 +265,12 @@ class MergeForm(forms.Form):
         except ValueError:
             raise ValidationError(gettext("Choose the memories anew: this page was changed on its way.")) from None
 
-    def merging(self) -> Merging:
+    def merging(self) -> MergeRequest:
         """What the valid form wants to be done."""
         text = self.cleaned_data["text"]
-        return Merging(UUID(self.cleaned_data["keep"]), self.cleaned_data["seen"], text if text.strip() else None)
+        return MergeRequest(UUID(self.cleaned_data["keep"]), self.cleaned_data["seen"], text if text.strip() else None)
 
 
-def seen_of(memories: Sequence[Memory]) -> str:
+def format_seen_versions(memories: Sequence[Memory]) -> str:
     """The versions that a person sees, for the form to carry."""
     return " ".join(f"{memory.id}@{memory.version}" for memory in memories)

@@ -20,7 +20,7 @@ from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 MAX_SLUG_CHARACTERS = 60
 MAX_BYTES_PER_CHARACTER = 4
-NAMED_AT_MOST = 5
+MAX_NAMES_LISTED = 5
 MAX_LINES_CHARACTERS = 50_000_000
 """Of a file of lines: it is held in memory."""
 BYTE_ORDER_MARK = "\ufeff"
@@ -37,14 +37,14 @@ class ImportRefused(DossierError):
     title = "This cannot be imported"
 
 
-class NoText(ImportRefused):
+class UnreadableText(ImportRefused):
     """A file that can be read, but is too large, no UTF-8, or holds a NUL."""
 
 
-def text_within(folder: Path, path: Path, name: str, most: int = MAX_FILE_CHARACTERS) -> str:
+def read_text_within(folder: Path, path: Path, name: str, most: int = MAX_FILE_CHARACTERS) -> str:
     """As text_of, of a file in the folder. Raises ImportRefused, too, for a link that leaves the folder."""
     check_within(folder, path, name)
-    return text_of(path, name, most)
+    return read_text(path, name, most)
 
 
 def check_within(folder: Path, path: Path, name: str) -> None:
@@ -57,37 +57,37 @@ def check_within(folder: Path, path: Path, name: str) -> None:
         raise ImportRefused(f"{name} is a link that leaves the folder; put the file itself there and import again.")
 
 
-def text_of(path: Path, name: str, most: int = MAX_FILE_CHARACTERS) -> str:
+def read_text(path: Path, name: str, most: int = MAX_FILE_CHARACTERS) -> str:
     """The file's text exactly as it stands, without a byte order mark; at most so many characters.
 
     `name` is what messages call it. Raises NoText, and ImportRefused for what cannot be read.
     """
-    return decoded(_bytes_of(path, name, most), name, most)
+    return decode_text(_read_bytes(path, name, most), name, most)
 
 
-def decoded(data: bytes, name: str, most: int = MAX_FILE_CHARACTERS) -> str:
+def decode_text(data: bytes, name: str, most: int = MAX_FILE_CHARACTERS) -> str:
     """The bytes as text, without a byte order mark; at most so many characters. Raises NoText."""
     try:
         text = data.decode().removeprefix(BYTE_ORDER_MARK)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         where = f"{name}, line {line}: the byte at offset {error.start}"
-        raise NoText(f"{where} is not UTF-8; save the file as UTF-8 and import it again.") from None
+        raise UnreadableText(f"{where} is not UTF-8; save the file as UTF-8 and import it again.") from None
     if len(text) > most:
-        raise _too_large(name, most)
+        raise _too_large_error(name, most)
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise NoText(f"{name}, line {line} holds a NUL character; remove it and import again.")
+        raise UnreadableText(f"{name}, line {line} holds a NUL character; remove it and import again.")
     return text
 
 
-def _bytes_of(path: Path, name: str, most: int) -> bytes:
+def _read_bytes(path: Path, name: str, most: int) -> bytes:
     try:
         # A folder or a pipe could not be read, or would be waited for in vain.
         if path.exists() and not path.is_file():
             raise ImportRefused(f"{name} is not a file; move it away and import again.")
         if path.stat().st_size > most * MAX_BYTES_PER_CHARACTER + len(BYTE_ORDER_MARK.encode()):
-            raise _too_large(name, most)
+            raise _too_large_error(name, most)
         return path.read_bytes()
     except OSError as error:
         reason = error.strerror or "unknown reason"
@@ -96,11 +96,11 @@ def _bytes_of(path: Path, name: str, most: int) -> bytes:
         ) from None
 
 
-def _too_large(name: str, most: int) -> NoText:
-    return NoText(f"{name} has more than {most:,} characters; split it or shorten it and import again.")
+def _too_large_error(name: str, most: int) -> UnreadableText:
+    return UnreadableText(f"{name} has more than {most:,} characters; split it or shorten it and import again.")
 
 
-def agent_to_fill(slug: str) -> Agent:
+def get_or_create_agent(slug: str) -> Agent:
     """The agent with that slug and its files; made, with a readable name, when there is none. Raises ImportRefused."""
     _check_slug(slug)
     agent = Agent.objects.filter(slug=slug).first()
@@ -110,7 +110,7 @@ def agent_to_fill(slug: str) -> Agent:
     return agent
 
 
-def team_to_fill(slug: str) -> Team:
+def get_or_create_team(slug: str) -> Team:
     """The team with that slug and its files; made, with a readable name, when there is none. Raises ImportRefused."""
     _check_slug(slug)
     team = Team.objects.filter(slug=slug).first()
@@ -125,15 +125,15 @@ def readable_name(slug: str) -> str:
     return " ".join(word.capitalize() for word in slug.split("-"))
 
 
-def counted(number: int, one: str, many: str) -> str:
+def count_phrase(number: int, one: str, many: str) -> str:
     """1 memory, 2,000 memories."""
     return f"{number:,} {one if number == 1 else many}"
 
 
-def listed(names: Sequence[str]) -> str:
+def names_phrase(names: Sequence[str]) -> str:
     """The first few of the names, and how many more there are."""
-    more = len(names) - NAMED_AT_MOST
-    return ", ".join(names[:NAMED_AT_MOST]) + (f" and {more:,} more" if more > 0 else "")
+    more = len(names) - MAX_NAMES_LISTED
+    return ", ".join(names[:MAX_NAMES_LISTED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _check_slug(slug: str) -> None:

@@ -20,7 +20,7 @@ from django.db import transaction
 
 from agents.models import Agent, DailyLog
 from agents.services import daily_log_append
-from memories.imports.base import Advance, ImportRefused, agent_to_fill, memories_store, text_of
+from memories.imports.base import Advance, ImportRefused, get_or_create_agent, memories_store, read_text
 from memories.models.memory import MAX_TEXT_CHARACTERS
 from memories.services import MemoryFacts
 from teams.principal import Principal
@@ -44,7 +44,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class ConversationSession:
     """Turns that followed one another, begun at a time that is taken for UTC, as the file names no zone."""
 
     at: datetime.datetime
@@ -77,7 +77,7 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ConversationImport:
     """How many daily logs were started or added to, and how many memories were new."""
 
     logs: int
@@ -85,22 +85,24 @@ class Imported:
 
 
 @transaction.atomic
-def conversation_import(*, sessions: Sequence[Session], agent: str, principal: Principal, advance: Advance) -> Imported:
+def conversation_import(
+    *, sessions: Sequence[ConversationSession], agent: str, principal: Principal, advance: Advance
+) -> ConversationImport:
     """Store a conversation for the agent with that slug, made when missing. All or nothing.
 
     A day's log keeps what it has: a session that it does not hold yet, word for word, is added at its end.
     """
-    owner = agent_to_fill(agent)
+    owner = get_or_create_agent(agent)
     days: dict[datetime.date, list[str]] = {}
     for session in sessions:
         days.setdefault(session.at.date(), []).append(session.as_log)
-    logs = sum(_log(owner, date, entries, principal) for date, entries in days.items())
+    logs = sum(_store_log(owner, date, entries, principal) for date, entries in days.items())
     facts = [fact for session in sessions for fact in session.as_memories()]
     memories = memories_store(owner=owner, facts=facts, principal=principal, advance=advance)
-    return Imported(logs, memories)
+    return ConversationImport(logs, memories)
 
 
-def _log(agent: Agent, date: datetime.date, entries: list[str], principal: Principal) -> bool:
+def _store_log(agent: Agent, date: datetime.date, entries: list[str], principal: Principal) -> bool:
     log = DailyLog.objects.filter(agent=agent, date=date).first()
     missing = [entry for entry in entries if log is None or entry not in log.content]
     if missing:
@@ -114,11 +116,11 @@ SESSION = re.compile(r"session_([0-9]{1,6})")
 DATE_FORMAT = "%I:%M %p on %d %B, %Y"
 
 
-def conversation_read(path: Path) -> list[Session]:
+def load_conversation(path: Path) -> list[ConversationSession]:
     """The sessions that have turns, in order of time. Raises ImportRefused for whatever could not be stored."""
     name = path.name
     try:
-        data = json.loads(text_of(path, name, MAX_CHARACTERS))
+        data = json.loads(read_text(path, name, MAX_CHARACTERS))
     except json.JSONDecodeError as error:
         where = f"{name}, line {error.lineno}"
         raise ImportRefused(f"{where} is not JSON ({error.msg}); correct it and import again.") from None
@@ -127,14 +129,14 @@ def conversation_read(path: Path) -> list[Session]:
     if not isinstance(data, dict):
         raise ImportRefused(f"{name} is not an object with session_1, session_2 …; check that it is the right file.")
     numbers = sorted(int(match[1]) for key in data if (match := SESSION.fullmatch(key)))
-    sessions = [_session(data, number, name) for number in numbers if data[f"session_{number}"]]
+    sessions = [_parse_session(data, number, name) for number in numbers if data[f"session_{number}"]]
     _check_ids(sessions, name)
     if not sessions:
         raise ImportRefused(f"{name} has no session with turns; check that it is the right file.")
     return sorted(sessions, key=lambda session: session.at)
 
 
-def _session(data: Mapping[str, Any], number: int, name: str) -> Session:
+def _parse_session(data: Mapping[str, Any], number: int, name: str) -> ConversationSession:
     key = f"session_{number}"
     turns, moment = data[key], data.get(f"{key}_date_time")
     if not isinstance(turns, list):
@@ -145,14 +147,16 @@ def _session(data: Mapping[str, Any], number: int, name: str) -> Session:
         raise ImportRefused(
             f"{name}: {key}_date_time is {moment!r}; write it like 1:56 pm on 8 May, 2023 and import again."
         ) from None
-    return Session(at, tuple(_turn(turn, f"{name}: turn {place} of {key}") for place, turn in enumerate(turns, 1)))
+    return ConversationSession(
+        at, tuple(_parse_turn(turn, f"{name}: turn {place} of {key}") for place, turn in enumerate(turns, 1))
+    )
 
 
-def _turn(turn: Any, where: str) -> Turn:
+def _parse_turn(turn: Any, where: str) -> Turn:
     if not isinstance(turn, dict):
         raise ImportRefused(f"{where} is not an object; correct it and import again.")
-    words = {key: _words(turn, key, where) for key in ("dia_id", "speaker", "text")}
-    caption = _words(turn, "blip_caption", where) if turn.get("blip_caption") else ""
+    words = {key: _text_field(turn, key, where) for key in ("dia_id", "speaker", "text")}
+    caption = _text_field(turn, "blip_caption", where) if turn.get("blip_caption") else ""
     made = Turn(words["dia_id"], words["speaker"], words["text"], caption)
     if len(made.id) > MAX_ID_CHARACTERS:
         raise ImportRefused(f"{where}: its dia_id has more than {MAX_ID_CHARACTERS} characters; shorten it.")
@@ -161,7 +165,7 @@ def _turn(turn: Any, where: str) -> Turn:
     return made
 
 
-def _words(turn: Mapping[str, Any], key: str, where: str) -> str:
+def _text_field(turn: Mapping[str, Any], key: str, where: str) -> str:
     value = turn.get(key)
     if not isinstance(value, str) or not value.strip():
         raise ImportRefused(f"{where} has no {key}; add it and import again.")
@@ -170,7 +174,7 @@ def _words(turn: Mapping[str, Any], key: str, where: str) -> str:
     return value
 
 
-def _check_ids(sessions: list[Session], name: str) -> None:
+def _check_ids(sessions: list[ConversationSession], name: str) -> None:
     seen = set()
     for turn in (turn for session in sessions for turn in session.turns):
         if turn.id in seen:

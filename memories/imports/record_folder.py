@@ -24,9 +24,9 @@ from config.http.problems import as_dossier_error
 from config.http.serializers import StrictSerializer
 from memories.api.documents import MAX_CONTENT_CHARACTERS, DocumentCreateSerializer
 from memories.embeddings.splitting import LANGUAGE_OF
-from memories.imports.base import MAX_LINES_CHARACTERS, ImportRefused, NoText, check_within, text_within
-from memories.imports.record_kinds import KINDS, LineKind
-from memories.services.json_values import compact
+from memories.imports.base import MAX_LINES_CHARACTERS, ImportRefused, UnreadableText, check_within, read_text_within
+from memories.imports.record_kinds import RECORD_KINDS, RecordKind
+from memories.services.json_values import compact_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +37,20 @@ class Record:
     facts: dict[str, Any]
 
 
-def records_of(kind: LineKind, text: str) -> Iterator[Record]:
+def parse_records(kind: RecordKind, text: str) -> Iterator[Record]:
     """The records in the lines of a file; blank lines are none. Raises ImportRefused."""
     serializer = kind.line()
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         where = f"{kind.file}, line {number}"
-        said = _parsed(line, where)
-        facts = checked(serializer, said, where)
-        facts["external_id"] = facts["external_id"] or _id_of(said)
+        said = _parse_line(line, where)
+        facts = validate_record(serializer, said, where)
+        facts["external_id"] = facts["external_id"] or _record_id(said)
         yield Record(where, facts)
 
 
-def checked(serializer: StrictSerializer, said: Any, where: str) -> dict[str, Any]:
+def validate_record(serializer: StrictSerializer, said: Any, where: str) -> dict[str, Any]:
     """What is said as facts, as the API takes it. Raises ImportRefused with the API's own sentences."""
     try:
         facts: dict[str, Any] = serializer.run_validation(said)
@@ -62,7 +62,7 @@ def checked(serializer: StrictSerializer, said: Any, where: str) -> dict[str, An
     return facts
 
 
-def _parsed(line: str, where: str) -> Any:
+def _parse_line(line: str, where: str) -> Any:
     try:
         said = json.loads(line, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
@@ -82,15 +82,15 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is no number of JSON")
 
 
-def _id_of(said: dict[str, Any]) -> str:
+def _record_id(said: dict[str, Any]) -> str:
     # The same object gets the same id wherever it stands in the file, so importing again adds only what is new.
-    return f"line:{hashlib.sha256(compact(said).encode()).hexdigest()[:32]}"
+    return f"line:{hashlib.sha256(compact_json(said).encode()).hexdigest()[:32]}"
 
 
 DOCUMENT_FOLDER = "documents"
 
 
-def documents_in(folder: Path) -> tuple[list[Record], list[str]]:
+def load_documents(folder: Path) -> tuple[list[Record], list[str]]:
     """The records of the folder's documents, and the names of what is left aside: hidden, or no text that can be kept.
 
     Raises ImportRefused for links that leave the folder and paths that cannot be stored.
@@ -99,17 +99,17 @@ def documents_in(folder: Path) -> tuple[list[Record], list[str]]:
     records, aside = list[Record](), list[str]()
     for path, name in _files(folder, folder / DOCUMENT_FOLDER, aside):
         try:
-            content = text_within(folder, path, name, MAX_CONTENT_CHARACTERS)
-        except NoText:
+            content = read_text_within(folder, path, name, MAX_CONTENT_CHARACTERS)
+        except UnreadableText:
             aside.append(name)
             continue
         below = path.relative_to(folder / DOCUMENT_FOLDER).as_posix()
-        said = {"path": below, "language": language_of(below), "content": content}
-        records.append(Record(name, checked(serializer, said, name)))
+        said = {"path": below, "language": language_of_path(below), "content": content}
+        records.append(Record(name, validate_record(serializer, said, name)))
     return records, aside
 
 
-def language_of(path: str) -> str:
+def language_of_path(path: str) -> str:
     """The language of a file as its ending tells it; "" for one that is not known."""
     return LANGUAGE_OF.get(PurePosixPath(path).suffix.removeprefix(".").lower(), "")
 
@@ -122,7 +122,7 @@ def printable(name: str) -> str:
 def _files(folder: Path, root: Path, aside: list[str]) -> Iterator[tuple[Path, str]]:
     """All files below, with the names that messages use, in order. Hidden ones and links to folders go aside."""
     check_within(folder, root, DOCUMENT_FOLDER)
-    for place, folders, files in os.walk(root, onerror=_refuse):
+    for place, folders, files in os.walk(root, onerror=_raise_refused):
         folders.sort()
         for name in [*folders]:
             path = Path(place, name)
@@ -142,12 +142,12 @@ def _files(folder: Path, root: Path, aside: list[str]) -> Iterator[tuple[Path, s
                 yield path, shown
 
 
-def _refuse(error: OSError) -> None:
+def _raise_refused(error: OSError) -> None:
     raise ImportRefused(f"{error.filename} cannot be listed ({error.strerror}); check that you may read it.") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Records:
+class RecordFolder:
     """What a folder holds. `lines` are by the names of their kinds; `left_aside` names what is no part of it."""
 
     lines: Mapping[str, Sequence[Record]]
@@ -160,26 +160,28 @@ class Records:
         return sum(map(len, self.lines.values())) + len(self.documents)
 
 
-def records_read(folder: Path) -> Records:
+def load_records(folder: Path) -> RecordFolder:
     """Everything in the folder, checked. Raises ImportRefused for whatever could not be stored."""
     if not folder.is_dir():
         raise ImportRefused(f"{folder} is not a folder; name the folder that holds events.jsonl and the other files.")
-    kinds = {kind.file: kind for kind in KINDS}
-    lines: dict[str, Sequence[Record]] = {kind.noun.name: () for kind in KINDS}
+    kinds = {kind.file: kind for kind in RECORD_KINDS}
+    lines: dict[str, Sequence[Record]] = {kind.noun.name: () for kind in RECORD_KINDS}
     documents, aside = list[Record](), list[str]()
-    for path in _listed(folder):
+    for path in _files_in(folder):
         name = printable(path.name)
         if kind := kinds.get(path.name):
-            lines[kind.noun.name] = list(records_of(kind, text_within(folder, path, name, MAX_LINES_CHARACTERS)))
+            lines[kind.noun.name] = list(
+                parse_records(kind, read_text_within(folder, path, name, MAX_LINES_CHARACTERS))
+            )
         elif path.name == DOCUMENT_FOLDER and path.is_dir():
-            documents, passed_over = documents_in(folder)
+            documents, passed_over = load_documents(folder)
             aside += passed_over
         else:
             aside.append(name)
-    return Records(lines=lines, documents=documents, left_aside=aside)
+    return RecordFolder(lines=lines, documents=documents, left_aside=aside)
 
 
-def _listed(folder: Path) -> list[Path]:
+def _files_in(folder: Path) -> list[Path]:
     try:
         return sorted(folder.iterdir())
     except OSError as error:

@@ -12,20 +12,20 @@ from uuid import UUID
 from django.db import transaction
 
 from agents.models import Agent
-from memories.imports.base import Advance, ImportRefused, agent_to_fill
-from memories.imports.record_folder import Record, Records
-from memories.imports.record_kinds import KINDS, LineKind
+from memories.imports.base import Advance, ImportRefused, get_or_create_agent
+from memories.imports.record_folder import Record, RecordFolder
+from memories.imports.record_kinds import RECORD_KINDS, RecordKind
 from memories.models import Document, Entity, Session, TaskFrame
-from memories.models.agent_item import Kept
-from memories.services import Facts, Flawed
+from memories.models.agent_item import AgentItem
+from memories.services import BatchRefused, Facts
 from memories.services.document import DOCUMENTS_PER_JOB, document_update, documents_create
 from teams.principal import Principal
-from teams.versioned_text.versioned_file import locked
+from teams.versioned_text.versioned_file import lock_row
 
-Key = tuple[type[Kept], str]
+Key = tuple[type[AgentItem], str]
 """What an external id names, and the column that its id goes into."""
 
-KEYS: Mapping[str, Mapping[str, Key]] = {
+REFERENCES: Mapping[str, Mapping[str, Key]] = {
     "tasks": {"parent_key": (TaskFrame, "parent_id"), "session_key": (Session, "session_id")},
     "events": {"task_key": (TaskFrame, "task_id")},  # a session that an event names is made if need be
     "relations": {"source_key": (Entity, "source_id"), "target_key": (Entity, "target_id")},
@@ -33,19 +33,19 @@ KEYS: Mapping[str, Mapping[str, Key]] = {
 """By the names of the kinds of lines, and their fields."""
 
 
-def facts_named(kind: str, agent: Agent, records: Sequence[Record]) -> list[Facts]:
+def resolve_references(kind: str, agent: Agent, records: Sequence[Record]) -> list[Facts]:
     """The facts with the ids of what they name. Raises ImportRefused for what is not there.
 
     As many statements as there are ways to name something, however many records.
     """
     facts = [dict(record.facts) for record in records]
-    for field, (model, column) in KEYS.get(kind, {}).items():
+    for field, (model, column) in REFERENCES.get(kind, {}).items():
         ids = _ids_by_key(model, agent, {fact[field] for fact in facts if field in fact})
         for record, fact in zip(records, facts, strict=True):
             if field in fact:
-                fact[column] = _of_key(ids, fact.pop(field), model, f"{record.where}: {field}")
+                fact[column] = _id_of_key(ids, fact.pop(field), model, f"{record.where}: {field}")
     if kind == "relations":
-        _by_name(agent, records, facts)
+        _resolve_entity_names(agent, records, facts)
     return list(facts)
 
 
@@ -59,7 +59,7 @@ def generations(tasks: Sequence[Record]) -> Iterator[Sequence[Record]]:
     while waiting:
         hanging = [record for record in waiting if _parent(record) in first and _parent(record) not in done]
         if len(hanging) == len(waiting):
-            raise _circle(first, waiting[0])
+            raise _circular_error(first, waiting[0])
         ready = [record for record in waiting if _parent(record) not in first or _parent(record) in done]
         yield ready
         done |= {record.facts["external_id"] for record in ready}
@@ -71,7 +71,7 @@ def _parent(record: Record) -> str:
     return parent
 
 
-def _circle(first: Mapping[str, Record], record: Record) -> ImportRefused:
+def _circular_error(first: Mapping[str, Record], record: Record) -> ImportRefused:
     """About a task of the circle that the record's parents lead into."""
     seen = set[str]()
     while record.where not in seen:
@@ -82,12 +82,12 @@ def _circle(first: Mapping[str, Record], record: Record) -> ImportRefused:
     )
 
 
-def _ids_by_key(model: type[Kept], agent: Agent, keys: set[str]) -> dict[str, UUID]:
+def _ids_by_key(model: type[AgentItem], agent: Agent, keys: set[str]) -> dict[str, UUID]:
     rows = model._default_manager.filter(agent=agent, external_id__in=keys)  # noqa: SLF001 - Django's name for it
     return dict(rows.values_list("external_id", "pk")) if keys else {}
 
 
-def _of_key(ids: Mapping[str, UUID], key: str, model: type[Kept], where: str) -> UUID:
+def _id_of_key(ids: Mapping[str, UUID], key: str, model: type[AgentItem], where: str) -> UUID:
     if key not in ids:
         noun = model._meta.verbose_name  # noqa: SLF001 - Django's documented introspection
         message = f"There is no {noun} with the external id “{key}”, here or stored. Add it, or correct this."
@@ -95,7 +95,7 @@ def _of_key(ids: Mapping[str, UUID], key: str, model: type[Kept], where: str) ->
     return ids[key]
 
 
-def _by_name(agent: Agent, records: Sequence[Record], facts: list[dict[str, Any]]) -> None:
+def _resolve_entity_names(agent: Agent, records: Sequence[Record], facts: list[dict[str, Any]]) -> None:
     names = {fact[end] for fact in facts for end in ("source_name", "target_name") if end in fact}
     known: dict[str, dict[str, UUID]] = {}
     for name, type_, id_ in Entity.objects.filter(agent=agent, name__in=names).values_list("name", "type", "id"):
@@ -104,10 +104,10 @@ def _by_name(agent: Agent, records: Sequence[Record], facts: list[dict[str, Any]
         for end in ("source", "target"):
             if f"{end}_name" in fact:
                 name, type_ = fact.pop(f"{end}_name"), fact.pop(f"{end}_type", "")
-                fact[f"{end}_id"] = _entity(known.get(name, {}), name, type_, f"{record.where}: {end}_")
+                fact[f"{end}_id"] = _find_entity(known.get(name, {}), name, type_, f"{record.where}: {end}_")
 
 
-def _entity(ids: Mapping[str, UUID], name: str, type_: str, where: str) -> UUID:
+def _find_entity(ids: Mapping[str, UUID], name: str, type_: str, where: str) -> UUID:
     """The one entity of those with the name, by their types, that has the type; any type if it is empty."""
     fitting = [id_ for of_type, id_ in ids.items() if type_ in ("", of_type)]
     if len(fitting) == 1:
@@ -124,7 +124,7 @@ NOW = datetime.datetime.max.replace(tzinfo=datetime.UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stored:
+class RecordImport:
     """How many things were new, by the names of their kinds, and how many documents got a new version."""
 
     new: Mapping[str, int]
@@ -132,7 +132,7 @@ class Stored:
 
 
 @transaction.atomic
-def records_import(*, records: Records, agent: str, principal: Principal, advance: Advance) -> Stored:
+def records_import(*, records: RecordFolder, agent: str, principal: Principal, advance: Advance) -> RecordImport:
     """Store a folder's records for the agent, a slug, which is made when missing. All or nothing.
 
     What is there already, by its external id, stays as it is; a document with the same path gets the text as its next
@@ -140,28 +140,28 @@ def records_import(*, records: Records, agent: str, principal: Principal, advanc
     """
     if not records.size:
         raise ImportRefused(f"There is nothing to import for {agent}; name a folder with events.jsonl or documents/.")
-    owner = locked(agent_to_fill(agent))  # two imports at once take turns
-    new = {kind.noun.name: _lines_store(owner, kind, records, principal, advance) for kind in KINDS}
+    owner = lock_row(get_or_create_agent(agent))  # two imports at once take turns
+    new = {kind.noun.name: _store_lines(owner, kind, records, principal, advance) for kind in RECORD_KINDS}
     new["documents"] = changed = 0
     for batch in _batches(records.documents, DOCUMENTS_PER_JOB):
-        created, updated = _documents_store(owner, batch, principal)
+        created, updated = _store_documents(owner, batch, principal)
         new["documents"] += created
         changed += updated
         advance(len(batch))
-    return Stored(new=new, changed_documents=changed)
+    return RecordImport(new=new, changed_documents=changed)
 
 
-def _lines_store(agent: Agent, kind: LineKind, records: Records, principal: Principal, advance: Advance) -> int:
+def _store_lines(agent: Agent, kind: RecordKind, records: RecordFolder, principal: Principal, advance: Advance) -> int:
     new = 0
     for group in _groups(kind, records.lines[kind.noun.name]):
         for batch in _batches(group, kind.per_batch):
-            facts = facts_named(kind.noun.name, agent, batch)
-            new += len(_created(kind.noun.creates, agent, facts, batch, principal))
+            facts = resolve_references(kind.noun.name, agent, batch)
+            new += len(_create(kind.noun.creates, agent, facts, batch, principal))
             advance(len(batch))
     return new
 
 
-def _groups(kind: LineKind, records: Sequence[Record]) -> Iterator[Sequence[Record]]:
+def _groups(kind: RecordKind, records: Sequence[Record]) -> Iterator[Sequence[Record]]:
     """The records in the order in which they can be stored."""
     if kind.noun.name == "tasks":
         yield from generations(records)
@@ -177,11 +177,11 @@ def _batches(records: Sequence[Record], size: int) -> Iterator[Sequence[Record]]
         yield records[start : start + size]
 
 
-def _documents_store(agent: Agent, batch: Sequence[Record], principal: Principal) -> tuple[int, int]:
+def _store_documents(agent: Agent, batch: Sequence[Record], principal: Principal) -> tuple[int, int]:
     """How many documents were new, and how many had another text."""
-    known = {document.path: document for document in _documents_there(agent, batch)}
+    known = {document.path: document for document in _existing_documents(agent, batch)}
     fresh = [record for record in batch if record.facts["path"] not in known]
-    _created(documents_create, agent, [record.facts for record in fresh], fresh, principal)
+    _create(documents_create, agent, [record.facts for record in fresh], fresh, principal)
     changed = 0
     for record in batch:
         document = known.get(record.facts["path"])
@@ -192,12 +192,12 @@ def _documents_store(agent: Agent, batch: Sequence[Record], principal: Principal
     return len(fresh), changed
 
 
-def _documents_there(agent: Agent, batch: Sequence[Record]) -> Sequence[Document]:
+def _existing_documents(agent: Agent, batch: Sequence[Record]) -> Sequence[Document]:
     paths = [record.facts["path"] for record in batch]
     return list(Document.objects.filter(agent=agent, path__in=paths).select_for_update(no_key=True))
 
 
-def _created(
+def _create(
     create: Callable[..., list[Any]],
     agent: Agent,
     facts: Sequence[Facts],
@@ -207,6 +207,6 @@ def _created(
     """What was new. Raises ImportRefused, which names the line or file of the first flaw."""
     try:
         return create(agent=agent, facts=facts, principal=principal)
-    except Flawed as flawed:
+    except BatchRefused as flawed:
         flaw = flawed.flaws[0]
         raise ImportRefused(f"{batch[flaw.place].where}: {flaw.field}: {flaw.message}") from None

@@ -14,7 +14,7 @@ from config.http.serializers import StrictSerializer
 from memories.api.events import EVENTS, SESSIONS, EventCreateSerializer
 from memories.api.fields import MAX_TEXT_CHARACTERS, type_field
 from memories.api.graph import ENTITIES, MAX_NAME_CHARACTERS, RELATIONS, RelationCreateSerializer
-from memories.api.item_kinds import Noun
+from memories.api.item_kinds import ItemEndpoint
 from memories.api.patterns import PATTERNS
 from memories.api.task_stack import TASKS, TaskCreateSerializer
 from memories.api.threads import THREADS
@@ -71,10 +71,10 @@ def _check_end(end: str, attrs: Mapping[str, Any]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class LineKind:
+class RecordKind:
     """What the lines of one file become."""
 
-    noun: Noun
+    noun: ItemEndpoint
     line: type[StrictSerializer]
     per_batch: int = LINES_PER_BATCH
 
@@ -84,14 +84,14 @@ class LineKind:
         return f"{self.noun.name}.jsonl"
 
 
-KINDS = (
-    LineKind(SESSIONS, SESSIONS.create),
-    LineKind(TASKS, TaskLine),
-    LineKind(EVENTS, EventLine),
-    LineKind(ENTITIES, ENTITIES.create),
-    LineKind(RELATIONS, RelationLine),
-    LineKind(PATTERNS, PATTERNS.create),
-    LineKind(THREADS, THREADS.create),
-    LineKind(TOOLS, TOOLS.create, TOOLS_PER_BATCH),
+RECORD_KINDS = (
+    RecordKind(SESSIONS, SESSIONS.create),
+    RecordKind(TASKS, TaskLine),
+    RecordKind(EVENTS, EventLine),
+    RecordKind(ENTITIES, ENTITIES.create),
+    RecordKind(RELATIONS, RelationLine),
+    RecordKind(PATTERNS, PATTERNS.create),
+    RecordKind(THREADS, THREADS.create),
+    RecordKind(TOOLS, TOOLS.create, TOOLS_PER_BATCH),
 )
 """In the order in which they are stored: what others hang on comes first."""

@@ -19,20 +19,20 @@ from django.db.models import QuerySet
 
 from agents.models import Agent, AgentFile, DailyLog
 from agents.services import daily_log_create, daily_log_replace
-from memories.archive.memory_markdown import MemoryLines, memory_lines
+from memories.archive.memory_markdown import MemoryFile, parse_memory_file
 from memories.imports.base import (
     MAX_LINES_CHARACTERS,
     Advance,
     ImportRefused,
-    agent_to_fill,
+    get_or_create_agent,
+    get_or_create_team,
     memories_store,
-    team_to_fill,
-    text_within,
+    read_text_within,
 )
 from memories.services import MemoryFacts, Owner, memories_of
 from teams.models import TeamFile
 from teams.principal import Author, Principal
-from teams.versioned_text.versioned_file import file_save, locked
+from teams.versioned_text.versioned_file import file_save, lock_row
 
 MEMORY_FILE = "MEMORY.md"
 LOG_FOLDER = "memory"
@@ -48,7 +48,7 @@ class Workspace:
     agent_files: Mapping[str, str]
     team_files: Mapping[str, str]
     logs: Mapping[datetime.date, str]
-    lines: MemoryLines
+    lines: MemoryFile
     left_aside: tuple[str, ...] = ()
 
     @property
@@ -57,21 +57,21 @@ class Workspace:
         return len(self.agent_files) + len(self.team_files) + len(self.logs) + len(self.lines.memories)
 
 
-def workspace_read(folder: Path) -> Workspace:
+def load_workspace(folder: Path) -> Workspace:
     """Everything in the folder, checked. Raises ImportRefused for whatever could not be stored."""
     if not folder.is_dir():
         raise ImportRefused(f"{folder} is not a folder; name the folder that holds IDENTITY.md and the other files.")
     agent_files, team_files, logs, aside = {}, {}, {}, []
-    lines = MemoryLines()
+    lines = MemoryFile()
     for path, name in _paths(folder):
         if name in AGENT_FILES:
-            agent_files[AGENT_FILES[name]] = text_within(folder, path, name)
+            agent_files[AGENT_FILES[name]] = read_text_within(folder, path, name)
         elif name in TEAM_FILES:
-            team_files[TEAM_FILES[name]] = text_within(folder, path, name)
+            team_files[TEAM_FILES[name]] = read_text_within(folder, path, name)
         elif name == MEMORY_FILE:
-            lines = memory_lines(text_within(folder, path, name, MAX_LINES_CHARACTERS), name)
+            lines = parse_memory_file(read_text_within(folder, path, name, MAX_LINES_CHARACTERS), name)
         elif path.parent != folder and LOG_FILE.fullmatch(path.name):
-            logs[_date(path, name)] = text_within(folder, path, name)
+            logs[_date(path, name)] = read_text_within(folder, path, name)
         else:
             aside.append(name)
     return Workspace(agent_files=agent_files, team_files=team_files, logs=logs, lines=lines, left_aside=tuple(aside))
@@ -99,7 +99,7 @@ def _date(path: Path, name: str) -> datetime.date:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
+class WorkspaceImport:
     """How many files got a new version, logs were started or got a new version, and memories were new."""
 
     files: int
@@ -110,7 +110,7 @@ class Imported:
 @transaction.atomic
 def workspace_import(
     *, workspace: Workspace, agent: str, team: str | None, principal: Principal, advance: Advance
-) -> Imported:
+) -> WorkspaceImport:
     """Store a workspace for the agent, and its team files for the team; both are slugs, and made when missing.
 
     The agent joins the team. Without a team, team files are not stored. All or nothing. Raises ImportRefused.
@@ -118,27 +118,27 @@ def workspace_import(
     if not workspace.size - (0 if team else len(workspace.team_files)):
         hint = "name a team with --team" if workspace.team_files else "name a folder with IDENTITY.md or MEMORY.md"
         raise ImportRefused(f"There is nothing to import for {agent}; {hint}.")
-    owner = agent_to_fill(agent)
-    files = files_store(AgentFile.objects.filter(agent=owner), workspace.agent_files, principal.author, advance)
+    owner = get_or_create_agent(agent)
+    files = store_files(AgentFile.objects.filter(agent=owner), workspace.agent_files, principal.author, advance)
     if team:
-        joined = team_to_fill(team)
+        joined = get_or_create_team(team)
         owner.teams.add(joined)
         team_files = TeamFile.objects.filter(team=joined)
-        files += files_store(team_files, workspace.team_files, principal.author, advance)
-    logs = logs_store(owner, workspace.logs, principal, advance)
-    facts = facts_unknown(owner, workspace.lines)
+        files += store_files(team_files, workspace.team_files, principal.author, advance)
+    logs = store_logs(owner, workspace.logs, principal, advance)
+    facts = new_facts(owner, workspace.lines)
     advance(len(workspace.lines.memories) - len(facts))
     memories = memories_store(owner=owner, facts=facts, principal=principal, advance=advance)
-    return Imported(files=files, logs=logs, memories=memories)
+    return WorkspaceImport(files=files, logs=logs, memories=memories)
 
 
-def facts_unknown(owner: Owner, lines: MemoryLines) -> list[MemoryFacts]:
+def new_facts(owner: Owner, lines: MemoryFile) -> list[MemoryFacts]:
     """The memories without those that the owner has under the ids of their export."""
     there = set(memories_of(owner).filter(id__in=set(lines.ids.values())).values_list("id", flat=True))
     return [facts for facts in lines.memories if lines.ids.get(facts.external_id) not in there]
 
 
-def files_store(
+def store_files(
     files: QuerySet[AgentFile] | QuerySet[TeamFile],
     contents: Mapping[str, str],
     author: Author,
@@ -151,7 +151,7 @@ def files_store(
     """
     changed = 0
     for file in files.filter(file_key__in=contents):
-        current = locked(file)
+        current = lock_row(file)
         before, content = current.version, contents[file.file_key]
         note = (notes or {}).get(file.file_key, "")
         saved = file_save(file=current, content=content, expected_version=before, author=author, note=note)
@@ -160,7 +160,7 @@ def files_store(
     return changed
 
 
-def logs_store(agent: Agent, logs: Mapping[datetime.date, str], principal: Principal, advance: Advance) -> int:
+def store_logs(agent: Agent, logs: Mapping[datetime.date, str], principal: Principal, advance: Advance) -> int:
     """Make the contents, by date, the agent's daily logs. Returns how many were started or got a new version."""
     changed = 0
     for date, content in logs.items():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from django.db import connection
 
-from memories.jobs.services import jobs_sweep, patience
+from memories.jobs.services import jobs_resend_overdue, lease_duration
 from teams.sign_in.attempts import full_limits_delete
 from teams.sign_in.session_store import SessionStore
 
@@ -20,7 +20,7 @@ Work = Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Sweep:
+class PeriodicTask:
     """A thread's name, how long it rests between two turns, and what it does."""
 
     name: str
@@ -28,39 +28,39 @@ class Sweep:
     work: Work
 
 
-SWEEPS: list[Sweep] = []
+PERIODIC_TASKS: list[PeriodicTask] = []
 
 
-def every(seconds: float, name: str) -> Callable[[Work], Work]:
+def periodic(seconds: float, name: str) -> Callable[[Work], Work]:
     """Registers what each worker does that often. Several may at the same time: the function sees to it."""
 
     def register(work: Work) -> Work:
-        SWEEPS.append(Sweep(name, seconds, work))
+        PERIODIC_TASKS.append(PeriodicTask(name, seconds, work))
         return work
 
     return register
 
 
-@every(SIGN_IN_SECONDS, "sign-in")
+@periodic(SIGN_IN_SECONDS, "sign-in")
 def delete_expired_sign_ins() -> None:
     """Delete limits that are full again, and sessions whose time is over."""
     full_limits_delete()
     SessionStore.clear_expired()
 
 
-def start_sweeping() -> None:
+def start_periodic_tasks() -> None:
     """Sweep in threads until this process ends. Many may: each job is sent again by one of them."""
-    for sweep in [Sweep("sweep", patience().total_seconds(), send_silent_jobs), *SWEEPS]:
-        threading.Thread(target=_sweep_for_ever, args=[sweep], name=sweep.name, daemon=True).start()
+    for sweep in [PeriodicTask("sweep", lease_duration().total_seconds(), resend_overdue_jobs), *PERIODIC_TASKS]:
+        threading.Thread(target=_repeat, args=[sweep], name=sweep.name, daemon=True).start()
 
 
-def send_silent_jobs() -> None:
+def resend_overdue_jobs() -> None:
     """Those of which nothing was heard for too long."""
-    if sent := jobs_sweep():
+    if sent := jobs_resend_overdue():
         logger.info("sent %d silent jobs again", sent)
 
 
-def _sweep_for_ever(sweep: Sweep) -> None:
+def _repeat(sweep: PeriodicTask) -> None:
     while True:
         try:
             sweep.work()

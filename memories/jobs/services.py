@@ -15,23 +15,23 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from agents.access import may
+from agents.access import is_permitted
 from agents.models import Agent
 from config.http.errors import DossierError, Forbidden, NotFound
 from memories.models import Job, JobStatus
 from teams.principal import Action, Principal
-from teams.versioned_text.versioned_file import locked
+from teams.versioned_text.versioned_file import lock_row
 
 RUN_JOB = "memories.run_job"
 MAX_ATTEMPTS = 5
-MOST_SENT_AGAIN = 500  # of one sweep, so that a long queue is not filled with repeats
+MAX_RESENT = 500  # of one sweep, so that a long queue is not filled with repeats
 UNFINISHED = (JobStatus.QUEUED, JobStatus.RUNNING)
 
 Advance = Callable[[int], None]
 """Told how many more steps are done. May raise, to end a job whose worker is asked to stop: let it pass."""
-Kind = Callable[[Job, Advance], None]
+JobFunction = Callable[[Job, Advance], None]
 
-KINDS: dict[str, Kind] = {}
+KINDS: dict[str, JobFunction] = {}
 
 
 class RetryLater(Exception):
@@ -50,17 +50,17 @@ class NotParked(DossierError):
     title = "This job was not given up"
 
 
-def job_kind(name: str) -> Callable[[Kind], Kind]:
+def job_kind(name: str) -> Callable[[JobFunction], JobFunction]:
     """Registers the function that does jobs of that kind. A job may be done twice: the result must be the same."""
 
-    def register(function: Kind) -> Kind:
+    def register(function: JobFunction) -> JobFunction:
         KINDS[name] = function
         return function
 
     return register
 
 
-def patience() -> timedelta:
+def lease_duration() -> timedelta:
     """How long a job may be silent before it is sent again."""
     return timedelta(seconds=settings.JOB_PATIENCE_SECONDS)
 
@@ -76,7 +76,7 @@ def job_create(
         agent=agent,
         steps=steps,
         requested_by=principal.ref,
-        leased_until=timezone.now() + patience(),
+        leased_until=timezone.now() + lease_duration(),
     )
     _wake_on_commit(job)
     return job
@@ -85,17 +85,17 @@ def job_create(
 @transaction.atomic
 def job_retry(*, job: Job) -> Job:
     """Start a job anew that was given up. Raises NotParked."""
-    current = locked(job)
+    current = lock_row(job)
     if current.status != JobStatus.PARKED:
         raise NotParked(f"Only a job that was given up can be tried again; this one is {current.status}.")
     current.status, current.attempts, current.steps_done = JobStatus.QUEUED, 0, 0
-    current.finished_at, current.leased_until = None, timezone.now() + patience()
+    current.finished_at, current.leased_until = None, timezone.now() + lease_duration()
     current.save()
     _wake_on_commit(current)
     return current
 
 
-def jobs_sweep() -> int:
+def jobs_resend_overdue() -> int:
     """Send again the jobs that were silent for too long: never sent, lost, due for a retry, or their worker died.
 
     Returns how many. Each is sent by one sweep alone, however many sweep at once.
@@ -104,8 +104,8 @@ def jobs_sweep() -> int:
     silent = Job.objects.filter(Q(leased_until__lt=now) | Q(leased_until=None), status__in=UNFINISHED)
     with transaction.atomic():
         rows = silent.select_for_update(no_key=True, skip_locked=True).order_by(F("leased_until").asc(nulls_first=True))
-        ids = list(rows.values_list("id", flat=True)[:MOST_SENT_AGAIN])
-        Job.objects.filter(id__in=ids).update(leased_until=now + patience())
+        ids = list(rows.values_list("id", flat=True)[:MAX_RESENT])
+        Job.objects.filter(id__in=ids).update(leased_until=now + lease_duration())
     for id_ in ids:
         wake(id_)
     return len(ids)
@@ -134,7 +134,7 @@ def job_for(principal: Principal, id_: UUID, action: Action = Action.READ) -> Jo
 
 def may_change(principal: Principal, job: Job, action: Action = Action.WRITE) -> bool:
     """Whether somebody who sees the job may do this with it."""
-    return principal.is_admin or (job.agent is not None and may(principal, job.agent, action))
+    return principal.is_admin or (job.agent is not None and is_permitted(principal, job.agent, action))
 
 
 def _wake_on_commit(job: Job) -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from django.conf import settings
 
-from config.server.supervised_process import KeptProcess
+from config.server.supervised_process import SupervisedProcess
 
 UNTIL_INPUT_ENDS = "--until-input-ends"
 
 
-class WorkerProcess(KeptProcess):
+class WorkerProcess(SupervisedProcess):
     """A child that runs `manage.py work`. One that has to be killed did not finish its job: another does it again.
 
     It reads its input, of which we hold the other end and never write: when we are gone, by SIGKILL too, the kernel

@@ -12,11 +12,11 @@ from django.db import models
 from uuid_utils.compat import uuid7
 
 from agents.models import Agent
-from memories.models.embedding import Directed
+from memories.models.embedding import Embedded
 from teams.versioned_text.versioned_file import Signed
 
 
-class Kept(Signed):
+class AgentItem(Signed):
     """A thing of one agent. `version` counts its saved states; `external_id` is its id where it comes from.
 
     The database deletes it along with its agent.
@@ -41,19 +41,19 @@ class Kept(Signed):
         return f"{self.ref_kind}:{self.id}@{self.version}"
 
 
-def once_per_agent(name: str) -> models.UniqueConstraint:
+def unique_external_id(name: str) -> models.UniqueConstraint:
     """An external id stands for one row of an agent."""
     return models.UniqueConstraint(
         fields=["agent", "external_id"], condition=~models.Q(external_id=""), name=f"{name}_import_once"
     )
 
 
-def newest_of_agent(name: str) -> models.Index:
+def newest_first_index(name: str) -> models.Index:
     """The order of lists: newest first."""
     return models.Index(fields=["agent", "-created", "-id"], name=f"{name}_agent_newest")
 
 
-class Pattern(Kept):
+class Pattern(AgentItem):
     """Guidance that applies when a query has one of its keywords, intents or entity types."""
 
     ref_kind = "pattern"
@@ -69,13 +69,13 @@ class Pattern(Kept):
     class Meta:
         db_table = "patterns"
         constraints = [
-            once_per_agent("pattern"),
+            unique_external_id("pattern"),
             models.UniqueConstraint(fields=["agent", "name"], name="pattern_once"),
             models.CheckConstraint(
                 condition=models.Q(successes__lte=models.F("applications")), name="pattern_successes_within"
             ),
         ]
-        indexes = [newest_of_agent("pattern")]
+        indexes = [newest_first_index("pattern")]
 
     def __str__(self) -> str:
         return self.name
@@ -93,7 +93,7 @@ class ThreadStatus(models.TextChoices):
     RESOLVED = "resolved", "Resolved"
 
 
-class Thread(Kept):
+class Thread(AgentItem):
     """Something that is going on, and how it stands."""
 
     ref_kind = "thread"
@@ -106,11 +106,11 @@ class Thread(Kept):
     class Meta:
         db_table = "threads"
         constraints = [
-            once_per_agent("thread"),
+            unique_external_id("thread"),
             models.CheckConstraint(condition=models.Q(status__in=ThreadStatus.values), name="thread_status_known"),
         ]
         indexes = [
-            newest_of_agent("thread"),
+            newest_first_index("thread"),
             models.Index(fields=["agent", "status", "-touched_at"], name="thread_agent_touched"),
         ]
 
@@ -118,7 +118,7 @@ class Thread(Kept):
         return self.title
 
 
-class Tool(Directed, Kept):
+class Tool(Embedded, AgentItem):
     """A tool by its name; `schema` is the JSON schema of its arguments."""
 
     ref_kind = "tool"
@@ -129,8 +129,8 @@ class Tool(Directed, Kept):
 
     class Meta:
         db_table = "tools"
-        constraints = [once_per_agent("tool"), models.UniqueConstraint(fields=["agent", "name"], name="tool_once")]
-        indexes = [newest_of_agent("tool")]
+        constraints = [unique_external_id("tool"), models.UniqueConstraint(fields=["agent", "name"], name="tool_once")]
+        indexes = [newest_first_index("tool")]
 
     def __str__(self) -> str:
         return self.name

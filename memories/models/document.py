@@ -4,8 +4,8 @@ from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVector, SearchVectorField
 from django.db import models
 
-from memories.models.agent_item import Kept, newest_of_agent, once_per_agent
-from memories.models.embedding import Directed
+from memories.models.agent_item import AgentItem, newest_first_index, unique_external_id
+from memories.models.embedding import Embedded
 from memories.search.languages import DEFAULT, LANGUAGES
 
 WORDS = models.Case(
@@ -14,7 +14,7 @@ WORDS = models.Case(
 )
 
 
-class Document(Kept):
+class Document(AgentItem):
     """A text file by its path. `split_version` is the version that its chunks were made from; 0: none yet.
 
     `is_open`: the agent has it open in its editor now.
@@ -31,11 +31,11 @@ class Document(Kept):
     class Meta:
         db_table = "documents"
         constraints = [
-            once_per_agent("document"),
+            unique_external_id("document"),
             models.UniqueConstraint(fields=["agent", "path"], name="document_once"),
         ]
         indexes = [
-            newest_of_agent("document"),
+            newest_first_index("document"),
             models.Index(fields=["agent", "-updated"], condition=models.Q(is_open=True), name="document_agent_open"),
         ]
 
@@ -43,7 +43,7 @@ class Document(Kept):
         return self.path
 
 
-class Chunk(Directed):
+class Chunk(Embedded):
     """A piece of one version of a document, with its place: characters from `start` to `end`, first line `line`.
 
     Its words are found by the text search configuration of its `language`; code counts as English.

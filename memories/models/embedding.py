@@ -10,7 +10,7 @@ from pgvector.django import VectorField
 
 from memories.embeddings.active_model import SLOTS
 
-LONGEST_NAME = 200
+MAX_NAME_CHARACTERS = 200
 
 
 class EmbeddingSpace(models.Model):
@@ -20,10 +20,10 @@ class EmbeddingSpace(models.Model):
     """
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1, editable=False)
-    model = models.CharField(max_length=LONGEST_NAME)
+    model = models.CharField(max_length=MAX_NAME_CHARACTERS)
     dimensions = models.PositiveIntegerField()
     slot = models.CharField(max_length=20)
-    next_model = models.CharField(max_length=LONGEST_NAME, blank=True, default="")
+    next_model = models.CharField(max_length=MAX_NAME_CHARACTERS, blank=True, default="")
     next_dimensions = models.PositiveIntegerField(null=True)
 
     class Meta:
@@ -34,7 +34,7 @@ class EmbeddingSpace(models.Model):
         ]
 
 
-class Directed(models.Model):
+class Embedded(models.Model):
     """Two slots, each with a vector and the name of the embedder that made it, "" where there is none.
 
     A vector is NULL beside a name where the embedder finds nothing that it knows in the text. Which slot is in use,
@@ -42,9 +42,9 @@ class Directed(models.Model):
     """
 
     embedding = VectorField(null=True)
-    embedding_model = models.CharField(max_length=LONGEST_NAME, blank=True, default="", db_default="")
+    embedding_model = models.CharField(max_length=MAX_NAME_CHARACTERS, blank=True, default="", db_default="")
     second_embedding = VectorField(null=True)
-    second_embedding_model = models.CharField(max_length=LONGEST_NAME, blank=True, default="", db_default="")
+    second_embedding_model = models.CharField(max_length=MAX_NAME_CHARACTERS, blank=True, default="", db_default="")
 
     text: Any  # of those that say no more than their text
 

@@ -7,12 +7,12 @@ from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 
 from memories.embeddings.active_model import SLOTS
-from memories.models.agent_item import Kept, newest_of_agent, once_per_agent
-from memories.models.embedding import Directed
+from memories.models.agent_item import AgentItem, newest_first_index, unique_external_id
+from memories.models.embedding import Embedded
 from memories.models.memory import UNIT_RANGE
 
 
-class Entity(Directed, Kept):
+class Entity(Embedded, AgentItem):
     """Something that an agent knows by name. `salience` is 0 to 1.
 
     `names` are its name and its aliases as a query is matched against them: lower case, single spaces.
@@ -30,12 +30,12 @@ class Entity(Directed, Kept):
     class Meta:
         db_table = "entities"
         constraints = [
-            once_per_agent("entity"),
+            unique_external_id("entity"),
             models.UniqueConstraint(fields=["agent", "type", "name"], name="entity_once"),
             models.CheckConstraint(condition=models.Q(salience__range=(0, 1)), name="entity_unit_ranges"),
         ]
         indexes = [
-            newest_of_agent("entity"),
+            newest_first_index("entity"),
             models.Index(fields=["agent", "-salience", "id"], name="entity_agent_salient"),
             GinIndex(fields=["names"], name="entity_names"),
         ]
@@ -51,11 +51,11 @@ class Entity(Directed, Kept):
         return f"{names} ({self.type}){properties}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        self.names = matched_names(self.name, self.aliases)
+        self.names = names_in_queries(self.name, self.aliases)
         super().save(*args, **kwargs)
 
 
-def matched_names(name: str, aliases: list[str]) -> list[str]:
+def names_in_queries(name: str, aliases: list[str]) -> list[str]:
     """The forms by which a query may mention the entity."""
     return sorted({" ".join(form.lower().split()) for form in (name, *aliases)} - {""})
 
@@ -64,7 +64,7 @@ SLOTS_OF_ENDS = tuple(f"{end}__{slot}" for end in ("source", "target") for slot 
 """The vectors of a relation's entities, which no page shows."""
 
 
-class Relation(Kept):
+class Relation(AgentItem):
     """One entity stands to another in some way. `weight` is 0 to 1."""
 
     ref_kind = "relation"
@@ -82,12 +82,12 @@ class Relation(Kept):
     class Meta:
         db_table = "relations"
         constraints = [
-            once_per_agent("relation"),
+            unique_external_id("relation"),
             models.UniqueConstraint(fields=["source", "type", "target"], name="relation_once"),
             models.CheckConstraint(condition=models.Q(weight__range=(0, 1)), name="relation_unit_ranges"),
         ]
         indexes = [
-            newest_of_agent("relation"),
+            newest_first_index("relation"),
             models.Index(fields=["source", "-weight"], name="relation_source"),
             models.Index(fields=["target", "-weight"], name="relation_target"),
         ]

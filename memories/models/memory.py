@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 from uuid_utils.compat import uuid7
 
 from agents.models import Agent
-from memories.models.embedding import Directed
+from memories.models.embedding import Embedded
 from memories.search.languages import DEFAULT, LANGUAGES
 from teams.models import Team
 from teams.versioned_text.versioned_file import Signed, Version
@@ -28,7 +28,7 @@ LABEL = models.Func(
     output_field=models.TextField(),
 )
 """What stands before the first colon of a short beginning, as the speaker does in “Ada: Tea?”."""
-LONGEST_LANGUAGE = 20
+MAX_LANGUAGE_CHARACTERS = 20
 
 
 def _words_in(language: str) -> CombinedExpression:
@@ -51,7 +51,7 @@ LAST_BYTES = models.Func(
 UNIT_RANGE = [MinValueValidator(0.0), MaxValueValidator(1.0)]
 
 
-class Memory(Directed, Signed):
+class Memory(Embedded, Signed):
     """Owned by exactly one agent or one team; the database sees to it.
 
     `salience` and `credibility` are 0 to 1. `external_id` is the id that the memory has where it was imported from; it
@@ -70,7 +70,10 @@ class Memory(Directed, Signed):
     kind = models.CharField(max_length=40)
     text = models.TextField()
     language = models.CharField(
-        max_length=LONGEST_LANGUAGE, choices=[(name, name) for name in LANGUAGES], default=DEFAULT, db_default=DEFAULT
+        max_length=MAX_LANGUAGE_CHARACTERS,
+        choices=[(name, name) for name in LANGUAGES],
+        default=DEFAULT,
+        db_default=DEFAULT,
     )
     search = models.GeneratedField(expression=WORDS, output_field=SearchVectorField(), db_persist=True)
     salience = models.FloatField(default=0.5, validators=UNIT_RANGE)
@@ -176,7 +179,7 @@ class MemoryVersion(Version):
     superseded_by = models.UUIDField(null=True)
     pinned = models.BooleanField(default=False, db_default=False)
     retired_because = models.CharField(max_length=MAX_REASON_CHARACTERS, blank=True, default="", db_default="")
-    language = models.CharField(max_length=LONGEST_LANGUAGE, blank=True, default="", db_default="")
+    language = models.CharField(max_length=MAX_LANGUAGE_CHARACTERS, blank=True, default="", db_default="")
     """Empty in versions that were saved before memories had languages."""
     merged = ArrayField(models.UUIDField(), default=list, db_default=models.Value([], ArrayField(models.UUIDField())))
 

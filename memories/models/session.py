@@ -7,10 +7,10 @@ Events: what happened in an agent's sessions.
 
 from django.db import models
 
-from memories.models.agent_item import Kept, newest_of_agent, once_per_agent
+from memories.models.agent_item import AgentItem, newest_first_index, unique_external_id
 
 
-class Session(Kept):
+class Session(AgentItem):
     """One run of an agent: a conversation, a job. `external_id` is the caller's own id of it."""
 
     ref_kind = "session"
@@ -21,9 +21,9 @@ class Session(Kept):
 
     class Meta:
         db_table = "sessions"
-        constraints = [once_per_agent("session")]
+        constraints = [unique_external_id("session")]
         indexes = [
-            newest_of_agent("session"),
+            newest_first_index("session"),
             models.Index(fields=["agent", "-started_at", "-id"], name="session_agent_started"),
         ]
 
@@ -39,7 +39,7 @@ class TaskStatus(models.TextChoices):
     BLOCKED = "blocked", "Blocked"
 
 
-class TaskFrame(Kept):
+class TaskFrame(AgentItem):
     """A goal on a task stack: that of a session, or, without one, the agent's own.
 
     A root has depth 0; `result` sums the frame up once it is popped.
@@ -61,12 +61,12 @@ class TaskFrame(Kept):
     class Meta:
         db_table = "task_frames"
         constraints = [
-            once_per_agent("task"),
+            unique_external_id("task"),
             models.CheckConstraint(condition=models.Q(status__in=TaskStatus.values), name="task_status_known"),
             models.CheckConstraint(condition=~models.Q(parent=models.F("id")), name="task_not_its_own_parent"),
         ]
         indexes = [
-            newest_of_agent("task"),
+            newest_first_index("task"),
             models.Index(fields=["parent"], name="task_parent"),
             models.Index(fields=["session", "status", "-depth", "-created"], name="task_session_current"),
             models.Index(fields=["agent", "status", "-depth", "-created"], name="task_agent_current"),
@@ -84,7 +84,7 @@ class EventType(models.TextChoices):
     TOOL_RESULT = "tool_result"
 
 
-class Event(Kept):
+class Event(AgentItem):
     """A thing that happened. `content` is a JSON object; a tool result names its `tool` and has a `size`.
 
     `size` counts the characters of the content as compact JSON.
@@ -107,9 +107,9 @@ class Event(Kept):
 
     class Meta:
         db_table = "events"
-        constraints = [once_per_agent("event")]
+        constraints = [unique_external_id("event")]
         indexes = [
-            newest_of_agent("event"),
+            newest_first_index("event"),
             models.Index(fields=["agent", "-occurred_at", "-id"], name="event_agent_recent"),
             models.Index(fields=["agent", "type", "-occurred_at", "-id"], name="event_agent_type_recent"),
             models.Index(fields=["session", "-occurred_at", "-id"], name="event_session_recent"),

@@ -5,21 +5,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memories.search.candidate_sql import Hits, rows_around
-from memories.search.day_windows import best_of_stretches, hopeful
+from memories.search.candidate_sql import CandidateQuery, add_neighbours
+from memories.search.day_windows import best_of_windows, promising_windows
 from memories.search.features import Weights, features, scores_of
-from memories.search.owner_sample import VALUES, Sample
-from memories.search.row_format import PINNED, Columns, Search, marked_as
-from memories.search.term_statistics import Rarity, rarity_by_sample, rarity_of
+from memories.search.owner_sample import VALUES, OwnerSample
+from memories.search.row_format import PINNED, Columns, OwnerSearch, copy_marks
+from memories.search.term_statistics import TermStatistics, exact_statistics, sampled_statistics
 
 EXACT_ROWS = 2_000
 """An owner with no more than these is measured whole."""
-VISIT = 12
+MAX_NEIGHBOURHOODS = 12
 """The index takes as long for each next nearest of the table as it takes to look at so many of an owner's rows."""
 NEWEST = 50
 RANDOM = 300
 """So many rows tell how near a row is to the question by chance."""
-WORDED_OF = 10_000
+WORDED_SAMPLE_ROWS = 10_000
 BEHIND = 3.0
 """By so much a stretch may seem worse than the rows that are wanted, and yet have one that belongs to them: the hits
 alone do not tell all of what stands around them. Scores are logarithms of odds, and so is what lies between.
@@ -29,7 +29,7 @@ LARGE_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class SearchReach:
     """How far the search goes in an owner's many rows."""
 
     worded: int
@@ -41,56 +41,58 @@ class Reach:
 
     def among(self, rows: float) -> int:
         """How many the rarest terms may select of so many rows."""
-        return round(min(self.most_worded, self.worded * max(1.0, rows / WORDED_OF)))
+        return round(min(self.most_worded, self.worded * max(1.0, rows / WORDED_SAMPLE_ROWS)))
 
 
 # Whoever asks when is told by a row that says a time, and it is often another row of the day that has the words.
 # Recall moves by .01 with what the sample happens to be: what is tried here is to be tried with several.
-REACH = Reach(worded=2_000, most_worded=3_000, nearest=75)
-REACH_OF_WHEN = Reach(worded=4_000, most_worded=7_000, nearest=150)
+REACH = SearchReach(worded=2_000, most_worded=3_000, nearest=75)
+REACH_OF_WHEN_QUESTIONS = SearchReach(worded=4_000, most_worded=7_000, nearest=150)
 
 
-def whole(search: Search, most: int) -> tuple[Columns, Rarity]:
+def all_rows(search: OwnerSearch, most: int) -> tuple[Columns, TermStatistics]:
     """All rows, in order of time, of an owner that has no more than so many."""
     rows = search.newest(most)
-    return rows, rarity_of(rows, search)
+    return rows, exact_statistics(rows, search)
 
 
-def in_question(search: Search, weights: Weights, least: int, sample: Sample) -> tuple[Columns, Rarity]:
+def candidate_rows(
+    search: OwnerSearch, weights: Weights, least: int, sample: OwnerSample
+) -> tuple[Columns, TermStatistics]:
     """Of an owner with more: the rows that may be among the best, in order of time; at least so many.
 
     The nearest in meaning, all that have one of the rarest words, those of named days and the newest are looked over.
     Those of them that look good are measured together with what stands around them: a row may owe its place to these.
     So are the newest and the pinned, which are wanted in any case.
     """
-    reach = REACH_OF_WHEN if search.question.asks_when else REACH
+    reach = REACH_OF_WHEN_QUESTIONS if search.question.asks_when else REACH
     nearest, newest = max(reach.nearest, 2 * least), max(NEWEST, least)
-    rarity = rarity_by_sample(sample, search)
+    rarity = sampled_statistics(sample, search)
     worded = reach.among(rarity.rows)
     rare = rarity.rarest(worded)
     worded *= 2  # the sample may be wrong
     visited = nearest * max(1.0, sample.rows_in_table / rarity.rows)  # the index knows no owners
-    hits = Hits(
+    hits = CandidateQuery(
         rare=rare.tolist(),
         worded=worded,
         nearest=nearest,
         newest=newest,
         random=RANDOM,
-        indexed=rarity.rows > VISIT * visited,
+        indexed=rarity.rows > MAX_NEIGHBOURHOODS * visited,
         large=rarity.rows > sample.rows_in_table * LARGE_SHARE,
     ).of(search)
-    rarity = rarity.counted(hits, rare).compared(hits.take(_random(hits)))
+    rarity = rarity.counted(hits, rare).compared(hits.take(_random_places(hits)))
     scores = scores_of(features(hits, search.question, rarity), weights)
-    best = best_of_stretches(hits, scores, sample.rows, rarity.rows)
-    good = hits.take(hopeful(best, scores, behind=BEHIND, wanted=least))
+    best = best_of_windows(hits, scores, sample.rows, rarity.rows)
+    good = hits.take(promising_windows(best, scores, behind=BEHIND, wanted=least))
     pinned = hits.compress((hits["marks"] & PINNED) > 0)
     all_came = rarity.having[rare].sum() < worded
     others = [place for place in search.places if not all_came or place not in rare]
-    around = rows_around(search, good, np.concatenate([hits[-newest:], pinned]), others)
-    return marked_as(around, hits), rarity
+    around = add_neighbours(search, good, np.concatenate([hits[-newest:], pinned]), others)
+    return copy_marks(around, hits), rarity
 
 
-def _random(hits: Columns) -> NDArray[np.intp]:
+def _random_places(hits: Columns) -> NDArray[np.intp]:
     """Return the places of the rows that chance chose: the last bytes of their ids are the lowest of all rows."""
     last = hits["id_low"] % VALUES
     return np.argsort(last, kind="stable")[:RANDOM]

@@ -36,19 +36,19 @@ _UNIT = r"(?P<unit>day|week|month|year)"
 
 
 @dataclass(frozen=True, slots=True)
-class Days:
+class DayRange:
     """From the first day to the last, both included."""
 
     first: datetime.date
     last: datetime.date
 
 
-def days_in(question: str, today: datetime.date, language: str = DEFAULT) -> tuple[Days, ...]:
+def days_in(question: str, today: datetime.date, language: str = DEFAULT) -> tuple[DayRange, ...]:
     """The days that the question names, in the order in which they are looked for; none where it names none.
 
     A month or a day without a year means that of every year.
     """
-    found: list[Days] = []
+    found: list[DayRange] = []
     years = set(re.findall(rf"\b{_YEAR}\b", question))
     only_year = years.pop() if len(years) == 1 else None
     # “may” and “march” are words, too: as months they have a capital, or a day or a preposition before them.
@@ -59,17 +59,17 @@ def days_in(question: str, today: datetime.date, language: str = DEFAULT) -> tup
         if found and read is _year:  # “in May and June 2023”: the year says which May is meant
             break
         for match in pattern.finditer(left):
-            found += _possible(read, {"year": only_year, **_given(match, meanings)}, today)
+            found += _valid_ranges(read, {"year": only_year, **_match_groups(match, meanings)}, today)
         left = pattern.sub(" ", left)
     return tuple(dict.fromkeys(found))
 
 
-def _given(match: re.Match[str], meanings: "_Meanings") -> dict[str, str]:
+def _match_groups(match: re.Match[str], meanings: "_Meanings") -> dict[str, str]:
     """What stands in the groups of the match, in English."""
     return {name: meanings.get(name, {}).get(said, said) for name, said in match.groupdict().items() if said}
 
 
-def _possible(read: "_Reader", said: "_Said", today: datetime.date) -> list[Days]:
+def _valid_ranges(read: "_Reader", said: "_Groups", today: datetime.date) -> list[DayRange]:
     """What was read; nothing of a date that no calendar has, like 31 June."""
     try:
         return list(read(said, today))
@@ -78,28 +78,28 @@ def _possible(read: "_Reader", said: "_Said", today: datetime.date) -> list[Days
 
 
 _Meanings = Mapping[str, Mapping[str, str]]
-_Said = Mapping[str, str | None]
-_Reader = Callable[[_Said, datetime.date], Iterator[Days]]
+_Groups = Mapping[str, str | None]
+_Reader = Callable[[_Groups, datetime.date], Iterator[DayRange]]
 
 
-def _iso(said: _Said, _today: datetime.date) -> Iterator[Days]:
+def _iso(said: _Groups, _today: datetime.date) -> Iterator[DayRange]:
     day = datetime.date.fromisoformat(str(said["iso"]))
-    yield Days(day, day)
+    yield DayRange(day, day)
 
 
-def _day_of_month(said: _Said, today: datetime.date) -> Iterator[Days]:
+def _day_of_month(said: _Groups, today: datetime.date) -> Iterator[DayRange]:
     for year in _years(said, today):
         month, day = _MONTHS[str(said["month"])], int(str(said["day"]))
         if day <= calendar.monthrange(year, month)[1]:
-            yield Days(datetime.date(year, month, day), datetime.date(year, month, day))
+            yield DayRange(datetime.date(year, month, day), datetime.date(year, month, day))
 
 
-def _month_of_year(said: _Said, today: datetime.date) -> Iterator[Days]:
+def _month_of_year(said: _Groups, today: datetime.date) -> Iterator[DayRange]:
     for year in _years(said, today):
         yield _month(year, _MONTHS[str(said["month"])])
 
 
-def _relative_month(said: _Said, today: datetime.date) -> Iterator[Days]:
+def _relative_month(said: _Groups, today: datetime.date) -> Iterator[DayRange]:
     month = _MONTHS[str(said["month"])]
     year = today.year
     if said["which"] == "last":
@@ -109,62 +109,62 @@ def _relative_month(said: _Said, today: datetime.date) -> Iterator[Days]:
     yield _month(year, month)
 
 
-def _relative_unit(said: _Said, today: datetime.date) -> Iterator[Days]:
+def _relative_unit(said: _Groups, today: datetime.date) -> Iterator[DayRange]:
     steps = {"last": -1, "previous": -1, "past": -1, "this": 0, "next": 1}[str(said["which"])]
     unit = str(said["unit"])
     if unit in _DAYS_OF:
         first = today - datetime.timedelta(days=today.weekday() if unit == "week" else 0)
         first += datetime.timedelta(days=steps * _DAYS_OF[unit])
-        yield Days(first, first + datetime.timedelta(days=_DAYS_OF[unit] - 1))
+        yield DayRange(first, first + datetime.timedelta(days=_DAYS_OF[unit] - 1))
     else:
         yield _around(today, unit, steps)
 
 
-def _ago(said: _Said, today: datetime.date) -> Iterator[Days]:
+def _ago(said: _Groups, today: datetime.date) -> Iterator[DayRange]:
     count, unit = str(said["count"]), str(said["unit"])
     number = _COUNTS.get(count) or int(count)
     if unit == "day":
         day = today - datetime.timedelta(days=number)
-        yield Days(day, day)
+        yield DayRange(day, day)
     elif unit == "week":
         day = today - datetime.timedelta(weeks=number)
-        yield Days(day - datetime.timedelta(days=3), day + datetime.timedelta(days=3))
+        yield DayRange(day - datetime.timedelta(days=3), day + datetime.timedelta(days=3))
     else:
         yield _around(today, unit, -number)
 
 
-def _named_day(said: _Said, today: datetime.date) -> Iterator[Days]:
+def _named_day(said: _Groups, today: datetime.date) -> Iterator[DayRange]:
     day = today + datetime.timedelta(days=_NAMED_DAYS[str(said["name"])])
-    yield Days(day, day)
+    yield DayRange(day, day)
 
 
-def _weekday(said: _Said, today: datetime.date) -> Iterator[Days]:
+def _weekday(said: _Groups, today: datetime.date) -> Iterator[DayRange]:
     """The last one before today, or the next after it."""
     weekday = _WEEKDAYS[str(said["weekday"])]
     ahead = (weekday - today.weekday() - 1) % 7 + 1
     day = today + datetime.timedelta(days=ahead if said.get("which") == "next" else ahead - 7 or -7)
-    yield Days(day, day)
+    yield DayRange(day, day)
 
 
-def _year(said: _Said, _today: datetime.date) -> Iterator[Days]:
+def _year(said: _Groups, _today: datetime.date) -> Iterator[DayRange]:
     year = int(str(said.get("year")))
-    yield Days(datetime.date(year, 1, 1), datetime.date(year, 12, 31))
+    yield DayRange(datetime.date(year, 1, 1), datetime.date(year, 12, 31))
 
 
-def _years(said: _Said, today: datetime.date) -> range:
+def _years(said: _Groups, today: datetime.date) -> range:
     year = int(said.get("year") or 0)
     return range(year, year + 1) if year else range(today.year - YEARS_BACK, today.year + 2)
 
 
-def _month(year: int, month: int) -> Days:
+def _month(year: int, month: int) -> DayRange:
     last = calendar.monthrange(year, month)[1]
-    return Days(datetime.date(year, month, 1), datetime.date(year, month, last))
+    return DayRange(datetime.date(year, month, 1), datetime.date(year, month, last))
 
 
-def _around(today: datetime.date, unit: str, steps: int) -> Days:
+def _around(today: datetime.date, unit: str, steps: int) -> DayRange:
     """The calendar's month or year that lies so many steps from today's."""
     if unit == "year":
-        return Days(datetime.date(today.year + steps, 1, 1), datetime.date(today.year + steps, 12, 31))
+        return DayRange(datetime.date(today.year + steps, 1, 1), datetime.date(today.year + steps, 12, 31))
     months = today.year * 12 + today.month - 1 + steps
     return _month(months // 12, months % 12 + 1)
 

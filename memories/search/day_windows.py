@@ -6,7 +6,7 @@ Stretches: rows of one day that stand close together, so that they are read at o
 import numpy as np
 from numpy.typing import NDArray
 
-from memories.search.question import Question
+from memories.search.question import SearchQuestion
 from memories.search.row_format import EPOCH, Columns
 
 MICROSECONDS_A_DAY = 86_400_000_000
@@ -21,49 +21,49 @@ def date_of(rows: Columns) -> NDArray[np.int64]:
     return dates
 
 
-def of_named_days(rows: Columns, question: Question) -> NDArray[np.float64]:
+def is_on_named_day(rows: Columns, question: SearchQuestion) -> NDArray[np.float64]:
     """1 for a row that is of a day that the question names, else 0."""
     named = np.zeros(len(rows))
     if not question.days:
         return named
     date = date_of(rows)
-    for first, last in _spans(question):
+    for first, last in _day_spans(question):
         named = np.maximum(named, (first <= date) & (date <= last))
     return named
 
 
-def nearness(rows: Columns, question: Question) -> NDArray[np.float64]:
+def day_nearness(rows: Columns, question: SearchQuestion) -> NDArray[np.float64]:
     """1 down to 0 with the distance from the nearest of the named days; whole months and years have no nearness."""
     near = np.zeros(len(rows))
     if not question.days:
         return near
     date = date_of(rows)
-    for first, last in _spans(question):
+    for first, last in _day_spans(question):
         if last - first < WEEK_DAYS:
             away = np.maximum(0, np.maximum(first - date, date - last))
             near = np.maximum(near, np.exp(-away / NEAR_DAYS))
     return near
 
 
-def _spans(question: Question) -> list[tuple[int, int]]:
+def _day_spans(question: SearchQuestion) -> list[tuple[int, int]]:
     return [((days.first - EPOCH).days, (days.last - EPOCH).days) for days in question.days]
 
 
-LENGTH = 24
+WINDOW_ROWS = 24
 """In rows, about. Days with fewer are one stretch, or two."""
-STRETCHES = 2**32
+WINDOWS_PER_OWNER = 2**32
 """More than any owner has."""
-MOST = 400
+MAX_WINDOWS = 400
 """So many may be hopeful, unless more rows are wanted."""
 
 
-def best_of_stretches(hits: Columns, scores: NDArray[np.float64], sample: Columns, owned: float) -> NDArray[np.intp]:
+def best_of_windows(hits: Columns, scores: NDArray[np.float64], sample: Columns, owned: float) -> NDArray[np.intp]:
     """The place of the best hit of each stretch, the best first.
 
     The sample, in order of time, of so many rows that are owned tells about how many lie between two moments.
     """
     rank = np.interp(hits["at"].astype(float), sample["at"].astype(float), np.linspace(0, owned, len(sample)))
-    stretch = date_of(hits) * STRETCHES + (rank / LENGTH).astype(np.int64)
+    stretch = date_of(hits) * WINDOWS_PER_OWNER + (rank / WINDOW_ROWS).astype(np.int64)
     first = np.flatnonzero(np.diff(stretch, prepend=-1))
     if not len(first):
         return first
@@ -74,7 +74,9 @@ def best_of_stretches(hits: Columns, scores: NDArray[np.float64], sample: Column
     return in_order
 
 
-def hopeful(best: NDArray[np.intp], scores: NDArray[np.float64], *, behind: float, wanted: int) -> NDArray[np.intp]:
+def promising_windows(
+    best: NDArray[np.intp], scores: NDArray[np.float64], *, behind: float, wanted: int
+) -> NDArray[np.intp]:
     """Those of the best hits of their stretches, the best first, whose stretch may have what is wanted.
 
     They score no less than the last of as many hits as are wanted, but for what they may be behind. There are as many
@@ -82,4 +84,4 @@ def hopeful(best: NDArray[np.intp], scores: NDArray[np.float64], *, behind: floa
     """
     last = np.partition(scores, -wanted)[-wanted] if 0 < wanted < len(scores) else scores.min(initial=np.inf)
     near = np.count_nonzero(scores[best] >= last - behind)
-    return best[: max(wanted, min(near, MOST))]
+    return best[: max(wanted, min(near, MAX_WINDOWS))]

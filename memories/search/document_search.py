@@ -16,14 +16,14 @@ from uuid import UUID
 import numpy as np
 
 from agents.models import Agent
-from config.db.statements import Statement, rows_of
-from memories.embeddings.vectors import Direction, in_active_space
+from config.db.statements import Statement, run_statement
+from memories.embeddings.vectors import QueryVector, with_active_model
 from memories.search.day_windows import MICROSECONDS_A_DAY
 from memories.search.features import DECIMALS, Numbers, Weights, features, scores_of
 from memories.search.languages import languages_by_evidence
-from memories.search.question import Question, names_in, terms_read
-from memories.search.row_format import Columns, Search
-from memories.search.term_statistics import rarity_of
+from memories.search.question import SearchQuestion, names_in, read_terms
+from memories.search.row_format import Columns, OwnerSearch
+from memories.search.term_statistics import exact_statistics
 
 # The last bytes of a document's id are random: no two end alike.
 ROW = """
@@ -53,7 +53,7 @@ class FoundPassage:
 
 
 @dataclass(frozen=True)
-class PassageSearch(Search):
+class PassageSearch(OwnerSearch):
     """The search puts a question to the chunks of one agent. `at` is the document, as a day, and the place in it."""
 
     def _row(self, marks: Sequence[str]) -> str:
@@ -73,36 +73,38 @@ class PassageSearch(Search):
         return rows
 
 
-def passages_search(
-    *, agent: Agent, topic: str, vector: Direction | None, weights: Weights, limit: int
+def search_passages(
+    *, agent: Agent, topic: str, vector: QueryVector | None, weights: Weights, limit: int
 ) -> list[FoundPassage]:
     """Return the chunks for which the weighed features say the most, the best first; ties go to the older chunk.
 
     Each has those of its features that are not 0 as measures.
     """
-    question = Question(topic, vector, names_in(topic), languages=languages_by_evidence(topic))
-    rows, measured = in_active_space(vector, partial(_measured, agent, question))
+    question = SearchQuestion(topic, vector, names_in(topic), languages=languages_by_evidence(topic))
+    rows, measured = with_active_model(vector, partial(_chunk_features, agent, question))
     best = np.lexsort((rows["id_low"], -scores_of(measured, weights)))[:limit]
-    return _found(rows.take(best), {name: values[best] for name, values in measured.items()})
+    return _to_passages(rows.take(best), {name: values[best] for name, values in measured.items()})
 
 
-def _measured(agent: Agent, question: Question, vector: Direction | None) -> tuple[Columns, Mapping[str, Numbers]]:
+def _chunk_features(
+    agent: Agent, question: SearchQuestion, vector: QueryVector | None
+) -> tuple[Columns, Mapping[str, Numbers]]:
     """Return all of the agent's chunks and their features.
 
     To look for the nearest alone would take hardly less: they have no index on meaning, so each is compared anyway.
     """
     question = replace(question, vector=vector)
-    terms, _, _ = terms_read(question, "agent_id", agent.pk, most=0, languages_of="chunks")
+    terms, _, _ = read_terms(question, "agent_id", agent.pk, most=0, languages_of="chunks")
     search = PassageSearch("agent_id", agent.pk, question, terms)
     rows = search.glanced(OWNED, {}, search.places, before=())
-    measured = features(rows, question, rarity_of(rows, search))
+    measured = features(rows, question, exact_statistics(rows, search))
     return rows, {name: np.round(values, DECIMALS) for name, values in measured.items()}
 
 
-def _found(rows: Columns, measured: Mapping[str, Numbers]) -> list[FoundPassage]:
+def _to_passages(rows: Columns, measured: Mapping[str, Numbers]) -> list[FoundPassage]:
     ids, similarities = rows["id_low"].tolist(), rows["similarity"].tolist()
     wanted = f"{{{','.join(map(str, ids))}}}"
-    texts = {id_: text for id_, *text in rows_of(Statement(TEXTS, {"ids": wanted}))}
+    texts = {id_: text for id_, *text in run_statement(Statement(TEXTS, {"ids": wanted}))}
     columns = {name: values.tolist() for name, values in measured.items()}
     found = []
     for place, id_ in enumerate(ids):

@@ -6,15 +6,15 @@ from typing import Any
 from django.db import connection
 
 from agents.models import Agent
-from memories.embeddings.active_model import SLOTS, active_space
+from memories.embeddings.active_model import SLOTS, read_active_model
 from memories.models import Memory
 from memories.services import Owner
 
-COMPARED = 400
+COMPARED_ROWS = 400
 """Of the newest that hold: 80,000 comparisons take about as long as any page may."""
-ALIKE = 0.9
+MIN_SIMILARITY = 0.9
 """From this cosine on. What differs by a number or a name is often as near: a person decides."""
-SHOWN = 12
+MAX_PAIRS = 12
 
 PAIRS = """
 WITH compared AS MATERIALIZED (
@@ -30,7 +30,7 @@ ORDER BY similarity DESC, one.id, other.id LIMIT %(shown)s
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class DuplicatePair:
     """Two memories, the older one first, and the cosine of their meanings."""
 
     one: Memory
@@ -38,19 +38,23 @@ class Pair:
     similarity: float
 
 
-def likely_duplicates(owner: Owner) -> list[Pair]:
+def likely_duplicates(owner: Owner) -> list[DuplicatePair]:
     """The pairs of the owner's newest memories that are most alike, the most alike first."""
-    space = active_space()
+    space = read_active_model()
     column = "agent_id" if isinstance(owner, Agent) else "team_id"
     parameters: dict[str, Any] = {
         "owner": owner.pk,
         "model": space.model,
-        "compared": COMPARED,
-        "distance": 1 - ALIKE,
-        "shown": SHOWN,
+        "compared": COMPARED_ROWS,
+        "distance": 1 - MIN_SIMILARITY,
+        "shown": MAX_PAIRS,
     }
     with connection.cursor() as cursor:
         cursor.execute(PAIRS.format(owner=column, slot=space.slot, here=space.here), parameters)
         rows = cursor.fetchall()
     found = Memory.objects.defer(*SLOTS, "search").in_bulk({id_ for row in rows for id_ in row[:2]})
-    return [Pair(found[one], found[other], similarity) for one, other, similarity in rows if {one, other} <= set(found)]
+    return [
+        DuplicatePair(found[one], found[other], similarity)
+        for one, other, similarity in rows
+        if {one, other} <= set(found)
+    ]

@@ -17,10 +17,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from memories.search.day_windows import date_of, nearness, of_named_days
-from memories.search.question import Question
+from memories.search.day_windows import date_of, day_nearness, is_on_named_day
+from memories.search.question import SearchQuestion
 from memories.search.row_format import ASKS, LABELLED, SAYS_A_TIME, Columns
-from memories.search.term_statistics import Rarity, Spread, has, terms_of
+from memories.search.term_statistics import Distribution, TermStatistics, term_matrix, terms_of
 
 DECIMALS = 4
 """Of measures: enough to tell rows apart, and few enough to be read."""
@@ -119,7 +119,7 @@ KINSHIP = 0.35
 """Mean cosine of two texts that follow one another, measured on long conversations: it spares a second vector."""
 
 
-def features(rows: Columns, question: Question, rarity: Rarity) -> dict[str, Numbers]:
+def features(rows: Columns, question: SearchQuestion, rarity: TermStatistics) -> dict[str, Numbers]:
     """Return by name a number per row, for rows in order of time.
 
     Those that end in `_z` are standard scores. `words` is a share of the question's weight, `relative_length` the
@@ -132,19 +132,19 @@ def features(rows: Columns, question: Question, rarity: Rarity) -> dict[str, Num
     of_day = neighbours.spread(neighbours.per_day(np.maximum, similarity))
     found = terms_of(rows)
     match = _WordMatch(found, rows["length"].astype(float), rarity, neighbours)
-    asks = _marked(found, ASKS)
+    asks = _mark_values(found, ASKS)
     return {
         "similarity_z": meaning.standard_score(similarity),
-        "similarity_with_previous_z": meaning.standard_score(_joined(rows, similarity, neighbours)),
+        "similarity_with_previous_z": meaning.standard_score(_joined_similarity(rows, similarity, neighbours)),
         "similarity_of_day_z": meaning.standard_score(of_day),
         "words": match.share,
         "words_z": match.spread.standard_score(match.own),
         "words_around_z": match.spread.standard_score(match.around),
         "words_of_day_z": match.spread.standard_score(match.of_day),
-        "labelled": _marked(found, LABELLED),
-        "date": of_named_days(rows, question) * (1 - rarity.dated),
-        "near_date": nearness(rows, question),
-        "time_said": _marked(found, SAYS_A_TIME) * rarity.time_tells,
+        "labelled": _mark_values(found, LABELLED),
+        "date": is_on_named_day(rows, question) * (1 - rarity.dated),
+        "near_date": day_nearness(rows, question),
+        "time_said": _mark_values(found, SAYS_A_TIME) * rarity.time_tells,
         "relative_length": _relative_length(rows, rarity.mean_bytes),
         "asks": asks,
         "after_question": neighbours.previous(asks),
@@ -166,19 +166,19 @@ class _WordMatch:
     that of the matches of rows which have each word as often as the owner's rows do, whatever else they have.
     """
 
-    def __init__(self, found: Terms, length: Numbers, rarity: Rarity, neighbours: Neighbours) -> None:
+    def __init__(self, found: Terms, length: Numbers, rarity: TermStatistics, neighbours: Neighbours) -> None:
         idf = rarity.idf
         self._weights = idf / (float(idf.sum()) or 1.0)
         eights = [self._weights[start : start + TERMS_A_BYTE] for start in range(0, len(idf), TERMS_A_BYTE)]
-        self._of_byte = [has(ANY_BYTE, len(eight)).astype(float) @ eight for eight in eights]
+        self._of_byte = [term_matrix(ANY_BYTE, len(eight)).astype(float) @ eight for eight in eights]
         """By eight words, what each of the bytes weighs that say which of them there are: looked up, not summed."""
-        self.spread = Spread(
+        self.spread = Distribution(
             float(self._weights @ rarity.chance),
             math.sqrt(float(self._weights**2 @ (rarity.chance * (1 - rarity.chance)))),
         )
         mean = rarity.mean_bytes or 1.0
         self.share = self._weight_of(found)
-        self.own = self.share * _match(1, length / mean)
+        self.own = self.share * _bm25_factor(1, length / mean)
         self.around = self._match_around(found, neighbours.around(length) / (mean * ROWS_AROUND), neighbours)
         days = neighbours.per_day(np.add, length) / (mean * ROWS_A_DAY)
         self.of_day = neighbours.spread(self._match_of_days(found, days, neighbours))
@@ -196,18 +196,20 @@ class _WordMatch:
         some, thrice = found ^ before ^ after, found & before & after
         twice = ((found & before) | (found & after) | (before & after)) & ~thrice
         by_count = enumerate((some & ~thrice, twice, thrice), 1)
-        return sum((self._weight_of(words) * _match(count, relative_length) for count, words in by_count), np.zeros(1))
+        return sum(
+            (self._weight_of(words) * _bm25_factor(count, relative_length) for count, words in by_count), np.zeros(1)
+        )
 
     def _match_of_days(self, found: Terms, relative_length: Numbers, neighbours: Neighbours) -> Numbers:
         """Return a number per day."""
         matches = np.zeros(len(relative_length))
         for place, weight in enumerate(self._weights):
             count = neighbours.per_day(np.add, found >> place & 1)
-            matches += weight * _match(count, relative_length)
+            matches += weight * _bm25_factor(count, relative_length)
         return matches
 
 
-def _match(count: Numbers | Terms | int, relative_length: Numbers) -> Numbers:
+def _bm25_factor(count: Numbers | Terms | int, relative_length: Numbers) -> Numbers:
     """Return BM25's factor for a word that occurs so often in a text so much longer than the mean."""
     saturation = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * relative_length)
     matches: Numbers = count * (SATURATION + 1) / (count + saturation)
@@ -219,11 +221,11 @@ def _relative_length(rows: Columns, mean_bytes: float) -> Numbers:
     return np.clip(np.log(length / (mean_bytes + SMOOTHING_BYTES)), SHORTEST, LONGEST)
 
 
-def _marked(found: Terms, mark: int) -> Numbers:
+def _mark_values(found: Terms, mark: int) -> Numbers:
     return ((found & mark) > 0).astype(float)
 
 
-def _joined(rows: Columns, similarity: Numbers, neighbours: Neighbours) -> Numbers:
+def _joined_similarity(rows: Columns, similarity: Numbers, neighbours: Neighbours) -> Numbers:
     """Return about the cosine of the row's text together with that of the row before.
 
     The vector of two texts is the sum of theirs, each as long as the square root of its text.

@@ -50,7 +50,7 @@ class Graph:
     relations: list[Relation]
 
 
-def graph_around(*, agent: Agent, entity: Entity | None, depth: int = 1) -> Graph:
+def load_graph_around(*, agent: Agent, entity: Entity | None, depth: int = 1) -> Graph:
     """What lies within `depth` (1 to MAX_DEPTH) relations of the entity, at most MAX_ENTITIES entities.
 
     Relations lead both ways. Without an entity: the MOST_SALIENT entities.
@@ -128,7 +128,7 @@ class WalkedRelation:
         return f"relation:{self.id}@{self.version}"
 
 
-def relations_walk(
+def walk_relations(
     *,
     agent: Agent,
     mentioned: Collection[UUID],

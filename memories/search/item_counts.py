@@ -5,9 +5,9 @@ from django.db.models.functions import Coalesce
 
 from agents.models import Agent
 from memories.models import Document, Entity, Event, Pattern, Relation, Session, TaskFrame, Thread, Tool
-from memories.models.agent_item import Kept
+from memories.models.agent_item import AgentItem
 
-COUNTED: dict[str, type[Kept]] = {
+COUNTED_MODELS: dict[str, type[AgentItem]] = {
     "event_count": Event,
     "session_count": Session,
     "entity_count": Entity,
@@ -20,14 +20,14 @@ COUNTED: dict[str, type[Kept]] = {
 }
 
 
-def kept_counts(agent: Agent) -> dict[str, int]:
+def item_counts(agent: Agent) -> dict[str, int]:
     """The number of things by the names above, in one query."""
-    counts = {name: _count_of(model) for name, model in COUNTED.items()}
+    counts = {name: _count_of(model) for name, model in COUNTED_MODELS.items()}
     found: dict[str, int] = Agent.objects.filter(pk=agent.pk).annotate(**counts).values(*counts).get()
     return found
 
 
-def _count_of(model: type[Kept]) -> Coalesce:
+def _count_of(model: type[AgentItem]) -> Coalesce:
     rows = model._default_manager.filter(agent=OuterRef("pk")).order_by()  # noqa: SLF001 - Django's documented manager
     counted = rows.values("agent").annotate(number=Count("*")).values("number")
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)

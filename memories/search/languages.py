@@ -19,9 +19,9 @@ LANGUAGES = (
 
 READ_CHARACTERS = 1_000
 """The beginning of a text tells its language: a long one costs no more."""
-LEAST_WORDS = 2
+MIN_WORDS = 2
 """A single little word may be a name, or a word of another language."""
-LEAST_SHARE = 0.15
+MIN_SHARE = 0.15
 """Prose has three stop words in ten and more. Lists, names and code have few, and any language's."""
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -33,7 +33,7 @@ def detected_language(text: str) -> str | None:
     words = _WORD.findall(text[:READ_CHARACTERS].lower())
     evidence = _evidence(words)
     language = max(LANGUAGES, key=evidence.__getitem__)
-    return language if evidence[language] >= max(LEAST_WORDS, LEAST_SHARE * len(words)) else None
+    return language if evidence[language] >= max(MIN_WORDS, MIN_SHARE * len(words)) else None
 
 
 def languages_by_evidence(question: str) -> tuple[str, ...]:

@@ -23,30 +23,32 @@ from django.db.models import Q, QuerySet
 from numpy.typing import NDArray
 
 from agents.models import Agent
-from config.db.statements import Statement, rows_of
-from memories.embeddings.active_model import ACTIVE
+from config.db.statements import Statement, run_statement
+from memories.embeddings.active_model import ACTIVE_MODEL_SQL
 from memories.embeddings.base import EmbedderFailed
-from memories.embeddings.vectors import Direction, active_space_told, direction_of, in_active_space
+from memories.embeddings.vectors import QueryVector, active_model_expression, embed_query, with_active_model
 from memories.models import Memory
 from memories.search import candidates
 from memories.search.features import DECIMALS, Numbers, Weights, features, scores_of
-from memories.search.owner_sample import sample_kept, sample_of
-from memories.search.question import Question, terms_read
-from memories.search.row_format import GONE, OCCURRED, PINNED, Columns, Search, ids_of, ids_written
+from memories.search.owner_sample import cached_sample, read_sample
+from memories.search.question import SearchQuestion, read_terms
+from memories.search.row_format import NOT_CURRENT, OCCURRED, PINNED, Columns, OwnerSearch, ids_literal, ids_of
 from memories.services import Owner
 
 IS_CURRENT = Q(superseded_by=None, retired_because="")
 
 
-def nearest(rows: QuerySet[Memory], vector: Direction | None, limit: int) -> list[Memory]:
+def nearest(rows: QuerySet[Memory], vector: QueryVector | None, limit: int) -> list[Memory]:
     """The `limit` rows nearest to the vector, each with its `similarity`; superseded and retired ones come last."""
-    return in_active_space(vector, partial(_nearest, rows, limit))
+    return with_active_model(vector, partial(_nearest, rows, limit))
 
 
-def _nearest(rows: QuerySet[Memory], limit: int, vector: Direction | None) -> list[Memory]:
+def _nearest(rows: QuerySet[Memory], limit: int, vector: QueryVector | None) -> list[Memory]:
     if vector is None:
         return []
-    measured: QuerySet[Any] = rows.annotate(similarity=vector.similarity, space=active_space_told(), holds=IS_CURRENT)
+    measured: QuerySet[Any] = rows.annotate(
+        similarity=vector.similarity, space=active_model_expression(), holds=IS_CURRENT
+    )
     found = list(measured.filter(similarity__isnull=False).order_by("-holds", "-similarity", "id")[:limit])
     if found:
         vector.confirm(found[0].space)
@@ -57,7 +59,7 @@ logger = logging.getLogger(__name__)
 
 IS_CURRENT_SQL = "(superseded_by_id IS NULL AND retired_because = '')"
 # The superseded and the retired come last, so that they never take the place of a memory that stands.
-STANDING_FIRST = f"NOT {IS_CURRENT_SQL}"
+CURRENT_FIRST = f"NOT {IS_CURRENT_SQL}"
 COLUMNS = "m.id, m.version, m.kind, m.text, at, similarity, m.superseded_by_id, m.pinned, m.retired_because"
 
 # The index has each owner's newest first: as many as are wanted are read, not all. Where as many stand, nobody looks
@@ -77,7 +79,7 @@ WITH owned AS NOT MATERIALIZED (
         LIMIT greatest(0, %(recent)s - (SELECT count(*) FROM standing)))
 )
 SELECT id, version, kind, text, at, NULL::float8 AS similarity, superseded_by_id, pinned, retired_because
-FROM found ORDER BY {STANDING_FIRST}, at DESC, id
+FROM found ORDER BY {CURRENT_FIRST}, at DESC, id
 """  # noqa: S608 - only the constant names above are put in
 
 SIMILAR = f"""
@@ -87,15 +89,15 @@ WITH owned AS MATERIALIZED (
     FROM memories WHERE {{owner}} = %(owner)s
 ), found AS (
     (SELECT id, at, similarity FROM owned
-        ORDER BY {STANDING_FIRST}, similarity DESC NULLS LAST, id LIMIT %(similar)s)
+        ORDER BY {CURRENT_FIRST}, similarity DESC NULLS LAST, id LIMIT %(similar)s)
     UNION
     (SELECT id, at, similarity FROM owned
-        ORDER BY {STANDING_FIRST}, at DESC, id LIMIT %(recent)s)
+        ORDER BY {CURRENT_FIRST}, at DESC, id LIMIT %(recent)s)
     UNION
     SELECT id, at, similarity FROM owned WHERE pinned AND %(recent)s > 0
 )
-SELECT {COLUMNS}, {ACTIVE} FROM found JOIN memories m USING (id)
-ORDER BY {STANDING_FIRST}, similarity DESC NULLS LAST, m.id
+SELECT {COLUMNS}, {ACTIVE_MODEL_SQL} FROM found JOIN memories m USING (id)
+ORDER BY {CURRENT_FIRST}, similarity DESC NULLS LAST, m.id
 """  # noqa: S608 - only the constant names above are put in
 
 
@@ -122,10 +124,10 @@ class FoundMemory:
         return f"memory:{self.id}@{self.version}"
 
 
-def topic_vector(topic: str) -> Direction | None:
+def topic_vector(topic: str) -> QueryVector | None:
     """The topic's direction; None without a topic, or where the embedder knows nothing in it, or does not answer."""
     try:
-        return direction_of(topic)
+        return embed_query(topic)
     except EmbedderFailed as error:
         logger.warning("the topic was not embedded: %s", error)
         return None
@@ -139,15 +141,15 @@ def recent_sql(owner: Owner) -> str:
     return RECENT.format(owner="agent_id" if isinstance(owner, Agent) else "team_id")
 
 
-def memories_find(*, owner: Owner, vector: Direction | None, similar: int, recent: int) -> list[FoundMemory]:
+def find_memories(*, owner: Owner, vector: QueryVector | None, similar: int, recent: int) -> list[FoundMemory]:
     """The `similar` nearest to the vector together with the `recent` newest; without a vector, the newest alone.
 
     Where any of the newest are asked for, the pinned ones come along.
     """
-    return in_active_space(vector, partial(_find, owner, similar, recent))
+    return with_active_model(vector, partial(_find_memories, owner, similar, recent))
 
 
-def _find(owner: Owner, similar: int, recent: int, vector: Direction | None) -> list[FoundMemory]:
+def _find_memories(owner: Owner, similar: int, recent: int, vector: QueryVector | None) -> list[FoundMemory]:
     names = {"owner": "agent_id" if isinstance(owner, Agent) else "team_id"}
     parameters: dict[str, Any] = {"owner": owner.pk, "similar": similar, "recent": recent}
     if vector is not None:
@@ -167,12 +169,12 @@ TEXTS = f"""
 SELECT id, version, kind, text, {OCCURRED}, superseded_by_id, pinned, retired_because
 FROM memories WHERE id = ANY(%(ids)s::uuid[])
 """  # noqa: S608 - only the constant above is put in
-CERTAINLY = 2
+SURE_FACTOR = 2
 """Who had so many times as many as a sample tells them, has still more than these."""
 
 
-def memories_search(
-    *, owner: Owner, question: Question, weights: Weights, limit: int, recent: int
+def search_memories(
+    *, owner: Owner, question: SearchQuestion, weights: Weights, limit: int, recent: int
 ) -> list[FoundMemory]:
     """The `limit` memories for which the weighed features say the most, with the `recent` newest and all pinned ones.
 
@@ -180,51 +182,53 @@ def memories_search(
     many, so many come back. Each has those of its features that are not 0 as measures. Of an owner with very many,
     those are ranked that come into question: see `candidates`.
     """
-    rows, measured = measured_rows(owner, question, least=max(limit, recent), weights=weights)
-    chosen = _chosen(rows, scores_of(measured, weights), limit, recent)
+    rows, measured = rows_with_features(owner, question, least=max(limit, recent), weights=weights)
+    chosen = _select_rows(rows, scores_of(measured, weights), limit, recent)
     return _to_found_memories(rows.take(chosen), {name: values[chosen] for name, values in measured.items()})
 
 
-def measured_rows(
-    owner: Owner, question: Question, *, least: int, weights: Weights | None = None
+def rows_with_features(
+    owner: Owner, question: SearchQuestion, *, least: int, weights: Weights | None = None
 ) -> tuple[Columns, Mapping[str, Numbers]]:
     """The rows that are ranked, the oldest first, and their features; at least so many, where the owner has them.
 
     Which ones are worth it, where the owner has many more, the weights say.
     """
-    return in_active_space(question.vector, partial(_measured, owner, question, least, weights or Weights({})))
+    return with_active_model(
+        question.vector, partial(_rows_with_features, owner, question, least, weights or Weights({}))
+    )
 
 
-def _measured(
-    owner: Owner, question: Question, least: int, weights: Weights, vector: Direction | None
+def _rows_with_features(
+    owner: Owner, question: SearchQuestion, least: int, weights: Weights, vector: QueryVector | None
 ) -> tuple[Columns, Mapping[str, Numbers]]:
     question = replace(question, vector=vector)
     column = "agent_id" if isinstance(owner, Agent) else "team_id"
     most = max(candidates.EXACT_ROWS, least)
-    kept = sample_kept(owner.pk)
-    known = kept.table if kept and kept.owned > CERTAINLY * most else 0
-    terms, more, table = terms_read(question, column, owner.pk, most, known)
-    search = Search(column, owner.pk, question, terms)
+    kept = cached_sample(owner.pk)
+    known = kept.table if kept and kept.owned > SURE_FACTOR * most else 0
+    terms, more, table = read_terms(question, column, owner.pk, most, known)
+    search = OwnerSearch(column, owner.pk, question, terms)
     if more:
-        rows, rarity = candidates.in_question(search, weights, least, sample_of(column, owner.pk, table))
+        rows, rarity = candidates.candidate_rows(search, weights, least, read_sample(column, owner.pk, table))
     else:
-        rows, rarity = candidates.whole(search, most)
+        rows, rarity = candidates.all_rows(search, most)
     return rows, {name: np.round(values, DECIMALS) for name, values in features(rows, question, rarity).items()}
 
 
-def _chosen(rows: Columns, scores: Numbers, limit: int, recent: int) -> NDArray[np.intp]:
+def _select_rows(rows: Columns, scores: Numbers, limit: int, recent: int) -> NDArray[np.intp]:
     """The places of the best, of the newest and of the pinned, the best first."""
     kept = (rows["marks"] & PINNED) > 0
-    kept[_first(rows, scores, limit)] = kept[_first(rows, rows["at"].astype(float), recent)] = True
+    kept[_highest(rows, scores, limit)] = kept[_highest(rows, rows["at"].astype(float), recent)] = True
     places = np.flatnonzero(kept)
-    return places[_first(rows.take(places), scores[places], len(places))]
+    return places[_highest(rows.take(places), scores[places], len(places))]
 
 
-def _first(rows: Columns, values: Numbers, count: int) -> NDArray[np.intp]:
+def _highest(rows: Columns, values: Numbers, count: int) -> NDArray[np.intp]:
     """The places of so many rows with the highest values, the highest first. Those that are gone come after all others,
     and ties go to the lower id.
     """
-    gone = (rows["marks"] & GONE) > 0
+    gone = (rows["marks"] & NOT_CURRENT) > 0
     places = np.arange(len(rows))
     if 0 < count < len(rows):  # few are sorted, and no more
         standing = np.where(gone, -np.inf, values)
@@ -248,4 +252,4 @@ def _to_found_memories(rows: Columns, measured: Mapping[str, Numbers]) -> list[F
 
 
 def _texts(rows: Columns) -> dict[UUID, tuple[UUID, int, str, str, datetime.datetime, UUID | None, bool, str]]:
-    return {row[0]: tuple(row) for row in rows_of(Statement(TEXTS, {"ids": ids_written(rows)}))}
+    return {row[0]: tuple(row) for row in run_statement(Statement(TEXTS, {"ids": ids_literal(rows)}))}

@@ -12,8 +12,8 @@ import numpy as np
 from cachetools import TTLCache
 from numpy.typing import NDArray
 
-from config.db.statements import Statement, rows_of
-from memories.search.question import Terms
+from config.db.statements import Statement, run_statement
+from memories.search.question import QueryTerms
 from memories.search.row_format import OCCURRED, Columns
 
 ROWS = 2_000
@@ -40,7 +40,7 @@ FROM (
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class OwnerSample:
     """What was true of the owner's rows in a `table`: that of the present has another number than one of the past."""
 
     table: int
@@ -57,7 +57,7 @@ class Sample:
     mean_bytes: float
     """The mean length of their texts."""
 
-    def having(self, terms: Terms) -> NDArray[np.float64]:
+    def having(self, terms: QueryTerms) -> NDArray[np.float64]:
         """About how many of the owner's rows have each term: as many as have the rarest word of an entity's commonest
         name; of a word, its stems together, of which a text has that of its language.
         """
@@ -72,32 +72,34 @@ class Sample:
         return int(self.counts[place]) if known else 0
 
 
-_kept: TTLCache[UUID, Sample] = TTLCache(OWNERS, LIFETIME_SECONDS)
+_cache: TTLCache[UUID, OwnerSample] = TTLCache(OWNERS, LIFETIME_SECONDS)
 _lock = Lock()
 
 
-def sample_kept(owner: UUID) -> Sample | None:
+def cached_sample(owner: UUID) -> OwnerSample | None:
     """The sample of the owner's rows that was read last, if that was within the last minutes."""
     with _lock:
-        return _kept.get(owner)
+        return _cache.get(owner)
 
 
-def sample_of(column: str, owner: UUID, table: int) -> Sample:
+def read_sample(column: str, owner: UUID, table: int) -> OwnerSample:
     """A sample of the rows in this table of the owner whose id stands in that column; there are some."""
-    sample = sample_kept(owner)
+    sample = cached_sample(owner)
     if sample is None or sample.table != table:
-        sample = _read(column, owner)
+        sample = _query_sample(column, owner)
         with _lock:
-            _kept[owner] = sample
+            _cache[owner] = sample
     return sample
 
 
-def _read(column: str, owner: UUID) -> Sample:
+def _query_sample(column: str, owner: UUID) -> OwnerSample:
     query = READ.format(last=LAST, occurred=OCCURRED, owner=column)
     parameters = {"owner": owner, "rows": ROWS, "bytes": BYTES}
-    ((last, moments, texts, mean_bytes, table, rows_in_table),) = rows_of(Statement(query, parameters), binary=True)
+    ((last, moments, texts, mean_bytes, table, rows_in_table),) = run_statement(
+        Statement(query, parameters), binary=True
+    )
     rows = np.sort(np.frombuffer(moments, dtype=MOMENT))
     words, counts = np.unique(np.fromiter(map(hash, texts.split()), dtype=np.int64), return_counts=True)
     highest = int(np.frombuffer(last, dtype=">u4").max())
     owned = max(len(rows), (len(rows) - 1) * VALUES / (highest or 1))
-    return Sample(table, rows_in_table, owned, rows, words, counts.astype(np.uint16), mean_bytes)
+    return OwnerSample(table, rows_in_table, owned, rows, words, counts.astype(np.uint16), mean_bytes)

@@ -22,7 +22,7 @@ LIMIT %(limit)s
 """
 
 
-def patterns_matching(
+def matching_patterns(
     *, agent: Agent, words: Collection[str], intent: str, entity_types: Collection[str], limit: int
 ) -> list[Pattern]:
     """Those with one of the words (lower case) among their keywords, the intent, or one of the entity types."""

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from config.db.statements import Statement, rows_of
-from memories.embeddings.vectors import Direction
-from memories.search.dates import Days, days_in
+from config.db.statements import Statement, run_statement
+from memories.embeddings.vectors import QueryVector
+from memories.search.dates import DayRange, days_in
 from memories.search.languages import DEFAULT, LANGUAGES, languages_by_evidence
 from memories.search.time_expressions import TIME_EXPRESSIONS
 
@@ -34,14 +34,14 @@ _POSSESSIVE = re.compile(r"['’]s$")  # noqa: RUF001
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SearchQuestion:
     """What is searched for. `vector` is its direction: None where the model knows none of its words."""
 
     text: str
-    vector: Direction | None
+    vector: QueryVector | None
     names: tuple[str, ...] = ()
     """What in it may name an entity: runs of up to 4 words, lower case."""
-    days: tuple[Days, ...] = ()
+    days: tuple[DayRange, ...] = ()
     """The days that it speaks of."""
     asks_when: bool = False
     """Whether it asks for a time."""
@@ -49,11 +49,11 @@ class Question:
     """All that are known, those first that it is most likely in."""
 
 
-def question_read(text: str, vector: Direction | None, today: datetime.date) -> Question:
+def parse_question(text: str, vector: QueryVector | None, today: datetime.date) -> SearchQuestion:
     """The question, with the days that it speaks of as somebody means them who asks today."""
     languages = languages_by_evidence(text)
     asks_when = any(pattern.match(text.lower()) for pattern in _ASKS_WHEN)
-    return Question(text, vector, names_in(text), days_in(text, today, languages[0]), asks_when, languages)
+    return SearchQuestion(text, vector, names_in(text), days_in(text, today, languages[0]), asks_when, languages)
 
 
 def names_in(text: str) -> tuple[str, ...]:
@@ -115,7 +115,7 @@ _LEXEME = re.compile(r"'((?:[^']|'')*)'")
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class QueryTerms:
     """Each term is the text of a tsquery: a word in any of its forms, or an entity under any of its names."""
 
     words: tuple[str, ...]
@@ -131,16 +131,18 @@ class Terms:
     @property
     def names(self) -> list[list[list[str]]]:
         """The words of each name of each term; the stems of a word are its names."""
-        return [[[_unquoted(word) for word in _LEXEME.findall(name)] for name in term.split(OR)] for term in self.all]
+        return [
+            [[_unquote_lexeme(word) for word in _LEXEME.findall(name)] for name in term.split(OR)] for term in self.all
+        ]
 
     def label(self, place: int) -> str | None:
         """The word at that place where it labels a text: as the speaker does in “Ada: Tea?”. Entities are no labels."""
         return " | ".join(f"{stem}:A" for stem in self.words[place].split(OR)) if place < len(self.words) else None
 
 
-def terms_read(
-    question: Question, column: str, owner: UUID, most: int, table: int = 0, *, languages_of: str = "memories"
-) -> tuple[Terms, bool, int]:
+def read_terms(
+    question: SearchQuestion, column: str, owner: UUID, most: int, table: int = 0, *, languages_of: str = "memories"
+) -> tuple[QueryTerms, bool, int]:
     """The terms of the question; whether the owner, whose id stands in that column, has more memories than `most`; and
     the number of the table of memories. Of the table of the number given, it is known that the owner has more.
 
@@ -158,14 +160,14 @@ def terms_read(
         "table": table,
     }
     query = READ.format(owner=column, table=languages_of)
-    ((words, entities, languages, more, table),) = rows_of(Statement(query, parameters))
-    return Terms(tuple(map(_quoted, words)), tuple(entities), tuple(languages)), more, table
+    ((words, entities, languages, more, table),) = run_statement(Statement(query, parameters))
+    return QueryTerms(tuple(map(_quote_stems, words)), tuple(entities), tuple(languages)), more, table
 
 
-def _quoted(stems: str) -> str:
+def _quote_stems(stems: str) -> str:
     escaped = stems.replace("\\", "\\\\").replace("'", "''")
     return OR.join(f"'{stem}'" for stem in escaped.split(" "))
 
 
-def _unquoted(lexeme: str) -> str:
+def _unquote_lexeme(lexeme: str) -> str:
     return lexeme.replace("''", "'").replace("\\\\", "\\")

@@ -22,7 +22,7 @@ COLUMNS = "id, version, type, content, outcome, tool, size, occurred_at"
 NEWEST_FIRST = "ORDER BY occurred_at DESC, id DESC"
 
 # An event that belongs to no task is of use in any; those of other tasks are summed up by these tasks' results.
-WANTED = """
+EVENT_FILTER = """
     agent_id = %(agent)s
     AND (%(since)s::timestamptz IS NULL OR occurred_at > %(since)s)
     AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
@@ -30,11 +30,11 @@ WANTED = """
 """
 
 # "{}" stands for what else is wanted; each part is found by an index of its own, so they are not one condition.
-NEWEST = f"(SELECT {COLUMNS} FROM events WHERE {WANTED} AND {{}} {NEWEST_FIRST} LIMIT %({{}})s)"  # noqa: S608
+NEWEST = f"(SELECT {COLUMNS} FROM events WHERE {EVENT_FILTER} AND {{}} {NEWEST_FIRST} LIMIT %({{}})s)"  # noqa: S608
 
 OF_SESSION = NEWEST.format("(%(session)s::uuid IS NULL OR session_id = %(session)s)", "limit")
 OF_TASK = NEWEST.format("task_id = %(task)s", "limit")
-OF_OTHERS = f"""
+OF_OTHER_SESSIONS = f"""
     (SELECT highlight.* FROM (
         SELECT id AS other FROM sessions WHERE agent_id = %(agent)s AND id IS DISTINCT FROM %(session)s::uuid
         ORDER BY started_at DESC, id DESC LIMIT %(others)s
@@ -49,7 +49,7 @@ WITHIN_SIZE = f"""
         SELECT *, sum(size) OVER ({NEWEST_FIRST}) - size AS newer FROM ({{}}) AS found
     ) AS measured WHERE newer < %(characters)s {NEWEST_FIRST}
 """  # noqa: S608 - as above
-RECENT = WITHIN_SIZE.format(f"{OF_SESSION} UNION {OF_TASK} UNION {OF_OTHERS}")
+RECENT = WITHIN_SIZE.format(f"{OF_SESSION} UNION {OF_TASK} UNION {OF_OTHER_SESSIONS}")
 NEWEST_OF_TYPE = f"{WITHIN_SIZE.format(f'{OF_SESSION} UNION {OF_TASK}')} LIMIT %(limit)s"
 
 

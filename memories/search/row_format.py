@@ -13,10 +13,10 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from config.db.statements import Statement, rows_of
-from memories.embeddings.active_model import ACTIVE
+from config.db.statements import Statement, run_statement
+from memories.embeddings.active_model import ACTIVE_MODEL_SQL
 from memories.search.languages import DEFAULT
-from memories.search.question import MAX_TERMS, Question, Terms
+from memories.search.question import MAX_TERMS, QueryTerms, SearchQuestion
 from memories.search.time_expressions import TIME_EXPRESSIONS
 
 Columns = NDArray[np.void]
@@ -37,7 +37,7 @@ LAYOUT = np.dtype(
         ("length", ">f8"),
     ]
 )
-GONE, LABELLED, SAYS_A_TIME, ASKS, PINNED = (1 << MAX_TERMS + place for place in range(5))
+NOT_CURRENT, LABELLED, SAYS_A_TIME, ASKS, PINNED = (1 << MAX_TERMS + place for place in range(5))
 """What `marks` is made of, above a bit for each term that the row has: the first of them is the lowest."""
 
 TIME_WORDS = (
@@ -59,13 +59,13 @@ NEWEST = "SELECT {row} FROM memories WHERE {owner} = %(owner)s ORDER BY {occurre
 
 
 @dataclass(frozen=True)
-class Search:
+class OwnerSearch:
     """A question to the memories of one owner, whose id stands in that column."""
 
     column: str
     owner: UUID
-    question: Question
-    terms: Terms
+    question: SearchQuestion
+    terms: QueryTerms
 
     @property
     def places(self) -> range:
@@ -122,16 +122,16 @@ class Search:
             owner=self.column,
             occurred=OCCURRED,
         )
-        query = READ.format(active=ACTIVE, which=chosen)
+        query = READ.format(active=ACTIVE_MODEL_SQL, which=chosen)
         statement = Statement(query, {**self.parameters, **terms.parameters, **parameters})
-        ((packed, active),) = rows_of(statement, binary=True, before=before)
+        ((packed, active),) = run_statement(statement, binary=True, before=before)
         if self.question.vector:
             self.question.vector.confirm(active)
         return self._in_order(np.frombuffer(packed or b"", dtype=LAYOUT))
 
     def _in_order(self, rows: Columns) -> Columns:
         """Return each row once, those that stand side by side next to each other."""
-        return _in_order_of_time(rows)
+        return _sorted_by_time(rows)
 
     def _label(self, place: int) -> str | None:
         """Return the tsquery that finds the rows which the term at that place labels; None: they have no labels."""
@@ -166,7 +166,7 @@ class Search:
     @property
     def _marks(self) -> list[str]:
         """SQL expressions: those marks that say whether a row is worth another look."""
-        marks = [_bit("superseded_by_id IS NOT NULL OR retired_because <> ''", GONE), _bit("pinned", PINNED)]
+        marks = [_bit("superseded_by_id IS NOT NULL OR retired_because <> ''", NOT_CURRENT), _bit("pinned", PINNED)]
         if self.question.asks_when:
             marks.append(_bit("search @@ %(time_words)s::tsquery", SAYS_A_TIME))
         return marks
@@ -176,37 +176,40 @@ def _bit(condition: str, bit: int | str) -> str:
     return f"CASE WHEN {condition} THEN {bit} ELSE 0::bigint END"
 
 
-def _in_order_of_time(rows: Columns) -> Columns:
+def _sorted_by_time(rows: Columns) -> Columns:
     """Each row once, with all marks that it came with, the oldest first. PostgreSQL would sort whole rows, vectors and
     all.
     """
-    order = np.argsort(_native(rows["at"]), kind="stable")
+    order = np.argsort(_native_byte_order(rows["at"]), kind="stable")
     rows = rows.take(order)
     of_one_moment = rows["at"][1:] == rows["at"][:-1]
     if not of_one_moment.any():
         return rows
     places = np.flatnonzero(np.append(of_one_moment, False) | np.insert(of_one_moment, 0, False))
     some = rows.take(places)  # few are sorted by their ids, and no more
-    some = some.take(np.lexsort([_native(some[name]) for name in ("id_low", "id_high", "at")]))
+    some = some.take(np.lexsort([_native_byte_order(some[name]) for name in ("id_low", "id_high", "at")]))
     again = (some["id_low"][1:] == some["id_low"][:-1]) & (some["id_high"][1:] == some["id_high"][:-1])
     first = np.flatnonzero(np.insert(~again, 0, True))
-    some["marks"][first] = np.bitwise_or.reduceat(_native(some["marks"]), first)
+    some["marks"][first] = np.bitwise_or.reduceat(_native_byte_order(some["marks"]), first)
     rows[places] = some
     once = np.ones(len(rows), dtype=bool)
     once[places[1:][again]] = False
     return rows.compress(once)
 
 
-def marked_as(rows: Columns, others: Columns) -> Columns:
+def copy_marks(rows: Columns, others: Columns) -> Columns:
     """The rows. Those that are among the others, of which there are some, have their marks, too."""
-    ids, others_ids = _native(rows["id_low"]), _native(others["id_low"])  # no two ids end alike: these bits are random
+    ids, others_ids = (
+        _native_byte_order(rows["id_low"]),
+        _native_byte_order(others["id_low"]),
+    )  # no two ids end alike: these bits are random
     order = np.argsort(others_ids)
     places = order.take(np.searchsorted(others_ids, ids, sorter=order), mode="clip")
     rows["marks"] |= np.where(others_ids[places] == ids, others["marks"][places], 0)
     return rows
 
 
-def _native(column: NDArray[Any]) -> NDArray[Any]:
+def _native_byte_order(column: NDArray[Any]) -> NDArray[Any]:
     """The column in the order of bytes that the processor counts in."""
     return column.astype(column.dtype.newbyteorder("="))
 
@@ -217,13 +220,13 @@ def ids_of(rows: Columns) -> list[UUID]:
     return [UUID(int=high << 64 | low) for high, low in halves]
 
 
-def ids_written(rows: Columns) -> str:
+def ids_literal(rows: Columns) -> str:
     """Their ids as the text of a uuid[]: many are written faster than they are made."""
     halves = zip(rows["id_high"].tolist(), rows["id_low"].tolist(), strict=True)
     return f"{{{','.join([f'{high:016x}{low:016x}' for high, low in halves])}}}"
 
 
-def moments_written(rows: Columns) -> str:
+def moments_literal(rows: Columns) -> str:
     """When they occurred as the text of a timestamptz[]."""
     moments = np.datetime64(EPOCH, "us") + rows["at"].astype("timedelta64[us]")
     return f"{{{','.join([f'{moment}Z' for moment in np.datetime_as_string(moments).tolist()])}}}"

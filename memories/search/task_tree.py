@@ -26,30 +26,30 @@ ORDER BY session_id, depth DESC, created DESC, id DESC
 
 
 @dataclass(slots=True)
-class Goal:
+class GoalNode:
     """A frame with the goals below it. `on_path`: it leads to the current one."""
 
     frame: TaskFrame
-    below: list["Goal"] = field(default_factory=list)
+    below: list["GoalNode"] = field(default_factory=list)
     on_path: bool = False
     is_current: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class GoalRow:
     """A goal in a nested list, read from above: whether a list opens below it, and how many end after it."""
 
-    goal: Goal
+    goal: GoalNode
     opens: bool
     closes: range
 
 
 @dataclass(frozen=True, slots=True)
-class Stack:
+class GoalStack:
     """The goals of a session, or the agent's own."""
 
     session: Session | None
-    roots: list[Goal]
+    roots: list[GoalNode]
 
     @property
     def works(self) -> bool:
@@ -57,45 +57,45 @@ class Stack:
         return any(root.on_path for root in self.roots)
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[GoalRow]:
         """The goals from above. Flat, because stacks are deeper than templates may include themselves."""
         rows, waiting = [], [(root, 0) for root in reversed(self.roots)]
         while waiting:
             goal, ends = waiting.pop()
-            rows.append(Row(goal, bool(goal.below), range(0 if goal.below else ends)))
+            rows.append(GoalRow(goal, bool(goal.below), range(0 if goal.below else ends)))
             # The last goal of a list ends it, and with it the lists around it that end there.
             below = [(one, ends + 1 if one is goal.below[-1] else 0) for one in goal.below]
             waiting += reversed(below)
         return rows
 
 
-def stacks_of(agent: Agent, roots: Sequence[TaskFrame]) -> list[Stack]:
+def load_stacks(agent: Agent, roots: Sequence[TaskFrame]) -> list[GoalStack]:
     """The trees below the roots by session, in the order of the roots; at most MAX_FRAMES frames below them."""
     if not roots:
         return []
-    goals = {frame.id: Goal(frame) for frame in (*roots, *_below(roots))}
+    goals = {frame.id: GoalNode(frame) for frame in (*roots, *_descendants(roots))}
     for goal in goals.values():
         parent = goals.get(goal.frame.parent_id) if goal.frame.parent_id else None
         if parent is not None:
             parent.below.append(goal)
-    _mark(goals, _current(agent, roots))
+    _mark_current(goals, _current_ids(agent, roots))
     by_session: dict[UUID | None, list[TaskFrame]] = defaultdict(list)
     for root in roots:
         by_session[root.session_id].append(root)
-    return [Stack(frames[0].session, [goals[frame.id] for frame in frames]) for frames in by_session.values()]
+    return [GoalStack(frames[0].session, [goals[frame.id] for frame in frames]) for frames in by_session.values()]
 
 
-def _below(roots: Sequence[TaskFrame]) -> Iterable[TaskFrame]:
+def _descendants(roots: Sequence[TaskFrame]) -> Iterable[TaskFrame]:
     return TaskFrame.objects.raw(BELOW, {"roots": [root.id for root in roots], "most": MAX_FRAMES})
 
 
-def _current(agent: Agent, roots: Sequence[TaskFrame]) -> list[UUID]:
+def _current_ids(agent: Agent, roots: Sequence[TaskFrame]) -> list[UUID]:
     """The frames that are worked on in the sessions of the roots, and on the agent's own stack."""
     sessions = list({root.session_id for root in roots if root.session_id})
     return [frame.id for frame in TaskFrame.objects.raw(CURRENT, {"agent": agent.pk, "sessions": sessions})]
 
 
-def _mark(goals: dict[UUID, Goal], current: Iterable[UUID]) -> None:
+def _mark_current(goals: dict[UUID, GoalNode], current: Iterable[UUID]) -> None:
     for id_ in current:
         goal = goals.get(id_)
         if goal is not None:

@@ -10,20 +10,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from memories.search.day_windows import of_named_days
-from memories.search.owner_sample import Sample
-from memories.search.row_format import SAYS_A_TIME, Columns, Search
+from memories.search.day_windows import is_on_named_day
+from memories.search.owner_sample import OwnerSample
+from memories.search.row_format import SAYS_A_TIME, Columns, OwnerSearch
 
 USUAL_DEVIATION = 0.1
 """Of the cosines of an owner's texts to a question: .08 to .13, by kind of text."""
-AS_IF_SEEN = 10
+PRIOR_WEIGHT = 10
 """The usual deviation counts as much as so many rows: two rows tell little of how far apart rows are."""
 FEW_SAY = math.exp(-2)
 """Where no larger share of the rows says a time, to say one tells as much as it can."""
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class Distribution:
     """Mean and standard deviation of a number, among all rows of an owner."""
 
     mean: float
@@ -38,7 +38,7 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Rarity:
+class TermStatistics:
     """Among all rows of an owner: `rows` is how many they are, `having` how many have each term."""
 
     rows: float
@@ -47,7 +47,7 @@ class Rarity:
     """The share of them that is of a day that the question names."""
     mean_bytes: float
     """The mean length of their texts."""
-    similarity: Spread = Spread(0.0, USUAL_DEVIATION)
+    similarity: Distribution = Distribution(0.0, USUAL_DEVIATION)
     """Of their cosines to the question."""
     timed: float = 0.0
     """The share of them that says a time, where the question asks for one."""
@@ -75,22 +75,24 @@ class Rarity:
         rarest = np.argsort(self.having, kind="stable")
         return rarest[np.cumsum(self.having[rarest]) <= most]
 
-    def counted(self, hits: Columns, places: NDArray[np.intp]) -> "Rarity":
+    def counted(self, hits: Columns, places: NDArray[np.intp]) -> "TermStatistics":
         """With what is true of the terms at these places, where the hits have all rows that have one of them."""
         having, terms = self.having.copy(), terms_of(hits)
         having[places] = [np.count_nonzero(terms & (1 << place)) for place in places.tolist()]
         return replace(self, having=having)
 
-    def compared(self, rows: Columns) -> "Rarity":
+    def compared(self, rows: Columns) -> "TermStatistics":
         """With how near these rows are to the question, and how many say a time: these are all rows, or some that
         chance chose.
         """
         similarity = rows["similarity"].astype(float)
         known = similarity[~np.isnan(similarity)]
         mean = float(known.mean()) if len(known) else 0.0
-        squares = float(((known - mean) ** 2).sum()) + AS_IF_SEEN * USUAL_DEVIATION**2
+        squares = float(((known - mean) ** 2).sum()) + PRIOR_WEIGHT * USUAL_DEVIATION**2
         timed = (np.count_nonzero(terms_of(rows) & SAYS_A_TIME) + 0.5) / (len(rows) + 1)
-        return replace(self, similarity=Spread(mean, math.sqrt(squares / (len(known) + AS_IF_SEEN))), timed=timed)
+        return replace(
+            self, similarity=Distribution(mean, math.sqrt(squares / (len(known) + PRIOR_WEIGHT))), timed=timed
+        )
 
 
 def terms_of(rows: Columns) -> NDArray[np.int64]:
@@ -99,25 +101,25 @@ def terms_of(rows: Columns) -> NDArray[np.int64]:
     return terms
 
 
-def has(terms: NDArray[np.int64], count: int) -> NDArray[np.uint8]:
+def term_matrix(terms: NDArray[np.int64], count: int) -> NDArray[np.uint8]:
     """1 where a row has a term, else 0: a line per row, with so many terms."""
     in_bytes = terms.astype("<i8").view(np.uint8).reshape(-1, 8)
     return np.unpackbits(in_bytes, axis=1, count=count, bitorder="little")
 
 
-def rarity_of(rows: Columns, search: Search) -> Rarity:
+def exact_statistics(rows: Columns, search: OwnerSearch) -> TermStatistics:
     """As all the owner's rows tell."""
-    dated = float(of_named_days(rows, search.question).mean()) if len(rows) else 0.0
+    dated = float(is_on_named_day(rows, search.question).mean()) if len(rows) else 0.0
     mean_bytes = float(rows["length"].mean()) if len(rows) else 0.0
-    return Rarity(len(rows), _having(rows, len(search.terms.all)), dated, mean_bytes).compared(rows)
+    return TermStatistics(len(rows), _rows_per_term(rows, len(search.terms.all)), dated, mean_bytes).compared(rows)
 
 
-def rarity_by_sample(sample: Sample, search: Search) -> Rarity:
+def sampled_statistics(sample: OwnerSample, search: OwnerSearch) -> TermStatistics:
     """About, as a sample of them tells."""
-    dated = float(of_named_days(sample.rows, search.question).mean())
-    return Rarity(sample.owned, sample.having(search.terms), dated, sample.mean_bytes)
+    dated = float(is_on_named_day(sample.rows, search.question).mean())
+    return TermStatistics(sample.owned, sample.having(search.terms), dated, sample.mean_bytes)
 
 
-def _having(rows: Columns, count: int) -> NDArray[np.float64]:
-    having: NDArray[np.float64] = has(terms_of(rows), count).sum(axis=0, dtype=float)
+def _rows_per_term(rows: Columns, count: int) -> NDArray[np.float64]:
+    having: NDArray[np.float64] = term_matrix(terms_of(rows), count).sum(axis=0, dtype=float)
     return having

@@ -44,7 +44,7 @@ def _months(*names: str) -> dict[str, str]:
     return _by_name(ENGLISH_MONTHS, *names) | numbers
 
 
-def _any(words: Mapping[str, str]) -> str:
+def _alternatives(words: Mapping[str, str]) -> str:
     """Return a pattern for the words, the longest first; for numbers among them, there are others."""
     return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True) if not word.isdigit())
 
@@ -114,15 +114,15 @@ def _patterns(*patterns: tuple[str, str]) -> tuple[tuple[str, re.Pattern[str]], 
     return tuple((reader, re.compile(pattern)) for reader, pattern in patterns)
 
 
-def _named(words: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+def _named_groups(words: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     """Return by name the pattern of a group that takes any of its words."""
-    return {group: rf"(?P<{group}>{_any(known)})\b" for group, known in words.items()}
+    return {group: rf"(?P<{group}>{_alternatives(known)})\b" for group, known in words.items()}
 
 
 def _german() -> TimeExpressions:
-    group = _named(_GERMAN)
+    group = _named_groups(_GERMAN)
     which, month, unit = group["which"], group["month"], group["unit"]
-    count = rf"(?P<count>\d{{1,3}}|{_any(_GERMAN['count'])})"
+    count = rf"(?P<count>\d{{1,3}}|{_alternatives(_GERMAN['count'])})"
     return TimeExpressions(
         asks_when=re.compile(
             r"\W*(?:(?:seit|ab|bis) )?(?:wann\b|wie lang(?:e)?\b|um wie ?viel uhr\b|"
@@ -155,9 +155,9 @@ def _german() -> TimeExpressions:
 
 
 def _spanish() -> TimeExpressions:
-    group = _named(_SPANISH)
+    group = _named_groups(_SPANISH)
     which, month, unit, weekday = group["which"], group["month"], group["unit"], group["weekday"]
-    count = rf"(?P<count>\d{{1,3}}|{_any(_SPANISH['count'])})"
+    count = rf"(?P<count>\d{{1,3}}|{_alternatives(_SPANISH['count'])})"
     return TimeExpressions(
         asks_when=re.compile(
             r"\W*(?:(?:desde|hasta|para) )?(?:cu[áa]ndo\b|(?:cu[áa]nto tiempo|hace cu[áa]nto)\b|"

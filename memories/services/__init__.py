@@ -1,8 +1,8 @@
 """Writes about what agents and teams keep, one file per noun."""
 
 from memories.services import item_hooks  # noqa: F401 - they say how their things are prepared
-from memories.services.agent_item import Facts, kept_create, kept_delete, kept_update
-from memories.services.batch_errors import Flaw, Flawed, Taken, Unfit
+from memories.services.agent_item import Facts, agent_item_delete, agent_item_update, agent_items_create
+from memories.services.batch_errors import BatchError, BatchRefused, DuplicateInBatch, InvalidBatch
 from memories.services.event import events_create
 from memories.services.item_hooks import thread_update
 from memories.services.memory import (
@@ -18,34 +18,34 @@ from memories.services.memory import (
     memory_update,
     owner_of,
 )
-from memories.services.memory_merging import MOST_MERGED, Merging, memories_merge, memories_separate, merging_into
+from memories.services.memory_merging import MAX_MERGED, MergeRequest, last_merge, memories_merge, memories_unmerge
 from memories.services.task_stack import task_path, task_peek, task_pop, task_push
 
 __all__ = [
     "BATCH_ROWS",
+    "MAX_MERGED",
     "MAX_PINNED",
-    "MOST_MERGED",
+    "BatchError",
+    "BatchRefused",
+    "DuplicateInBatch",
     "Facts",
-    "Flaw",
-    "Flawed",
+    "InvalidBatch",
     "MemoryFacts",
-    "Merging",
+    "MergeRequest",
     "Owner",
-    "Taken",
-    "Unfit",
+    "agent_item_delete",
+    "agent_item_update",
+    "agent_items_create",
     "events_create",
     "facts_of",
-    "kept_create",
-    "kept_delete",
-    "kept_update",
+    "last_merge",
     "memories_create",
     "memories_merge",
     "memories_of",
-    "memories_separate",
+    "memories_unmerge",
     "memory_create",
     "memory_delete",
     "memory_update",
-    "merging_into",
     "owner_of",
     "task_path",
     "task_peek",

@@ -7,9 +7,9 @@ from django.db import transaction
 from agents.models import Agent
 from memories.jobs.services import job_create
 from memories.models import Chunk, Document
-from memories.services.agent_item import Facts, kept_create, kept_update
+from memories.services.agent_item import Facts, agent_item_update, agent_items_create
 from teams.principal import Principal
-from teams.versioned_text.versioned_file import locked
+from teams.versioned_text.versioned_file import lock_row
 
 DOCUMENTS_PER_JOB = 50
 """So that workers share a large import, and a job's progress moves. A killed worker repeats one document at most."""
@@ -23,7 +23,7 @@ def documents_create(*, agent: Agent, facts: Sequence[Facts], principal: Princip
 
     Raises Unfit and Taken.
     """
-    documents = kept_create(model=Document, agent=agent, facts=facts, principal=principal)
+    documents = agent_items_create(model=Document, agent=agent, facts=facts, principal=principal)
     _split_later(agent, documents, principal)
     return documents
 
@@ -34,8 +34,8 @@ def document_update(*, thing: Document, expected_version: int, changes: Facts, p
 
     Raises StaleVersion, Unfit and Taken.
     """
-    before = locked(thing)
-    saved = kept_update(thing=before, expected_version=expected_version, changes=changes, principal=principal)
+    before = lock_row(thing)
+    saved = agent_item_update(thing=before, expected_version=expected_version, changes=changes, principal=principal)
     if saved.version == expected_version:
         return saved
     if any(getattr(saved, name) != getattr(before, name) for name in SPLIT_BY):

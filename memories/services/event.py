@@ -9,22 +9,22 @@ from django.utils import timezone
 
 from agents.models import Agent
 from memories.models import Event, EventType, Session
-from memories.services.agent_item import Facts, kept_create, prepares
-from memories.services.batch_errors import Flaw
-from memories.services.json_values import compact
+from memories.services.agent_item import Facts, agent_items_create, before_save
+from memories.services.batch_errors import BatchError
+from memories.services.json_values import compact_json
 from teams.principal import Principal
-from teams.versioned_text.versioned_file import locked
+from teams.versioned_text.versioned_file import lock_row
 
 
-@prepares(Event)
-def prepare_events(events: Mapping[int, Event]) -> Iterator[Flaw]:
+@before_save(Event)
+def prepare_events(events: Mapping[int, Event]) -> Iterator[BatchError]:
     """An event happens now unless it says when; its size is that of its content. A tool result names its tool."""
     now = timezone.now()
     for place, event in events.items():
         event.occurred_at = event.occurred_at or now
-        event.size = len(compact(event.content))
+        event.size = len(compact_json(event.content))
         if event.type == EventType.TOOL_RESULT and not event.tool:
-            yield Flaw(place, "tool", "Name the tool that this is a result of.")
+            yield BatchError(place, "tool", "Name the tool that this is a result of.")
 
 
 @transaction.atomic
@@ -33,24 +33,26 @@ def events_create(*, agent: Agent, facts: Sequence[Facts], principal: Principal)
 
     A session that is not there yet is made; it started with the first of its events.
     """
-    locked(agent)  # or two at once could make the same session
+    lock_row(agent)  # or two at once could make the same session
     sessions = _sessions_by_key(agent, facts, principal)
     placed = [_in_session(fact, sessions) for fact in facts]
-    return kept_create(model=Event, agent=agent, facts=placed, principal=principal)
+    return agent_items_create(model=Event, agent=agent, facts=placed, principal=principal)
 
 
 def _sessions_by_key(agent: Agent, facts: Sequence[Facts], principal: Principal) -> dict[str, Session]:
     now, started = timezone.now(), dict[str, datetime.datetime]()
     for fact in facts:
         if key := fact.get("session_key", ""):
-            started[key] = min(started.get(key, datetime.datetime.max.replace(tzinfo=datetime.UTC)), _moment(fact, now))
+            started[key] = min(
+                started.get(key, datetime.datetime.max.replace(tzinfo=datetime.UTC)), _occurred_at(fact, now)
+            )
     found = {session.external_id: session for session in Session.objects.filter(agent=agent, external_id__in=started)}
     missing = [{"external_id": key, "started_at": at} for key, at in started.items() if key not in found]
-    made = kept_create(model=Session, agent=agent, facts=missing, principal=principal) if missing else []
+    made = agent_items_create(model=Session, agent=agent, facts=missing, principal=principal) if missing else []
     return found | {session.external_id: session for session in made}
 
 
-def _moment(fact: Facts, now: datetime.datetime) -> datetime.datetime:
+def _occurred_at(fact: Facts, now: datetime.datetime) -> datetime.datetime:
     at: datetime.datetime | None = fact.get("occurred_at")
     return at or now
 

@@ -18,48 +18,48 @@ from uuid import UUID
 from django.utils import timezone
 from jsonschema import Draft202012Validator, SchemaError
 
-from memories.embeddings.vectors import give_directions
+from memories.embeddings.vectors import embed_rows
 from memories.models import Entity, Pattern, Session, TaskFrame, Thread, Tool
-from memories.models.graph import matched_names
-from memories.services.agent_item import Facts, differs, kept_update, prepares
-from memories.services.batch_errors import Flaw
-from memories.services.json_values import compact
+from memories.models.graph import names_in_queries
+from memories.services.agent_item import Facts, agent_item_update, before_save, has_changes
+from memories.services.batch_errors import BatchError
+from memories.services.json_values import compact_json
 from teams.principal import Principal
 
 
-@prepares(Entity)
-def prepare_entities(entities: Mapping[int, Entity]) -> Iterable[Flaw]:
+@before_save(Entity)
+def prepare_entities(entities: Mapping[int, Entity]) -> Iterable[BatchError]:
     """Entities are found by their names and by the meaning of all that is known about them."""
     for entity in entities.values():
-        entity.names = matched_names(entity.name, entity.aliases)
-    give_directions(list(entities.values()))
+        entity.names = names_in_queries(entity.name, entity.aliases)
+    embed_rows(list(entities.values()))
     return ()
 
 
-@prepares(Pattern)
-def prepare_patterns(patterns: Mapping[int, Pattern]) -> Iterator[Flaw]:
+@before_save(Pattern)
+def prepare_patterns(patterns: Mapping[int, Pattern]) -> Iterator[BatchError]:
     """A pattern has no more successes than applications."""
     for place, pattern in patterns.items():
         if pattern.successes > pattern.applications:
-            yield Flaw(place, "successes", "There are more successes than applications. Change both together.")
+            yield BatchError(place, "successes", "There are more successes than applications. Change both together.")
 
 
-@prepares(Session)
-def prepare_sessions(sessions: Mapping[int, Session]) -> Iterator[Flaw]:
+@before_save(Session)
+def prepare_sessions(sessions: Mapping[int, Session]) -> Iterator[BatchError]:
     """A session begins now unless it says when, and ends no earlier than it began."""
     now = timezone.now()
     for place, session in sessions.items():
         session.started_at = session.started_at or now
         if session.ended_at is not None and session.ended_at < session.started_at:
-            yield Flaw(place, "ended_at", "A session ends no earlier than it began. Use a later time.")
+            yield BatchError(place, "ended_at", "A session ends no earlier than it began. Use a later time.")
 
 
 MAX_DEPTH = 100
 TOO_DEEP = f"Goals are nested at most {MAX_DEPTH} deep. Pop what is done, or begin a new stack."
 
 
-@prepares(TaskFrame)
-def prepare_tasks(frames: Mapping[int, TaskFrame]) -> Iterator[Flaw]:
+@before_save(TaskFrame)
+def prepare_tasks(frames: Mapping[int, TaskFrame]) -> Iterator[BatchError]:
     """A frame is one deeper than its parent, in the same session."""
     parents = _parents(frames)
     for place, frame in frames.items():
@@ -70,9 +70,9 @@ def prepare_tasks(frames: Mapping[int, TaskFrame]) -> Iterator[Flaw]:
         if frame.session_id is None:
             frame.session_id = parent.session_id
         if frame.session_id != parent.session_id:
-            yield Flaw(place, "session", "A task belongs to the session of its parent. Name that one, or none.")
+            yield BatchError(place, "session", "A task belongs to the session of its parent. Name that one, or none.")
         if frame.depth >= MAX_DEPTH:
-            yield Flaw(place, "parent", TOO_DEEP)
+            yield BatchError(place, "parent", TOO_DEEP)
 
 
 def _parents(frames: Mapping[int, TaskFrame]) -> dict[UUID | None, TaskFrame]:
@@ -83,8 +83,8 @@ def _parents(frames: Mapping[int, TaskFrame]) -> dict[UUID | None, TaskFrame]:
     return {parent.id: parent for parent in found}
 
 
-@prepares(Thread)
-def prepare_threads(threads: Mapping[int, Thread]) -> Iterable[Flaw]:
+@before_save(Thread)
+def prepare_threads(threads: Mapping[int, Thread]) -> Iterable[BatchError]:
     """A new thread was touched now unless it says when."""
     now = timezone.now()
     for thread in threads.values():
@@ -94,29 +94,31 @@ def prepare_threads(threads: Mapping[int, Thread]) -> Iterable[Flaw]:
 
 def thread_update(*, thing: Thread, expected_version: int, changes: Facts, principal: Principal) -> Thread:
     """As kept_update; a change also touches the thread, unless it says itself when that was. Raises StaleVersion."""
-    touched = {"touched_at": timezone.now(), **changes} if differs(thing, changes) else changes
-    return kept_update(thing=thing, expected_version=expected_version, changes=touched, principal=principal)
+    touched = {"touched_at": timezone.now(), **changes} if has_changes(thing, changes) else changes
+    return agent_item_update(thing=thing, expected_version=expected_version, changes=touched, principal=principal)
 
 
 MAX_SCHEMA_CHARACTERS = 200_000
-TOO_MUCH = f"The schemas have over {MAX_SCHEMA_CHARACTERS:,} characters together. Send these tools in smaller batches."
+SCHEMAS_TOO_LARGE = (
+    f"The schemas have over {MAX_SCHEMA_CHARACTERS:,} characters together. Send these tools in smaller batches."
+)
 
 
-@prepares(Tool)
-def prepare_tools(tools: Mapping[int, Tool]) -> Iterator[Flaw]:
+@before_save(Tool)
+def prepare_tools(tools: Mapping[int, Tool]) -> Iterator[BatchError]:
     """Tools are found by their names and descriptions; their schemas are JSON Schema, draft 2020-12."""
     characters = 0
     for place, tool in tools.items():
-        characters += len(compact(tool.schema))
+        characters += len(compact_json(tool.schema))
         if characters > MAX_SCHEMA_CHARACTERS:  # each takes its time to check
-            yield Flaw(place, "schema", TOO_MUCH)
+            yield BatchError(place, "schema", SCHEMAS_TOO_LARGE)
             return
-        if fault := schema_fault(tool.schema):
-            yield Flaw(place, "schema", fault)
-    give_directions(list(tools.values()))
+        if fault := schema_problem(tool.schema):
+            yield BatchError(place, "schema", fault)
+    embed_rows(list(tools.values()))
 
 
-def schema_fault(schema: dict[str, Any]) -> str:
+def schema_problem(schema: dict[str, Any]) -> str:
     """Where the schema is none, in words; "" when it is one."""
     try:
         Draft202012Validator.check_schema(schema)

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 
-def compact(value: Any) -> str:
+def compact_json(value: Any) -> str:
     """The value as JSON without white space, its keys in order, its letters not escaped."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
@@ -16,21 +16,23 @@ MAX_DEPTH = 20
 LARGEST, SMALLEST = 2**63 - 1, 1e-100
 
 TOO_DEEP = f"Nest lists and objects at most {MAX_DEPTH} deep."
-NO_TEXT = "NUL characters and lone surrogates cannot be stored. Remove them, from names as well as from values."
-NO_NUMBER = "Use numbers of at most 18 digits before the point, and not closer to 0 than 1e-100. Send others as texts."
+UNSTORABLE_TEXT = "NUL characters and lone surrogates cannot be stored. Remove them, from names as well as from values."
+UNSTORABLE_NUMBER = (
+    "Use numbers of at most 18 digits before the point, and not closer to 0 than 1e-100. Send others as texts."
+)
 
 
-def fault_of(value: Any, depth: int = 0) -> str:
+def json_problem(value: Any, depth: int = 0) -> str:
     """Why the value, as the JSON parser gives it, cannot be stored, in words; "" when it can."""
     if isinstance(value, str):
-        return "" if is_storable(value) else NO_TEXT
+        return "" if is_storable(value) else UNSTORABLE_TEXT
     if isinstance(value, int | float):
-        return "" if _is_sane(value) else NO_NUMBER
+        return "" if _is_storable_number(value) else UNSTORABLE_NUMBER
     if isinstance(value, dict | list):
         if depth == MAX_DEPTH:
             return TOO_DEEP
         inner = [*value.keys(), *value.values()] if isinstance(value, dict) else value
-        return next((fault for item in inner if (fault := fault_of(item, depth + 1))), "")
+        return next((fault for item in inner if (fault := json_problem(item, depth + 1))), "")
     return ""
 
 
@@ -43,6 +45,6 @@ def is_storable(text: str) -> bool:
     return "\x00" not in text
 
 
-def _is_sane(number: float) -> bool:
+def _is_storable_number(number: float) -> bool:
     """Beyond this jsonb writes hundreds of digits where a few were sent."""
     return number == 0 or SMALLEST <= abs(number) <= LARGEST  # neither infinity nor NaN is

@@ -18,31 +18,31 @@ from django.db.models.functions import Coalesce
 
 from agents.models import Agent
 from config.http.errors import Conflict, Invalid
-from memories.embeddings.vectors import give_directions
+from memories.embeddings.vectors import embed_rows
 from memories.models import Memory, MemoryVersion
 from memories.search.languages import DEFAULT, detected_language
 from teams.access import require_change_allowed
 from teams.models import Team
 from teams.principal import Principal
 from teams.services import erase
-from teams.versioned_text.versioned_file import StaleVersion, locked
+from teams.versioned_text.versioned_file import StaleVersion, lock_row
 
-NEWEST = 50
+NEWEST_ROWS = 50
 """The languages of so many of an owner's memories tell which one prevails."""
 
 
-def give_languages(memories: Sequence[Memory], owned: QuerySet[Memory]) -> None:
+def set_languages(memories: Sequence[Memory], owned: QuerySet[Memory]) -> None:
     """Set the language of each memory by its text. Short ones that tell none have the one that prevails among the
     owner's newest and these.
     """
     found = [detected_language(memory.text) for memory in memories]
-    prevailing = None if all(found) else _prevailing(owned, [language for language in found if language])
+    prevailing = None if all(found) else _prevailing_language(owned, [language for language in found if language])
     for memory, language in zip(memories, found, strict=True):
         memory.language = language or prevailing or DEFAULT
 
 
-def _prevailing(owned: QuerySet[Memory], others: Sequence[str]) -> str:
-    newest = owned.order_by(Coalesce("occurred_at", "created").desc()).values_list("language", flat=True)[:NEWEST]
+def _prevailing_language(owned: QuerySet[Memory], others: Sequence[str]) -> str:
+    newest = owned.order_by(Coalesce("occurred_at", "created").desc()).values_list("language", flat=True)[:NEWEST_ROWS]
     counted = Counter([*newest, *others])
     return max(counted, key=counted.__getitem__, default=DEFAULT)
 
@@ -89,7 +89,7 @@ def memory_create(*, owner: Owner, facts: MemoryFacts, principal: Principal) -> 
 def memories_create(*, owner: Owner, facts: Sequence[MemoryFacts], principal: Principal) -> list[Memory]:
     """New memories of one owner, all or none; those whose external id the owner has already are passed over,
     and those that repeat the external id of another."""
-    locked(owner)  # two imports at once take turns
+    lock_row(owner)  # two imports at once take turns
     named = [fact.external_id for fact in facts if fact.external_id]
     known = set(memories_of(owner).filter(external_id__in=named).values_list("external_id", flat=True))
     fresh = []
@@ -98,8 +98,8 @@ def memories_create(*, owner: Owner, facts: Sequence[MemoryFacts], principal: Pr
             fresh.append(fact)
             known |= {fact.external_id} - {""}
     memories = [_new_memory(owner, fact, principal) for fact in fresh]
-    give_languages([memory for memory in memories if not memory.language], memories_of(owner))
-    give_directions(memories)
+    set_languages([memory for memory in memories if not memory.language], memories_of(owner))
+    embed_rows(memories)
     Memory.objects.bulk_create(memories, batch_size=BATCH_ROWS)
     MemoryVersion.objects.bulk_create([memory.as_version() for memory in memories], batch_size=BATCH_ROWS)
     return memories
@@ -160,21 +160,21 @@ def memory_update(
     `require_changeable` does.
     """
     if superseded_by is not None or pinned:
-        locked(owner_of(memory))  # or two at once could supersede each other, or be one pin too many
-    current = expected(memory, expected_version)
+        lock_row(owner_of(memory))  # or two at once could supersede each other, or be one pin too many
+    current = lock_expected(memory, expected_version)
     _check_successor(current, superseded_by)
-    told = _told_as(current, superseded_by, pinned, retired_because)
+    told = _next_status(current, superseded_by, pinned, retired_because)
     names_another_language = facts.language not in {"", current.language}
     unnamed = replace(facts, external_id=current.external_id, language="")
-    if told == told_as(current) and unnamed == facts_of(current) and not names_another_language:
+    if told == memory_status(current) and unnamed == facts_of(current) and not names_another_language:
         return current
     require_changeable(principal, current)
     current.superseded_by, current.pinned, current.retired_because = superseded_by, told.pinned, told.retired_because
-    return _saved(current, facts, principal, note)
+    return _save_next_version(current, facts, principal, note)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class MemoryStatus:
     """Whether a memory may be told, and how: pinned ones are first, superseded and retired ones are not."""
 
     superseded_by: UUID | None
@@ -182,12 +182,14 @@ class Told:
     retired_because: str
 
 
-def told_as(memory: Memory) -> Told:
+def memory_status(memory: Memory) -> MemoryStatus:
     """How the memory is told now."""
-    return Told(memory.superseded_by_id, memory.pinned, memory.retired_because)
+    return MemoryStatus(memory.superseded_by_id, memory.pinned, memory.retired_because)
 
 
-def _told_as(memory: Memory, successor: Memory | None, pinned: bool | None, retired_because: str | None) -> Told:
+def _next_status(
+    memory: Memory, successor: Memory | None, pinned: bool | None, retired_because: str | None
+) -> MemoryStatus:
     """How it is to be told. Raises Invalid for a pin that cannot be set."""
     because = memory.retired_because if retired_because is None else retired_because
     stands = successor is None and not because
@@ -196,19 +198,19 @@ def _told_as(memory: Memory, successor: Memory | None, pinned: bool | None, reti
     if pinned and not memory.pinned and memories_of(owner_of(memory)).filter(pinned=True).count() >= MAX_PINNED:
         raise Invalid("pinned", f"At most {MAX_PINNED} memories can be pinned. Unpin another one first.")
     still = memory.pinned if pinned is None else pinned
-    return Told(successor.pk if successor else None, still and stands, because)
+    return MemoryStatus(successor.pk if successor else None, still and stands, because)
 
 
-def _saved(memory: Memory, facts: MemoryFacts, principal: Principal, note: str) -> Memory:
+def _save_next_version(memory: Memory, facts: MemoryFacts, principal: Principal, note: str) -> Memory:
     """The next version of the memory, which says so from now on."""
     says_something_else = facts.text != memory.text
     memory.kind, memory.text, memory.occurred_at = facts.kind, facts.text, facts.occurred_at
     memory.salience, memory.credibility = facts.salience, facts.credibility
-    next_version(memory, principal, note, says_something_else=says_something_else, language=facts.language)
+    store_next_version(memory, principal, note, says_something_else=says_something_else, language=facts.language)
     return memory
 
 
-def next_version(
+def store_next_version(
     memory: Memory,
     principal: Principal,
     note: str = "",
@@ -225,16 +227,16 @@ def next_version(
     if language:
         memory.language = language
     elif says_something_else:
-        give_languages([memory], memories_of(owner_of(memory)).exclude(id=memory.id))
+        set_languages([memory], memories_of(owner_of(memory)).exclude(id=memory.id))
     if says_something_else:
-        give_directions([memory])
+        embed_rows([memory])
     memory.save()
     memory.as_version(note, merged).save(force_insert=True)
 
 
-def expected(memory: Memory, expected_version: int) -> Memory:
+def lock_expected(memory: Memory, expected_version: int) -> Memory:
     """The memory's newest state, held until the transaction ends. Raises StaleVersion, and NotFound."""
-    current = locked(memory)
+    current = lock_row(memory)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
     return current
@@ -246,7 +248,7 @@ def _check_successor(memory: Memory, successor: Memory | None) -> None:
     if (successor.agent_id, successor.team_id) != (memory.agent_id, memory.team_id):
         raise Invalid("superseded_by", "Name a memory of the same owner.")
     seen = {memory.pk}
-    successor = locked(successor)  # it may be superseded itself since it was read
+    successor = lock_row(successor)  # it may be superseded itself since it was read
     while successor is not None:
         if successor.pk in seen:
             raise Invalid("superseded_by", "A memory cannot be superseded by itself, directly or in a circle.")

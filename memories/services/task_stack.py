@@ -9,10 +9,10 @@ from django.db.models import QuerySet
 from agents.models import Agent
 from config.http.errors import Conflict
 from memories.models import Session, TaskFrame, TaskStatus
-from memories.services.agent_item import kept_create, kept_update
+from memories.services.agent_item import agent_item_update, agent_items_create
 from memories.services.item_hooks import MAX_DEPTH, TOO_DEEP
 from teams.principal import Principal
-from teams.versioned_text.versioned_file import locked
+from teams.versioned_text.versioned_file import lock_row
 
 PATH = """
 WITH RECURSIVE path AS (
@@ -29,25 +29,25 @@ SELECT * FROM path ORDER BY depth
 @transaction.atomic
 def task_push(*, agent: Agent, session: Session | None, goal: str, principal: Principal) -> TaskFrame:
     """A new active frame below the current one. Raises Conflict where the stack is as deep as can be."""
-    locked(agent)  # two pushes at once take turns
+    lock_row(agent)  # two pushes at once take turns
     current = task_peek(agent=agent, session=session)
     if current is not None and current.depth + 1 >= MAX_DEPTH:
         raise Conflict(TOO_DEEP)
     facts = {"goal": goal, "session": session, "parent": current}
-    [frame] = kept_create(model=TaskFrame, agent=agent, facts=[facts], principal=principal)
+    [frame] = agent_items_create(model=TaskFrame, agent=agent, facts=[facts], principal=principal)
     return frame
 
 
 @transaction.atomic
 def task_pop(*, agent: Agent, session: Session | None, result: str, principal: Principal) -> TaskFrame:
     """Complete the current frame with its result; its parent becomes current. Raises Conflict on an empty stack."""
-    locked(agent)
+    lock_row(agent)
     current = task_peek(agent=agent, session=session)
     if current is None:
         raise Conflict("There is no active task on this stack, so there is nothing to pop. Push a goal first.")
-    current = locked(current)  # it may be changed itself since it was read
+    current = lock_row(current)  # it may be changed itself since it was read
     changes = {"status": TaskStatus.COMPLETE, "result": result}
-    return kept_update(thing=current, expected_version=current.version, changes=changes, principal=principal)
+    return agent_item_update(thing=current, expected_version=current.version, changes=changes, principal=principal)
 
 
 def task_peek(*, agent: Agent, session: Session | None) -> TaskFrame | None:

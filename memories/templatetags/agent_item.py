@@ -10,15 +10,15 @@ from django.urls import reverse
 from django.utils.text import Truncator
 from django.utils.translation import ngettext
 
-from memories.models.agent_item import Kept
-from memories.views.item_kinds import Noun
+from memories.models.agent_item import AgentItem
+from memories.views.item_kinds import ItemPage
 
 register = template.Library()
-BRIEF = 160  # characters
+SUMMARY_CHARACTERS = 160  # characters
 
 
 @register.simple_tag(takes_context=True)
-def page_of(context: dict[str, Any], noun: Noun, thing: Kept, what: str = "") -> str:
+def page_of(context: dict[str, Any], noun: ItemPage, thing: AgentItem, what: str = "") -> str:
     """The address of a thing's page, or of what can be done with it: edit, delete."""
     return reverse(f"{noun.key}_{what}" if what else noun.key, args=[context["agent"].slug, thing.pk])
 
@@ -38,7 +38,9 @@ def as_words(value: Any) -> str:
 @register.filter
 def in_brief(properties: Mapping[str, Any]) -> str:
     """The first properties on a line."""
-    return Truncator(", ".join(f"{name}: {as_words(value)}" for name, value in properties.items())).chars(BRIEF)
+    return Truncator(", ".join(f"{name}: {as_words(value)}" for name, value in properties.items())).chars(
+        SUMMARY_CHARACTERS
+    )
 
 
 @register.filter

@@ -12,94 +12,94 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from agents.access import agent_for, may
+from agents.access import agent_for, is_permitted
 from agents.models import Agent
-from config.http.cursors import next_address, page_of
+from config.http.cursors import next_page_url, page_of
 from config.http.errors import Conflict, Invalid, NotFound
 from memories.access import may_with_owner
-from memories.forms import KeptForm
-from memories.models.agent_item import Kept
+from memories.forms import AgentItemForm
+from memories.models.agent_item import AgentItem
 from memories.services import Owner
-from memories.services.agent_item import kept_delete
-from memories.views.item_kinds import Noun
-from teams.access import asking
+from memories.services.agent_item import agent_item_delete
+from memories.views.item_kinds import ItemPage
+from teams.access import principal_of
 from teams.principal import Action
 from teams.versioned_text.presentation import Crumb
 from teams.versioned_text.versioned_file import StaleVersion
 
 
-def listed(request: HttpRequest, slug: str, noun: Noun) -> HttpResponse:
+def item_list(request: HttpRequest, slug: str, noun: ItemPage) -> HttpResponse:
     """What the agent has of the kind, the newest first; or what is searched."""
-    agent = agent_for(asking(request), slug)
+    agent = agent_for(principal_of(request), slug)
     form = noun.search(request.GET, agent=agent)
     rows = form.narrowed(noun.listed(agent))
     found, cursor = page_of(rows, request.GET, keys=noun.order)
     context = {
-        **frame(request, agent, noun),
+        **owner_page_context(request, agent, noun),
         "form": form,
         "found": found,
-        "next": next_address(request.path, request.GET.dict(), cursor),
+        "next": next_page_url(request.path, request.GET.dict(), cursor),
     }
     return render(request, "memories/kept_list.html", context)
 
 
-def read(request: HttpRequest, slug: str, noun: Noun, thing_id: UUID) -> HttpResponse:
+def item_detail(request: HttpRequest, slug: str, noun: ItemPage, thing_id: UUID) -> HttpResponse:
     """One thing, whole."""
-    agent = agent_for(asking(request), slug)
-    context = {**frame(request, agent, noun), "thing": thing_of(noun, agent, thing_id)}
+    agent = agent_for(principal_of(request), slug)
+    context = {**owner_page_context(request, agent, noun), "thing": find_item(noun, agent, thing_id)}
     return render(request, "memories/kept_page.html", context)
 
 
-def new(request: HttpRequest, slug: str, noun: Noun) -> HttpResponse:
+def item_new(request: HttpRequest, slug: str, noun: ItemPage) -> HttpResponse:
     """The form of a new thing."""
-    agent = agent_for(asking(request), slug, Action.WRITE)
+    agent = agent_for(principal_of(request), slug, Action.WRITE)
     form = noun.form(request.POST if request.method == "POST" else None, request.FILES or None, agent=agent)
     if request.method == "POST" and form.is_valid():
         try:
-            [thing] = noun.create(agent=agent, facts=[form.facts], principal=asking(request))
+            [thing] = noun.create(agent=agent, facts=[form.facts], principal=principal_of(request))
         except (Conflict, Invalid) as error:
             form.refused(error)
         else:
             messages.success(request, _("It is kept now."))
-            return redirect(address_of(noun, agent, thing))
-    return form_page(request, agent, noun, form)
+            return redirect(item_url(noun, agent, thing))
+    return render_form(request, agent, noun, form)
 
 
-def edit(request: HttpRequest, slug: str, noun: Noun, thing_id: UUID) -> HttpResponse:
+def item_edit(request: HttpRequest, slug: str, noun: ItemPage, thing_id: UUID) -> HttpResponse:
     """The form of a thing that is there. Where somebody saved meanwhile, it shows theirs and keeps what was typed."""
-    agent = agent_for(asking(request), slug, Action.WRITE)
-    thing = thing_of(noun, agent, thing_id)
+    agent = agent_for(principal_of(request), slug, Action.WRITE)
+    thing = find_item(noun, agent, thing_id)
     form = noun.form(
         request.POST if request.method == "POST" else None, request.FILES or None, agent=agent, stored=thing
     )
     if request.method != "POST" or not form.is_valid():
-        return form_page(request, agent, noun, form)
+        return render_form(request, agent, noun, form)
     based_on = form.cleaned_data["version"]
     try:
-        saved = noun.update(thing=thing, expected_version=based_on, changes=form.facts, principal=asking(request))
+        saved = noun.update(thing=thing, expected_version=based_on, changes=form.facts, principal=principal_of(request))
     except StaleVersion as stale:
-        return form_page(request, agent, noun, form.based_on(stale.current), theirs=stale.current)
+        return render_form(request, agent, noun, form.based_on(stale.current), theirs=stale.current)
     except (Conflict, Invalid) as error:
         form.refused(error)
-        return form_page(request, agent, noun, form)
-    tell(request, saved, based_on)
-    return redirect(address_of(noun, agent, saved))
+        return render_form(request, agent, noun, form)
+    add_save_message(request, saved, based_on)
+    return redirect(item_url(noun, agent, saved))
 
 
-def delete(request: HttpRequest, slug: str, noun: Noun, thing_id: UUID) -> HttpResponse:
+def item_delete(request: HttpRequest, slug: str, noun: ItemPage, thing_id: UUID) -> HttpResponse:
     """Asks whether the thing shall go, and deletes it."""
-    agent = agent_for(asking(request), slug, Action.WRITE)
-    thing = thing_of(noun, agent, thing_id)
+    agent = agent_for(principal_of(request), slug, Action.WRITE)
+    thing = find_item(noun, agent, thing_id)
     if request.method == "POST":
-        kept_delete(thing=thing, principal=asking(request))
+        agent_item_delete(thing=thing, principal=principal_of(request))
         messages.success(request, _("“%(name)s” is deleted.") % {"name": thing})
         return redirect(noun.plural, slug=slug)
-    back = address_of(noun, agent, thing)
-    context = {**frame(request, agent, noun), "thing": thing, "back": back}
+    back = item_url(noun, agent, thing)
+    context = {**owner_page_context(request, agent, noun), "thing": thing, "back": back}
     return render(request, "memories/kept_delete.html", context)
 
 
-def thing_of(noun: Noun, agent: Agent, thing_id: UUID) -> Any:
+def find_item(noun: ItemPage, agent: Agent, thing_id: UUID) -> Any:
     """The agent's thing of that id. Raises NotFound."""
     found = noun.rows(agent).filter(id=thing_id).first()
     if found is None:
@@ -107,24 +107,24 @@ def thing_of(noun: Noun, agent: Agent, thing_id: UUID) -> Any:
     return found
 
 
-def address_of(noun: Noun, agent: Agent, thing: Kept) -> str:
+def item_url(noun: ItemPage, agent: Agent, thing: AgentItem) -> str:
     """Where the thing is read."""
     return reverse(noun.key, args=[agent.slug, thing.pk])
 
 
-def frame(request: HttpRequest, agent: Agent, noun: Noun, *further: Crumb) -> dict[str, Any]:
+def owner_page_context(request: HttpRequest, agent: Agent, noun: ItemPage, *further: Crumb) -> dict[str, Any]:
     """What every page of the kind shows."""
     return {
         "agent": agent,
         "noun": noun,
-        "may_write": may(asking(request), agent, Action.WRITE),
-        "crumbs": (*crumbs_to(agent), Crumb(noun.title, reverse(noun.plural, args=[agent.slug])), *further),
+        "may_write": is_permitted(principal_of(request), agent, Action.WRITE),
+        "crumbs": (*agent_crumbs(agent), Crumb(noun.title, reverse(noun.plural, args=[agent.slug])), *further),
         "list_address": reverse(noun.plural, args=[agent.slug]),
         "new_address": reverse(f"{noun.key}_new", args=[agent.slug]),
     }
 
 
-def crumbs_to(agent: Agent) -> tuple[Crumb, ...]:
+def agent_crumbs(agent: Agent) -> tuple[Crumb, ...]:
     """The way to the agent's page."""
     return (
         Crumb(_("Agents"), reverse("agent_list")),
@@ -132,18 +132,18 @@ def crumbs_to(agent: Agent) -> tuple[Crumb, ...]:
     )
 
 
-def form_page(
-    request: HttpRequest, agent: Agent, noun: Noun, form: KeptForm, theirs: Kept | None = None
+def render_form(
+    request: HttpRequest, agent: Agent, noun: ItemPage, form: AgentItemForm, theirs: AgentItem | None = None
 ) -> HttpResponse:
     """The form as it was filled in; with `theirs`, beside what somebody else saved."""
     thing = form.stored
-    back = reverse(noun.plural, args=[agent.slug]) if thing is None else address_of(noun, agent, thing)
-    context = {**frame(request, agent, noun), "form": form, "thing": thing, "theirs": theirs, "back": back}
+    back = reverse(noun.plural, args=[agent.slug]) if thing is None else item_url(noun, agent, thing)
+    context = {**owner_page_context(request, agent, noun), "form": form, "thing": thing, "theirs": theirs, "back": back}
     status = StaleVersion.status if theirs else 422 if form.is_bound and form.errors else 200
     return render(request, "memories/kept_form.html", context, status=status)
 
 
-def tell(request: HttpRequest, saved: Kept, based_on: int) -> None:
+def add_save_message(request: HttpRequest, saved: AgentItem, based_on: int) -> None:
     """Say whether saving changed anything."""
     if saved.version == based_on:
         messages.info(request, _("Nothing had changed, so there is no new version."))
@@ -158,7 +158,7 @@ def owner_frame(request: HttpRequest, owner: Owner) -> dict[str, Any]:
     return {
         "owner": owner,
         "kind": kind,
-        "may_write": may_with_owner(asking(request), owner, Action.WRITE),
+        "may_write": may_with_owner(principal_of(request), owner, Action.WRITE),
         "crumbs": (*_crumbs(owner), Crumb(_("Memories"), list_address)),
         "list_address": list_address,
         "new_address": reverse(f"{kind}_memory_new", args=[owner.slug]),
@@ -168,5 +168,5 @@ def owner_frame(request: HttpRequest, owner: Owner) -> dict[str, Any]:
 
 def _crumbs(owner: Owner) -> tuple[Crumb, ...]:
     if isinstance(owner, Agent):
-        return crumbs_to(owner)
+        return agent_crumbs(owner)
     return Crumb(_("Teams"), reverse("team_list")), Crumb(owner.name, reverse("team_page", args=[owner.slug]))

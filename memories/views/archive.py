@@ -22,15 +22,15 @@ from django.views.decorators.http import require_POST
 
 from agents.access import agent_for
 from config.http.errors import Conflict, TooManyRequests
-from memories.archive.sections import Scope, scope_of_agent, scope_of_everything, scope_of_team
-from memories.archive.services import import_begin, import_for, import_show, imports_of
-from memories.archive.upload_limits import may_upload, upload_permit
-from memories.archive.zip_file import download_of
+from memories.archive.sections import ExportScope, scope_of_agent, scope_of_everything, scope_of_team
+from memories.archive.services import import_begin, import_create, import_for, imports_of
+from memories.archive.upload_limits import may_upload, require_may_upload
+from memories.archive.zip_file import zip_download
 from memories.imports.base import ImportRefused
 from memories.jobs.services import UNFINISHED
 from memories.models import ImportStatus
-from memories.views.import_presentation import outcome_of, plan_page
-from teams.access import asking, team_for
+from memories.views.import_presentation import import_outcome, plan_page
+from teams.access import principal_of, team_for
 from teams.principal import Principal
 from teams.versioned_text.presentation import Crumb
 
@@ -63,105 +63,109 @@ class ArchiveForm(forms.Form):
 
 def agent_export(request: HttpRequest, slug: str) -> HttpResponse:
     """What the archive of an agent holds."""
-    scope = _of_agent(request, slug)
+    scope = _agent_scope(request, slug)
     name = scope.agents[0].name
     crumbs = (Crumb(gettext("Agents"), reverse("agent_list")), Crumb(name, reverse("agent_page", args=[slug])))
-    return _page(request, scope, kind="agent", name=name, address=f"{request.path}download/", crumbs=crumbs)
+    return _render_export(request, scope, kind="agent", name=name, address=f"{request.path}download/", crumbs=crumbs)
 
 
 def agent_export_download(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The archive of an agent."""
-    return download_of(_of_agent(request, slug))
+    return zip_download(_agent_scope(request, slug))
 
 
 def team_export(request: HttpRequest, slug: str) -> HttpResponse:
     """What the archive of a team holds."""
-    scope = _of_team(request, slug)
+    scope = _team_scope(request, slug)
     name = scope.teams[0].name
     crumbs = (Crumb(gettext("Teams"), reverse("team_list")), Crumb(name, reverse("team_page", args=[slug])))
-    return _page(request, scope, kind="team", name=name, address=f"{request.path}download/", crumbs=crumbs)
+    return _render_export(request, scope, kind="team", name=name, address=f"{request.path}download/", crumbs=crumbs)
 
 
 def team_export_download(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The archive of a team."""
-    return download_of(_of_team(request, slug))
+    return zip_download(_team_scope(request, slug))
 
 
 def organisation_export(request: HttpRequest) -> HttpResponse:
     """What the archive of everything holds, for admins of the organisation."""
-    scope = scope_of_everything(asking(request))
-    return _page(request, scope, kind="organisation", name=gettext("everything"), address=f"{request.path}download/")
+    scope = scope_of_everything(principal_of(request))
+    return _render_export(
+        request, scope, kind="organisation", name=gettext("everything"), address=f"{request.path}download/"
+    )
 
 
 def organisation_export_download(request: HttpRequest) -> HttpResponseBase:
     """The archive of everything, for admins of the organisation."""
-    return download_of(scope_of_everything(asking(request)))
+    return zip_download(scope_of_everything(principal_of(request)))
 
 
-def _of_agent(request: HttpRequest, slug: str) -> Scope:
-    principal = asking(request)
+def _agent_scope(request: HttpRequest, slug: str) -> ExportScope:
+    principal = principal_of(request)
     return scope_of_agent(agent_for(principal, slug), principal)
 
 
-def _of_team(request: HttpRequest, slug: str) -> Scope:
-    principal = asking(request)
+def _team_scope(request: HttpRequest, slug: str) -> ExportScope:
+    principal = principal_of(request)
     return scope_of_team(team_for(principal, slug), principal)
 
 
-def _page(
-    request: HttpRequest, scope: Scope, *, kind: str, name: str, address: str, crumbs: tuple[Crumb, ...] = ()
+def _render_export(
+    request: HttpRequest, scope: ExportScope, *, kind: str, name: str, address: str, crumbs: tuple[Crumb, ...] = ()
 ) -> HttpResponse:
     context = {"scope": scope, "kind": kind, "name": name, "crumbs": crumbs, "address": address}
     return render(request, "memories/export.html", context)
 
 
-MOST_LISTED = 10
-MOST_DIGITS = 6
+MAX_LISTED = 10
+MAX_PAGE_DIGITS = 6
 
 
 def import_new(request: HttpRequest) -> HttpResponse:
     """Choose an archive; it is read, checked and shown, and nothing is written."""
-    principal = asking(request)
+    principal = principal_of(request)
     if request.method != "POST":
-        return _choosing(request, principal, ArchiveForm())
-    upload_permit(principal)  # before the file is read
+        return _render_upload_form(request, principal, ArchiveForm())
+    require_may_upload(principal)  # before the file is read
     form = ArchiveForm(request.POST, request.FILES)
     if form.is_valid():
         archive = form.cleaned_data["archive"]
         try:
-            plan = import_show(archive=archive.read(), file_name=archive.name, principal=principal)
+            plan = import_create(archive=archive.read(), file_name=archive.name, principal=principal)
         except ImportRefused as refused:
             form.add_error("archive", refused.detail)
         except TooManyRequests as refused:
             form.add_error("archive", refused.detail)
-            response = _choosing(request, principal, form, status=refused.status)
+            response = _render_upload_form(request, principal, form, status=refused.status)
             response.headers["Retry-After"] = str(refused.retry_after)
             return response
         else:
             return redirect("import_plan", id_=plan.id)
-    return _choosing(request, principal, form, status=422)
+    return _render_upload_form(request, principal, form, status=422)
 
 
-def _choosing(request: HttpRequest, principal: Principal, form: ArchiveForm, status: int = 200) -> HttpResponse:
-    context = {"form": form, "may_import": may_upload(principal), "imports": imports_of(principal)[:MOST_LISTED]}
+def _render_upload_form(
+    request: HttpRequest, principal: Principal, form: ArchiveForm, status: int = 200
+) -> HttpResponse:
+    context = {"form": form, "may_import": may_upload(principal), "imports": imports_of(principal)[:MAX_LISTED]}
     return render(request, "memories/import_new.html", context, status=status)
 
 
 def import_plan(request: HttpRequest, id_: UUID) -> HttpResponse:
     """What would change, and once it was begun, how far it is or what came of it; htmx asks again while it is done."""
-    principal = asking(request)
+    principal = principal_of(request)
     plan = import_for(principal, id_)
     context: dict[str, Any] = {"plan": plan}
     if plan.status == ImportStatus.SHOWN:
         number = request.GET.get("page", "1")
-        page = plan_page(plan, int(number) if number.isdecimal() and len(number) < MOST_DIGITS else 1, principal)
+        page = plan_page(plan, int(number) if number.isdecimal() and len(number) < MAX_PAGE_DIGITS else 1, principal)
         return render(request, "memories/import_plan.html", {**context, "is_shown": True, "page": page})
     context |= {
         "is_done": plan.status == ImportStatus.DONE,
         "is_planning": plan.status == ImportStatus.PLANNING,
         "is_refused": plan.status == ImportStatus.REFUSED,
         "is_running": plan.job is not None and plan.job.status in UNFINISHED,
-        "outcome": outcome_of(plan, principal),
+        "outcome": import_outcome(plan, principal),
     }
     return render(request, "memories/import_plan.html", context)
 
@@ -169,7 +173,7 @@ def import_plan(request: HttpRequest, id_: UUID) -> HttpResponse:
 @require_POST
 def import_apply(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Do what was shown."""
-    principal = asking(request)
+    principal = principal_of(request)
     plan = import_for(principal, id_)
     with suppress(Conflict):  # by a second click: the page says what came of the first
         import_begin(plan=plan, chosen=request.POST.getlist("take"), principal=principal)

@@ -10,16 +10,16 @@ from django.shortcuts import render
 from agents.access import agent_for
 from memories.embeddings.active_model import SLOTS
 from memories.models import Chunk, Document
-from memories.views.agent_item import frame, thing_of
-from memories.views.item_kinds import Noun
-from teams.access import asking
-from teams.text_diff.markdown import rendered
+from memories.views.agent_item import find_item, owner_page_context
+from memories.views.item_kinds import ItemPage
+from teams.access import principal_of
+from teams.text_diff.markdown import render_markdown
 
 MARKDOWN = (".md", ".markdown")
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class TextSegment:
     """A part of the text: a piece with its number and first line, or what lies between two pieces (number 0)."""
 
     text: str
@@ -27,34 +27,34 @@ class Stretch:
     line: int = 0
 
 
-def document(request: HttpRequest, slug: str, noun: Noun, thing_id: UUID) -> HttpResponse:
+def document(request: HttpRequest, slug: str, noun: ItemPage, thing_id: UUID) -> HttpResponse:
     """The document as people read it, as it is written, or with its pieces marked."""
-    agent = agent_for(asking(request), slug)
-    thing: Document = thing_of(noun, agent, thing_id)
+    agent = agent_for(principal_of(request), slug)
+    thing: Document = find_item(noun, agent, thing_id)
     is_split = thing.split_version == thing.version
     pieces = list(thing.chunks.order_by("position").defer(*SLOTS)) if is_split else []
     readable = thing.path.lower().endswith(MARKDOWN)
     form_ = request.GET.get("as", "")
     shown = form_ if form_ in {"source", "pieces"} else "text" if readable else "source"
     context = {
-        **frame(request, agent, noun),
+        **owner_page_context(request, agent, noun),
         "thing": thing,
         "is_split": is_split,
         "pieces": len(pieces),
         "readable": readable,
         "shown": shown,
-        "html": rendered(thing.content) if shown == "text" else "",
-        "stretches": stretches(thing.content, pieces) if shown == "pieces" else [],
+        "html": render_markdown(thing.content) if shown == "text" else "",
+        "stretches": split_by_chunks(thing.content, pieces) if shown == "pieces" else [],
     }
     return render(request, "memories/document.html", context)
 
 
-def stretches(text: str, pieces: Sequence[Chunk]) -> list[Stretch]:
+def split_by_chunks(text: str, pieces: Sequence[Chunk]) -> list[TextSegment]:
     """The whole text in order, each character once, with the pieces where they lie."""
     found, at = [], 0
     for number, piece in enumerate(pieces, start=1):
         if piece.start > at:
-            found.append(Stretch(text[at : piece.start]))
-        found.append(Stretch(text[max(at, piece.start) : piece.end], number, piece.line))
+            found.append(TextSegment(text[at : piece.start]))
+        found.append(TextSegment(text[max(at, piece.start) : piece.end], number, piece.line))
         at = max(at, piece.end)
-    return [*found, Stretch(text[at:])] if at < len(text) else found
+    return [*found, TextSegment(text[at:])] if at < len(text) else found

@@ -17,49 +17,49 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from agents.access import agent_for, may
+from agents.access import agent_for, is_permitted
 from agents.models import Agent
-from config.http.cursors import next_address, page_of
+from config.http.cursors import next_page_url, page_of
 from config.http.errors import Conflict, Invalid, NotFound
 from memories.embeddings.active_model import SLOTS
 from memories.forms import EntitySearch, GraphForm, NewRelationForm, RelationForm
 from memories.models import Entity, Relation
 from memories.models.graph import SLOTS_OF_ENDS
-from memories.search.graph_walk import graph_around
-from memories.services.agent_item import kept_create, kept_delete, kept_update
-from memories.views.agent_item import address_of, crumbs_to, frame, tell, thing_of
-from memories.views.graph_svg.drawing import drawn, kinds_of
-from memories.views.item_kinds import ENTITY, Noun
-from teams.access import asking
+from memories.search.graph_walk import load_graph_around
+from memories.services.agent_item import agent_item_delete, agent_item_update, agent_items_create
+from memories.views.agent_item import add_save_message, agent_crumbs, find_item, item_url, owner_page_context
+from memories.views.graph_svg.drawing import draw_graph, entity_kinds
+from memories.views.item_kinds import ENTITY, ItemPage
+from teams.access import principal_of
 from teams.principal import Action
 from teams.versioned_text.presentation import Crumb
 from teams.versioned_text.versioned_file import StaleVersion
 
-MATCHES = 30
+MAX_MATCHES = 30
 
 
 def graph(request: HttpRequest, slug: str) -> HttpResponse:
     """What lies around an entity; without one, the most important entities."""
-    agent = agent_for(asking(request), slug)
+    agent = agent_for(principal_of(request), slug)
     counts = _counts(agent)
     form = GraphForm(request.GET, agent=agent, types=sorted(counts))
     form.full_clean()
     middle = form.middle()
-    around = graph_around(agent=agent, entity=middle, depth=form.steps)
+    around = load_graph_around(agent=agent, entity=middle, depth=form.steps)
     entities = [one for one in around.entities if form.only_type in {"", one.type} or one == middle]
-    kinds = kinds_of({**Counter(one.type for one in entities), **counts})
-    drawing = drawn(entities, around.relations, kinds, middle.id if middle else None)
+    kinds = entity_kinds({**Counter(one.type for one in entities), **counts})
+    drawing = draw_graph(entities, around.relations, kinds, middle.id if middle else None)
     context = {
         "agent": agent,
-        "crumbs": crumbs_to(agent),
-        "may_write": may(asking(request), agent, Action.WRITE),
+        "crumbs": agent_crumbs(agent),
+        "may_write": is_permitted(principal_of(request), agent, Action.WRITE),
         "form": form,
         "middle": middle,
         "total": sum(counts.values()),
         "drawing": drawing,
         "kinds": [kind for kind in kinds.values() if any(node.kind is kind for node in drawing.nodes)],
-        "kept": _kept(form),
-        "matches": _matches(agent, form.query) if form.query else None,
+        "kept": _link_parameters(form),
+        "matches": _matching_entities(agent, form.query) if form.query else None,
     }
     return render(request, "memories/graph.html", context)
 
@@ -69,87 +69,96 @@ def _counts(agent: Agent) -> dict[str, int]:
     return dict(rows.order_by("type"))
 
 
-def _kept(form: GraphForm) -> str:
+def _link_parameters(form: GraphForm) -> str:
     """What the links from one entity to the next keep of the address."""
     chosen = {"depth": form.cleaned_data.get("depth"), "type": form.only_type}
     return urlencode({name: value for name, value in chosen.items() if value})
 
 
-def _matches(agent: Agent, query: str) -> QuerySet[Entity]:
+def _matching_entities(agent: Agent, query: str) -> QuerySet[Entity]:
     """The entities that are called like this, the most important first."""
     form = EntitySearch({"q": query}, agent=agent)
     rows = form.narrowed(Entity.objects.filter(agent=agent)).defer(*SLOTS)
-    return rows.order_by("-salience", "id")[:MATCHES]
+    return rows.order_by("-salience", "id")[:MAX_MATCHES]
 
 
-def entity(request: HttpRequest, slug: str, noun: Noun, thing_id: UUID) -> HttpResponse:
+def entity(request: HttpRequest, slug: str, noun: ItemPage, thing_id: UUID) -> HttpResponse:
     """One entity with its relations, the newest first."""
-    agent = agent_for(asking(request), slug)
-    thing = thing_of(noun, agent, thing_id)
+    agent = agent_for(principal_of(request), slug)
+    thing = find_item(noun, agent, thing_id)
     rows = Relation.objects.filter(Q(source=thing) | Q(target=thing), agent=agent)
     rows = rows.select_related("source", "target").defer(*SLOTS_OF_ENDS)
     relations, cursor = page_of(rows, request.GET)
     context = {
-        **frame(request, agent, noun),
+        **owner_page_context(request, agent, noun),
         "thing": thing,
         "relations": relations,
         "total": rows.count(),
         "graph_address": f"{reverse('graph', args=[slug])}?entity={thing.pk}",
-        "next": next_address(request.path, request.GET.dict(), cursor),
+        "next": next_page_url(request.path, request.GET.dict(), cursor),
     }
     return render(request, "memories/entity.html", context)
 
 
-def new(request: HttpRequest, slug: str, thing_id: UUID) -> HttpResponse:
+def relation_new(request: HttpRequest, slug: str, thing_id: UUID) -> HttpResponse:
     """A new relation from an entity to another."""
-    agent = agent_for(asking(request), slug, Action.WRITE)
-    source = thing_of(ENTITY, agent, thing_id)
+    agent = agent_for(principal_of(request), slug, Action.WRITE)
+    source = find_item(ENTITY, agent, thing_id)
     form = NewRelationForm(request.POST if request.method == "POST" else None, agent=agent)
     if request.method == "POST" and form.is_valid():
         try:
             facts = {**form.facts, "source": source}
-            kept_create(model=Relation, agent=agent, facts=[facts], principal=asking(request))
+            agent_items_create(model=Relation, agent=agent, facts=[facts], principal=principal_of(request))
         except (Conflict, Invalid) as error:
             form.refused(error)
         else:
             messages.success(request, _("The relation is kept now."))
-            return redirect(address_of(ENTITY, agent, source))
-    return _page(request, agent, source, form)
+            return redirect(item_url(ENTITY, agent, source))
+    return _render_relation_form(request, agent, source, form)
 
 
-def edit(request: HttpRequest, slug: str, thing_id: UUID) -> HttpResponse:
+def relation_edit(request: HttpRequest, slug: str, thing_id: UUID) -> HttpResponse:
     """Another type, strength or direction of a relation."""
-    agent = agent_for(asking(request), slug, Action.WRITE)
-    relation = _relation(agent, thing_id)
+    agent = agent_for(principal_of(request), slug, Action.WRITE)
+    relation = _find_relation(agent, thing_id)
     form = RelationForm(request.POST if request.method == "POST" else None, agent=agent, stored=relation)
     if request.method != "POST" or not form.is_valid():
-        return _page(request, agent, relation.source, form)
+        return _render_relation_form(request, agent, relation.source, form)
     based_on = form.cleaned_data["version"]
     try:
-        saved = kept_update(thing=relation, expected_version=based_on, changes=form.facts, principal=asking(request))
+        saved = agent_item_update(
+            thing=relation, expected_version=based_on, changes=form.facts, principal=principal_of(request)
+        )
     except StaleVersion as stale:
-        return _page(request, agent, relation.source, form.based_on(stale.current), theirs=stale.current)
+        return _render_relation_form(
+            request, agent, relation.source, form.based_on(stale.current), theirs=stale.current
+        )
     except (Conflict, Invalid) as error:
         form.refused(error)
-        return _page(request, agent, relation.source, form)
-    tell(request, saved, based_on)
-    return redirect(address_of(ENTITY, agent, relation.source))
+        return _render_relation_form(request, agent, relation.source, form)
+    add_save_message(request, saved, based_on)
+    return redirect(item_url(ENTITY, agent, relation.source))
 
 
-def delete(request: HttpRequest, slug: str, thing_id: UUID) -> HttpResponse:
+def relation_delete(request: HttpRequest, slug: str, thing_id: UUID) -> HttpResponse:
     """Asks whether the relation shall go, and deletes it."""
-    agent = agent_for(asking(request), slug, Action.WRITE)
-    relation = _relation(agent, thing_id)
-    back = address_of(ENTITY, agent, relation.source)
+    agent = agent_for(principal_of(request), slug, Action.WRITE)
+    relation = _find_relation(agent, thing_id)
+    back = item_url(ENTITY, agent, relation.source)
     if request.method == "POST":
-        kept_delete(thing=relation, principal=asking(request))
+        agent_item_delete(thing=relation, principal=principal_of(request))
         messages.success(request, _("The relation is deleted."))
         return redirect(back)
-    context = {**_frame(request, agent, relation.source), "thing": relation, "relation": relation, "back": back}
+    context = {
+        **_relation_page_context(request, agent, relation.source),
+        "thing": relation,
+        "relation": relation,
+        "back": back,
+    }
     return render(request, "memories/kept_delete.html", context)
 
 
-def _relation(agent: Agent, relation_id: UUID) -> Relation:
+def _find_relation(agent: Agent, relation_id: UUID) -> Relation:
     rows = Relation.objects.filter(agent=agent).select_related("source", "target")
     found = rows.defer(*SLOTS_OF_ENDS).filter(id=relation_id).first()
     if found is None:
@@ -157,18 +166,20 @@ def _relation(agent: Agent, relation_id: UUID) -> Relation:
     return found
 
 
-def _frame(request: HttpRequest, agent: Agent, source: Entity) -> dict[str, Any]:
-    return frame(request, agent, ENTITY, Crumb(source.name, address_of(ENTITY, agent, source)))
+def _relation_page_context(request: HttpRequest, agent: Agent, source: Entity) -> dict[str, Any]:
+    return owner_page_context(request, agent, ENTITY, Crumb(source.name, item_url(ENTITY, agent, source)))
 
 
-def _page(request: HttpRequest, agent: Agent, source: Entity, form: RelationForm, theirs: Any = None) -> HttpResponse:
+def _render_relation_form(
+    request: HttpRequest, agent: Agent, source: Entity, form: RelationForm, theirs: Any = None
+) -> HttpResponse:
     context = {
-        **_frame(request, agent, source),
+        **_relation_page_context(request, agent, source),
         "form": form,
         "source": source,
         "relation": form.stored,
         "theirs": theirs,
-        "back": address_of(ENTITY, agent, source),
+        "back": item_url(ENTITY, agent, source),
     }
     status = StaleVersion.status if theirs else 422 if form.is_bound and form.errors else 200
     return render(request, "memories/relation_form.html", context, status=status)

@@ -12,17 +12,17 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agents.models import Agent
-from config.http.fields import date_of
-from memories.archive.plan import TO_CHOOSE, Step, steps_read, taken
+from config.http.fields import parse_date
+from memories.archive.plan import OPTIONAL_STATES, ImportStep, is_selected, load_steps
 from memories.imports.workspace import MEMORY_FILE
 from memories.models import ImportPlan
 from teams.models import Team
 from teams.principal import Principal
 
-MOST_SHOWN = 100
+MAX_STEPS_SHOWN = 100
 """Of one owner; the rest is counted, but for what is to be chosen."""
-ROWS_OF_A_PAGE = 400
-MOST_LEFT_LISTED = 500
+ROWS_PER_PAGE = 400
+MAX_SKIPPED_LISTED = 500
 TAGS = {
     "new": ("good", gettext_lazy("new")),
     "changed": ("plain", gettext_lazy("changed")),
@@ -35,15 +35,15 @@ SENTENCES = {
     "both": gettext_lazy("It was changed here since the export, and in the file as well. It stays as it is here."),
 }
 SETTINGS = gettext_lazy("Name and settings")
-ITSELF = {"agent": gettext_lazy("The agent itself"), "team": gettext_lazy("The team itself")}
-ROOMS = {"profiles": gettext_lazy("Profiles"), "rules": gettext_lazy("Rules")}
+OWNER_LABELS = {"agent": gettext_lazy("The agent itself"), "team": gettext_lazy("The team itself")}
+SECTION_NAMES = {"profiles": gettext_lazy("Profiles"), "rules": gettext_lazy("Rules")}
 
 
 @dataclass(frozen=True, slots=True)
-class ShownStep:
+class StepPresentation:
     """A step with its words."""
 
-    step: Step
+    step: ImportStep
     label: str
     tone: str
     tag: Any
@@ -53,17 +53,17 @@ class ShownStep:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownUnit:
+class UnitPresentation:
     """What would change for one agent or team; `more` are counted only."""
 
     name: str
     heading: str
-    steps: list[ShownStep]
+    steps: list[StepPresentation]
     more: int
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ImportOutcome:
     """What came of an import: how much was stored, and what was not, each with its reason; `more` is only counted."""
 
     stored: int
@@ -82,7 +82,7 @@ class PlanPage:
 
     number: int
     pages: int
-    units: list[ShownUnit]
+    units: list[UnitPresentation]
     ready: int
     choices: bool
     unlisted: int
@@ -98,33 +98,35 @@ class PlanPage:
 
 def plan_page(plan: ImportPlan, number: int, principal: Principal) -> PlanPage:
     """What would change, by agents and teams: those first of which something is to be chosen."""
-    steps = list(steps_read(plan.steps))
+    steps = list(load_steps(plan.steps))
     grouped = [(name, list(own)) for name, own in groupby(steps, key=lambda step: step.unit)]
-    grouped.sort(key=lambda group: not any(step.state in TO_CHOOSE for step in group[1]))
+    grouped.sort(key=lambda group: not any(step.state in OPTIONAL_STATES for step in group[1]))
     pages = list(_pages(grouped))
     place = min(max(number, 1), len(pages) or 1) - 1
     rows = pages[place] if pages else []
     headings = _headings([name for name, _steps, _more in rows], principal)
-    units = [ShownUnit(name, headings[name], [_shown(step) for step in own], more) for name, own, more in rows]
+    units = [
+        UnitPresentation(name, headings[name], [_present_step(step) for step in own], more) for name, own, more in rows
+    ]
     listed = sum(shown.to_choose for unit in units for shown in unit.steps) if place == 0 else 0
-    unlisted = sum(step.state in TO_CHOOSE for step in steps) - listed if place == 0 else 0
-    ready = sum(taken(step, set()) for step in steps)
+    unlisted = sum(step.state in OPTIONAL_STATES for step in steps) - listed if place == 0 else 0
+    ready = sum(is_selected(step, set()) for step in steps)
     return PlanPage(place + 1, len(pages), units, ready, listed > 0, unlisted)
 
 
-Row = tuple[str, list[Step], int]
+UnitRow = tuple[str, list[ImportStep], int]
 """A unit's name, those of its steps that are listed, and how many more there are."""
 
 
-def _pages(grouped: Sequence[tuple[str, list[Step]]]) -> Iterator[list[Row]]:
+def _pages(grouped: Sequence[tuple[str, list[ImportStep]]]) -> Iterator[list[UnitRow]]:
     """The units on pages of so many rows each."""
-    page, rows = list[Row](), 0
+    page, rows = list[UnitRow](), 0
     for name, steps in grouped:
         # What needs somebody to look comes first, whatever is cut off.
-        ordered = sorted(steps, key=lambda step: (step.state not in TO_CHOOSE, step.state != "refused"))
-        to_choose = sum(step.state in TO_CHOOSE for step in steps)
-        listed = ordered[: min(max(MOST_SHOWN, to_choose), ROWS_OF_A_PAGE)]
-        if page and rows + len(listed) > ROWS_OF_A_PAGE:
+        ordered = sorted(steps, key=lambda step: (step.state not in OPTIONAL_STATES, step.state != "refused"))
+        to_choose = sum(step.state in OPTIONAL_STATES for step in steps)
+        listed = ordered[: min(max(MAX_STEPS_SHOWN, to_choose), ROWS_PER_PAGE)]
+        if page and rows + len(listed) > ROWS_PER_PAGE:
             yield page
             page, rows = [], 0
         page.append((name, listed, len(steps) - len(listed)))
@@ -133,14 +135,14 @@ def _pages(grouped: Sequence[tuple[str, list[Step]]]) -> Iterator[list[Row]]:
         yield page
 
 
-def outcome_of(plan: ImportPlan, principal: Principal) -> Outcome:
+def import_outcome(plan: ImportPlan, principal: Principal) -> ImportOutcome:
     """What came of it until now."""
     parts, headings = plan.outcome.items(), _headings(list(plan.outcome), principal)
     kept = [(unit, name, why) for unit, part in parts for name, why in part["left"]]
-    left = [(_name_in(headings[unit], unit, name), why) for unit, name, why in kept[:MOST_LEFT_LISTED]]
+    left = [(_name_in(headings[unit], unit, name), why) for unit, name, why in kept[:MAX_SKIPPED_LISTED]]
     stored = sum(part["stored"] for part in plan.outcome.values())
-    places = [(headings[unit], address) for unit in plan.outcome if (address := _address(unit))]
-    return Outcome(stored, left, len(kept) - len(left), places)
+    places = [(headings[unit], address) for unit in plan.outcome if (address := _unit_url(unit))]
+    return ImportOutcome(stored, left, len(kept) - len(left), places)
 
 
 def _name_in(heading: str, unit: str, name: str) -> str:
@@ -149,15 +151,15 @@ def _name_in(heading: str, unit: str, name: str) -> str:
     return f"{heading}: {_label(within)}" if within else heading
 
 
-def _shown(step: Step) -> ShownStep:
+def _present_step(step: ImportStep) -> StepPresentation:
     tone, tag = TAGS[step.state]
     within = step.name.removeprefix(step.unit).removeprefix("/")
     sentence = step.reason or SENTENCES.get(step.state, "")
-    label = _label(within) if within else str(ITSELF[step.what])
-    return ShownStep(step, label, tone, tag, sentence, step.state in TO_CHOOSE, _sizes(step))
+    label = _label(within) if within else str(OWNER_LABELS[step.what])
+    return StepPresentation(step, label, tone, tag, sentence, step.state in OPTIONAL_STATES, _sizes(step))
 
 
-def _sizes(step: Step) -> str:
+def _sizes(step: ImportStep) -> str:
     if step.state == "refused" or step.what in {"memory", "settings", "agent", "team"}:
         return ""
     after = _("%(count)s characters") % {"count": f"{step.size_after:,}"}
@@ -169,7 +171,7 @@ def _sizes(step: Step) -> str:
 def _label(within: str) -> str:
     """What a file of an agent or a team is called."""
     folder, _slash, rest = within.partition("/")
-    if date := date_of(rest.removesuffix(".md")) if folder == "memory" else None:
+    if date := parse_date(rest.removesuffix(".md")) if folder == "memory" else None:
         return _("Log of %(day)s") % {"day": date_format(date, "l, j F Y")}
     if folder == MEMORY_FILE:
         return _("Memory") if rest else _("Memories")
@@ -187,12 +189,12 @@ def _headings(units: list[str], principal: Principal) -> dict[str, str]:
 
 def _heading(unit: str, name: str) -> str:
     folder = unit.partition("/")[0]
-    if folder in ROOMS:
-        return str(ROOMS[folder])
+    if folder in SECTION_NAMES:
+        return str(SECTION_NAMES[folder])
     return _("Agent %(name)s") % {"name": name} if folder == "agents" else _("Team %(name)s") % {"name": name}
 
 
-def _address(unit: str) -> str:
+def _unit_url(unit: str) -> str:
     folder, _slash, slug = unit.partition("/")
     page = {"agents": "agent_page", "teams": "team_page"}.get(folder)
     return reverse(page, args=[slug]) if page else ""

@@ -12,12 +12,12 @@ from django.utils.translation import gettext_lazy as _
 from agents.models import Agent
 from memories.embeddings.active_model import SLOTS
 from memories.forms import (
+    AgentItemForm,
     DocumentForm,
     DocumentSearch,
     EntityForm,
     EntitySearch,
-    KeptForm,
-    KeptSearch,
+    ItemSearch,
     PatternForm,
     PatternSearch,
     ThreadForm,
@@ -26,15 +26,15 @@ from memories.forms import (
     ToolSearch,
 )
 from memories.models import Document, Entity, Pattern, Thread, Tool
-from memories.models.agent_item import Kept
-from memories.services.agent_item import kept_create, kept_update
+from memories.models.agent_item import AgentItem
+from memories.services.agent_item import agent_item_update, agent_items_create
 from memories.services.document import document_update, documents_create
 from memories.services.item_hooks import thread_update
 from teams.guidance import Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noun:
+class ItemPage:
     """One kind of thing. `key` names its addresses and templates; `order` puts the greatest first in its list.
 
     `first` says on an empty page what the kind is for.
@@ -42,17 +42,17 @@ class Noun:
 
     key: str
     plural: str
-    model: type[Kept]
-    form: type[KeptForm]
-    search: type[KeptSearch]
+    model: type[AgentItem]
+    form: type[AgentItemForm]
+    search: type[ItemSearch]
     title: Text
     lead: Text
     new: Text
     none: Text
     first: Text
     order: tuple[str, str] = ("created", "id")
-    create: Callable[..., Sequence[Kept]]
-    update: Callable[..., Kept] = kept_update
+    create: Callable[..., Sequence[AgentItem]]
+    update: Callable[..., AgentItem] = agent_item_update
     with_facts: Callable[[QuerySet[Any]], QuerySet[Any]] = QuerySet.all
 
     def rows(self, agent: Agent) -> QuerySet[Any]:
@@ -75,13 +75,13 @@ class Noun:
         return f"memories/whole/{self.key}.html"
 
 
-def _documents(rows: QuerySet[Any]) -> QuerySet[Any]:
+def _without_content(rows: QuerySet[Any]) -> QuerySet[Any]:
     current = Count("chunks", filter=Q(split_version=F("version")))
     listed: QuerySet[Any] = rows.defer("content").annotate(characters=Length("content"), pieces=current)
     return listed
 
 
-ENTITY = Noun(
+ENTITY = ItemPage(
     key="entity",
     plural="entities",
     model=Entity,
@@ -92,10 +92,10 @@ ENTITY = Noun(
     new=_("New entity"),
     none=_("No entities yet"),
     first=_("When somebody mentions one of them, the agent is told what is known about it and how it is related."),
-    create=partial(kept_create, model=Entity),
+    create=partial(agent_items_create, model=Entity),
     with_facts=lambda rows: rows.defer(*SLOTS),
 )
-PATTERN = Noun(
+PATTERN = ItemPage(
     key="pattern",
     plural="patterns",
     model=Pattern,
@@ -106,9 +106,9 @@ PATTERN = Noun(
     new=_("New pattern"),
     none=_("No patterns yet"),
     first=_("Write down what works: the agent is told of it whenever a question has one of its words."),
-    create=partial(kept_create, model=Pattern),
+    create=partial(agent_items_create, model=Pattern),
 )
-THREAD = Noun(
+THREAD = ItemPage(
     key="thread",
     plural="threads",
     model=Thread,
@@ -120,10 +120,10 @@ THREAD = Noun(
     none=_("No threads yet"),
     first=_("A thread is a story that goes on: a launch, a complaint, a move. Say what it is and how it stands."),
     order=("touched_at", "id"),
-    create=partial(kept_create, model=Thread),
+    create=partial(agent_items_create, model=Thread),
     update=thread_update,
 )
-TOOL = Noun(
+TOOL = ItemPage(
     key="tool",
     plural="tools",
     model=Tool,
@@ -134,10 +134,10 @@ TOOL = Noun(
     new=_("New tool"),
     none=_("No tools yet"),
     first=_("Name a tool, say what it does and which arguments it takes."),
-    create=partial(kept_create, model=Tool),
+    create=partial(agent_items_create, model=Tool),
     with_facts=lambda rows: rows.defer(*SLOTS),
 )
-DOCUMENT = Noun(
+DOCUMENT = ItemPage(
     key="document",
     plural="documents",
     model=Document,
@@ -150,5 +150,5 @@ DOCUMENT = Noun(
     first=_("Upload a text file or paste its text: the agent then finds in it what a question needs."),
     create=documents_create,
     update=document_update,
-    with_facts=_documents,
+    with_facts=_without_content,
 )

@@ -9,10 +9,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from config.http.cursors import next_address, page_of
+from config.http.cursors import next_page_url, page_of
 from memories.jobs.services import MAX_ATTEMPTS, UNFINISHED, NotParked, job_for, job_retry, jobs_visible_to, may_change
 from memories.models import Job, JobStatus
-from teams.access import asking
+from teams.access import principal_of
 from teams.principal import Action
 
 PURPOSES = {
@@ -26,26 +26,26 @@ PURPOSES = {
 
 def jobs(request: HttpRequest) -> HttpResponse:
     """The jobs that the person may see, newest first."""
-    found, cursor = page_of(jobs_visible_to(asking(request)), request.GET)
+    found, cursor = page_of(jobs_visible_to(principal_of(request)), request.GET)
     context = {
-        "jobs": [_shown(job) for job in found],
-        "next": next_address(request.path, request.GET.dict(), cursor),
+        "jobs": [_present_job(job) for job in found],
+        "next": next_page_url(request.path, request.GET.dict(), cursor),
     }
     return render(request, "memories/job_list.html", context)
 
 
 def job(request: HttpRequest, id_: UUID) -> HttpResponse:
     """One job; htmx asks for it again while it is not finished."""
-    principal = asking(request)
+    principal = principal_of(request)
     found = job_for(principal, id_)
-    context = _shown(found) | {"may_retry": found.status == JobStatus.PARKED and may_change(principal, found)}
+    context = _present_job(found) | {"may_retry": found.status == JobStatus.PARKED and may_change(principal, found)}
     return render(request, "memories/job.html", context)
 
 
 @require_POST
 def retry(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Start a job anew."""
-    found = job_for(asking(request), id_, Action.WRITE)
+    found = job_for(principal_of(request), id_, Action.WRITE)
     try:
         job_retry(job=found)
     except NotParked:
@@ -55,7 +55,7 @@ def retry(request: HttpRequest, id_: UUID) -> HttpResponse:
     return redirect("job", id_=found.id)
 
 
-def _shown(job: Job) -> dict[str, object]:
+def _present_job(job: Job) -> dict[str, object]:
     return {
         "job": job,
         "purpose": PURPOSES.get(job.kind, job.kind),

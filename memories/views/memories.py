@@ -7,41 +7,41 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from config.http.cursors import next_address, page_of
-from memories.embeddings.vectors import direction_of
+from config.http.cursors import next_page_url, page_of
+from memories.embeddings.vectors import embed_query
 from memories.forms import MemoryForm, MemoryListForm
 from memories.search.memory_search import nearest
 from memories.services import Owner, memory_create
 from memories.views.agent_item import owner_frame
-from teams.access import asking
+from teams.access import principal_of
 from teams.principal import Action
 
-Find = Callable[..., Owner]
+FindOwner = Callable[..., Owner]
 """`agent_for` or `team_for`."""
 
-NEAREST = 30
+MAX_NEAREST = 30
 
 
-def listed(request: HttpRequest, slug: str, find: Find) -> HttpResponse:
+def memory_list(request: HttpRequest, slug: str, find: FindOwner) -> HttpResponse:
     """What the owner keeps; what is searched and left out stands in the address."""
-    owner = find(asking(request), slug)
+    owner = find(principal_of(request), slug)
     form = MemoryListForm(request.GET, owner=owner)
     context = {**owner_frame(request, owner), "form": form, "narrows": any(form.cleaned_data.values())}
     if form.meaning:
-        vector = direction_of(form.meaning)
-        context |= {"found": nearest(form.rows(), vector, NEAREST), "unknown": vector is None}
+        vector = embed_query(form.meaning)
+        context |= {"found": nearest(form.rows(), vector, MAX_NEAREST), "unknown": vector is None}
     else:
         found, cursor = page_of(form.rows(), request.GET, keys=form.keys)
-        context |= {"found": found, "next": next_address(request.path, request.GET.dict(), cursor)}
+        context |= {"found": found, "next": next_page_url(request.path, request.GET.dict(), cursor)}
     return render(request, "memories/memory_list.html", context)
 
 
-def new(request: HttpRequest, slug: str, find: Find) -> HttpResponse:
+def memory_new(request: HttpRequest, slug: str, find: FindOwner) -> HttpResponse:
     """The form of a new memory."""
-    owner = find(asking(request), slug, Action.WRITE)
+    owner = find(principal_of(request), slug, Action.WRITE)
     form = MemoryForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        memory = memory_create(owner=owner, facts=form.facts(), principal=asking(request))
+        memory = memory_create(owner=owner, facts=form.facts(), principal=principal_of(request))
         messages.success(request, _("It is kept now."))
         return redirect("memory", id_=memory.id)
     context = {**owner_frame(request, owner), "form": form, "back": owner_frame(request, owner)["list_address"]}

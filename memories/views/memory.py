@@ -16,34 +16,34 @@ from memories.forms import MemoryEditForm, RetireForm, VersionForm
 from memories.models import Memory, MemoryVersion
 from memories.services import MemoryFacts, facts_of, memory_update, owner_of
 from memories.views.agent_item import owner_frame
-from teams.access import asking
+from teams.access import principal_of
 from teams.principal import Action
 from teams.versioned_text.versioned_file import StaleVersion
 
 
-def edit(request: HttpRequest, id_: UUID) -> HttpResponse:
+def memory_edit(request: HttpRequest, id_: UUID) -> HttpResponse:
     """The form of a memory. Where somebody saved meanwhile, it shows theirs and keeps what was typed."""
-    memory = memory_for(asking(request), id_, Action.WRITE)
+    memory = memory_for(principal_of(request), id_, Action.WRITE)
     form = MemoryEditForm(request.POST if request.method == "POST" else None, stored=memory)
     if request.method != "POST" or not form.is_valid():
-        return _form_page(request, memory, form)
+        return _render_form(request, memory, form)
     based_on = form.cleaned_data["version"]
     try:
-        saved = changed(request, memory, based_on, facts=form.facts(), note=form.cleaned_data["note"])
+        saved = save_changes(request, memory, based_on, facts=form.facts(), note=form.cleaned_data["note"])
     except StaleVersion as stale:
-        return _form_page(request, memory, form.based_on(stale.current), theirs=_newest_version(memory))
-    tell(request, saved, based_on)
+        return _render_form(request, memory, form.based_on(stale.current), theirs=_newest_version(memory))
+    add_save_message(request, saved, based_on)
     return redirect("memory", id_=id_)
 
 
 @require_POST
-def pin(request: HttpRequest, id_: UUID) -> HttpResponse:
+def memory_pin(request: HttpRequest, id_: UUID) -> HttpResponse:
     """A memory is pinned, a pinned one no longer. Raises StaleVersion."""
-    memory = memory_for(asking(request), id_, Action.WRITE)
+    memory = memory_for(principal_of(request), id_, Action.WRITE)
     form = VersionForm(request.POST)
     if form.is_valid():
         try:
-            saved = changed(request, memory, form.cleaned_data["version"], pinned=not memory.pinned)
+            saved = save_changes(request, memory, form.cleaned_data["version"], pinned=not memory.pinned)
         except Invalid as refused:
             messages.error(request, refused.detail)
         else:
@@ -52,30 +52,30 @@ def pin(request: HttpRequest, id_: UUID) -> HttpResponse:
     return redirect("memory", id_=id_)
 
 
-def retire(request: HttpRequest, id_: UUID) -> HttpResponse:
+def memory_retire(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Asks why the memory holds no more, and retires it. Raises StaleVersion."""
-    memory = memory_for(asking(request), id_, Action.WRITE)
+    memory = memory_for(principal_of(request), id_, Action.WRITE)
     form = RetireForm(request.POST if request.method == "POST" else None, initial={"version": memory.version})
     if request.method == "POST" and form.is_valid():
-        changed(request, memory, form.cleaned_data["version"], retired_because=form.cleaned_data["reason"])
+        save_changes(request, memory, form.cleaned_data["version"], retired_because=form.cleaned_data["reason"])
         messages.success(request, _("It is retired, and told no more. You can bring it back."))
         return redirect("memory", id_=id_)
-    context = {**_frame(request, memory), "form": form}
+    context = {**_page_context(request, memory), "form": form}
     return render(request, "memories/memory_retire.html", context, status=422 if form.errors else 200)
 
 
 @require_POST
-def bring_back(request: HttpRequest, id_: UUID) -> HttpResponse:
+def memory_restore(request: HttpRequest, id_: UUID) -> HttpResponse:
     """A retired memory holds again. Raises StaleVersion."""
-    memory = memory_for(asking(request), id_, Action.WRITE)
+    memory = memory_for(principal_of(request), id_, Action.WRITE)
     form = VersionForm(request.POST)
     if form.is_valid():
-        changed(request, memory, form.cleaned_data["version"], retired_because="")
+        save_changes(request, memory, form.cleaned_data["version"], retired_because="")
         messages.success(request, _("It holds again."))
     return redirect("memory", id_=id_)
 
 
-def changed(
+def save_changes(
     request: HttpRequest, memory: Memory, based_on: int, *, facts: MemoryFacts | None = None, **changes: Any
 ) -> Memory:
     """The memory with a person's changes; what they do not name stays. Raises StaleVersion, Invalid."""
@@ -84,12 +84,12 @@ def changed(
         expected_version=based_on,
         facts=facts or facts_of(memory),
         superseded_by=memory.superseded_by,
-        principal=asking(request),
+        principal=principal_of(request),
         **changes,
     )
 
 
-def tell(request: HttpRequest, saved: Memory, based_on: int) -> None:
+def add_save_message(request: HttpRequest, saved: Memory, based_on: int) -> None:
     """Say whether saving changed anything."""
     if saved.version == based_on:
         messages.info(request, _("Nothing had changed, so there is no new version."))
@@ -97,7 +97,7 @@ def tell(request: HttpRequest, saved: Memory, based_on: int) -> None:
         messages.success(request, _("Saved as version %(version)s.") % {"version": saved.version})
 
 
-def _frame(request: HttpRequest, memory: Memory) -> dict[str, Any]:
+def _page_context(request: HttpRequest, memory: Memory) -> dict[str, Any]:
     return {
         **owner_frame(request, owner_of(memory)),
         "memory": memory,
@@ -105,11 +105,11 @@ def _frame(request: HttpRequest, memory: Memory) -> dict[str, Any]:
     }
 
 
-def _form_page(
+def _render_form(
     request: HttpRequest, memory: Memory, form: MemoryEditForm, theirs: MemoryVersion | None = None
 ) -> HttpResponse:
     """The form as it was filled in; with `theirs`, beside what somebody else saved."""
-    context = {**_frame(request, memory), "form": form, "theirs": theirs}
+    context = {**_page_context(request, memory), "form": form, "theirs": theirs}
     status = StaleVersion.status if theirs else 422 if form.is_bound and form.errors else 200
     return render(request, "memories/memory_form.html", context, status=status)
 

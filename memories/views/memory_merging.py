@@ -13,37 +13,39 @@ from django.views.decorators.http import require_POST
 from config.http.errors import Conflict, Invalid
 from memories.access import memory_for
 from memories.embeddings.active_model import SLOTS
-from memories.embeddings.vectors import direction_of
-from memories.forms import MergeForm, SearchForm, VersionForm, ids_of, seen_of
+from memories.embeddings.vectors import embed_query
+from memories.forms import MergeForm, SearchForm, VersionForm, format_seen_versions, parse_ids
 from memories.models import Memory
 from memories.search.duplicates import likely_duplicates
 from memories.search.memory_search import IS_CURRENT, nearest
-from memories.services import MOST_MERGED, Owner, memories_merge, memories_of, memories_separate
+from memories.services import MAX_MERGED, Owner, memories_merge, memories_of, memories_unmerge
 from memories.views.agent_item import owner_frame
-from memories.views.memories import Find
-from teams.access import asking
+from memories.views.memories import FindOwner
+from teams.access import principal_of
 from teams.principal import Action
 from teams.versioned_text.versioned_file import StaleVersion
 
-OFFERED = 30
+MAX_OFFERED = 30
 
 
-def merge(request: HttpRequest, slug: str, find: Find) -> HttpResponse:
+def merge(request: HttpRequest, slug: str, find: FindOwner) -> HttpResponse:
     """Those chosen in the address side by side, to be merged; without two of them, those that are worth a look."""
-    owner = find(asking(request), slug, Action.WRITE)
-    memories = _chosen(owner, request.GET)
+    owner = find(principal_of(request), slug, Action.WRITE)
+    memories = _selected_memories(owner, request.GET)
     if len(memories) < 2:  # noqa: PLR2004 - one cannot be merged
-        return _offer(request, owner, memories)
+        return _render_candidates(request, owner, memories)
     form = MergeForm(request.POST if request.method == "POST" else None, memories=memories)
     if request.method != "POST" or not form.is_valid():
-        return _merge_page(request, owner, form)
+        return _render_merge_form(request, owner, form)
     try:
-        kept = memories_merge(owner=owner, merging=form.merging(), principal=asking(request))
+        kept = memories_merge(owner=owner, merging=form.merging(), principal=principal_of(request))
     except StaleVersion:
-        return _merge_page(request, owner, _as_they_are_now(form, _chosen(owner, request.GET)), stale=True)
+        return _render_merge_form(
+            request, owner, _rebased_form(form, _selected_memories(owner, request.GET)), stale=True
+        )
     except Invalid as refused:
         form.add_error(None, refused.detail)
-        return _merge_page(request, owner, form)
+        return _render_merge_form(request, owner, form)
     others = len(memories) - 1
     said = ngettext(
         "Merged: this one took the place of %(n)s other. You can undo it below.",
@@ -55,14 +57,14 @@ def merge(request: HttpRequest, slug: str, find: Find) -> HttpResponse:
 
 
 @require_POST
-def separate(request: HttpRequest, id_: UUID) -> HttpResponse:
+def unmerge(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Undo the last merging into a memory. Raises StaleVersion."""
-    memory = memory_for(asking(request), id_, Action.WRITE)
+    memory = memory_for(principal_of(request), id_, Action.WRITE)
     form = VersionForm(request.POST)
     if form.is_valid():
         version = form.cleaned_data["version"]
         try:
-            memories_separate(memory=memory, expected_version=version, principal=asking(request))
+            memories_unmerge(memory=memory, expected_version=version, principal=principal_of(request))
         except Conflict as refused:
             messages.info(request, refused.detail)
         else:
@@ -70,14 +72,14 @@ def separate(request: HttpRequest, id_: UUID) -> HttpResponse:
     return redirect("memory", id_=id_)
 
 
-def _chosen(owner: Owner, query: QueryDict) -> list[Memory]:
+def _selected_memories(owner: Owner, query: QueryDict) -> list[Memory]:
     """Those that the address names and that still hold, in its order."""
-    ids = ids_of(query.getlist("memory"))[:MOST_MERGED]
+    ids = parse_ids(query.getlist("memory"))[:MAX_MERGED]
     found = memories_of(owner).filter(IS_CURRENT, id__in=ids).defer(*SLOTS, "search").in_bulk()
     return [found[id_] for id_ in ids if id_ in found]
 
 
-def _offer(request: HttpRequest, owner: Owner, memories: list[Memory]) -> HttpResponse:
+def _render_candidates(request: HttpRequest, owner: Owner, memories: list[Memory]) -> HttpResponse:
     form = SearchForm(request.GET)
     query = form.cleaned_data["q"] if form.is_valid() else ""
     rows = memories_of(owner).filter(IS_CURRENT).defer(*SLOTS, "search")
@@ -86,20 +88,22 @@ def _offer(request: HttpRequest, owner: Owner, memories: list[Memory]) -> HttpRe
         "form": form,
         "query": query,
         "pairs": [] if query else likely_duplicates(owner),
-        "found": nearest(rows, direction_of(query), OFFERED) if query else rows.order_by("-created", "-id")[:OFFERED],
+        "found": nearest(rows, embed_query(query), MAX_OFFERED)
+        if query
+        else rows.order_by("-created", "-id")[:MAX_OFFERED],
         "chosen": {memory.id for memory in memories},
     }
     return render(request, "memories/memory_duplicates.html", context)
 
 
-def _merge_page(request: HttpRequest, owner: Owner, form: MergeForm, *, stale: bool = False) -> HttpResponse:
+def _render_merge_form(request: HttpRequest, owner: Owner, form: MergeForm, *, stale: bool = False) -> HttpResponse:
     context: dict[str, Any] = {**owner_frame(request, owner), "form": form, "stale": stale}
     status = StaleVersion.status if stale else 422 if form.is_bound and form.errors else 200
     return render(request, "memories/memory_merge.html", context, status=status)
 
 
-def _as_they_are_now(form: MergeForm, memories: list[Memory]) -> MergeForm:
+def _rebased_form(form: MergeForm, memories: list[Memory]) -> MergeForm:
     """The form with what was typed, for the memories as somebody else changed them."""
     data = form.data.copy()  # type: ignore[attr-defined]
-    data["seen"] = seen_of(memories)
+    data["seen"] = format_seen_versions(memories)
     return MergeForm(data, memories=memories)

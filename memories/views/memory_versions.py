@@ -11,39 +11,39 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from config.http.cursors import next_address, page_of
+from config.http.cursors import next_page_url, page_of
 from config.http.errors import NotFound
 from memories.access import memory_for
 from memories.forms import VersionForm
 from memories.models import Memory, MemoryVersion
 from memories.services import MemoryFacts, owner_of
 from memories.views.agent_item import owner_frame
-from memories.views.memory import changed, tell
-from teams.access import asking
+from memories.views.memory import add_save_message, save_changes
+from teams.access import principal_of
 from teams.principal import Action
 from teams.versioned_text.presentation import Crumb
 
 
 def versions(request: HttpRequest, id_: UUID) -> HttpResponse:
     """All versions, newest first."""
-    memory = memory_for(asking(request), id_)
+    memory = memory_for(principal_of(request), id_)
     found, cursor = page_of(MemoryVersion.objects.filter(file=memory), request.GET, keys=("version",))
     context = {
-        **_frame(request, memory),
+        **_page_context(request, memory),
         "versions": found,
-        "next": next_address(request.path, request.GET.dict(), cursor),
+        "next": next_page_url(request.path, request.GET.dict(), cursor),
     }
     return render(request, "memories/memory_versions.html", context)
 
 
 def version(request: HttpRequest, id_: UUID, number: int) -> HttpResponse:
     """One version beside the one before it."""
-    memory = memory_for(asking(request), id_)
-    found = _version(memory, number)
+    memory = memory_for(principal_of(request), id_)
+    found = _find_version(memory, number)
     near = {one.version: one for one in MemoryVersion.objects.filter(file=memory, version__in=[number - 1, number + 1])}
     before = near.get(number - 1)
     context = {
-        **_frame(request, memory),
+        **_page_context(request, memory),
         "version": found,
         "before": before,
         "later": near.get(number + 1),
@@ -57,18 +57,18 @@ def version(request: HttpRequest, id_: UUID, number: int) -> HttpResponse:
 @require_POST
 def restore(request: HttpRequest, id_: UUID, number: int) -> HttpResponse:
     """Save what an old version says as a new one; whether it is pinned or retired stays. Raises StaleVersion."""
-    memory = memory_for(asking(request), id_, Action.WRITE)
-    found = _version(memory, number)
+    memory = memory_for(principal_of(request), id_, Action.WRITE)
+    found = _find_version(memory, number)
     form = VersionForm(request.POST)
     if form.is_valid():
         note = _("Version %(number)s restored.") % {"number": number}
-        saved = changed(request, memory, form.cleaned_data["version"], facts=_facts_of(found), note=note)
-        tell(request, saved, form.cleaned_data["version"])
+        saved = save_changes(request, memory, form.cleaned_data["version"], facts=_facts_of(found), note=note)
+        add_save_message(request, saved, form.cleaned_data["version"])
     return redirect("memory", id_=id_)
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class ChangedFact:
     """What a version holds beside its text, in words, and what the one before it held."""
 
     label: str
@@ -76,12 +76,12 @@ class Fact:
     now: str
 
 
-def _facts(version: MemoryVersion, before: MemoryVersion | None) -> list[Fact]:
-    held = _held(before) if before else {}
-    return [Fact(label, held.get(label, ""), now) for label, now in _held(version).items()]
+def _facts(version: MemoryVersion, before: MemoryVersion | None) -> list[ChangedFact]:
+    held = _values_by_label(before) if before else {}
+    return [ChangedFact(label, held.get(label, ""), now) for label, now in _values_by_label(version).items()]
 
 
-def _held(version: MemoryVersion) -> dict[str, str]:
+def _values_by_label(version: MemoryVersion) -> dict[str, str]:
     """What the version holds beside its text, by what people call it."""
     happened = version.occurred_at
     return {
@@ -107,14 +107,14 @@ def _facts_of(version: MemoryVersion) -> MemoryFacts:
     )
 
 
-def _version(memory: Memory, number: int) -> MemoryVersion:
+def _find_version(memory: Memory, number: int) -> MemoryVersion:
     found = MemoryVersion.objects.filter(file=memory, version=number).first() if number < 2**31 else None
     if found is None:
         raise NotFound(_("Version %(number)s") % {"number": number})
     return found
 
 
-def _frame(request: HttpRequest, memory: Memory) -> dict[str, Any]:
+def _page_context(request: HttpRequest, memory: Memory) -> dict[str, Any]:
     shown = owner_frame(request, owner_of(memory))
     address = reverse("memory", args=[memory.id])
     return {**shown, "memory": memory, "crumbs": (*shown["crumbs"], Crumb(_("This memory"), address))}

@@ -9,86 +9,86 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from agents.access import agent_for, may
+from agents.access import agent_for, is_permitted
 from agents.models import Agent
-from config.http.cursors import next_address, page_of
+from config.http.cursors import next_page_url, page_of
 from config.http.errors import Conflict, NotFound
 from memories.forms import GoalForm, ResultForm
 from memories.models import Session, TaskFrame
-from memories.search.task_tree import stacks_of
+from memories.search.task_tree import load_stacks
 from memories.services.task_stack import task_peek, task_pop, task_push
-from memories.views.agent_item import crumbs_to
-from teams.access import asking
+from memories.views.agent_item import agent_crumbs
+from teams.access import principal_of
 from teams.principal import Action
 from teams.versioned_text.presentation import Crumb
 
-OWN_ROOTS = 10
+MAX_OWN_ROOTS = 10
 ROOTS = {"limit": "25"}
 
 
 def tasks(request: HttpRequest, slug: str) -> HttpResponse:
     """The stacks as trees: the agent's own, then those of its sessions; or the one that the address names."""
-    agent = agent_for(asking(request), slug)
-    session = _session(agent, request.GET.get("session", ""))
+    agent = agent_for(principal_of(request), slug)
+    session = _find_session(agent, request.GET.get("session", ""))
     only_own = request.GET.get("stack") == "own"
     rows = TaskFrame.objects.filter(agent=agent, parent=None).select_related("session")
     paged = rows.filter(session=session) if session or only_own else rows.filter(session__isnull=False)
     roots, cursor = page_of(paged, {**ROOTS, **request.GET.dict()})
     shows_own = not (session or only_own or request.GET.get("cursor"))
-    own = list(rows.filter(session=None).order_by("-created", "-id")[: OWN_ROOTS + 1]) if shows_own else []
+    own = list(rows.filter(session=None).order_by("-created", "-id")[: MAX_OWN_ROOTS + 1]) if shows_own else []
     context = {
-        **_frame(request, agent),
-        "stacks": stacks_of(agent, [*own[:OWN_ROOTS], *roots]),
+        **_page_context(request, agent),
+        "stacks": load_stacks(agent, [*own[:MAX_OWN_ROOTS], *roots]),
         "session": session,
         "only_own": only_own,
-        "more_own": len(own) > OWN_ROOTS,
-        "next": next_address(request.path, request.GET.dict(), cursor),
+        "more_own": len(own) > MAX_OWN_ROOTS,
+        "next": next_page_url(request.path, request.GET.dict(), cursor),
     }
     return render(request, "memories/tasks.html", context)
 
 
 def push(request: HttpRequest, slug: str) -> HttpResponse:
     """A new goal below the current one."""
-    agent = agent_for(asking(request), slug, Action.WRITE)
-    session = _session(agent, request.GET.get("session", ""))
+    agent = agent_for(principal_of(request), slug, Action.WRITE)
+    session = _find_session(agent, request.GET.get("session", ""))
     current = task_peek(agent=agent, session=session)
     form = GoalForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
-            task_push(agent=agent, session=session, goal=form.cleaned_data["goal"], principal=asking(request))
+            task_push(agent=agent, session=session, goal=form.cleaned_data["goal"], principal=principal_of(request))
         except Conflict as error:
             form.add_error(None, error.detail)
         else:
             messages.success(request, _("This is what the agent works on now."))
-            return redirect(_stack_address(agent, session))
-    return _form_page(request, agent, session, form, current)
+            return redirect(_stack_url(agent, session))
+    return _render_form(request, agent, session, form, current)
 
 
 def pop(request: HttpRequest, slug: str) -> HttpResponse:
     """The current goal is done, with what came out of it."""
-    agent = agent_for(asking(request), slug, Action.WRITE)
-    session = _session(agent, request.GET.get("session", ""))
+    agent = agent_for(principal_of(request), slug, Action.WRITE)
+    session = _find_session(agent, request.GET.get("session", ""))
     current = task_peek(agent=agent, session=session)
     if current is None:
         raise Conflict(_("Nothing is being worked on here, so there is nothing to finish. Add a goal first."))
     form = ResultForm(request.POST if request.method == "POST" else None, initial={"frame": current.id})
     if request.method == "POST" and form.is_valid():
         if form.cleaned_data["frame"] == current.id:
-            task_pop(agent=agent, session=session, result=form.cleaned_data["result"], principal=asking(request))
+            task_pop(agent=agent, session=session, result=form.cleaned_data["result"], principal=principal_of(request))
             messages.success(request, _("Done. What it was for is the current goal again."))
-            return redirect(_stack_address(agent, session))
-        form = _moved_on(form, current)
-    return _form_page(request, agent, session, form, current)
+            return redirect(_stack_url(agent, session))
+        form = _rebased_form(form, current)
+    return _render_form(request, agent, session, form, current)
 
 
-def _moved_on(form: ResultForm, current: TaskFrame) -> ResultForm:
+def _rebased_form(form: ResultForm, current: TaskFrame) -> ResultForm:
     """The form with what was typed, now for the goal that is current."""
     moved = ResultForm({**form.cleaned_data, "frame": current.id}, initial={"frame": current.id})
     moved.add_error(None, _("The agent works on something else by now. Nothing was saved; look at the goal anew."))
     return moved
 
 
-def _session(agent: Agent, text: str) -> Session | None:
+def _find_session(agent: Agent, text: str) -> Session | None:
     """The session that the address names; None where it names none. Raises NotFound."""
     if not text:
         return None
@@ -101,20 +101,20 @@ def _session(agent: Agent, text: str) -> Session | None:
     return found
 
 
-def _stack_address(agent: Agent, session: Session | None) -> str:
+def _stack_url(agent: Agent, session: Session | None) -> str:
     address = reverse("tasks", args=[agent.slug])
     return f"{address}?session={session.pk}" if session else address
 
 
-def _frame(request: HttpRequest, agent: Agent) -> dict[str, Any]:
+def _page_context(request: HttpRequest, agent: Agent) -> dict[str, Any]:
     return {
         "agent": agent,
-        "may_write": may(asking(request), agent, Action.WRITE),
-        "crumbs": crumbs_to(agent),
+        "may_write": is_permitted(principal_of(request), agent, Action.WRITE),
+        "crumbs": agent_crumbs(agent),
     }
 
 
-def _form_page(
+def _render_form(
     request: HttpRequest,
     agent: Agent,
     session: Session | None,
@@ -123,11 +123,11 @@ def _form_page(
 ) -> HttpResponse:
     tasks_crumb = Crumb(_("Tasks"), reverse("tasks", args=[agent.slug]))
     context = {
-        **_frame(request, agent),
-        "crumbs": (*crumbs_to(agent), tasks_crumb),
+        **_page_context(request, agent),
+        "crumbs": (*agent_crumbs(agent), tasks_crumb),
         "form": form,
         "session": session,
         "current": current,
-        "back": _stack_address(agent, session),
+        "back": _stack_url(agent, session),
     }
     return render(request, "memories/task_form.html", context, status=422 if form.errors else 200)

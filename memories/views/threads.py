@@ -12,17 +12,17 @@ from agents.access import agent_for
 from memories.forms import VersionForm
 from memories.models import ThreadStatus
 from memories.services.item_hooks import thread_update
-from memories.views.agent_item import thing_of
+from memories.views.agent_item import find_item
 from memories.views.item_kinds import THREAD
-from teams.access import asking
+from teams.access import principal_of
 from teams.principal import Action
 
 
 @require_POST
-def switch(request: HttpRequest, slug: str, thing_id: UUID) -> HttpResponse:
+def toggle_status(request: HttpRequest, slug: str, thing_id: UUID) -> HttpResponse:
     """An active thread is resolved, a resolved one active again. Raises StaleVersion."""
-    agent = agent_for(asking(request), slug, Action.WRITE)
-    thread = thing_of(THREAD, agent, thing_id)
+    agent = agent_for(principal_of(request), slug, Action.WRITE)
+    thread = find_item(THREAD, agent, thing_id)
     form = VersionForm(request.POST)
     if form.is_valid():
         active = thread.status == ThreadStatus.ACTIVE
@@ -30,7 +30,7 @@ def switch(request: HttpRequest, slug: str, thing_id: UUID) -> HttpResponse:
             thing=thread,
             expected_version=form.cleaned_data["version"],
             changes={"status": ThreadStatus.RESOLVED if active else ThreadStatus.ACTIVE},
-            principal=asking(request),
+            principal=principal_of(request),
         )
         said = _("“%(name)s” is resolved. You can take it up again.") if active else _("“%(name)s” is active again.")
         messages.success(request, said % {"name": thread.title})

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from config.http.cursors import next_address, page_of
+from config.http.cursors import next_page_url, page_of
 from config.http.errors import Invalid
 from config.http.serializers import StrictSerializer
 from teams.principal import Principal
@@ -32,7 +32,7 @@ class ApiView(APIView):
         """The values of the body, or of `data`. Raises ValidationError, which becomes a 422 with per-field errors."""
         given = self.request.data if data is None else data
         try:
-            return cast("dict[str, Any]", _reading(serializer).run_validation(given))
+            return cast("dict[str, Any]", _cached_serializer(serializer).run_validation(given))
         except serializers.ValidationError:
             serializer(data=given).is_valid(raise_exception=True)  # which words the errors
             raise
@@ -59,11 +59,11 @@ class ApiView(APIView):
         """A page of the rows as `{results, next}`. Raises Invalid for a query that is none of a list's."""
         asked = self.query("cursor", "limit") if query is None else query
         found, cursor = page_of(rows, asked, keys, ascending=ascending)
-        following = next_address(self.request.path, asked, cursor)
+        following = next_page_url(self.request.path, asked, cursor)
         return Response({"results": [document(row) for row in found], "next": following})
 
 
 @cache
-def _reading(serializer: type[StrictSerializer]) -> StrictSerializer:
+def _cached_serializer(serializer: type[StrictSerializer]) -> StrictSerializer:
     """One for all requests: to make its fields takes longer than to read a request with them. It keeps nothing."""
     return serializer()

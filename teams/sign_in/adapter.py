@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from config.http.client_address import client_address
 from teams.models import User
-from teams.sign_in.attempts import Step, TooManyAttempts, attempt_begin, attempt_give_back
+from teams.sign_in.attempts import SignInStep, TooManyAttempts, attempt_begin, attempt_give_back
 from teams.sign_in.device import device_remember
 
 
@@ -29,7 +29,7 @@ class ClosedAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # alla
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
         """Check the password when signing in and when showing once more that it is oneself."""
         try:
-            attempt = attempt_begin(request=request, step=Step.PASSWORD, username=credentials.get("username", ""))
+            attempt = attempt_begin(request=request, step=SignInStep.PASSWORD, username=credentials.get("username", ""))
         except TooManyAttempts:
             raise self.validation_error("too_many_login_attempts") from None
         person: User | None = super().authenticate(request, **credentials)

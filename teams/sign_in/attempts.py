@@ -22,12 +22,12 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from teams.sign_in.device import known_device, network_of
+from teams.sign_in.device import find_device, network_of
 from teams.sign_in.models import SignInLimit
 
 REFUSED = "refused_attempt"
 """Name of the attribute by which a request carries the refusal."""
-TAKE = """
+TAKE_SQL = """
     INSERT INTO sign_in_limits AS bucket (bucket, full_at)
     VALUES (%(bucket)s, clock_timestamp() + %(refill)s * interval '1 second')
     ON CONFLICT (bucket) DO UPDATE
@@ -35,13 +35,13 @@ TAKE = """
     WHERE bucket.full_at <= clock_timestamp() + %(refill)s * (%(tokens)s - 1) * interval '1 second'
     RETURNING bucket
 """
-WAIT = """
+WAIT_SQL = """
     SELECT ceil(max(extract(epoch FROM full_at - clock_timestamp()) - refill * (tokens - 1)))::int
     FROM sign_in_limits
     JOIN unnest(%(buckets)s::text[], %(refills)s::float[], %(tokens)s::int[]) AS wanted (bucket, refill, tokens)
     USING (bucket)
 """
-GIVE_BACK = """
+GIVE_BACK_SQL = """
     UPDATE sign_in_limits SET full_at = full_at - %(refill)s * interval '1 second' WHERE bucket = %(bucket)s
 """
 
@@ -70,7 +70,7 @@ class RefusedAttemptMiddleware:
         return response
 
 
-class Step(Enum):
+class SignInStep(Enum):
     """A step of signing in at which something can be guessed."""
 
     PASSWORD = "password"  # noqa: S105 - a word, no password
@@ -78,7 +78,7 @@ class Step(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class BucketRate:
     """The tokens of a full bucket, and the time in which one comes back. `given_back` says whether a right attempt
     returns its token."""
 
@@ -88,14 +88,14 @@ class Rate:
 
 
 ACCOUNT_AT_SOURCE = {
-    Step.PASSWORD: Rate(5, timedelta(minutes=3)),
-    Step.CODE: Rate(5, timedelta(minutes=10)),
+    SignInStep.PASSWORD: BucketRate(5, timedelta(minutes=3)),
+    SignInStep.CODE: BucketRate(5, timedelta(minutes=10)),
 }
-SOURCE = Rate(20, timedelta(seconds=30))
-SOURCE_EVEN_RIGHT = Rate(60, timedelta(seconds=2), given_back=False)  # hashing a password takes half a second
+SOURCE = BucketRate(20, timedelta(seconds=30))
+SOURCE_EVEN_RIGHT = BucketRate(60, timedelta(seconds=2), given_back=False)  # hashing a password takes half a second
 ACCOUNT = {
-    Step.PASSWORD: Rate(50, timedelta(minutes=1)),
-    Step.CODE: Rate(20, timedelta(minutes=6)),
+    SignInStep.PASSWORD: BucketRate(50, timedelta(minutes=1)),
+    SignInStep.CODE: BucketRate(20, timedelta(minutes=6)),
 }
 
 
@@ -103,14 +103,14 @@ ACCOUNT = {
 class Attempt:
     """An attempt that was let through: the buckets that it was taken from."""
 
-    taken: Sequence[tuple[str, Rate]]
+    taken: Sequence[tuple[str, BucketRate]]
 
 
-def attempt_begin(*, request: HttpRequest, step: Step, username: str) -> Attempt:
+def attempt_begin(*, request: HttpRequest, step: SignInStep, username: str) -> Attempt:
     """Take an attempt from every limit that it counts for, or from none. Raises TooManyAttempts, and notes it in the
     request for RefusedAttemptMiddleware."""
     account = username.strip().lower()
-    device = known_device(request, account)
+    device = find_device(request, account)
     source = f"device:{device}" if device else f"address:{network_of(request)}"
     wanted = [
         (_bucket(step.value, account, source), ACCOUNT_AT_SOURCE[step]),
@@ -119,33 +119,33 @@ def attempt_begin(*, request: HttpRequest, step: Step, username: str) -> Attempt
     ]
     if not device:
         wanted.append((_bucket(step.value, account), ACCOUNT[step]))
-    if not _are_taken(wanted):
-        refused = TooManyAttempts(_seconds_until_all_have_one(wanted))
+    if not _try_take(wanted):
+        refused = TooManyAttempts(_retry_after(wanted))
         setattr(request, REFUSED, refused)
         raise refused
     return Attempt(wanted)
 
 
-def _are_taken(wanted: Sequence[tuple[str, Rate]]) -> bool:
+def _try_take(wanted: Sequence[tuple[str, BucketRate]]) -> bool:
     with transaction.atomic(), connection.cursor() as cursor:
         # Always in this order of kinds, so that no two attempts wait for each other.
         for bucket, rate in wanted:
             seconds = rate.refill.total_seconds()
-            cursor.execute(TAKE, {"bucket": bucket, "refill": seconds, "tokens": rate.tokens})
+            cursor.execute(TAKE_SQL, {"bucket": bucket, "refill": seconds, "tokens": rate.tokens})
             if cursor.fetchone() is None:
                 transaction.set_rollback(True)
                 return False
     return True
 
 
-def _seconds_until_all_have_one(wanted: Sequence[tuple[str, Rate]]) -> int:
+def _retry_after(wanted: Sequence[tuple[str, BucketRate]]) -> int:
     facts: dict[str, Any] = {
         "buckets": [bucket for bucket, _ in wanted],
         "refills": [rate.refill.total_seconds() for _, rate in wanted],
         "tokens": [rate.tokens for _, rate in wanted],
     }
     with connection.cursor() as cursor:
-        cursor.execute(WAIT, facts)
+        cursor.execute(WAIT_SQL, facts)
         seconds: int | None = cursor.fetchone()[0]
     return max(1, seconds or 1)
 
@@ -156,7 +156,7 @@ def attempt_give_back(attempt: Attempt) -> None:
     with transaction.atomic(), connection.cursor() as cursor:
         for bucket, rate in attempt.taken:
             if rate.given_back:
-                cursor.execute(GIVE_BACK, {"bucket": bucket, "refill": rate.refill.total_seconds()})
+                cursor.execute(GIVE_BACK_SQL, {"bucket": bucket, "refill": rate.refill.total_seconds()})
 
 
 def full_limits_delete() -> int:

@@ -43,7 +43,7 @@ def other_sessions_end(request: HttpRequest) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownSession:
+class SessionPresentation:
     """A session as pages show it: the browser in words, and whether it is the one that shows the page."""
 
     session: BrowserSession
@@ -51,8 +51,8 @@ class ShownSession:
     is_current: bool
 
 
-def shown_sessions(person: User, current: str = "") -> Sequence[ShownSession]:
+def present_sessions(person: User, current: str = "") -> Sequence[SessionPresentation]:
     """Return the sessions of a person for a page, this very browser's first."""
     found = sessions_of(person)
-    shown = [ShownSession(row, browser_name(row.browser), is_current=row.digest == current) for row in found]
+    shown = [SessionPresentation(row, browser_name(row.browser), is_current=row.digest == current) for row in found]
     return sorted(shown, key=lambda row: not row.is_current)

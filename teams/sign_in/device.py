@@ -54,15 +54,15 @@ def browser_name(user_agent: str) -> str:
     return f"{browser} on {system}" if browser and system else browser or system
 
 
-LASTS = timedelta(days=180)
+COOKIE_LIFETIME = timedelta(days=180)
 _SALT = "teams.sign_in.device"
 
 
-def known_device(request: HttpRequest, username: str) -> str:
+def find_device(request: HttpRequest, username: str) -> str:
     """Return the id of the device if this account signed in there before, else ""."""
     cookie = request.COOKIES.get(_cookie_name(username), "")
     try:
-        account, _, device = _signer().unsign(cookie, max_age=LASTS).partition(".")
+        account, _, device = _signer().unsign(cookie, max_age=COOKIE_LIFETIME).partition(".")
     except BadSignature:
         return ""
     return device if account == _account(username) else ""
@@ -73,7 +73,7 @@ def device_remember(response: HttpResponse, username: str) -> None:
     response.set_cookie(
         _cookie_name(username),
         _signer().sign(f"{_account(username)}.{secrets.token_urlsafe(16)}"),
-        max_age=LASTS,
+        max_age=COOKIE_LIFETIME,
         path=reverse("account_login").removesuffix("login/"),
         secure=settings.SESSION_COOKIE_SECURE,
         httponly=True,

@@ -7,7 +7,7 @@ from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base import forms as base
 
 from teams.models import User
-from teams.sign_in.attempts import Attempt, Step, TooManyAttempts, attempt_begin, attempt_give_back
+from teams.sign_in.attempts import Attempt, SignInStep, TooManyAttempts, attempt_begin, attempt_give_back
 from teams.sign_in.second_factor import code_accept
 
 
@@ -16,7 +16,7 @@ class _OnceOnly(base.BaseAuthenticateForm):  # type: ignore[misc]
 
     def clean_code(self) -> str:
         code: str = self.cleaned_data["code"]
-        attempt = _attempt(Step.CODE, self.user)
+        attempt = _attempt(SignInStep.CODE, self.user)
         accepted = code_accept(person=self.user, code=code)
         if accepted is None:
             raise get_adapter().validation_error("incorrect_code")
@@ -37,13 +37,13 @@ class ChangePasswordForm(AllauthChangePasswordForm):  # type: ignore[misc]  # al
     """A new password for who knows the present one: a session that was stolen does not let one guess it."""
 
     def clean_oldpassword(self) -> str:
-        attempt = _attempt(Step.PASSWORD, self.user)
+        attempt = _attempt(SignInStep.PASSWORD, self.user)
         password: str = super().clean_oldpassword()
         attempt_give_back(attempt)
         return password
 
 
-def _attempt(step: Step, person: User) -> Attempt:
+def _attempt(step: SignInStep, person: User) -> Attempt:
     """An attempt that is within the limits. Raises ValidationError."""
     try:
         return attempt_begin(request=context.request, step=step, username=person.username)

@@ -22,10 +22,10 @@ from django.utils import timezone
 from psycopg.errors import UniqueViolation
 
 from config.http.client_address import client_address
-from config.http.encryption import SecretLost, decrypt, encrypt
+from config.http.encryption import UndecryptableSecret, decrypt, encrypt
 from teams.sign_in.models import MAX_BROWSER_CHARACTERS, BrowserSession
 
-SEEN_EVERY = timedelta(minutes=5)
+ACTIVITY_INTERVAL = timedelta(minutes=5)
 """How exact `seen_at` is: a page writes it only when it is older than that."""
 
 
@@ -43,7 +43,7 @@ class SessionStore(SessionBase):
     def decode(self, session_data: bytes | str) -> dict[str, Any]:
         try:
             data: dict[str, Any] = json.loads(decrypt(str(session_data)))
-        except SecretLost:
+        except UndecryptableSecret:
             return {}  # SECRET_KEY was changed: the person signs in again
         return data
 
@@ -90,7 +90,7 @@ class SessionStore(SessionBase):
 
     def note_activity(self) -> None:
         """Write down that the person is active here, unless that was done within the last minutes."""
-        if self.row and self.row.person_id and timezone.now() - self.row.seen_at > SEEN_EVERY:
+        if self.row and self.row.person_id and timezone.now() - self.row.seen_at > ACTIVITY_INTERVAL:
             self._update(address=self.address, browser=self.browser)
 
     def _insert(self, **facts: Any) -> None:

@@ -13,13 +13,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from config.http.errors import NotFound
 from teams.models import User
-from teams.sign_in.browser_sessions import current_digest, other_sessions_end, session_end, shown_sessions
+from teams.sign_in.browser_sessions import current_digest, other_sessions_end, present_sessions, session_end
 
 
 @require_safe
 def browser_sessions(request: HttpRequest) -> HttpResponse:
     """All browsers in which the person is signed in."""
-    shown = shown_sessions(cast("User", request.user), current_digest(request))
+    shown = present_sessions(cast("User", request.user), current_digest(request))
     return render(request, "teams/browser_sessions.html", {"shown": shown, "others": len(shown) - 1})
 
 

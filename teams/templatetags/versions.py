@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from teams.text_diff import markdown
-from teams.text_diff.difference import Run
+from teams.text_diff.difference import DiffRun
 
 register = template.Library()
 
@@ -38,19 +38,19 @@ def growth(words: int) -> str:
 @register.filter
 def shown(text: str) -> str:
     """The text, with what cannot be seen in it made visible."""
-    return markdown.shown(text)
+    return markdown.show_controls(text)
 
 
 @register.filter
-def marked(run: Run) -> SafeString:
+def marked(run: DiffRun) -> SafeString:
     """A run of words, marked for eyes and ears if it was removed or added. Blanks that changed alone have signs."""
     if not run.changed:
-        return mark_safe(escape(markdown.shown(run.text)))  # noqa: S308 - just escaped
+        return mark_safe(escape(markdown.show_controls(run.text)))  # noqa: S308 - just escaped
     words = run.text.translate(_BLANKS) if run.text.isspace() else _LINE_END.sub("", run.text)
     element, said = ("del", _("removed:")) if run.kind == "removed" else ("ins", _("added:"))
     return format_html(
         '<{0}><span class="visually-hidden">[{1} </span>{2}<span class="visually-hidden">]</span></{0}>',
         element,
         said,
-        markdown.shown(words),
+        markdown.show_controls(words),
     )

@@ -20,7 +20,7 @@ MAX_CELLS = 40_000_000
 MAX_LEVELS = 12
 """How often a piece is cut where units stand once; texts made to be cut badly are halved after that."""
 
-MOST_LINES = 100_000
+MAX_LINES = 100_000
 """Of two texts together: what begins and ends alike is told of more lines, and what lies between is one change."""
 
 Box = tuple[int, int, int, int]
@@ -37,51 +37,51 @@ class Span(NamedTuple):
     new_to: int
 
 
-def aligned(old: Sequence[Hashable], new: Sequence[Hashable], max_cells: int = MAX_CELLS) -> list[Span]:
+def align(old: Sequence[Hashable], new: Sequence[Hashable], max_cells: int = MAX_CELLS) -> list[Span]:
     """Both sequences from beginning to end, as stretches that are equal and that are not, in turns."""
     numbers: dict[Hashable, int] = {}  # in place of hashes, by which two units might look equal that are not
     left = [numbers.setdefault(unit, len(numbers)) for unit in old]
     right = [numbers.setdefault(unit, len(numbers)) for unit in new]
-    return list(_joined(_pieces(left, right, max_cells), len(left), len(right)))
+    return list(_join_spans(_equal_stretches(left, right, max_cells), len(left), len(right)))
 
 
-def aligned_lines(old: Sequence[str], new: Sequence[str]) -> list[Span]:
-    """As `aligned`, for lines of texts of any length: of very many, only what they begin and end with is compared."""
+def align_lines(old: Sequence[str], new: Sequence[str]) -> list[Span]:
+    """As `align`, for lines of texts of any length: of very many, only what they begin and end with is compared."""
     if are_comparable(old, new):
-        return aligned(old, new)
-    ahead = _common(old, new, range(len(old)), range(len(new)))
-    behind = _common(old, new, range(ahead, len(old))[::-1], range(ahead, len(new))[::-1])
+        return align(old, new)
+    ahead = _common_prefix(old, new, range(len(old)), range(len(new)))
+    behind = _common_prefix(old, new, range(ahead, len(old))[::-1], range(ahead, len(new))[::-1])
     ends = [(0, 0, ahead), (len(old) - behind, len(new) - behind, behind)]
-    return list(_joined((end for end in ends if end[2]), len(old), len(new)))
+    return list(_join_spans((end for end in ends if end[2]), len(old), len(new)))
 
 
 def are_comparable(old: Sequence[str], new: Sequence[str]) -> bool:
     """Whether there are few enough lines in both for all of them to be compared."""
-    return len(old) + len(new) <= MOST_LINES
+    return len(old) + len(new) <= MAX_LINES
 
 
-def _pieces(left: list[int], right: list[int], max_cells: int) -> Iterator[tuple[int, int, int]]:
+def _equal_stretches(left: list[int], right: list[int], max_cells: int) -> Iterator[tuple[int, int, int]]:
     """The equal stretches in order: where they begin on both sides, and how long they are."""
     pending = [(0, (0, len(left), 0, len(right)))]
     while pending:
         check_cpu()
         level, (old_from, old_to, new_from, new_to) = pending.pop()
-        ahead = _common(left, right, range(old_from, old_to), range(new_from, new_to))
+        ahead = _common_prefix(left, right, range(old_from, old_to), range(new_from, new_to))
         if ahead:
             yield old_from, new_from, ahead
         old_from, new_from = old_from + ahead, new_from + ahead
-        behind = _common(left, right, range(old_from, old_to)[::-1], range(new_from, new_to)[::-1])
+        behind = _common_prefix(left, right, range(old_from, old_to)[::-1], range(new_from, new_to)[::-1])
         if behind:  # its turn comes after all that lies before it
             pending.append((level, (old_to - behind, old_to, new_to - behind, new_to)))
         old_to, new_to = old_to - behind, new_to - behind
         if (old_to - old_from) * (new_to - new_from) > max_cells:
             box = (old_from, old_to, new_from, new_to)
-            pending.extend((level + 1, piece) for piece in reversed(_cut(left, right, box, level < MAX_LEVELS)))
+            pending.extend((level + 1, piece) for piece in reversed(_split_box(left, right, box, level < MAX_LEVELS)))
         elif old_from < old_to and new_from < new_to:
             yield from _subsequence(left[old_from:old_to], right[new_from:new_to], old_from, new_from)
 
 
-def _common(left: Sequence[Hashable], right: Sequence[Hashable], here: range, there: range) -> int:
+def _common_prefix(left: Sequence[Hashable], right: Sequence[Hashable], here: range, there: range) -> int:
     """How many units are equal from the beginning of two ranges."""
     length = 0
     for one, other in zip(here, there, strict=False):
@@ -97,7 +97,7 @@ def _subsequence(left: list[int], right: list[int], old_from: int, new_from: int
             yield old_from + code.src_start, new_from + code.dest_start, code.src_end - code.src_start
 
 
-def _cut(left: list[int], right: list[int], box: Box, by_anchors: bool) -> list[Box]:
+def _split_box(left: list[int], right: list[int], box: Box, by_anchors: bool) -> list[Box]:
     """The box in pieces: between what stands once on both sides, or in two halves."""
     old_from, old_to, new_from, new_to = box
     anchors = _anchors(left, right, box) if by_anchors else []
@@ -109,13 +109,13 @@ def _cut(left: list[int], right: list[int], box: Box, by_anchors: bool) -> list[
 def _anchors(left: list[int], right: list[int], box: Box) -> list[tuple[int, int]]:
     """Where units stand that are there once on both sides, as many as keep their order."""
     old_from, old_to, new_from, new_to = box
-    once = _once(left[old_from:old_to]) & _once(right[new_from:new_to])
+    once = _unique_units(left[old_from:old_to]) & _unique_units(right[new_from:new_to])
     places = {right[index]: index for index in range(new_from, new_to) if right[index] in once}
     pairs = [(index, places[left[index]]) for index in range(old_from, old_to) if left[index] in once]
     return _longest_rising(pairs)
 
 
-def _once(units: list[int]) -> set[int]:
+def _unique_units(units: list[int]) -> set[int]:
     return {unit for unit, count in Counter(units).items() if count == 1}
 
 
@@ -137,7 +137,7 @@ def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return found[::-1]
 
 
-def _joined(equal: Iterable[tuple[int, int, int]], old_length: int, new_length: int) -> Iterator[Span]:
+def _join_spans(equal: Iterable[tuple[int, int, int]], old_length: int, new_length: int) -> Iterator[Span]:
     """Equal stretches that touch become one; what lies between them is what changed."""
     old_at = new_at = 0  # up to where all was given
     since: Span | None = None

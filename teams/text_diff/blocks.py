@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from markdown_it.token import Token
 
 from config.http.cpu_budget import check_cpu
-from teams.text_diff.difference import tokens_of
+from teams.text_diff.difference import tokenise
 from teams.text_diff.markdown import block_tokens, inline_tokens
 
 _ELEMENTS = {"em_open": "em", "strong_open": "strong", "s_open": "s"}
@@ -29,7 +29,7 @@ class Link:
         return f"{self.href} “{self.title}”" if self.title else self.href
 
 
-class Piece(NamedTuple):
+class InlineText(NamedTuple):
     """Text in the elements that mark it.
 
     A link that leads elsewhere should not mark its words as changed: so its address follows them as a piece of its own,
@@ -47,18 +47,18 @@ class Piece(NamedTuple):
         return self.text, self.elements, self.is_address
 
 
-def split(piece: Piece) -> Iterator[Piece]:
+def split_words(piece: InlineText) -> Iterator[InlineText]:
     """The piece word by word. How wide a space is written makes no difference to readers, but in code."""
     text, elements, link, is_address = piece
     if is_address or len(text) == 1:
         yield piece
     elif "code" in elements:
-        yield from (Piece(token, elements, link) for token in tokens_of(text))
+        yield from (InlineText(token, elements, link) for token in tokenise(text))
     else:
-        yield from (Piece(" " if token.isspace() else token, elements, link) for token in tokens_of(text))
+        yield from (InlineText(" " if token.isspace() else token, elements, link) for token in tokenise(text))
 
 
-def pieces_of(tokens: Iterable[Token]) -> Iterator[Piece]:
+def inline_texts(tokens: Iterable[Token]) -> Iterator[InlineText]:
     """What markdown-it's tokens of one block say."""
     elements: list[str] = []
     link: Link | None = None
@@ -69,7 +69,7 @@ def pieces_of(tokens: Iterable[Token]) -> Iterator[Piece]:
             link, label = Link(str(token.attrs["href"]), str(token.attrs.get("title", ""))), ""
         elif token.type == "link_close":
             if link and str(link) != label:
-                yield Piece(str(link), is_address=True)
+                yield InlineText(str(link), is_address=True)
             link = None
         elif token.nesting > 0:
             elements.append(_ELEMENTS[token.type])
@@ -77,7 +77,7 @@ def pieces_of(tokens: Iterable[Token]) -> Iterator[Piece]:
             elements.pop()
         elif text := _text(token):
             label += text
-            yield Piece(text, (*elements, *_innermost(token, link)), link)
+            yield InlineText(text, (*elements, *_innermost(token, link)), link)
 
 
 def _text(token: Token) -> str:
@@ -113,28 +113,28 @@ class Block:
     signature: str
 
     @cached_property
-    def pieces(self) -> tuple[Piece, ...]:
+    def pieces(self) -> tuple[InlineText, ...]:
         """What it says, in as few pieces as its marks allow."""
         if self.kind == "code":
-            return (Piece(self.content),)
-        return tuple(pieces_of(inline_tokens(self.content, self.references)))
+            return (InlineText(self.content),)
+        return tuple(inline_texts(inline_tokens(self.content, self.references)))
 
     @cached_property
-    def word_pieces(self) -> tuple[Piece, ...]:
+    def word_pieces(self) -> tuple[InlineText, ...]:
         """What it says, word by word."""
         if self.kind == "code":
-            return tuple(Piece(token) for token in tokens_of(self.content))
-        return tuple(word for piece in self.pieces for word in split(piece))
+            return tuple(InlineText(token) for token in tokenise(self.content))
+        return tuple(word for piece in self.pieces for word in split_words(piece))
 
     @property
     def words(self) -> Iterator[str]:
         """All words in it, in order, about as they are read: to find what it has in common with others."""
-        yield from (token for token in tokens_of(self.content) if token[0].isalnum())
+        yield from (token for token in tokenise(self.content) if token[0].isalnum())
         for child in self.children:
             yield from child.words
 
 
-def blocks_of(text: str) -> tuple[Block, ...]:
+def parse_blocks(text: str) -> tuple[Block, ...]:
     """The blocks of the text."""
     references: dict[str, Any] = {}
     tokens = block_tokens(text, references)
@@ -155,16 +155,16 @@ def _block(token: Token, tokens: Iterator[Token], references: dict[str, Any]) ->
     check_cpu()
     kind = token.type.removesuffix("_open")
     if token.type in _CODE:
-        return _made("code", token, (), token.content, {})
+        return _new_block("code", token, (), token.content, {})
     if token.nesting == 0:  # a rule, or the words of the block around them
-        return _made(kind, token, (), token.content, references)
+        return _new_block(kind, token, (), token.content, references)
     children = _children(tokens, references)
     if [child.kind for child in children] == ["inline"]:
-        return _made(kind, token, (), children[0].content, references)
-    return _made(kind, token, children, "", references)
+        return _new_block(kind, token, (), children[0].content, references)
+    return _new_block(kind, token, children, "", references)
 
 
-def _made(kind: str, token: Token, children: tuple[Block, ...], content: str, references: dict[str, Any]) -> Block:
+def _new_block(kind: str, token: Token, children: tuple[Block, ...], content: str, references: dict[str, Any]) -> Block:
     detail = _detail(kind, token)
     named = references.get("references") if "[" in content else None
     said = repr((kind, detail, content, named, [child.signature for child in children]))

@@ -7,19 +7,19 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from config.http.cpu_budget import TooCostly, check_cpu, cpu_budget
-from teams.text_diff.difference import Difference, difference
-from teams.text_diff.html_diff import RenderedDifference, rendered_comparison
-from teams.text_diff.rows import Place, places_of
+from teams.text_diff.difference import TextDiff, diff_texts
+from teams.text_diff.html_diff import HtmlDiff, html_diff
+from teams.text_diff.rows import DiffHunk, diff_hunks
 
-MOST_CHARACTERS = 200_000
-MOST_LINES = 30_000
+MAX_CHARACTERS = 200_000
+MAX_LINES = 30_000
 """Of both texts together: beyond these they are shown as they are written, because Markdown of this size takes long."""
-MOST_SECONDS = 0.5
+MAX_SECONDS = 0.5
 """CPU time for comparing them as people read them. Texts that are more intricate are shown as they are written."""
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class DiffPresentation:
     """`html` is the rendered view, `places` the one as it is written: one of them is empty.
 
     `changes` counts the places in this view that can be gone to: change-1 and so on. `is_coarse`: so much changed that
@@ -30,7 +30,7 @@ class Comparison:
     is_same: bool
     may_be_read: bool
     html: SafeString
-    places: list[Place]
+    places: list[DiffHunk]
     changes: int
     hidden_changes: int = 0
     is_coarse: bool = False
@@ -41,20 +41,20 @@ class Comparison:
         return range(1, self.changes + 1)
 
 
-def compared(old: str, new: str, *, source: bool = False) -> Comparison:
+def compare_texts(old: str, new: str, *, source: bool = False) -> DiffPresentation:
     """How two Markdown texts differ, rendered or as they are written.
 
     The latter always, where they are very long, or too intricate to be rendered within MOST_SECONDS.
     """
-    found = difference(old, new)
-    may_be_read = len(old) + len(new) <= MOST_CHARACTERS and old.count("\n") + new.count("\n") <= MOST_LINES
-    read = _read(old, new) if may_be_read and not source else None
+    found = diff_texts(old, new)
+    may_be_read = len(old) + len(new) <= MAX_CHARACTERS and old.count("\n") + new.count("\n") <= MAX_LINES
+    read = _render(old, new) if may_be_read and not source else None
     if read:
-        return Comparison(summary_of(found, read.changes), old == new, True, read.html, [], read.changes)
-    places = places_of(found)
+        return DiffPresentation(diff_summary(found, read.changes), old == new, True, read.html, [], read.changes)
+    places = diff_hunks(found)
     shown = max((place.number for place in places), default=0)
-    return Comparison(
-        summary=summary_of(found),
+    return DiffPresentation(
+        summary=diff_summary(found),
         is_same=old == new,
         may_be_read=may_be_read and source,
         html=SafeString(""),
@@ -65,16 +65,16 @@ def compared(old: str, new: str, *, source: bool = False) -> Comparison:
     )
 
 
-def _read(old: str, new: str) -> RenderedDifference | None:
+def _render(old: str, new: str) -> HtmlDiff | None:
     try:
-        with cpu_budget(MOST_SECONDS):
-            return rendered_comparison(old, new)
+        with cpu_budget(MAX_SECONDS):
+            return html_diff(old, new)
     except TooCostly:
         check_cpu()  # ends the request where its own budget is spent, too
         return None
 
 
-def summary_of(found: Difference, places_shown: int = 0) -> str:
+def diff_summary(found: TextDiff, places_shown: int = 0) -> str:
     """What changed, in one sentence. A view that shows other places than the lines that changed says how many."""
     if not found.changes:
         return _("Both are the same, to the letter.")

@@ -10,9 +10,9 @@ from itertools import accumulate
 from typing import Literal
 
 from config.http.cpu_budget import check_cpu
-from teams.text_diff.alignment import Span, aligned, aligned_lines
+from teams.text_diff.alignment import Span, align, align_lines
 
-Kind = Literal["equal", "removed", "added"]
+RunKind = Literal["equal", "removed", "added"]
 
 # Signs are apart from words, so that a comma that comes or goes marks no word. Scripts that put no spaces between
 # words are compared sign by sign.
@@ -26,10 +26,10 @@ _COUNTED = re.compile(rf"{_WORD}(?:['\u2019]{_WORD})*|[{_SPACELESS}]")
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class DiffRun:
     """Words that follow each other and stayed, went, or came together, with the white space between them."""
 
-    kind: Kind
+    kind: RunKind
     text: str
 
     @property
@@ -42,33 +42,33 @@ class Run:
         return sum(match[0][0].isalnum() or match[0][0] == "_" for match in _COUNTED.finditer(self.text))
 
 
-def tokens_of(text: str) -> list[str]:
+def tokenise(text: str) -> list[str]:
     """Words, signs and white space, which together are the text."""
     return _TOKEN.findall(text)
 
 
-def runs_of(old: str, new: str) -> tuple[Run, ...]:
+def diff_runs(old: str, new: str) -> tuple[DiffRun, ...]:
     """The runs that lead from the old text to the new one; what was removed stands before what took its place."""
     if not old or not new:
-        return tuple(run for run in (Run("removed", old), Run("added", new)) if run.text)
-    before, after = tokens_of(old), tokens_of(new)
-    spans = tidied(aligned(before, after), island_between(before, after))
-    runs: list[Run] = []
+        return tuple(run for run in (DiffRun("removed", old), DiffRun("added", new)) if run.text)
+    before, after = tokenise(old), tokenise(new)
+    spans = merge_across_islands(align(before, after), island_between(before, after))
+    runs: list[DiffRun] = []
     for span in spans:
         removed, added = before[span.old_from : span.old_to], after[span.new_from : span.new_to]
         if span.same:
-            runs.append(Run("equal", "".join(added)))
+            runs.append(DiffRun("equal", "".join(added)))
             continue
-        pair = Run("removed", "".join(removed)), Run("added", "".join(added))
+        pair = DiffRun("removed", "".join(removed)), DiffRun("added", "".join(added))
         runs.extend(run for run in pair if run.text)
     return tuple(runs)
 
 
-Island = Callable[[Span, Span, Span], bool]
+IsIsland = Callable[[Span, Span, Span], bool]
 """Whether an equal stretch between two changes is too little to be read as a stretch of its own."""
 
 
-def tidied(spans: Sequence[Span], is_island: Island) -> list[Span]:
+def merge_across_islands(spans: Sequence[Span], is_island: IsIsland) -> list[Span]:
     """The spans, with each change made one with the next where only an island lies between them."""
     kept: list[Span] = []
     for span in spans:
@@ -80,7 +80,7 @@ def tidied(spans: Sequence[Span], is_island: Island) -> list[Span]:
     return kept
 
 
-def island_between(old: Sequence[str], new: Sequence[str]) -> Island:
+def island_between(old: Sequence[str], new: Sequence[str]) -> IsIsland:
     """Islands among words: white space, and what is small beside both of its neighbours. Never across lines.
 
     Between two mere additions (or removals) there is none: to join them would show as removed what stayed.
@@ -105,14 +105,14 @@ def island_between(old: Sequence[str], new: Sequence[str]) -> Island:
     return is_island
 
 
-MOST_WORD_CHARACTERS = 250_000
+MAX_WORD_CHARACTERS = 250_000
 """Of all lines that changed, removed and added ones together: more is compared by lines alone."""
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DiffPart:
     """Whole lines of both texts: unchanged ones, or a place where something changed.
 
     `old_line` and `new_line` are the numbers, from 1, of its first line on both sides.
@@ -120,7 +120,7 @@ class Part:
 
     old_line: int
     new_line: int
-    runs: tuple[Run, ...]
+    runs: tuple[DiffRun, ...]
 
     @property
     def changed(self) -> bool:
@@ -128,22 +128,22 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class TextDiff:
     """Two texts from beginning to end: their equal and removed runs are the old one, the equal and added the new.
 
     `is_coarse`: so much changed that some places were compared as a whole, not word by word.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[DiffPart, ...]
     is_coarse: bool = False
 
     @property
-    def changes(self) -> tuple[Part, ...]:
+    def changes(self) -> tuple[DiffPart, ...]:
         """The places that changed, in order."""
         return tuple(part for part in self.parts if part.changed)
 
     @property
-    def changed_runs(self) -> tuple[Run, ...]:
+    def changed_runs(self) -> tuple[DiffRun, ...]:
         return tuple(run for part in self.parts for run in part.runs if run.changed)
 
     @property
@@ -160,31 +160,31 @@ class Difference:
         return bool(self.changed_runs) and all(run.text.isspace() for run in self.changed_runs)
 
 
-def lines_of(text: str) -> list[str]:
+def split_lines(text: str) -> list[str]:
     """The lines with their ends, which together are the text."""
     return _LINE.findall(text)
 
 
-def difference(old: str, new: str) -> Difference:
+def diff_texts(old: str, new: str) -> TextDiff:
     """How the new text differs from the old one; time and memory are in proportion to their length.
 
     Lines are compared first, then the words of those that changed, as far as MOST_WORD_CHARACTERS reaches.
     """
-    before, after = lines_of(old), lines_of(new)
-    spans = tidied(aligned_lines(before, after), lambda _first, between, _last: _is_blank(before, between))
-    parts, left, is_coarse = list[Part](), MOST_WORD_CHARACTERS, False
+    before, after = split_lines(old), split_lines(new)
+    spans = merge_across_islands(align_lines(before, after), lambda _first, between, _last: _is_blank(before, between))
+    parts, left, is_coarse = list[DiffPart](), MAX_WORD_CHARACTERS, False
     for span in spans:
         check_cpu()
         removed, added = "".join(before[span.old_from : span.old_to]), "".join(after[span.new_from : span.new_to])
         if span.same:
-            runs: tuple[Run, ...] = (Run("equal", added),)
+            runs: tuple[DiffRun, ...] = (DiffRun("equal", added),)
         elif not removed or not added or len(removed) + len(added) <= left:
             left -= len(removed) + len(added) if removed and added else 0
-            runs = runs_of(removed, added)
+            runs = diff_runs(removed, added)
         else:
-            runs, is_coarse = (Run("removed", removed), Run("added", added)), True
-        parts.append(Part(span.old_from + 1, span.new_from + 1, runs))
-    return Difference(tuple(parts), is_coarse)
+            runs, is_coarse = (DiffRun("removed", removed), DiffRun("added", added)), True
+        parts.append(DiffPart(span.old_from + 1, span.new_from + 1, runs))
+    return TextDiff(tuple(parts), is_coarse)
 
 
 def _is_blank(lines: Sequence[str], span: Span) -> bool:

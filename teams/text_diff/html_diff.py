@@ -15,16 +15,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from config.http.cpu_budget import check_cpu
-from teams.text_diff.alignment import aligned
-from teams.text_diff.blocks import Block, Piece, blocks_of
-from teams.text_diff.difference import Kind, island_between, tidied
-from teams.text_diff.markdown import cleaned_with_marks
-from teams.text_diff.pairing import Pair, paired
+from teams.text_diff.alignment import align
+from teams.text_diff.blocks import Block, InlineText, parse_blocks
+from teams.text_diff.difference import RunKind, island_between, merge_across_islands
+from teams.text_diff.markdown import clean_diff_html
+from teams.text_diff.pairing import BlockPair, pair_blocks
 
-Marked = tuple[Kind, Piece]
+MarkedText = tuple[RunKind, InlineText]
 
 
-class Writer:
+class HtmlWriter:
     """Collects HTML. Changes that touch count as one; its first element has an id, change-1 and so on."""
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class Writer:
         self.changes = 0
         self._in_change = False
 
-    def open(self, block: Block, kind: Kind = "equal") -> None:
+    def open(self, block: Block, kind: RunKind = "equal") -> None:
         """The start of a block that holds others."""
         if block.is_hidden:
             return
@@ -44,7 +44,7 @@ class Writer:
         if not block.is_hidden:
             self.html.append(f"</{block.tag}>\n")
 
-    def whole(self, block: Block, kind: Kind) -> None:
+    def whole(self, block: Block, kind: RunKind) -> None:
         """A block of which all stayed, went, or came."""
         if block.children:
             self.open(block, kind)
@@ -52,9 +52,9 @@ class Writer:
                 self.whole(child, kind)
             self.close(block)
         else:
-            self.leaf(block, [(kind, piece) for piece in block.pieces] or [(kind, Piece(""))])
+            self.leaf(block, [(kind, piece) for piece in block.pieces] or [(kind, InlineText(""))])
 
-    def leaf(self, block: Block, marked: Sequence[Marked]) -> None:
+    def leaf(self, block: Block, marked: Sequence[MarkedText]) -> None:
         """A block of words; a rule, or a cell without words, is marked around where it has none."""
         if block.kind == "hr":
             self.html.extend(self._wrapped(marked[0][0], ["<hr>\n"]))
@@ -65,17 +65,17 @@ class Writer:
         self.html.append("</code>" if block.kind == "code" else "")
         self.close(block)
 
-    def words(self, marked: Iterable[Marked]) -> None:
+    def words(self, marked: Iterable[MarkedText]) -> None:
         for kind, group in groupby(marked, key=lambda one: one[0]):
             self.html.extend(self._wrapped(kind, _inline([piece for _, piece in group], kind)))
 
     def note(self, old: str, new: str) -> None:
         """Says that a block became one of another kind."""
         self.html.append('<div class="kinds">')
-        self.words([("removed", Piece(old)), ("added", Piece(new))])
+        self.words([("removed", InlineText(old)), ("added", InlineText(new))])
         self.html.append("</div>\n")
 
-    def _wrapped(self, kind: Kind, html: Iterable[str]) -> Iterator[str]:
+    def _wrapped(self, kind: RunKind, html: Iterable[str]) -> Iterator[str]:
         inside = "".join(html)
         if kind == "equal":
             self._in_change = self._in_change and not inside.strip()
@@ -93,7 +93,7 @@ class Writer:
         return f' id="change-{self.changes}" tabindex="-1"'
 
 
-def _inline(pieces: Sequence[Piece], kind: Kind) -> Iterator[str]:
+def _inline(pieces: Sequence[InlineText], kind: RunKind) -> Iterator[str]:
     """The pieces in their elements; neighbours in the same ones share them."""
     visible = [piece for piece in pieces if kind != "equal" or not piece.is_address]
     for (elements, link), group in groupby(visible, key=lambda piece: (piece.elements, piece.link)):
@@ -110,21 +110,21 @@ AROUND = 2
 
 
 @dataclass(frozen=True, slots=True)
-class RenderedDifference:
+class HtmlDiff:
     """`changes` counts the places with an id, change-1 and so on: none where both texts read the same."""
 
     html: SafeString
     changes: int
 
 
-def rendered_comparison(old: str, new: str) -> RenderedDifference:
+def html_diff(old: str, new: str) -> HtmlDiff:
     """The new text as HTML with its changes marked by `ins` and `del`, safe to show."""
-    writer = Writer()
-    _write_folded(writer, paired(blocks_of(old), blocks_of(new)))
-    return RenderedDifference(cleaned_with_marks("".join(writer.html)), writer.changes)
+    writer = HtmlWriter()
+    _write_folded(writer, pair_blocks(parse_blocks(old), parse_blocks(new)))
+    return HtmlDiff(clean_diff_html("".join(writer.html)), writer.changes)
 
 
-def _write_folded(writer: Writer, pairs: Sequence[Pair]) -> None:
+def _write_folded(writer: HtmlWriter, pairs: Sequence[BlockPair]) -> None:
     """The outermost blocks: long stretches of unchanged ones are folded."""
     at = 0
     for unchanged, group in groupby(pairs, key=_is_unchanged):
@@ -141,7 +141,7 @@ def _write_folded(writer: Writer, pairs: Sequence[Pair]) -> None:
         _write(writer, some[len(some) - behind :])
 
 
-def _write_fold(writer: Writer, pairs: Sequence[Pair]) -> None:
+def _write_fold(writer: HtmlWriter, pairs: Sequence[BlockPair]) -> None:
     count = len(pairs)
     words = ngettext("%(count)s unchanged paragraph", "%(count)s unchanged paragraphs", count) % {"count": count}
     writer.html.append(f'<details class="unchanged"><summary>{words}</summary>\n')
@@ -149,12 +149,12 @@ def _write_fold(writer: Writer, pairs: Sequence[Pair]) -> None:
     writer.html.append("</details>\n")
 
 
-def _is_unchanged(pair: Pair) -> bool:
+def _is_unchanged(pair: BlockPair) -> bool:
     old, new = pair
     return old is not None and new is not None and old.signature == new.signature
 
 
-def _write(writer: Writer, pairs: Sequence[Pair]) -> None:
+def _write(writer: HtmlWriter, pairs: Sequence[BlockPair]) -> None:
     for old, new in pairs:
         check_cpu()
         if old is None and new is not None:
@@ -169,21 +169,21 @@ def _write(writer: Writer, pairs: Sequence[Pair]) -> None:
             _write_changed(writer, old, new)
 
 
-def _write_changed(writer: Writer, old: Block, new: Block) -> None:
+def _write_changed(writer: HtmlWriter, old: Block, new: Block) -> None:
     if (old.kind, old.detail) != (new.kind, new.detail):
-        writer.note(_named(old), _named(new))
+        writer.note(_block_name(old), _block_name(new))
     if old.children or new.children:
         writer.open(new)
-        _write(writer, paired(old.children, new.children))
+        _write(writer, pair_blocks(old.children, new.children))
         writer.close(new)
     else:
-        writer.leaf(new, _marked(old.word_pieces, new.word_pieces))
+        writer.leaf(new, _mark_pieces(old.word_pieces, new.word_pieces))
 
 
-def _marked(old: Sequence[Piece], new: Sequence[Piece]) -> list[Marked]:
-    marked: list[Marked] = []
+def _mark_pieces(old: Sequence[InlineText], new: Sequence[InlineText]) -> list[MarkedText]:
+    marked: list[MarkedText] = []
     is_island = island_between([piece.text for piece in old], [piece.text for piece in new])
-    for span in tidied(aligned([piece.look for piece in old], [piece.look for piece in new]), is_island):
+    for span in merge_across_islands(align([piece.look for piece in old], [piece.look for piece in new]), is_island):
         after = new[span.new_from : span.new_to]
         if span.same:
             marked.extend(("equal", piece) for piece in after)
@@ -193,7 +193,7 @@ def _marked(old: Sequence[Piece], new: Sequence[Piece]) -> list[Marked]:
     return marked
 
 
-def _named(block: Block) -> str:
+def _block_name(block: Block) -> str:
     """What people call such a block."""
     names = {
         "paragraph": _("paragraph"),
@@ -207,6 +207,6 @@ def _named(block: Block) -> str:
     return names.get(block.kind, code)
 
 
-def rendered_difference(old: str, new: str) -> SafeString:
+def html_diff_fragment(old: str, new: str) -> SafeString:
     """The new Markdown text as safe HTML, with what was added in `ins` and what was removed in `del`."""
-    return rendered_comparison(old, new).html
+    return html_diff(old, new).html

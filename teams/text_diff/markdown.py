@@ -31,18 +31,18 @@ _UNSEEN = re.compile(
 )
 
 
-def shown(text: str) -> str:
+def show_controls(text: str) -> str:
     """The text with such characters as their numbers, like [U+202E]: agents read them, so people should see them."""
     return _UNSEEN.sub(lambda match: f"[U+{ord(match[0]):04X}]", text)
 
 
-MOST_CHARACTERS = 100_000
+MAX_CHARACTERS = 100_000
 """Characters of a text that is rendered; a reader of more has a file, and no page."""
-MOST_SECONDS = 1.0
+MAX_SECONDS = 1.0
 """CPU time for one text; ordinary ones of that length take a fifth of it."""
 CACHED_BYTES = 8_000_000
 """Memory of the HTML that a process remembers."""
-WORTH_CHARACTERS = 2_000
+MIN_CACHED_CHARACTERS = 2_000
 """Shorter texts are rendered as fast as their hash is looked up."""
 
 
@@ -85,38 +85,38 @@ _CLASSES = {
 }
 
 
-_NOTHING = mark_safe("")
+_EMPTY = mark_safe("")
 _html = LRUCache[bytes, SafeString](CACHED_BYTES, getsizeof=sys.getsizeof)
 """HTML of the texts that this process rendered last, by their SHA-256."""
 _html_lock = Lock()
 
 
-def rendered(text: str) -> SafeString:
+def render_markdown(text: str) -> SafeString:
     """The text as HTML; as it was written, with a sentence that says so, where it is too long or too intricate."""
-    if len(text) < WORTH_CHARACTERS:
-        return _formatted_or_written(text)
+    if len(text) < MIN_CACHED_CHARACTERS:
+        return _formatted_or_plain(text)
     key = hashlib.sha256(text.encode(errors="replace")).digest()
     with _html_lock:
         known = _html.get(key)
     if known is None:
-        known = _formatted_or_written(text)
+        known = _formatted_or_plain(text)
         if sys.getsizeof(known) <= CACHED_BYTES:
             with _html_lock:
                 _html[key] = known
     return known
 
 
-def _formatted_or_written(text: str) -> SafeString:
-    html = formatted(text)
-    return as_written(text) if html is None else html
+def _formatted_or_plain(text: str) -> SafeString:
+    html = format_markdown(text)
+    return render_plain(text) if html is None else html
 
 
-def formatted(text: str) -> SafeString | None:
+def format_markdown(text: str) -> SafeString | None:
     """The text as HTML; None where it is too long or too intricate to be formatted."""
-    if len(text) > MOST_CHARACTERS:
+    if len(text) > MAX_CHARACTERS:
         return None
     try:
-        with cpu_budget(MOST_SECONDS):
+        with cpu_budget(MAX_SECONDS):
             html = _MARKDOWN.render(text)
     except TooCostly:
         check_cpu()  # the request's own budget may be what is used up
@@ -124,10 +124,10 @@ def formatted(text: str) -> SafeString | None:
     return _clean(html, tags=_TAGS, attributes=_ATTRIBUTES)
 
 
-def as_written(*parts: str, between: SafeString = _NOTHING) -> SafeString:
+def render_plain(*parts: str, between: SafeString = _EMPTY) -> SafeString:
     """The parts of a text, not formatted, after a sentence that says why; `between` them stands what is given."""
     why = _("This text is too long or too intricate to be formatted, so it is shown as it was written.")
-    texts = between.join(format_html('<pre class="text" tabindex="0">{}</pre>', shown(part)) for part in parts)
+    texts = between.join(format_html('<pre class="text" tabindex="0">{}</pre>', show_controls(part)) for part in parts)
     return format_html('<p class="note">{}</p>{}', why, mark_safe(texts))  # noqa: S308 - escaped right above
 
 
@@ -144,7 +144,7 @@ def inline_tokens(words: str, references: dict[str, Any]) -> list[Token]:
     return _MARKDOWN.parseInline(words, references)[0].children or []
 
 
-def cleaned_with_marks(html: str) -> SafeString:
+def clean_diff_html(html: str) -> SafeString:
     """HTML that was made of a text's blocks, with our own marks of what changed: all else goes."""
     attributes = {**_ATTRIBUTES, "del": {"id", "tabindex"}, "ins": {"id", "tabindex"}}
     return _clean(html, tags=_TAGS | _MARKS, attributes=attributes, allowed_classes=_CLASSES)
@@ -152,4 +152,4 @@ def cleaned_with_marks(html: str) -> SafeString:
 
 def _clean(html: str, **allowed: Any) -> SafeString:
     clean = nh3.clean(html, url_schemes=_SCHEMES, link_rel="noopener noreferrer nofollow", **allowed)
-    return mark_safe(shown(clean))  # noqa: S308 - nh3 has just cleaned it, and `shown` adds no markup
+    return mark_safe(show_controls(clean))  # noqa: S308 - nh3 has just cleaned it, and `show_controls` adds no markup

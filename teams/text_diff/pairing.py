@@ -4,34 +4,34 @@ from collections import Counter
 from collections.abc import Sequence
 
 from config.http.cpu_budget import check_cpu
-from teams.text_diff.alignment import aligned
+from teams.text_diff.alignment import align
 from teams.text_diff.blocks import Block
 
-LEAST_SHARED = 0.4
+MIN_SHARED = 0.4
 """Of the letters of the shorter of two leaves: with less in common, one went and another came."""
 _CELLS = {"th", "td"}
 _ALIKE = ({"paragraph", "heading"}, {"bullet_list", "ordered_list"}, _CELLS)
 _CONTAINERS = {"bullet_list", "ordered_list", "blockquote", "table", "thead", "tbody"}
 
-Pair = tuple[Block | None, Block | None]
+BlockPair = tuple[Block | None, Block | None]
 """A block of the old text and what it became: nothing, where it was removed; nothing before, where it was added."""
 
 
-def paired(old: Sequence[Block], new: Sequence[Block]) -> list[Pair]:
+def pair_blocks(old: Sequence[Block], new: Sequence[Block]) -> list[BlockPair]:
     """All blocks of both in the order in which to read them."""
-    pairs: list[Pair] = []
+    pairs: list[BlockPair] = []
     if len(old) == len(new) and all(block.kind in _CELLS for block in (*old, *new)):
         return list(zip(old, new, strict=True))  # a cell that moved would stand in another's column
-    for span in aligned([block.signature for block in old], [block.signature for block in new]):
+    for span in align([block.signature for block in old], [block.signature for block in new]):
         before, after = old[span.old_from : span.old_to], new[span.new_from : span.new_to]
-        pairs.extend(zip(before, after, strict=True) if span.same else _matched(before, after))
+        pairs.extend(zip(before, after, strict=True) if span.same else _match_blocks(before, after))
     return pairs
 
 
-def _matched(old: Sequence[Block], new: Sequence[Block]) -> list[Pair]:
+def _match_blocks(old: Sequence[Block], new: Sequence[Block]) -> list[BlockPair]:
     """Blocks that share most words belong together. Words are shared in order, so no two pairs cross."""
     partners = _partners(old, new)
-    pairs: list[Pair] = []
+    pairs: list[BlockPair] = []
     next_new = 0
     for index, block in enumerate(old):
         if index not in partners:
@@ -53,7 +53,7 @@ def _partners(old: Sequence[Block], new: Sequence[Block]) -> dict[int, int]:
         if here not in partners and there not in taken and _belong_together(old[here], new[there], letters):
             partners[here] = there
             taken.add(there)
-    if len(old) == len(new) == 1 and not partners and _alike(old[0], new[0]) and old[0].kind in _CONTAINERS:
+    if len(old) == len(new) == 1 and not partners and _are_similar_kinds(old[0], new[0]) and old[0].kind in _CONTAINERS:
         partners[0] = 0
     return partners
 
@@ -63,7 +63,7 @@ def _shared_letters(old: Sequence[Block], new: Sequence[Block]) -> Counter[tuple
     before = [(word, index) for index, block in enumerate(old) for word in block.words]
     after = [(word, index) for index, block in enumerate(new) for word in block.words]
     shared: Counter[tuple[int, int]] = Counter()
-    for span in aligned([word for word, _ in before], [word for word, _ in after]):
+    for span in align([word for word, _ in before], [word for word, _ in after]):
         if span.same:
             for (word, here), (_, there) in zip(
                 before[span.old_from : span.old_to], after[span.new_from : span.new_to], strict=True
@@ -73,12 +73,12 @@ def _shared_letters(old: Sequence[Block], new: Sequence[Block]) -> Counter[tuple
 
 
 def _belong_together(old: Block, new: Block, letters: int) -> bool:
-    if not _alike(old, new):
+    if not _are_similar_kinds(old, new):
         return False
     if old.kind in _CONTAINERS:
         return True
-    return letters >= LEAST_SHARED * min(sum(map(len, old.words)), sum(map(len, new.words)))
+    return letters >= MIN_SHARED * min(sum(map(len, old.words)), sum(map(len, new.words)))
 
 
-def _alike(old: Block, new: Block) -> bool:
+def _are_similar_kinds(old: Block, new: Block) -> bool:
     return old.kind == new.kind or any({old.kind, new.kind} <= kinds for kinds in _ALIKE)

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config.http.errors import NotFound
-from config.http.etags import PreconditionFailed, creates, etag, expected_version, has_newest
+from config.http.etags import PreconditionFailed, etag, expected_version, has_current_version, is_create_only
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, ONLY_CREATE, PAGE
 from teams.access import require_change_allowed, team_for
 from teams.api.serializers import (
@@ -45,7 +45,7 @@ class VersionedView(ApiView):
 
     def answer_if_newer(self, thing: Any) -> Response:
         """The thing, or 304 to those who have its newest version."""
-        if has_newest(self.request, thing.version):
+        if has_current_version(self.request, thing.version):
             return Response(status=status.HTTP_304_NOT_MODIFIED, headers={"ETag": etag(thing.version)})
         return self.answer(thing)
 
@@ -132,7 +132,7 @@ class FileDetail(VersionedView):
         """Save a new version; the same text again makes none. Every file exists, so nothing is ever created here."""
         self.query()
         file = self._file(slug, key, Action.EDIT)
-        if creates(request):
+        if is_create_only(request):
             raise PreconditionFailed("Every agent and team has its files. Read this one and send its ETag as If-Match.")
         expected = self.expected(file)
         facts = self.validated(ContentSerializer)

@@ -22,7 +22,7 @@ from uuid_utils.compat import uuid7
 from config.http.errors import DossierError
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS, FileTooLarge, VersionedFile
 
-OFFERED = datetime.timedelta(days=7)
+OFFERED_FOR = datetime.timedelta(days=7)
 
 
 class TextSetAside(models.Model):
@@ -41,24 +41,24 @@ class TextSetAside(models.Model):
         constraints = [models.UniqueConstraint(fields=["person", "about"], name="text_set_aside_once")]
 
 
-def text_aside_of(person_id: UUID, about: str) -> TextSetAside | None:
+def discarded_text_of(person_id: UUID, about: str) -> TextSetAside | None:
     """The text that the person set aside in the last seven days."""
-    recent = timezone.now() - OFFERED
+    recent = timezone.now() - OFFERED_FOR
     return TextSetAside.objects.filter(person_id=person_id, about=about, since__gt=recent).first()
 
 
 @transaction.atomic
-def text_set_aside(*, person_id: UUID, about: str, content: str, based_on: int) -> None:
+def discarded_text_create(*, person_id: UUID, about: str, content: str, based_on: int) -> None:
     """Set a text aside, unless there is nothing in it. Those that are offered no longer go."""
     now = timezone.now()
-    TextSetAside.objects.filter(person_id=person_id, since__lte=now - OFFERED).delete()
+    TextSetAside.objects.filter(person_id=person_id, since__lte=now - OFFERED_FOR).delete()
     if content.strip():
         TextSetAside.objects.update_or_create(
             person_id=person_id, about=about, defaults={"content": content, "based_on": based_on, "since": now}
         )
 
 
-def text_aside_forget(*, person_id: UUID, about: str) -> None:
+def discarded_text_delete(*, person_id: UUID, about: str) -> None:
     """Throw away what the person set aside of one text."""
     TextSetAside.objects.filter(person_id=person_id, about=about).delete()
 
@@ -124,11 +124,11 @@ def draft_save(
     """
     if len(content) > MAX_FILE_CHARACTERS:
         raise FileTooLarge(len(content))
-    draft = _expected(person_id, about, expected_revision)
+    draft = _lock_expected(person_id, about, expected_revision)
     if draft is None:
         return _draft_create(person_id, about, content, based_on)
     if draft.content != content and (keeping or based_on > draft.based_on):
-        text_set_aside(person_id=person_id, about=about, content=draft.content, based_on=draft.based_on)
+        discarded_text_create(person_id=person_id, about=about, content=draft.content, based_on=draft.based_on)
     if (draft.content, draft.based_on) != (content, based_on):
         draft.content, draft.based_on, draft.revision = content, based_on, draft.revision + 1
         draft.save(force_update=True)
@@ -144,7 +144,7 @@ def draft_publish(
     Returns the text as it is stored now, and the version that the draft was made from. Raises StaleDraft, and
     StaleVersion when somebody published meanwhile: the draft stays.
     """
-    draft = _expected(person_id, about, expected_revision)
+    draft = _lock_expected(person_id, about, expected_revision)
     if draft is None:
         raise StaleDraft(None)
     saved = save(draft.content, draft.based_on)
@@ -153,9 +153,9 @@ def draft_publish(
 
 
 @transaction.atomic
-def draft_drop(*, person_id: UUID, about: str, expected_revision: int) -> None:
+def draft_delete(*, person_id: UUID, about: str, expected_revision: int) -> None:
     """Forget a draft that says what is published anyway. Raises StaleDraft."""
-    draft = _expected(person_id, about, expected_revision)
+    draft = _lock_expected(person_id, about, expected_revision)
     if draft:
         draft.delete()
 
@@ -164,43 +164,45 @@ def draft_drop(*, person_id: UUID, about: str, expected_revision: int) -> None:
 def draft_discard(*, person_id: UUID, about: str, content: str = "") -> None:
     """Forget the person's draft of one text, if there is one. What it said is set aside, or, where the person had
     written on since, what it would say."""
-    draft = _held(person_id, about)
+    draft = _lock_draft(person_id, about)
     if draft:
-        text_set_aside(person_id=person_id, about=about, content=content or draft.content, based_on=draft.based_on)
+        discarded_text_create(
+            person_id=person_id, about=about, content=content or draft.content, based_on=draft.based_on
+        )
         draft.delete()
 
 
 @transaction.atomic
-def draft_bring_back(*, person_id: UUID, about: str) -> Draft | None:
+def draft_restore(*, person_id: UUID, about: str) -> Draft | None:
     """Make a draft of the text that the person set aside; the draft there is, is set aside instead.
 
     Returns the draft; None where nothing was set aside. Raises StaleDraft where a window made one meanwhile.
     """
-    draft, aside = _held(person_id, about), text_aside_of(person_id, about)
+    draft, aside = _lock_draft(person_id, about), discarded_text_of(person_id, about)
     if aside is None:
         return None
-    text_aside_forget(person_id=person_id, about=about)
+    discarded_text_delete(person_id=person_id, about=about)
     if draft is None:
         return _draft_create(person_id, about, aside.content, aside.based_on)
-    text_set_aside(person_id=person_id, about=about, content=draft.content, based_on=draft.based_on)
+    discarded_text_create(person_id=person_id, about=about, content=draft.content, based_on=draft.based_on)
     draft.content, draft.based_on, draft.revision = aside.content, aside.based_on, draft.revision + 1
     draft.save(force_update=True)
     return draft
 
 
 @transaction.atomic
-def drafts_forget(*, abouts: models.Q, readers: models.QuerySet[Any]) -> None:
+def drafts_delete(*, abouts: models.Q, readers: models.QuerySet[Any]) -> None:
     """Forget the drafts of texts that are about to be deleted, of people who may not read the texts any more: nobody
     could tell afterwards that they may not. Drafts of the readers stay theirs."""
     Draft.objects.filter(abouts).exclude(person__in=readers).delete()
 
 
-def _held(person_id: UUID, about: str) -> Draft | None:
+def _lock_draft(person_id: UUID, about: str) -> Draft | None:
     return Draft.objects.select_for_update(no_key=True).filter(person_id=person_id, about=about).first()
 
 
-def _expected(person_id: UUID, about: str, revision: int) -> Draft | None:
-    draft = _held(person_id, about)
+def _lock_expected(person_id: UUID, about: str, revision: int) -> Draft | None:
+    draft = _lock_draft(person_id, about)
     if (draft.revision if draft else 0) != revision:
         raise StaleDraft(draft)
     return draft

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from config.http.cpu_budget import check_cpu
-from teams.text_diff.alignment import aligned, are_comparable
+from teams.text_diff.alignment import align, are_comparable
 
 Lines = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class MergeChunk:
     """Lines of the merged text. Where both changed the same place, `theirs` are the others; elsewhere it is None."""
 
     lines: Lines
@@ -28,7 +28,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class ConflictMarkers:
     """The lines around the two texts where both changed the same place, in plain words."""
 
     yours: str
@@ -37,7 +37,7 @@ class Marks:
 
 
 @dataclass(frozen=True, slots=True)
-class _Same:
+class _CommonLines:
     """As many lines that all three texts share, and where they begin in each."""
 
     base: int
@@ -50,7 +50,7 @@ class TooLongToMerge(Exception):
     """The texts have too many lines to be brought together; both are to be shown side by side."""
 
 
-def merged(base: str, mine: str, theirs: str) -> tuple[Piece, ...]:
+def merge_texts(base: str, mine: str, theirs: str) -> tuple[MergeChunk, ...]:
     """The two texts that were made from the base, as one: their lines in order. Joined by line breaks they are it.
 
     Raises TooLongToMerge.
@@ -58,79 +58,79 @@ def merged(base: str, mine: str, theirs: str) -> tuple[Piece, ...]:
     three = [tuple(text.split("\n")) for text in (base, mine, theirs)]
     if not (are_comparable(three[0], three[1]) and are_comparable(three[0], three[2])):
         raise TooLongToMerge
-    pieces: list[Piece] = []
-    place = _Same(0, 0, 0, 0)
-    end = _Same(len(three[0]), len(three[1]), len(three[2]), 0)
-    for same in (*_shared(*three), end):
+    pieces: list[MergeChunk] = []
+    place = _CommonLines(0, 0, 0, 0)
+    end = _CommonLines(len(three[0]), len(three[1]), len(three[2]), 0)
+    for same in (*_shared_by_all(*three), end):
         check_cpu()
         between = (three[0][place.base : same.base], three[1][place.mine : same.mine])
-        pieces += _decided(*between, three[2][place.theirs : same.theirs])
-        pieces.append(Piece(three[0][same.base : same.base + same.length]))
-        place = _Same(same.base + same.length, same.mine + same.length, same.theirs + same.length, 0)
+        pieces += _merge_between(*between, three[2][place.theirs : same.theirs])
+        pieces.append(MergeChunk(three[0][same.base : same.base + same.length]))
+        place = _CommonLines(same.base + same.length, same.mine + same.length, same.theirs + same.length, 0)
     return tuple(piece for piece in pieces if piece.lines or piece.theirs)
 
 
-def as_text(pieces: Sequence[Piece], marks: Marks) -> str:
+def format_merged(pieces: Sequence[MergeChunk], marks: ConflictMarkers) -> str:
     """The merged text, with marks around what is to be decided."""
     lines: list[str] = []
     for piece in pieces:
-        lines += piece.lines if piece.theirs is None else _marked(piece.lines, piece.theirs, marks)
+        lines += piece.lines if piece.theirs is None else _with_markers(piece.lines, piece.theirs, marks)
     return "\n".join(lines)
 
 
-def _marked(yours: Lines, theirs: Lines, marks: Marks) -> Lines:
+def _with_markers(yours: Lines, theirs: Lines, marks: ConflictMarkers) -> Lines:
     return (marks.yours, *yours, marks.theirs, *theirs, marks.end)
 
 
-def _decided(base: Lines, mine: Lines, theirs: Lines) -> Iterator[Piece]:
+def _merge_between(base: Lines, mine: Lines, theirs: Lines) -> Iterator[MergeChunk]:
     """What stands between two places that all three share."""
     if theirs in {base, mine}:
-        yield Piece(mine)
+        yield MergeChunk(mine)
     elif base == mine:
-        yield Piece(theirs)
+        yield MergeChunk(theirs)
     else:
-        yield from _overlapping(mine, theirs)
+        yield from _trim_overlap(mine, theirs)
 
 
-def _overlapping(mine: Lines, theirs: Lines) -> Iterator[Piece]:
+def _trim_overlap(mine: Lines, theirs: Lines) -> Iterator[MergeChunk]:
     """Both changed it: what they begin and end with alike is decided."""
-    first = _alike(mine, theirs)
-    last = _alike(mine[first:][::-1], theirs[first:][::-1])
-    yield Piece(mine[:first])
-    yield Piece(mine[first : len(mine) - last], theirs[first : len(theirs) - last])
-    yield Piece(mine[len(mine) - last :])
+    first = _common_prefix_length(mine, theirs)
+    last = _common_prefix_length(mine[first:][::-1], theirs[first:][::-1])
+    yield MergeChunk(mine[:first])
+    yield MergeChunk(mine[first : len(mine) - last], theirs[first : len(theirs) - last])
+    yield MergeChunk(mine[len(mine) - last :])
 
 
-def _alike(one: Lines, other: Lines) -> int:
+def _common_prefix_length(one: Lines, other: Lines) -> int:
     """How many lines both begin with."""
     return next(
         (n for n, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), min(map(len, (one, other)))
     )
 
 
-def _shared(base: Lines, mine: Lines, theirs: Lines) -> Iterator[_Same]:
+def _shared_by_all(base: Lines, mine: Lines, theirs: Lines) -> Iterator[_CommonLines]:
     """The stretches of the base that both left alone."""
-    ours, others = _kept(base, mine), _kept(base, theirs)
+    ours, others = _unchanged_lines(base, mine), _unchanged_lines(base, theirs)
     one = other = 0
     while one < len(ours) and other < len(others):
         start, end = max(ours[one].base, others[other].base), min(_end(ours[one]), _end(others[other]))
         if start < end:
             shift = start - ours[one].base, start - others[other].base
-            yield _Same(start, ours[one].mine + shift[0], others[other].mine + shift[1], end - start)
+            yield _CommonLines(start, ours[one].mine + shift[0], others[other].mine + shift[1], end - start)
         if _end(ours[one]) <= _end(others[other]):
             one += 1
         else:
             other += 1
 
 
-def _end(same: _Same) -> int:
+def _end(same: _CommonLines) -> int:
     return same.base + same.length
 
 
-def _kept(base: Lines, changed: Lines) -> list[_Same]:
+def _unchanged_lines(base: Lines, changed: Lines) -> list[_CommonLines]:
     """The stretches of the base that stand in the changed text, too; `mine` is where."""
     return [
-        _Same(span.old_from, span.new_from, 0, span.old_to - span.old_from)
-        for span in aligned(base, changed)
+        _CommonLines(span.old_from, span.new_from, 0, span.old_to - span.old_from)
+        for span in align(base, changed)
         if span.same
     ]

@@ -8,8 +8,8 @@ from django.db import models
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
-PRESENT = datetime.timedelta(seconds=60)
-MOST_NAMES = 5
+PRESENCE_TIMEOUT = datetime.timedelta(seconds=60)
+MAX_NAMES = 5
 
 
 class Presence(models.Model):
@@ -43,5 +43,7 @@ def presence_end(*, person_id: UUID, about: str) -> None:
 
 def others_editing(person_id: UUID, about: str) -> list[str]:
     """The names of the others who have the editor of this text open, five at most."""
-    present = Presence.objects.filter(about=about, seen__gt=timezone.now() - PRESENT).exclude(person_id=person_id)
-    return [str(row.person) for row in present.select_related("person").order_by("person__name", "id")[:MOST_NAMES]]
+    present = Presence.objects.filter(about=about, seen__gt=timezone.now() - PRESENCE_TIMEOUT).exclude(
+        person_id=person_id
+    )
+    return [str(row.person) for row in present.select_related("person").order_by("person__name", "id")[:MAX_NAMES]]

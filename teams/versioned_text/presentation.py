@@ -7,11 +7,11 @@ from django.contrib import messages
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from teams.access import asking
+from teams.access import principal_of
 from teams.guidance import Guidance, Text
 from teams.versioned_text.versioned_file import VersionedFile
 
-Save = Callable[[str, int, str], VersionedFile]
+SaveText = Callable[[str, int, str], VersionedFile]
 """Stores a text made from a version, with a note; returns the text as stored. Raises StaleVersion."""
 
 
@@ -24,7 +24,7 @@ class Crumb:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class TextPage:
     """A versioned text as its pages show it. `heading` says of whom it is; `key` names its section of a context."""
 
     file: VersionedFile
@@ -48,17 +48,17 @@ class Document:
         return f"{self.history_address}{self.file.version}/"
 
 
-def saving(request: HttpRequest, save: Callable[..., VersionedFile], file: VersionedFile) -> Save:
+def save_as_person(request: HttpRequest, save: Callable[..., VersionedFile], file: VersionedFile) -> SaveText:
     """How the signed-in person saves this file, by `teams.versioned_text.versioned_file.file_save` or what takes the
     same arguments.
     """
-    author = asking(request).author
+    author = principal_of(request).author
     return lambda content, expected, note: save(
         file=file, content=content, expected_version=expected, author=author, note=note
     )
 
 
-def tell(request: HttpRequest, saved: VersionedFile, based_on: int) -> None:
+def add_save_message(request: HttpRequest, saved: VersionedFile, based_on: int) -> None:
     """Say to the person what saving did."""
     if saved.version == based_on:
         messages.info(request, _("Nothing had changed, so there is no new version."))

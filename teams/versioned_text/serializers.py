@@ -6,11 +6,11 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
 from config.http.errors import Invalid, NotFound
-from teams.text_diff.difference import Part, difference
+from teams.text_diff.difference import DiffPart, diff_texts
 from teams.versioned_text.versioned_file import VersionedFile
 
 WITH = OpenApiParameter("with", int, description="The version to compare with; the newest where it is left out.")
-LAST_NUMBER = 2**31 - 1
+MAX_VERSION = 2**31 - 1
 
 
 class RunSerializer(serializers.Serializer[Any]):
@@ -42,12 +42,12 @@ class ComparisonSerializer(serializers.Serializer[Any]):
 def comparison_document(file: VersionedFile, version: int, other: str) -> dict[str, Any]:
     """What changed from `version` to the version that `other` names. Raises NotFound, and Invalid for no number."""
     target = _number(other) if other else file.version
-    known = [number for number in (version, target) if number <= LAST_NUMBER]
+    known = [number for number in (version, target) if number <= MAX_VERSION]
     texts = dict(file.versions.filter(version__in=known).values_list("version", "content"))
     for number in (version, target):
         if number not in texts:
             raise NotFound(f"Version {number}")
-    found = difference(texts[version], texts[target])
+    found = diff_texts(texts[version], texts[target])
     return {
         "from": version,
         "to": target,
@@ -59,12 +59,12 @@ def comparison_document(file: VersionedFile, version: int, other: str) -> dict[s
 
 
 def _number(text: str) -> int:
-    if text.isascii() and text.isdigit() and len(text) <= len(str(LAST_NUMBER)) and 1 <= int(text) <= LAST_NUMBER:
+    if text.isascii() and text.isdigit() and len(text) <= len(str(MAX_VERSION)) and 1 <= int(text) <= MAX_VERSION:
         return int(text)
     raise Invalid("with", "Use the number of a version, from 1.")
 
 
-def hunk_document(part: Part) -> dict[str, Any]:
+def hunk_document(part: DiffPart) -> dict[str, Any]:
     """One place that changed, with the numbers of its first lines."""
     runs = [{"kind": run.kind, "text": run.text} for run in part.runs]
     return {"old_line": part.old_line, "new_line": part.new_line, "runs": runs}

@@ -8,9 +8,9 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from config.http.errors import DossierError
-from teams.access import asking
+from teams.access import principal_of
 from teams.versioned_text.drafts import Draft, draft_of
-from teams.versioned_text.presentation import Document
+from teams.versioned_text.presentation import TextPage
 from teams.versioned_text.versioned_file import Signed
 
 DRAFT = "draft"
@@ -29,7 +29,7 @@ class NoSuchState(NothingToCompare):
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ComparedText:
     """One of the two texts. `number` is None for a draft; `signed` says whose version it is."""
 
     number: int | None
@@ -44,67 +44,69 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class VersionPair:
     """The earlier text and the later one. `swapped` says that they were named the other way around."""
 
-    old: Side
-    new: Side
+    old: ComparedText
+    new: ComparedText
     swapped: bool = False
 
 
-def chosen(request: HttpRequest, document: Document) -> Choice:
+def find_version_pair(request: HttpRequest, document: TextPage) -> VersionPair:
     """What the address names; where it names nothing, the newest version, and the one before it.
 
     Raises NothingToCompare.
     """
-    draft = draft_of(asking(request).id, document.file.about)
-    old, new = _named(request, document, draft)
+    draft = draft_of(principal_of(request).id, document.file.about)
+    old, new = _requested_names(request, document, draft)
     if old == new:
-        raise NothingToCompare(_one_and_the_same(document, old))
-    found = {row.version: side_of(row) for row in document.file.versions.filter(version__in={old, new} - {DRAFT})}
-    first, second = _side(old, found, draft), _side(new, found, draft)
+        raise NothingToCompare(_same_text_message(document, old))
+    found = {
+        row.version: to_compared_text(row) for row in document.file.versions.filter(version__in={old, new} - {DRAFT})
+    }
+    first, second = _find_text(old, found, draft), _find_text(new, found, draft)
     if new != DRAFT and (old == DRAFT or int(old) > int(new)):
-        return Choice(second, first, swapped=True)
-    return Choice(first, second)
+        return VersionPair(second, first, swapped=True)
+    return VersionPair(first, second)
 
 
-def side_of(version: Any) -> Side:
+def to_compared_text(version: Any) -> ComparedText:
     """A version as a side. The row of the text itself stands for its newest one."""
     at = version.created if hasattr(version, "sha256") else version.updated_at
-    return Side(version.version, version.content, at, version)
+    return ComparedText(version.version, version.content, at, version)
 
 
-def _named(request: HttpRequest, document: Document, draft: Draft | None) -> tuple[str, str]:
+def _requested_names(request: HttpRequest, document: TextPage, draft: Draft | None) -> tuple[str, str]:
     """The names of both sides, with what was left out filled in."""
     newest = document.file.version
     old, new = (request.GET.get(name, "").strip() for name in ("from", "to"))
     new = new or str(newest)
     if not old or old == "0":
         before = draft.based_on if draft and new == DRAFT else 0
-        old = str(before or (newest if new == DRAFT else _number(new) - 1))
+        old = str(before or (newest if new == DRAFT else _parse_number(new) - 1))
     if old == "0":
         raise NothingToCompare(_("Version 1 is the first, so there is nothing before it to compare it with."))
-    return tuple(name if name == DRAFT else str(_number(name)) for name in (old, new))  # type: ignore[return-value]
+    return tuple(name if name == DRAFT else str(_parse_number(name)) for name in (old, new))  # type: ignore[return-value]
 
 
-def _number(name: str) -> int:
+def _parse_number(name: str) -> int:
     """The number of a version. Raises NoSuchState for what is none."""
     if not (name.isascii() and name.isdigit() and len(name) <= len(str(2**31)) and int(name) < 2**31):
         raise NoSuchState(_("“%(name)s” is no version. Choose two versions by their numbers.") % {"name": name[:40]})
     return int(name)
 
 
-def _side(name: str, found: dict[int, Side], draft: Draft | None) -> Side:
+def _find_text(name: str, found: dict[int, ComparedText], draft: Draft | None) -> ComparedText:
     if name == DRAFT:
         if draft is None:
             raise NoSuchState(_("You have no draft of this text, so there is nothing of yours to compare."))
-        return Side(None, draft.content, draft.updated_at)
+        return ComparedText(None, draft.content, draft.updated_at)
     if int(name) not in found:
         raise NoSuchState(_("There is no version %(name)s of this text. Choose another.") % {"name": name})
     return found[int(name)]
 
 
-def _one_and_the_same(document: Document, name: str) -> str:
+def _same_text_message(document: TextPage, name: str) -> str:
     if document.file.version == 1:
         return _("There is one version only so far. Once there is a second, you can see here what changed.")
     if name == DRAFT:

@@ -17,8 +17,8 @@ from teams.principal import Author
 MAX_FILE_CHARACTERS = 1_000_000
 MAX_NOTE_CHARACTERS = 200
 
-File = TypeVar("File", bound="VersionedFile")
-Row = TypeVar("Row", bound=models.Model)
+FileType = TypeVar("FileType", bound="VersionedFile")
+RowType = TypeVar("RowType", bound=models.Model)
 
 file_saved = Signal()  # sender: the model; file: the VersionedFile as it is now
 
@@ -124,7 +124,7 @@ class Version(Signed):
 
 
 @transaction.atomic
-def file_create(*, file: File, author: Author, note: str = "") -> File:
+def file_create(*, file: FileType, author: Author, note: str = "") -> FileType:
     """Store a new file as its version 1. Raises IntegrityError if its owner has it already."""
     file.signed_by(author)
     file.save(force_insert=True)
@@ -134,28 +134,28 @@ def file_create(*, file: File, author: Author, note: str = "") -> File:
 
 
 @transaction.atomic
-def file_save(*, file: File, content: str, expected_version: int, author: Author, note: str = "") -> File:
+def file_save(*, file: FileType, content: str, expected_version: int, author: Author, note: str = "") -> FileType:
     """Save a new version of a file, made from `expected_version`; identical text makes none.
 
     The note says in the author's words what changed.
 
     Returns the file as it is stored now. Raises StaleVersion when somebody saved in between.
     """
-    current = locked(file)
+    current = lock_row(file)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
-    return _write(current, content, author, note)
+    return _store_version(current, content, author, note)
 
 
 @transaction.atomic
-def file_append(*, file: File, paragraph: str, author: Author) -> File:
+def file_append(*, file: FileType, paragraph: str, author: Author) -> FileType:
     """Add a paragraph at the end, after a blank line, exactly as given; no version is expected, so none is stale."""
-    current = locked(file)
+    current = lock_row(file)
     separator = "\n\n" if current.content else ""
-    return _write(current, f"{current.content}{separator}{paragraph}", author)
+    return _store_version(current, f"{current.content}{separator}{paragraph}", author)
 
 
-def locked(row: Row) -> Row:
+def lock_row(row: RowType) -> RowType:
     """The row's newest state, held against other writers until the transaction ends. Raises NotFound."""
     rows = type(row)._default_manager.select_for_update(no_key=True)  # noqa: SLF001
     current = rows.filter(pk=row.pk).first()
@@ -164,7 +164,7 @@ def locked(row: Row) -> Row:
     return current
 
 
-def _write(file: File, content: str, author: Author, note: str = "") -> File:
+def _store_version(file: FileType, content: str, author: Author, note: str = "") -> FileType:
     if content == file.content:
         return file
     if len(content) > MAX_FILE_CHARACTERS:

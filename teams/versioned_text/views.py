@@ -19,15 +19,15 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from config.http.cursors import next_address, page_of
+from config.http.cursors import next_page_url, page_of
 from config.http.errors import NotFound
-from teams.access import asking
-from teams.forms import storable
-from teams.text_diff.comparison import compared
-from teams.text_diff.markdown import rendered
+from teams.access import principal_of
+from teams.forms import validate_storable
+from teams.text_diff.comparison import compare_texts
+from teams.text_diff.markdown import render_markdown
 from teams.versioned_text.drafts import draft_of
-from teams.versioned_text.presentation import Document, Save
-from teams.versioned_text.version_pair import Choice, NothingToCompare, chosen, side_of
+from teams.versioned_text.presentation import SaveText, TextPage
+from teams.versioned_text.version_pair import NothingToCompare, VersionPair, find_version_pair, to_compared_text
 from teams.versioned_text.versioned_file import MAX_NOTE_CHARACTERS, StaleVersion
 
 MAX_OWN_CHARACTERS = MAX_NOTE_CHARACTERS - 60
@@ -43,7 +43,7 @@ class RestoreForm(forms.Form):
         help_text=gettext_lazy("One line for the history."),
         required=False,
         max_length=MAX_OWN_CHARACTERS,
-        validators=[storable],
+        validators=[validate_storable],
     )
 
     def __init__(self, data: Any = None, *, number: int, **kwargs: Any) -> None:
@@ -59,24 +59,24 @@ class RestoreForm(forms.Form):
         return f"{restored}: {own}" if own else restored
 
 
-def history(request: HttpRequest, document: Document) -> HttpResponse:
+def history(request: HttpRequest, document: TextPage) -> HttpResponse:
     """All versions, newest first. After one was restored, offers to undo that."""
     versions, cursor = page_of(document.file.versions.defer("content"), request.GET, keys=("version",))
     newest = document.file.version
     restored = document.may_edit and newest > 1 and request.GET.get("restored") == str(newest)
     context = {
         "document": document,
-        "versions": with_growth(document, versions),
-        "draft": draft_of(asking(request).id, document.file.about),
+        "versions": add_growth(document, versions),
+        "draft": draft_of(principal_of(request).id, document.file.about),
         "undo": RestoreForm(initial={"version": newest}, number=newest - 1) if restored else None,
-        "next": next_address(request.path, request.GET.dict(), cursor),
+        "next": next_page_url(request.path, request.GET.dict(), cursor),
     }
     return render(request, "teams/history.html", context)
 
 
-def version(request: HttpRequest, document: Document, number: int) -> HttpResponse:
+def version(request: HttpRequest, document: TextPage, number: int) -> HttpResponse:
     """One version, rendered or as it was written."""
-    found = version_of(document, number)
+    found = find_version(document, number)
     source = not document.is_markdown or request.GET.get("as") == "source"
     neighbours = document.file.versions.filter(version__in=[number - 1, number + 1])
     newest = document.file.version
@@ -84,7 +84,7 @@ def version(request: HttpRequest, document: Document, number: int) -> HttpRespon
         "document": document,
         "version": found,
         "source": source,
-        "html": "" if source else rendered(found.content),
+        "html": "" if source else render_markdown(found.content),
         "neighbours": sorted(neighbours.values_list("version", flat=True)),
         "is_current": found.version == newest,
         "form": RestoreForm(initial={"version": newest}, number=found.version),
@@ -92,7 +92,7 @@ def version(request: HttpRequest, document: Document, number: int) -> HttpRespon
     return render(request, "teams/version.html", context)
 
 
-def version_of(document: Document, number: int) -> Any:
+def find_version(document: TextPage, number: int) -> Any:
     """One version of the text. Raises NotFound."""
     found = document.file.versions.filter(version=number).first() if number < 2**31 else None
     if found is None:
@@ -100,7 +100,7 @@ def version_of(document: Document, number: int) -> Any:
     return found
 
 
-def with_growth(document: Document, versions: Sequence[Any]) -> Sequence[Any]:
+def add_growth(document: TextPage, versions: Sequence[Any]) -> Sequence[Any]:
     """The versions, newest first, each with its `words` and with `growth`: by how many it is longer than the one before
     (None: the first)."""
     if not versions:
@@ -115,20 +115,20 @@ def with_growth(document: Document, versions: Sequence[Any]) -> Sequence[Any]:
     return versions
 
 
-def compare(request: HttpRequest, document: Document) -> HttpResponse:
+def compare(request: HttpRequest, document: TextPage) -> HttpResponse:
     """What changed from the version that `from` names to the one that `to` names, or to the reader's draft."""
     try:
-        choice = chosen(request, document)
+        choice = find_version_pair(request, document)
     except NothingToCompare as fault:
         return render(request, "teams/compare.html", {"document": document, "fault": fault.detail}, status=fault.status)
     newest = document.file.version
     numbers = [side.number for side in (choice.old, choice.new) if side.number not in {newest, None}]
     forms = [RestoreForm(initial={"version": newest}, number=number) for number in numbers if number]
-    return _page(request, document, choice, forms=forms if document.may_edit else [])
+    return _render_comparison(request, document, choice, forms=forms if document.may_edit else [])
 
 
-def restore_refused(
-    request: HttpRequest, document: Document, version: Any, form: RestoreForm, status: int
+def render_restore_refused(
+    request: HttpRequest, document: TextPage, version: Any, form: RestoreForm, status: int
 ) -> HttpResponse:
     """The newest version beside the one that was to be restored, which can still be restored from here."""
     newest = document.file
@@ -138,16 +138,20 @@ def restore_refused(
         "stale": newest if status == StaleVersion.status else None,
         "incomplete": "version" in form.errors,
     }
-    return _page(request, document, Choice(side_of(version), side_of(newest)), status=status, **facts)
+    return _render_comparison(
+        request, document, VersionPair(to_compared_text(version), to_compared_text(newest)), status=status, **facts
+    )
 
 
-def _page(request: HttpRequest, document: Document, choice: Choice, status: int = 200, **facts: Any) -> HttpResponse:
+def _render_comparison(
+    request: HttpRequest, document: TextPage, choice: VersionPair, status: int = 200, **facts: Any
+) -> HttpResponse:
     source = not document.is_markdown or request.GET.get("as") == "source"
     named = {"from": choice.old.name, "to": choice.new.name}
     context = {
         "document": document,
         "choice": choice,
-        "comparison": compared(choice.old.content, choice.new.content, source=source),
+        "comparison": compare_texts(choice.old.content, choice.new.content, source=source),
         "address_read": f"{document.history_address}compare/?{urlencode(named)}",
         "address_source": f"{document.history_address}compare/?{urlencode({**named, 'as': 'source'})}",
         **facts,
@@ -155,23 +159,23 @@ def _page(request: HttpRequest, document: Document, choice: Choice, status: int 
     return render(request, "teams/compare.html", context, status=status)
 
 
-def restore(request: HttpRequest, document: Document, number: int, save: Save) -> HttpResponse:
+def restore(request: HttpRequest, document: TextPage, number: int, save: SaveText) -> HttpResponse:
     """Save the text of an old version as a new one. Who did not see the newest is shown it first."""
-    found = version_of(document, number)
+    found = find_version(document, number)
     form = RestoreForm(request.POST, number=number)
     if not form.is_valid():
-        return restore_refused(request, document, found, form, status=422)
+        return render_restore_refused(request, document, found, form, status=422)
     expected = form.cleaned_data["version"]
     try:
         saved = save(found.content, expected, form.whole_note)
     except StaleVersion as stale:
         newest = replace(document, file=stale.current)
-        return restore_refused(request, newest, found, form, status=stale.status)
+        return render_restore_refused(request, newest, found, form, status=stale.status)
     if saved.version == expected:
         messages.info(request, _("Nothing had changed, so there is no new version."))
         return redirect(document.history_address)
     facts = {"number": number, "version": saved.version}
     messages.success(request, _("Version %(number)s is back, as version %(version)s.") % facts)
-    if draft_of(asking(request).id, document.file.about):
+    if draft_of(principal_of(request).id, document.file.about):
         messages.info(request, _("Your draft is kept as it was: nobody else sees it until you publish it."))
     return redirect(f"{document.history_address}?restored={saved.version}")

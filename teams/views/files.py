@@ -7,21 +7,21 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from teams.access import asking, may, team_for
+from teams.access import is_permitted, principal_of, team_for
 from teams.guidance import TEAM_FILES
 from teams.models import Team, TeamFile
 from teams.principal import Action
 from teams.versioned_text import views as document_history
 from teams.versioned_text import views as versioned_text_views
 from teams.versioned_text.editor import views as editor_views
-from teams.versioned_text.presentation import Crumb, Document, saving
+from teams.versioned_text.presentation import Crumb, TextPage, save_as_person
 from teams.versioned_text.versioned_file import file_save
 
 
 def edit(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     """The editor of a team's file."""
     found = _document(request, slug, key, Action.EDIT)
-    return editor_views.edit(request, found, saving(request, file_save, found.file))
+    return editor_views.edit(request, found, save_as_person(request, file_save, found.file))
 
 
 def history(request: HttpRequest, slug: str, key: str) -> HttpResponse:
@@ -43,15 +43,15 @@ def compare(request: HttpRequest, slug: str, key: str) -> HttpResponse:
 def restore(request: HttpRequest, slug: str, key: str, number: int) -> HttpResponse:
     """Bring back an old version of a team's file."""
     found = _document(request, slug, key, Action.EDIT)
-    return versioned_text_views.restore(request, found, number, saving(request, file_save, found.file))
+    return versioned_text_views.restore(request, found, number, save_as_person(request, file_save, found.file))
 
 
-def _document(request: HttpRequest, slug: str, key: str, action: Action = Action.READ) -> Document:
-    principal = asking(request)
+def _document(request: HttpRequest, slug: str, key: str, action: Action = Action.READ) -> TextPage:
+    principal = principal_of(request)
     team = team_for(principal, slug, action)
     guidance = TEAM_FILES[key]
     address = reverse("team_file", args=[slug, key])
-    return Document(
+    return TextPage(
         file=get_object_or_404(TeamFile, team=team, file_key=key),
         guidance=guidance,
         key=key,
@@ -60,7 +60,7 @@ def _document(request: HttpRequest, slug: str, key: str, action: Action = Action
         readers=_readers(team),
         edit_address=address,
         history_address=f"{address}history/",
-        may_edit=action is Action.EDIT or may(principal, team, Action.EDIT),
+        may_edit=action is Action.EDIT or is_permitted(principal, team, Action.EDIT),
     )
 
 

@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from teams.access import asking, team_for
+from teams.access import principal_of, team_for
 from teams.forms import MemberForm, RoleForm
 from teams.models import Membership, Team, User
 from teams.principal import Action, Role
@@ -17,8 +17,8 @@ from teams.services import LastAdmin, membership_remove, membership_set
 
 def members(request: HttpRequest, slug: str) -> HttpResponse:
     """The members with their roles; adds somebody by username."""
-    team = team_for(asking(request), slug, Action.MANAGE)
-    form = MemberForm(request.POST or None, principal=asking(request))
+    team = team_for(principal_of(request), slug, Action.MANAGE)
+    form = MemberForm(request.POST or None, principal=principal_of(request))
     if request.method == "POST" and form.is_valid() and form.user:
         try:
             membership_set(team=team, user=form.user, role=form.cleaned_data["role"])
@@ -39,8 +39,8 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def member_role(request: HttpRequest, slug: str, user_id: UUID) -> HttpResponse:
     """Another role for a member."""
-    team = team_for(asking(request), slug, Action.MANAGE)
-    user = _member(team, user_id)
+    team = team_for(principal_of(request), slug, Action.MANAGE)
+    user = _find_member(team, user_id)
     form = RoleForm(request.POST)
     if form.is_valid():
         try:
@@ -50,29 +50,29 @@ def member_role(request: HttpRequest, slug: str, user_id: UUID) -> HttpResponse:
             return redirect("team_members", slug=slug)
         label = Role(form.cleaned_data["role"]).label
         messages.success(request, _("%(name)s is %(role)s now.") % {"name": user, "role": label.lower()})
-    return _back(request, slug, user)
+    return _redirect_back(request, slug, user)
 
 
 @require_POST
 def member_remove(request: HttpRequest, slug: str, user_id: UUID) -> HttpResponse:
     """Somebody leaves the team."""
-    team = team_for(asking(request), slug, Action.MANAGE)
-    user = _member(team, user_id)
+    team = team_for(principal_of(request), slug, Action.MANAGE)
+    user = _find_member(team, user_id)
     try:
         membership_remove(team=team, user=user)
     except LastAdmin as refused:
         messages.error(request, refused.detail)
         return redirect("team_members", slug=slug)
     messages.success(request, _("%(name)s is not in the team any more. You can add them again.") % {"name": user})
-    return _back(request, slug, user)
+    return _redirect_back(request, slug, user)
 
 
-def _member(team: Team, user_id: UUID) -> User:
+def _find_member(team: Team, user_id: UUID) -> User:
     return get_object_or_404(Membership.objects.select_related("user"), team=team, user_id=user_id).user
 
 
-def _back(request: HttpRequest, slug: str, changed: User) -> HttpResponse:
+def _redirect_back(request: HttpRequest, slug: str, changed: User) -> HttpResponse:
     # Whoever changed the own role may not be allowed to see this page any more.
-    if changed.pk == asking(request).id and not asking(request).is_admin:
+    if changed.pk == principal_of(request).id and not principal_of(request).is_admin:
         return redirect("team_list")
     return redirect("team_members", slug=slug)

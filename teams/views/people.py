@@ -13,12 +13,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from config.http.errors import Conflict
-from teams.access import asking, require_admin
+from teams.access import principal_of, require_admin
 from teams.forms import NewPersonForm, PersonForm
 from teams.models import User, teams_administered_alone
 from teams.people import person_create, person_password_renew, person_update
 from teams.principal import Role
-from teams.sign_in.browser_sessions import current_digest, sessions_end, shown_sessions
+from teams.sign_in.browser_sessions import current_digest, present_sessions, sessions_end
 from teams.sign_in.second_factor import has_second_factor, second_factor_remove
 from teams.versioned_text.presentation import Crumb
 from teams.views.confirmation import Confirmation, confirmation_page
@@ -29,7 +29,7 @@ PER_PAGE = 60
 @never_cache  # it may show a password
 def people(request: HttpRequest) -> HttpResponse:
     """Everybody; makes accounts. The password of a new one is shown once."""
-    require_admin(asking(request))
+    require_admin(principal_of(request))
     form = NewPersonForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -37,16 +37,16 @@ def people(request: HttpRequest) -> HttpResponse:
         except Conflict:
             form.add_error("username", _("Somebody has this username already. Choose another."))
         else:
-            return _invitation(request, made, password)
+            return _render_invitation(request, made, password)
     everybody = User.objects.annotate(team_count=Count("memberships")).order_by("-is_active", "name", "username")
-    found = everybody.filter(_named(request.GET.get("q", "")))
+    found = everybody.filter(_matches_words(request.GET.get("q", "")))
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     return render(request, "teams/people.html", {"page": page, "form": form}, status=422 if form.errors else 200)
 
 
 def person(request: HttpRequest, id_: UUID) -> HttpResponse:
     """One account: its name, whether it is an admin's, whether it may sign in."""
-    require_admin(asking(request))
+    require_admin(principal_of(request))
     found = get_object_or_404(User, pk=id_)
     facts = {"name": found.name, "is_admin": found.is_admin, "is_active": found.is_active}
     alone = teams_administered_alone(found) if request.method == "POST" else []
@@ -59,14 +59,14 @@ def person(request: HttpRequest, id_: UUID) -> HttpResponse:
         else:
             messages.success(request, _("Saved."))
             # Who is no admin any more may not see this page.
-            return redirect("home" if found.pk == asking(request).id else "people")
+            return redirect("home" if found.pk == principal_of(request).id else "people")
     memberships = found.memberships.select_related("team").order_by("team__name")
     context = {
         "person": found,
         "form": form,
         "memberships": memberships,
         "roles": dict(Role.choices),
-        "shown": shown_sessions(found, current_digest(request)),
+        "shown": present_sessions(found, current_digest(request)),
         "has_second_factor": has_second_factor(found),
     }
     return render(request, "teams/person.html", context, status=422 if form.errors else 200)
@@ -76,15 +76,15 @@ def person(request: HttpRequest, id_: UUID) -> HttpResponse:
 @require_POST
 def password(request: HttpRequest, id_: UUID) -> HttpResponse:
     """A new password for somebody who forgot theirs, shown once."""
-    require_admin(asking(request))
+    require_admin(principal_of(request))
     found = get_object_or_404(User, pk=id_)
-    return _invitation(request, found, person_password_renew(person=found))
+    return _render_invitation(request, found, person_password_renew(person=found))
 
 
 @require_POST
 def sign_out(request: HttpRequest, id_: UUID) -> HttpResponse:
     """End all sessions of somebody; an admin's own but for the one that asks."""
-    require_admin(asking(request))
+    require_admin(principal_of(request))
     found = get_object_or_404(User, pk=id_)
     sessions_end(person=found, except_digest=current_digest(request))
     messages.success(request, _("%(name)s is signed out everywhere.") % {"name": found})
@@ -94,7 +94,7 @@ def sign_out(request: HttpRequest, id_: UUID) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def second_factor(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Ask whether the second factor of somebody who lost it shall go, and remove it."""
-    require_admin(asking(request))
+    require_admin(principal_of(request))
     found = get_object_or_404(User, pk=id_)
     if request.method != "POST":
         return confirmation_page(
@@ -115,12 +115,12 @@ def second_factor(request: HttpRequest, id_: UUID) -> HttpResponse:
     return redirect("person", id_=found.pk)
 
 
-def _invitation(request: HttpRequest, invited: User, password: str) -> HttpResponse:
+def _render_invitation(request: HttpRequest, invited: User, password: str) -> HttpResponse:
     address = request.build_absolute_uri("/")
     context = {"person": invited, "password": password, "address": address}
     return render(request, "teams/invitation.html", context)
 
 
-def _named(words: str) -> Q:
+def _matches_words(words: str) -> Q:
     words = words.strip().replace("\x00", "")
     return Q(name__icontains=words) | Q(username__icontains=words) if words else Q()

@@ -14,7 +14,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from config.http.errors import Conflict
-from teams.access import asking, require_admin, team_for
+from teams.access import principal_of, require_admin, team_for
 from teams.forms import DeletionForm, TeamForm, TeamSettingsForm
 from teams.models import Membership, Team
 from teams.principal import Action, Role
@@ -26,7 +26,7 @@ PER_PAGE = 60
 
 def team_list(request: HttpRequest) -> HttpResponse:
     """The teams that the person may read, by name."""
-    principal = asking(request)
+    principal = principal_of(request)
     members = Membership.objects.filter(team=OuterRef("pk")).order_by().values("team").annotate(n=Count("*"))
     own = Membership.objects.filter(team=OuterRef("pk"), user_id=principal.id).values("role")[:1]
     teams = (
@@ -41,7 +41,7 @@ def team_list(request: HttpRequest) -> HttpResponse:
 
 def team_new(request: HttpRequest) -> HttpResponse:
     """A new team, by an admin of the organisation."""
-    principal = asking(request)
+    principal = principal_of(request)
     require_admin(principal)
     form = TeamForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -57,8 +57,8 @@ def team_new(request: HttpRequest) -> HttpResponse:
 
 def team_settings(request: HttpRequest, slug: str) -> HttpResponse:
     """The name of a team, and what its agents may do."""
-    team = team_for(asking(request), slug, Action.MANAGE)
-    form = TeamSettingsForm(request.POST or None, initial=_facts(team))
+    team = team_for(principal_of(request), slug, Action.MANAGE)
+    form = TeamSettingsForm(request.POST or None, initial=_form_values(team))
     if request.method == "POST" and form.is_valid():
         try:
             team_update(
@@ -80,13 +80,13 @@ def team_settings(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "teams/settings.html", {"team": team, "form": form}, status=422 if form.errors else 200)
 
 
-def _facts(team: Team) -> dict[str, Any]:
+def _form_values(team: Team) -> dict[str, Any]:
     return {name: getattr(team, name) for name in ("name", "version", "agents_may_change_texts")}
 
 
-def delete(request: HttpRequest, slug: str) -> HttpResponse:
+def team_delete_view(request: HttpRequest, slug: str) -> HttpResponse:
     """Asks whether the team shall go, and deletes it."""
-    principal = asking(request)
+    principal = principal_of(request)
     team = team_for(principal, slug, Action.MANAGE)
     form = DeletionForm(request.POST or None, slug=slug)
     if request.method == "POST" and form.is_valid():

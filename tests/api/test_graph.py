@@ -8,8 +8,8 @@ import pytest
 from agents.models import Agent
 from agents.services import agent_create
 from memories.models import Entity, Relation
-from memories.search.graph_walk import MAX_ENTITIES, MOST_SALIENT, graph_around
-from memories.services import kept_create
+from memories.search.graph_walk import MAX_ENTITIES, MOST_SALIENT, load_graph_around
+from memories.services import agent_items_create
 from teams.principal import SYSTEM
 from tests.client import Api, errors_of
 from tests.things import things_of
@@ -121,17 +121,17 @@ def test_the_whole_graph_shows_the_most_salient(chain: list[str], agent: Agent, 
     assert graph["entities"][0]["name"] == "d"
     assert len(graph["entities"]) == 6
     many = [{"type": "Number", "name": str(number)} for number in range(MOST_SALIENT)]
-    kept_create(model=Entity, agent=agent, facts=many, principal=SYSTEM)
+    agent_items_create(model=Entity, agent=agent, facts=many, principal=SYSTEM)
     assert len(agent_api.get("agents/ada/graph").json()["entities"]) == MOST_SALIENT
 
 
 def test_a_hub_shows_two_hundred_in_three_queries(agent: Agent, django_assert_num_queries: Any) -> None:
     names = [{"type": "Number", "name": str(number), "salience": number / 300} for number in range(300)]
-    hub, *others = kept_create(model=Entity, agent=agent, facts=names, principal=SYSTEM)
+    hub, *others = agent_items_create(model=Entity, agent=agent, facts=names, principal=SYSTEM)
     facts = [{"source": hub, "target": other, "type": "has"} for other in others]
-    kept_create(model=Relation, agent=agent, facts=facts, principal=SYSTEM)
+    agent_items_create(model=Relation, agent=agent, facts=facts, principal=SYSTEM)
     with django_assert_num_queries(3):
-        graph = graph_around(agent=agent, entity=hub, depth=2)
+        graph = load_graph_around(agent=agent, entity=hub, depth=2)
     assert [entity.name for entity in graph.entities[:3]] == ["0", "299", "298"]
     assert (len(graph.entities), len(graph.relations)) == (MAX_ENTITIES, MAX_ENTITIES - 1)
 

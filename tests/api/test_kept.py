@@ -7,9 +7,9 @@ import pytest
 
 from agents.models import Agent
 from agents.services import agent_create, agent_delete
-from memories.api.urls import NOUNS
+from memories.api.urls import ENDPOINTS
 from memories.models import Chunk, Document
-from memories.models.agent_item import Kept
+from memories.models.agent_item import AgentItem
 from teams.models import User
 from teams.principal import SYSTEM
 from tests.client import Api, problem
@@ -17,9 +17,9 @@ from tests.things import ONCE, PATCHES, body_of, things_of
 
 pytestmark = pytest.mark.django_db
 
-NAMED = {noun.name: noun for noun in NOUNS}
-EACH = pytest.mark.parametrize("noun", [noun.name for noun in NOUNS])
-Things = dict[str, Kept]
+NAMED = {noun.name: noun for noun in ENDPOINTS}
+EACH = pytest.mark.parametrize("noun", [noun.name for noun in ENDPOINTS])
+Things = dict[str, AgentItem]
 
 
 @pytest.fixture
@@ -198,5 +198,5 @@ def test_deleting_an_agent_removes_everything(things: Things, agent: Agent) -> N
         document=document, agent=agent, document_version=1, position=0, start=0, end=1, line=1, text="x"
     )
     agent_delete(agent=agent, principal=SYSTEM)
-    models: list[type[Any]] = [*(noun.model for noun in NOUNS), Chunk]
+    models: list[type[Any]] = [*(noun.model for noun in ENDPOINTS), Chunk]
     assert [model for model in models if model.objects.exists()] == []

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from memories.models.agent_item import Kept
+from memories.models.agent_item import AgentItem
 from tests import cast
 from tests.api.test_bad_input import NO_FRACTIONS, NO_MOMENTS
 from tests.client import Api, errors_of, problem
@@ -19,7 +19,7 @@ owner, editor, teammate, team, agent = cast.once_per_module(
 [agent_api] = cast.once_per_module(cast.agent_api)
 
 NUL, LONE = "a\x00b", "a\ud800b"
-Things = dict[str, Kept]
+Things = dict[str, AgentItem]
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from agents.models import Agent
 from agents.services import agent_delete
 from memories.models import Entity, Event, Session
-from memories.services import kept_create, kept_delete
+from memories.services import agent_item_delete, agent_items_create
 from teams.principal import SYSTEM
 from tests.client import Api
 from tests.threads import at_once
@@ -42,13 +42,13 @@ def wait_until_somebody_waits() -> None:
 
 @pytest.mark.parametrize("end", ["", "/batch"])
 def test_what_an_event_belongs_to_is_deleted_meanwhile(end: str, agent: Agent, agent_api: Api) -> None:
-    [session] = kept_create(model=Session, agent=agent, facts=[{}], principal=SYSTEM)
+    [session] = agent_items_create(model=Session, agent=agent, facts=[{}], principal=SYSTEM)
     body = {"type": "message", "content": {}, "session": str(session.id)}
     deleted = Signal()
 
     def delete() -> None:
         with transaction.atomic():
-            kept_delete(thing=session, principal=SYSTEM)
+            agent_item_delete(thing=session, principal=SYSTEM)
             deleted.set()
             wait_until_somebody_waits()
 
@@ -84,7 +84,7 @@ def test_one_name_has_one_entity(agent: Agent, agent_api: Api) -> None:
 
 def test_a_name_that_is_taken_meanwhile_is_a_conflict(agent: Agent, agent_api: Api) -> None:
     facts = [{"type": "Person", "name": str(number)} for number in range(THREADS)]
-    made = kept_create(model=Entity, agent=agent, facts=facts, principal=SYSTEM)
+    made = agent_items_create(model=Entity, agent=agent, facts=facts, principal=SYSTEM)
 
     def rename(entity: Entity) -> int:
         path = f"agents/ada/entities/{entity.id}"

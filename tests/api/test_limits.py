@@ -8,7 +8,7 @@ import pytest
 
 from agents.keys import api_key_create
 from agents.models import Agent, ApiKey
-from agents.quotas.uses import Uses
+from agents.quotas.uses import UseCounter
 from teams.models import Team, User
 from tests.client import Api
 
@@ -37,7 +37,7 @@ def put(api: Api, address: str, **limits: int | None) -> Any:
 
 
 def test_a_key_reads_its_own_limits_and_uses(key: tuple[ApiKey, str], agent: Agent) -> None:
-    uses = Uses()
+    uses = UseCounter()
     uses.add([f"key:{key[0].id}"], requests=3, text_bytes=70)
     uses.flush()
     own, agents = Api(key[1]).send("GET", "limits").json()["results"]

@@ -15,7 +15,7 @@ from agents.keys import api_key_create
 from agents.models import Agent
 from agents.services import daily_log_append
 from config import api
-from memories.api.urls import NOUNS
+from memories.api.urls import ENDPOINTS
 from memories.models import Memory
 from memories.services import MemoryFacts, memory_create
 from teams.models import Team, User
@@ -83,7 +83,7 @@ for owners, one, key in (("teams", TEAM, "GOALS"), ("agents", AGENT, "IDENTITY")
         f"{owners}/<slug:slug>/memories/<uuid:id_>/uses": (one, {"GET": None}),
         f"{owners}/<slug:slug>/memories/merge": (one, {"POST": MERGE}),
     }
-for noun in (noun.name for noun in NOUNS):
+for noun in (noun.name for noun in ENDPOINTS):
     PRIVATE |= {
         f"agents/<slug:slug>/{noun}": (AGENT, {"GET": None, "POST": BODIES[noun]}),
         f"agents/<slug:slug>/{noun}/batch": (AGENT, {"POST": {"items": [BODIES[noun]]}}),

@@ -15,14 +15,14 @@ from assembly.rules.services import rule_create, rule_save
 from memories.models import Memory
 from memories.services import (
     MemoryFacts,
-    Merging,
+    MergeRequest,
     facts_of,
+    last_merge,
     memories_merge,
     memories_of,
-    memories_separate,
+    memories_unmerge,
     memory_create,
     memory_update,
-    merging_into,
 )
 from teams.models import Team, TeamFile
 from teams.principal import SYSTEM
@@ -169,13 +169,13 @@ def _merged(story: Story) -> None:
         owner = some[0].agent or some[0].team
         assert owner
         versions = {memory.id: memory.version for memory in some}
-        memories_merge(owner=owner, merging=Merging(some[0].id, versions, story.text()), principal=SYSTEM)
+        memories_merge(owner=owner, merging=MergeRequest(some[0].id, versions, story.text()), principal=SYSTEM)
 
 
 def _separated(story: Story) -> None:
     for memory in story.memories():
-        if merging_into(memory):
-            memories_separate(memory=memory, expected_version=memory.version, principal=SYSTEM)
+        if last_merge(memory):
+            memories_unmerge(memory=memory, expected_version=memory.version, principal=SYSTEM)
             return
 
 

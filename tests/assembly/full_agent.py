@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from agents.models import Agent
 from memories.embeddings.wordllama import DIMENSIONS, MODEL_NAME
 from memories.models import Chunk, Document, Entity, Event, Pattern, Relation, Session, TaskFrame, Thread, Tool
-from memories.models.graph import matched_names
+from memories.models.graph import names_in_queries
 
 BATCH_ROWS = 1_000
 TOPIC = "Why does AuthService fail with a login timeout?"
@@ -191,7 +191,7 @@ class Filling:
             agent=self.agent,
             type=ENTITY_TYPES[number % len(ENTITY_TYPES)],
             name=name,
-            names=matched_names(name, []),
+            names=names_in_queries(name, []),
             properties={"language": "python", "lines": self.chance.randint(10, 900)},
             salience=round(self.chance.random(), 3),
             embedding=self._vector(),

@@ -14,14 +14,14 @@ from assembly.profiles.services import profile_create
 from assembly.rules.services import rule_save
 from assembly.simulation.time_travel import shadow_tables
 from assembly.simulation.time_travel.services import SECONDS, AsOf, assemble_as_of
-from memories.embeddings.base import EmbedderLate, seconds_to_wait
+from memories.embeddings.base import EmbedderTimeout, seconds_left
 from memories.models import Entity, Event, TaskFrame, Thread
 from memories.services import (
     MemoryFacts,
+    agent_item_delete,
+    agent_item_update,
+    agent_items_create,
     facts_of,
-    kept_create,
-    kept_delete,
-    kept_update,
     memories_of,
     memory_delete,
     memory_update,
@@ -84,9 +84,9 @@ def test_where_nothing_was_changed_only_what_is_of_today_is_named(kept: Kept) ->
 def test_what_keeps_no_history_is_told_as_it_is_now(kept: Kept) -> None:
     agent, _ = kept
     task = TaskFrame.objects.get(agent=agent)
-    kept_update(thing=task, expected_version=1, changes={"goal": "Print the book"}, principal=SYSTEM)
+    agent_item_update(thing=task, expected_version=1, changes={"goal": "Print the book"}, principal=SYSTEM)
     for thing in Entity.objects.filter(agent=agent):
-        kept_update(thing=thing, expected_version=1, changes={"salience": 0.9}, principal=SYSTEM)
+        agent_item_update(thing=thing, expected_version=1, changes={"salience": 0.9}, principal=SYSTEM)
     found = then(kept, profile="stack", topic="Is the ink on the paper dry?")
     assert said(found, "changed_since").startswith("1 of the tasks was changed since then. It is told as it is now.")
     assert "events, tasks" in said(found, "deleted_without_trace")
@@ -95,12 +95,12 @@ def test_what_keeps_no_history_is_told_as_it_is_now(kept: Kept) -> None:
 def test_what_was_made_since_is_not_there_and_what_was_deleted_is_missing(kept: Kept) -> None:
     agent, _ = kept
     facts = {"title": "The fair", "touched_at": timezone.now()}
-    kept_create(model=Thread, agent=agent, facts=[facts], principal=SYSTEM)
+    agent_items_create(model=Thread, agent=agent, facts=[facts], principal=SYSTEM)
     wishes: dict[str, Any] = {"profile": "research", "topic": "ink on paper"}
     refs = {decision.ref for decision in then(kept, **wishes).told.assembled.decisions}
     assert not any(str(thread.id) in ref for ref in refs for thread in Thread.objects.filter(title="The fair"))
     for event in Event.objects.filter(agent=agent):
-        kept_delete(thing=event, principal=SYSTEM)
+        agent_item_delete(thing=event, principal=SYSTEM)
     assert "leaves no trace" in said(then(kept, **wishes), "deleted_without_trace")
 
 
@@ -140,13 +140,13 @@ def test_an_embedder_on_a_server_is_not_waited_for_longer_than_a_source(
     waited: list[float] = []
 
     def late(*_: object) -> NoReturn:
-        waited.append(seconds_to_wait(1_000))
-        raise EmbedderLate("Not now.")
+        waited.append(seconds_left(1_000))
+        raise EmbedderTimeout("Not now.")
 
     memory = memories_of(kept[0]).get(text__contains="Paper comes on Mondays")
     facts = MemoryFacts(kind="fact", text="No paper")
     memory_update(memory=memory, expected_version=1, facts=facts, superseded_by=None, principal=SYSTEM)
-    monkeypatch.setattr(shadow_tables, "embedded", late)
+    monkeypatch.setattr(shadow_tables, "embed_texts", late)
     found = then(kept, topic="paper on Mondays")
     assert said(found, "meaning_unknown").startswith("1 memory was reworded since then")
     assert "Paper comes on Mondays" in found.told.assembled.content

@@ -13,7 +13,7 @@ from assembly.records.reader import recorded, replay
 from assembly.rules.catalogue import rule_described
 from assembly.simulation.rule_backtest.services import rule_try
 from assembly.sources.memories import LIMIT
-from memories.archive.memory_markdown import memory_lines
+from memories.archive.memory_markdown import parse_memory_file
 from memories.models import (
     Chunk,
     Document,
@@ -100,7 +100,7 @@ def test_nothing_in_its_texts_is_left_over_or_passed_over(demo: None) -> None:
     ]
     assert not [text for text in texts if "{{" in text]
     for path in FOLDER.glob("*/*/MEMORY.md"):
-        lines = memory_lines(path.read_text(encoding="utf-8"), path.name)
+        lines = parse_memory_file(path.read_text(encoding="utf-8"), path.name)
         assert (lines.other, lines.repeated) == ((), 0)
 
 

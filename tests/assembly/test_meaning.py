@@ -14,7 +14,7 @@ from assembly.pipeline.request import Asked, Budgets
 from assembly.pipeline.services import assemble
 from assembly.records.reader import recorded, replay
 from assembly.records.warnings import warnings_of
-from memories.embeddings.active_model import active_space, known_space, told_of
+from memories.embeddings.active_model import last_known_model, read_active_model, remember_model
 from memories.models import EmbeddingSpace, Session, TaskFrame
 from memories.services import MemoryFacts, memory_create
 from teams.principal import SYSTEM
@@ -47,15 +47,15 @@ def vector(*numbers: Any) -> Behave:
 @pytest.fixture
 def ferry(luna: Agent, settings: Any) -> Iterator[Agent]:
     """Luna, whose memories were embedded by a server; the oldest is about the ferry."""
-    before = known_space()
+    before = last_known_model()
     EmbeddingSpace.objects.update(model="openai:tiny-1", dimensions=DIMENSIONS)
-    active_space()
+    read_active_model()
     with behaving(settings, embedding):
         for text in ("The ferry leaves at nine.", *(f"Paint pot {number} is empty." for number in range(30))):
             memory_create(owner=luna, facts=MemoryFacts(kind="fact", text=text), principal=SYSTEM)
     with leaving_no_thread_behind():
         yield luna
-    told_of([before.model, str(before.dimensions), before.slot])
+    remember_model([before.model, str(before.dimensions), before.slot])
 
 
 @contextmanager

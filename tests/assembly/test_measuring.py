@@ -19,7 +19,7 @@ from assembly.simulation.draft_preview.size import measure, rendered_with_cut
 from assembly.templatetags.contexts import rendered_for, size_of
 from teams.models import Team
 from teams.principal import SYSTEM
-from teams.text_diff.markdown import rendered
+from teams.text_diff.markdown import render_markdown
 from teams.versioned_text.versioned_file import file_save
 from tests.engine.cast import profile_of, run
 
@@ -78,9 +78,9 @@ def test_the_line_stands_where_the_text_is_cut(text: str, kept: int, before: str
     html = rendered_with_cut(text, kept)
     line = re.search(r'<span class="cut-line">.*?</span></span>', html)
     assert line
-    assert html.replace(line[0], "") == rendered(text)
+    assert html.replace(line[0], "") == render_markdown(text)
     said = re.sub(r"<[^>]*>", "", html[: line.start()]).strip()
-    assert re.sub(r"<[^>]*>", "", rendered(text)).strip().startswith(said)
+    assert re.sub(r"<[^>]*>", "", render_markdown(text)).strip().startswith(said)
     assert said.startswith(before)
 
 

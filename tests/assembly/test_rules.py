@@ -17,7 +17,7 @@ from assembly.profiles.yaml_reader import UnreadableProfile
 from assembly.rules.catalogue import in_force, rules_read
 from assembly.rules.parser import rule_read
 from assembly.rules.services import MAX_RULES, rule_delete, rule_save
-from config.db.statements import rows_of
+from config.db.statements import run_statement
 from config.http.errors import Conflict, Invalid
 from teams.models import Erasure, Team
 from teams.principal import SYSTEM
@@ -186,9 +186,9 @@ def test_those_in_force_are_the_enabled_ones_of_the_agent_its_team_and_everybody
     for name, owner, enabled in (("a", agent, True), ("b", team, True), ("c", None, True), ("d", agent, False)):
         made(name, OFF, owner, enabled=enabled)
     with django_assert_num_queries(1):
-        rules, unreadable = rules_read(rows_of(in_force(agent, team)))
+        rules, unreadable = rules_read(run_statement(in_force(agent, team)))
     assert [(rule.name, rule.scope) for rule in rules] == [
         ("a", "agent"), ("b", "team"), ("c", "everywhere"), ("hurry", "agent"),
     ]  # fmt: skip
     assert not unreadable
-    assert [rule.name for rule in rules_read(rows_of(in_force(agent, None)))[0]] == ["a", "c", "hurry"]
+    assert [rule.name for rule in rules_read(run_statement(in_force(agent, None)))[0]] == ["a", "c", "hurry"]

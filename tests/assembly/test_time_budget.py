@@ -4,12 +4,12 @@ import time
 from contextvars import copy_context
 
 from assembly.sources.time_budget import TimeBudget
-from config.observability.request_context import arrived_now
+from config.observability.request_context import note_arrival
 
 
 def test_waiting_for_a_turn_counts() -> None:
     def waited() -> TimeBudget:
-        arrived_now()
+        note_arrival()
         time.sleep(0.05)
         return TimeBudget.running(40)
 

@@ -8,7 +8,7 @@ from assembly.models import Assembly, Piece, StoredText
 from assembly.pipeline.request import Asked
 from assembly.pipeline.services import assemble
 from assembly.records.reader import recorded, replay
-from config.db.statements import Rows, Statement, rows_of
+from config.db.statements import Rows, Statement, run_statement
 from teams.principal import SYSTEM
 from tests.assembly.conftest import NOW
 
@@ -35,7 +35,7 @@ def test_what_is_stored_is_not_sent_again(luna: Agent, monkeypatch: pytest.Monke
 
     def rows_sent(statement: Statement) -> Rows:
         sent.append(str(statement.parameters.get("texts")))
-        return rows_of(statement)
+        return run_statement(statement)
 
     monkeypatch.setattr("assembly.records.insert_sql.rows_of", rows_sent)
     made(luna, Asked(now=NOW))

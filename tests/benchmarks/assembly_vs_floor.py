@@ -64,7 +64,7 @@ def run() -> None:
     django.setup()
     from django.db import connections
 
-    from config.server.memory_settings import collect_seldom
+    from config.server.memory_settings import configure_garbage_collector
     from teams.principal import SYSTEM
     from teams.services import team_create
 
@@ -73,7 +73,7 @@ def run() -> None:
     with connections["owner"].cursor() as cursor:
         # Not those of records: a table that is vacuumed while it is empty is read as if it stayed so.
         cursor.execute("VACUUM ANALYZE memories, agent_md_files, team_md_files, daily_logs, agents, teams, agent_teams")
-    collect_seldom()  # as a web process does
+    configure_garbage_collector()  # as a web process does
     medians = {name: _compare(name, agent, team) for name, agent in agents.items()}
     figure(NAME, "growth_1k_100k", medians["100k"] / medians["1k"], "ratio", TURNS)
 

@@ -154,9 +154,9 @@ def _order(conversation: "Conversation", asked: "Asked", ranker: "Ranker") -> li
     from assembly.profiles.shipped import SIMILARITY_THRESHOLD
     from assembly.profiles.training.labelled_questions import LINES
     from assembly.sources.memories import weights_of
-    from memories.search.memory_search import memories_search
+    from memories.search.memory_search import search_memories
 
-    found = memories_search(
+    found = search_memories(
         owner=conversation.agent, question=asked.question, weights=weights_of(ranker), limit=FOUND, recent=20
     )
     candidates = [

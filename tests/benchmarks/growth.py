@@ -92,14 +92,14 @@ def _rows(owners: "list[UUID]", there: int) -> Iterator[tuple[Any, ...]]:
     from pgvector import Vector
     from uuid_utils.compat import uuid7
 
-    from memories.embeddings.active_model import known_space
-    from memories.embeddings.vectors import embedded
+    from memories.embeddings.active_model import last_known_model
+    from memories.embeddings.vectors import embed_texts
 
-    space = known_space()
+    space = last_known_model()
     for start in range(0, len(owners), BATCH):
         said = [_text(20) for _ in owners[start : start + BATCH]]
         meant = there + start < WITH_VECTORS
-        vectors = embedded(space, said) if meant else [None] * len(said)
+        vectors = embed_texts(space, said) if meant else [None] * len(said)
         for place, (text, vector) in enumerate(zip(said, vectors, strict=True), start):
             at = NOW - datetime.timedelta(minutes=there + place)
             meaning = (None if vector is None else Vector(vector).to_text(), space.model if meant else "")
@@ -112,8 +112,8 @@ def _measure(name: str, agents: "list[Agent]", team: "Team") -> dict[str, float]
     from assembly.pipeline.services import assemble
     from assembly.profiles.rankers import RANKERS
     from assembly.sources.memories import weights_of
-    from memories.search.memory_search import memories_search, topic_vector
-    from memories.search.question import question_read
+    from memories.search.memory_search import search_memories, topic_vector
+    from memories.search.question import parse_question
     from memories.services import MemoryFacts, memory_create
     from teams.principal import SYSTEM
 
@@ -127,8 +127,8 @@ def _measure(name: str, agents: "list[Agent]", team: "Team") -> dict[str, float]
 
     def search() -> None:
         topic = _text(6)
-        question = question_read(topic, topic_vector(topic), NOW.date())
-        memories_search(owner=asked, question=question, weights=weights, limit=20, recent=5)
+        question = parse_question(topic, topic_vector(topic), NOW.date())
+        search_memories(owner=asked, question=question, weights=weights, limit=20, recent=5)
 
     def insert() -> None:
         memory_create(owner=writer, facts=MemoryFacts(kind="fact", text=_text(20)), principal=SYSTEM)

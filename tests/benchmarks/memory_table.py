@@ -15,18 +15,18 @@ def indexed_afterwards() -> Iterator[None]:
     """Without the indexes on words and on meaning for as long as the block runs; then with them, and analysed."""
     from django.db import connections
 
-    from memories.embeddings.active_model import known_space
-    from memories.embeddings.reembedding import index_built, index_dropped
+    from memories.embeddings.active_model import last_known_model
+    from memories.embeddings.reembedding import build_index, drop_index
     from memories.models import Memory
 
     [words] = [index for index in Memory._meta.indexes if index.name == "memory_search"]
-    index_dropped(known_space().slot)
+    drop_index(last_known_model().slot)
     with connections["owner"].schema_editor() as editor:
         editor.remove_index(Memory, words)
     yield
     with connections["owner"].schema_editor() as editor:
         editor.add_index(Memory, words)
-    index_built(known_space())
+    build_index(last_known_model())
     with connections["owner"].cursor() as cursor:
         cursor.execute("VACUUM ANALYZE memories")
 

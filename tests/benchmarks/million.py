@@ -199,10 +199,10 @@ def _questions(teams: "list[Team]", people: "list[User]") -> Mapping[str, Callab
         return lambda: client.get(f"/contexts/?{query()}")
 
     def deep() -> str:
-        from config.http.cursors import cursor_at
+        from config.http.cursors import encode_cursor
 
         at = timezone.now() - YEAR * _chance.random()
-        return f"cursor={cursor_at([at, ids[0]])}"
+        return f"cursor={encode_cursor([at, ids[0]])}"
 
     def agent() -> str:
         return f"agent-{_chance.randrange(TEAMS)}-{_chance.randrange(AGENTS_OF_TEAM)}"

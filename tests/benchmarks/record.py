@@ -35,13 +35,13 @@ def run() -> None:
     """Print bytes per assembly, the tokens that they are about, and the share of the time."""
     manage("migrate", "--verbosity", "0")
     django.setup()
-    from config.server.memory_settings import collect_seldom
+    from config.server.memory_settings import configure_garbage_collector
     from teams.principal import SYSTEM
     from teams.services import team_create
 
     team = team_create(slug="team", name="Team", principal=SYSTEM)
     agent = filled(SEARCHED, SIZES[SEARCHED], team, words_a_file=WORDS)
-    collect_seldom()
+    configure_garbage_collector()
     chance = random.Random(1)
     topics = [words(chance, 6) for _ in range(TOPICS)]
     assembled(agent, team, topics[0])

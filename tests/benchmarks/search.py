@@ -20,7 +20,7 @@ from tests.benchmarks.written_text import Talk, talk_of, written_days
 if TYPE_CHECKING:
     from agents.models import Agent
     from memories.search.features import Weights
-    from memories.search.question import Question
+    from memories.search.question import SearchQuestion
 
 NAME = "search"
 OWNERS = (500, 1_000, 10_000, 50_000, 100_000)
@@ -50,11 +50,11 @@ def run() -> None:
         _compare(rows, agents[rows], asked)
 
 
-def _questions(talk: Talk) -> "list[Question]":
+def _questions(talk: Talk) -> "list[SearchQuestion]":
     from memories.search.memory_search import topic_vector
-    from memories.search.question import question_read
+    from memories.search.question import parse_question
 
-    return [question_read(text, topic_vector(text), TODAY) for text in talk.questions[:QUESTIONS]]
+    return [parse_question(text, topic_vector(text), TODAY) for text in talk.questions[:QUESTIONS]]
 
 
 def _load(agents: "dict[int, Agent]", talks: dict[int, Talk]) -> None:
@@ -72,17 +72,17 @@ def memory_rows(agent: "Agent", talk: Talk) -> Iterator[tuple[Any, ...]]:
     from pgvector import Vector
     from uuid_utils.compat import uuid7
 
-    from memories.embeddings.active_model import known_space
-    from memories.embeddings.vectors import embedded
+    from memories.embeddings.active_model import last_known_model
+    from memories.embeddings.vectors import embed_texts
 
-    space = known_space()
+    space = last_known_model()
     for start in range(0, len(talk.days), DAYS_AT_ONCE):
         said = [
             (START + datetime.timedelta(days=start + day, minutes=minute), line)
             for day, lines in enumerate(talk.days[start : start + DAYS_AT_ONCE])
             for minute, line in enumerate(lines)
         ]
-        for (at, line), vector in zip(said, embedded(space, [line for _, line in said]), strict=True):
+        for (at, line), vector in zip(said, embed_texts(space, [line for _, line in said]), strict=True):
             vector_text = None if vector is None else Vector(vector).to_text()
             fixed = (space.model, 0.5, 0.5, at, "", 1, at, "system", "", "")
             yield (uuid7(), agent.pk, "message", line, vector_text, *fixed)
@@ -95,26 +95,26 @@ def _weights() -> "Weights":
     return weights_of(RANKERS["default"])
 
 
-def _time(rows: int, agent: "Agent", asked: "list[Question]") -> None:
-    from memories.search.memory_search import memories_search, topic_vector
-    from memories.search.question import question_read
+def _time(rows: int, agent: "Agent", asked: "list[SearchQuestion]") -> None:
+    from memories.search.memory_search import search_memories, topic_vector
+    from memories.search.question import parse_question
 
-    def search(question: "Question") -> None:
-        read = question_read(question.text, topic_vector(question.text), TODAY)
-        memories_search(owner=agent, question=read, weights=_weights(), limit=FIRST, recent=5)
+    def search(question: "SearchQuestion") -> None:
+        read = parse_question(question.text, topic_vector(question.text), TODAY)
+        search_memories(owner=agent, question=read, weights=_weights(), limit=FIRST, recent=5)
 
     took = sorted(_milliseconds(search, question) for question in [*asked[:5], *asked, *asked])[:-5]
     figure(NAME, f"{rows}_memories_p50", statistics.median(took), "ms", len(took))
     figure(NAME, f"{rows}_memories_p95", took[int(len(took) * 0.95)], "ms", len(took))
 
 
-def _milliseconds(search: "Callable[[Question], None]", question: "Question") -> float:
+def _milliseconds(search: "Callable[[SearchQuestion], None]", question: "SearchQuestion") -> float:
     started = time.perf_counter()
     search(question)
     return (time.perf_counter() - started) * 1000
 
 
-def _compare(rows: int, agent: "Agent", asked: "list[Question]") -> None:
+def _compare(rows: int, agent: "Agent", asked: "list[SearchQuestion]") -> None:
     """The share of the first that a search of every row returns, too: by meaning alone, and by the ranker."""
     from memories.search.features import Weights
 
@@ -123,15 +123,15 @@ def _compare(rows: int, agent: "Agent", asked: "list[Question]") -> None:
         figure(NAME, f"{rows}_memories_recall_at_{FIRST}_{name}", statistics.fmean(shares), "share", len(shares))
 
 
-def _share(rows: int, agent: "Agent", question: "Question", weights: "Weights") -> float:
+def _share(rows: int, agent: "Agent", question: "SearchQuestion", weights: "Weights") -> float:
     import numpy as np
 
     from memories.search.features import scores_of
-    from memories.search.memory_search import measured_rows, memories_search
+    from memories.search.memory_search import rows_with_features, search_memories
     from memories.search.row_format import ids_of
 
-    found = memories_search(owner=agent, question=question, weights=weights, limit=FIRST, recent=0)
-    everything, measures = measured_rows(agent, question, least=rows)
+    found = search_memories(owner=agent, question=question, weights=weights, limit=FIRST, recent=0)
+    everything, measures = rows_with_features(agent, question, least=rows)
     assert len(found) == FIRST, len(found)
     assert len(everything) == rows, len(everything)
     first = everything[np.argsort(-scores_of(measures, weights), kind="stable")[:FIRST]]

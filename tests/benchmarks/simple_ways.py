@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from assembly.profiles.training.labelled_questions import Asked, Conversation
-    from memories.search.question import Question
+    from memories.search.question import SearchQuestion
 
 K1, B = 1.2, 0.75
 READ = """
@@ -50,10 +50,10 @@ class SimpleWays:
         own = np.asarray(asked.question.vector.vector, dtype=float)
         return np.array([0.0 if vector is None else float(vector @ own) for vector in self._vectors])
 
-    def _bm25(self, question: "Question") -> Numbers:
-        from memories.search.question import terms_read
+    def _bm25(self, question: "SearchQuestion") -> Numbers:
+        from memories.search.question import read_terms
 
-        terms, _, _ = terms_read(question, "agent_id", self._agent, most=0)
+        terms, _, _ = read_terms(question, "agent_id", self._agent, most=0)
         words = [[stem for name in names for stem in name] for names in terms.names[: len(terms.words)]]
         saturation = K1 * (1 - B + B * self._lengths / (self._lengths.mean() or 1.0))
         scores = np.zeros(len(self._stems))
@@ -66,9 +66,9 @@ class SimpleWays:
 
 
 def _column() -> str:
-    from memories.embeddings.active_model import known_space
+    from memories.embeddings.active_model import last_known_model
 
-    return known_space().slot
+    return last_known_model().slot
 
 
 def _array(vector: object) -> Numbers:

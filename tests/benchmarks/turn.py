@@ -146,12 +146,12 @@ def run() -> None:
         sys.exit(f"There is no size {', '.join(sorted(unknown))}. Known are: {', '.join(SIZES)}.")
     manage("migrate", "--verbosity", "0")
     django.setup()
-    from config.server.memory_settings import collect_seldom
+    from config.server.memory_settings import configure_garbage_collector
 
     started = time.perf_counter()
     workers = _workers(chosen)
     figure(NAME, "load", time.perf_counter() - started, "s", sum(SIZES[size] for size in chosen))
-    collect_seldom()  # as a web process does
+    configure_garbage_collector()  # as a web process does
     cases = [(worker, profile) for worker in workers for profile in PROFILES]
     samples = {(worker.size, profile): _sample(worker, profile) for worker, profile in cases}
     table = []

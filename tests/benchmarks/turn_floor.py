@@ -76,9 +76,9 @@ class Floor:
     def __init__(
         self, own: "psycopg.Connection[Any]", owners: dict[str, Any], sample: Sample, topics: list[str]
     ) -> None:
-        from memories.embeddings.active_model import known_space
+        from memories.embeddings.active_model import last_known_model
 
-        space = known_space()
+        space = last_known_model()
         self._own = own
         self._owners = owners
         self._memory = self._row("memories", sample.memory)
@@ -143,9 +143,9 @@ class Floor:
 def _embedding(text: str) -> str:
     from pgvector import Vector
 
-    from memories.embeddings.active_model import known_space
-    from memories.embeddings.vectors import embedded
+    from memories.embeddings.active_model import last_known_model
+    from memories.embeddings.vectors import embed_texts
 
-    (vector,) = embedded(known_space(), [text])
+    (vector,) = embed_texts(last_known_model(), [text])
     assert vector is not None, text
     return Vector(vector).to_text()

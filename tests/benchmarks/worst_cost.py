@@ -17,7 +17,7 @@ from uuid import UUID
 import django
 from django.test import override_settings
 
-from config.server.memory_settings import environment_of_child, give_back_memory
+from config.server.memory_settings import child_environment, release_memory
 from tests.benchmarks.costly_agents import LADEN, TEAM, compared_versions, laden
 from tests.benchmarks.costly_requests import CostlyRequest, costly_requests
 from tests.benchmarks.figures import figure
@@ -31,7 +31,7 @@ CLEAR_REFS = Path("/proc/self/clear_refs")
 def run() -> None:
     """Print CPU seconds and megabytes of each request, and the worst, beginning as a web process does."""
     command = [sys.executable, "-m", "tests.benchmarks.worst_cost"]
-    subprocess.run(command, env=environment_of_child({}), check=True)
+    subprocess.run(command, env=child_environment({}), check=True)
 
 
 def measure_costs() -> None:
@@ -105,7 +105,7 @@ class _Asker:
         cpu, megabytes = time.process_time() - begun, _megabytes("VmHWM") - resting
         status = answer.status_code
         del answer
-        give_back_memory(cpu)  # as the server does
+        release_memory(cpu)  # as the server does
         figure(NAME, f"{request.name} [{status}] cpu", cpu, "s", 1)
         figure(NAME, f"{request.name} [{status}] memory", megabytes, "MB", 1)
         return cpu, megabytes

@@ -24,7 +24,7 @@ from assembly.profiles.shipped import SHIPPED
 from assembly.simulation.proposals.services import proposal_create
 from assembly.simulation.what_if.wishes import Wishes
 from config.http.encryption import encrypt
-from memories.archive.services import import_begin, import_show
+from memories.archive.services import import_begin, import_create
 from memories.models import ImportPlan, Job, Memory
 from memories.services import facts_of, memory_update
 from teams.models import Team, User
@@ -359,7 +359,7 @@ def facts(olga: User, team: Team) -> Facts:
 def _imports(olga: User) -> list[ImportPlan]:
     """One that is only shown, and one that was done."""
     plans = [
-        import_show(
+        import_create(
             archive=packed({"teams/demo/GOALS.md": content, "teams/demo/RULES.md": b"\xff", "notes.txt": ""}),
             file_name="demo.zip",
             principal=olga.principal,

@@ -5,7 +5,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from teams.models import Team, User
-from teams.sign_in.attempts import ACCOUNT_AT_SOURCE, Step
+from teams.sign_in.attempts import ACCOUNT_AT_SOURCE, SignInStep
 from tests.browser.conftest import PASSWORD, sign_in
 
 pytestmark = pytest.mark.browser
@@ -33,7 +33,7 @@ def test_the_only_admin_of_a_team_is_switched_off_after_a_question(page: Page, s
 @pytest.mark.finding("5.2a")
 def test_a_refused_sign_in_is_the_same_page_with_a_sentence(page: Page, server: str, team: Team) -> None:
     statuses = []
-    for _ in range(ACCOUNT_AT_SOURCE[Step.PASSWORD].tokens + 1):
+    for _ in range(ACCOUNT_AT_SOURCE[SignInStep.PASSWORD].tokens + 1):
         page.goto(f"{server}/accounts/login/")
         page.get_by_label("Username").fill("olga")
         page.get_by_label("Password").fill("wrong")

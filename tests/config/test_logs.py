@@ -18,7 +18,7 @@ from agents.keys import api_key_create
 from agents.services import agent_create
 from config.asgi import application
 from config.observability import tracing
-from config.observability.log_lines import SELDOM_SECONDS, SeldomTelemetry, json_lines, readable_lines
+from config.observability.log_lines import TELEMETRY_INTERVAL_SECONDS, TelemetryThrottle, json_lines, readable_lines
 from memories.jobs.execution import job_run
 from memories.jobs.services import KINDS, job_create
 from teams.principal import SYSTEM
@@ -63,12 +63,12 @@ def test_a_readable_line_is_plain_text() -> None:
 
 
 def test_telemetry_complains_seldom_and_others_always(monkeypatch: pytest.MonkeyPatch) -> None:
-    seldom, now = SeldomTelemetry(), 1000.0
+    seldom, now = TelemetryThrottle(), 1000.0
     monkeypatch.setattr("config.observability.log_lines.time.monotonic", lambda: now)
     telemetry = record("opentelemetry.exporter.otlp")
     assert [seldom.filter(telemetry) for _ in range(3)] == [True, False, False]
     assert [seldom.filter(record()) for _ in range(3)] == [True, True, True]
-    now += SELDOM_SECONDS
+    now += TELEMETRY_INTERVAL_SECONDS
     assert [seldom.filter(telemetry) for _ in range(2)] == [True, False]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from config.server.memory_settings import environment_of_child
+from config.server.memory_settings import child_environment
 
 PROGRAM = """
 import json, re, sys
@@ -55,7 +55,7 @@ def test_a_process_returns_to_its_size_after_costly_requests() -> None:
         stdout=subprocess.PIPE,
         text=True,
         timeout=300,
-        env=environment_of_child({}),
+        env=child_environment({}),
     )
     size = json.loads(finished.stdout)
     assert size["last"] - size["first"] < 50

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from config.db.statements import Statement, rows_of
+from config.db.statements import Statement, run_statement
 
 pytestmark = pytest.mark.django_db
 
@@ -20,9 +20,9 @@ def test_a_wrapper_sees_the_statement_and_may_refuse_it() -> None:
         raise TimeoutError
 
     with connection.execute_wrapper(refuses), pytest.raises(TimeoutError):
-        rows_of(SEVEN)
+        run_statement(SEVEN)
     assert seen == [(SEVEN.sql, SEVEN.parameters, connection)]
-    assert rows_of(SEVEN) == [(7,)]
+    assert run_statement(SEVEN) == [(7,)]
 
 
 def test_the_outer_wrapper_is_asked_first_as_django_does() -> None:
@@ -36,11 +36,11 @@ def test_the_outer_wrapper_is_asked_first_as_django_does() -> None:
         return wrapper
 
     with connection.execute_wrapper(named("outer")), connection.execute_wrapper(named("inner")):
-        assert rows_of(SEVEN) == [(7,)]
+        assert run_statement(SEVEN) == [(7,)]
     assert asked == ["outer", "inner"]
 
 
 @pytest.mark.parametrize("binary", [False, True])
 def test_values_are_the_same_in_binary(binary: bool) -> None:
     statement = Statement("SELECT %(bytes)s::bytea AS bytes, ARRAY['a', 'b'] AS texts", {"bytes": b"\0\xff'\\"})
-    assert rows_of(statement, binary=binary) == [(b"\0\xff'\\", ["a", "b"])]
+    assert run_statement(statement, binary=binary) == [(b"\0\xff'\\", ["a", "b"])]

@@ -12,7 +12,7 @@ from django.conf import settings
 from agents.keys import api_key_create
 from agents.models import ApiKey
 from agents.quotas.models import DailyUse, QuotaLimit
-from agents.quotas.uses import FlushThread, Uses, today
+from agents.quotas.uses import FlushThread, UseCounter, today
 from agents.services import agent_create
 from tests.archives import packed
 from tests.faults.processes import until
@@ -107,7 +107,7 @@ def test_many_at_once_are_refused_beyond_the_limit_and_none_is_forgotten(server:
 
 
 def test_the_thread_writes_what_is_left_at_its_end() -> None:
-    uses = Uses()
+    uses = UseCounter()
     with FlushThread(uses):
         uses.add(["key:1"], requests=4)
     assert DailyUse.objects.get(subject="key:1", day=today()).requests == 4

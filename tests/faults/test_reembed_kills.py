@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 
 from agents.models import Agent
-from memories.embeddings.active_model import Space, active_space, known_space, told_of
+from memories.embeddings.active_model import EmbeddingModel, last_known_model, read_active_model, remember_model
 from memories.models import EmbeddingSpace, Memory
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team
@@ -17,16 +17,16 @@ from tests.memories.reembedding.rows import assert_all_in, kept
 
 pytestmark = [pytest.mark.faults, pytest.mark.usefixtures("committed_database")]
 
-FIRST = Space("wordllama:256", 256, "embedding")
-SMALL = Space("wordllama:128", 128, "second_embedding")
+FIRST = EmbeddingModel("wordllama:256", 256, "embedding")
+SMALL = EmbeddingModel("wordllama:128", 128, "second_embedding")
 MEMORIES = 6_000
 
 
 @pytest.fixture(autouse=True)
 def belief() -> Iterator[None]:
-    before = known_space()
+    before = last_known_model()
     yield
-    told_of([before.model, str(before.dimensions), before.slot])
+    remember_model([before.model, str(before.dimensions), before.slot])
 
 
 def _filled() -> int:
@@ -50,12 +50,12 @@ def test_a_change_survives_kills_while_it_fills_and_while_it_indexes(agent: Agen
     filling.kill()
     done = _filled()
     assert 400 < done < count
-    assert (active_space(), EmbeddingSpace.objects.get().next_model) == (FIRST, SMALL.model)
+    assert (read_active_model(), EmbeddingSpace.objects.get().next_model) == (FIRST, SMALL.model)
 
     indexing = Command("reembed", "--to", "wordllama:128")
     until(lambda: _filled() > done and _indexing(), seconds=120)
     indexing.kill()
-    assert active_space() == FIRST
+    assert read_active_model() == FIRST
     assert _filled() == count
     assert_all_in(FIRST)
 

@@ -11,8 +11,8 @@ import pytest
 from django.db import connection
 
 from agents.models import Agent
-from memories.embeddings.splitting import split
-from memories.jobs.execution import KILLED
+from memories.embeddings.splitting import split_text
+from memories.jobs.execution import WORKER_DIED
 from memories.jobs.services import MAX_ATTEMPTS, job_create
 from memories.models import Chunk, Document, Job, JobStatus
 from memories.services.document import documents_create
@@ -53,7 +53,7 @@ def test_five_hundred_documents_survive_kills_of_their_workers(agent: Agent, com
     assert _chunks() == {
         document.id: [
             (position, piece.start, piece.end, piece.line, piece.text, 1)
-            for position, piece in enumerate(split(path=document.path, language="", text=document.content))
+            for position, piece in enumerate(split_text(path=document.path, language="", text=document.content))
         ]
         for document in Document.objects.all()
     }
@@ -73,7 +73,7 @@ def test_a_job_that_kills_its_workers_is_given_up_and_harms_no_other(commands: l
     logged = commands[-1].stop()
     for job in (deadly, failing, unsent):
         job.refresh_from_db()
-    assert (deadly.status, deadly.attempts, deadly.error) == ("parked", MAX_ATTEMPTS, KILLED)
+    assert (deadly.status, deadly.attempts, deadly.error) == ("parked", MAX_ATTEMPTS, WORKER_DIED)
     assert (failing.status, failing.attempts, failing.error) == ("parked", MAX_ATTEMPTS, "RuntimeError: as expected")
     assert (unsent.status, unsent.attempts) == ("done", 1)
     assert "the worker ended with code -9: starting another" in logged

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from config.http.cpu_budget import TooCostly, cpu_budget
-from memories.embeddings.wordllama import DIMENSIONS, MOST_CHARACTERS, _model, embed, embed_parts
+from memories.embeddings.wordllama import DIMENSIONS, MAX_CHARACTERS, _model, embed, embed_parts
 
 TEXTS = ["Refunds take five days. " * 5_000, "Lunch is at noon.", "", "The parcel is lost.", "Refunds take five days."]
 
@@ -81,7 +81,7 @@ def test_long_texts_are_read_in_slices_of_whole_parts() -> None:
     (rows,) = embed_parts([sentence * 5_000], [starts])
     assert len(rows) == len(starts)
     assert np.allclose(rows, rows[1], atol=0.02)
-    (cut,) = embed_parts(["a" + "b" * 3 * MOST_CHARACTERS + " the end"], [[0, 1, 1 + 3 * MOST_CHARACTERS]])
+    (cut,) = embed_parts(["a" + "b" * 3 * MAX_CHARACTERS + " the end"], [[0, 1, 1 + 3 * MAX_CHARACTERS]])
     (end,) = embed_parts([" the end"], [[0]])
     assert np.allclose(cut[2], end[0], atol=1e-5)
 

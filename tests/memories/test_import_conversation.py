@@ -14,7 +14,7 @@ from agents.models import Agent, DailyLog, DailyLogVersion
 from agents.services import agent_create, daily_log_append
 from memories.imports import conversation as conversation_module
 from memories.models import Memory
-from memories.search.memory_search import memories_find
+from memories.search.memory_search import find_memories
 from teams.principal import SYSTEM
 
 pytestmark = pytest.mark.django_db
@@ -73,7 +73,7 @@ def test_sessions_become_logs_and_turns_memories(file: Path, capsys: Any) -> Non
         "**Mira:** The oven is back. At last!\n\n**Jules:** Look at it. (Picture: a photo of a brick oven)\n\n"
         "**Mira:** Rye tomorrow?"
     )
-    recent = memories_find(owner=agent, vector=None, similar=0, recent=9)
+    recent = find_memories(owner=agent, vector=None, similar=0, recent=9)
     assert [memory.text for memory in recent] == [
         "Mira: Sold out by nine.",
         "Mira: Rye tomorrow?",

@@ -12,10 +12,10 @@ from agents.models import Agent
 from agents.services import agent_create
 from memories.api.documents import MAX_CONTENT_CHARACTERS
 from memories.embeddings.indexing import split_documents
-from memories.imports.record_folder import records_read
+from memories.imports.record_folder import load_records
 from memories.imports.record_import import records_import
 from memories.models import Chunk, Document, Entity, Event, Job, Pattern, Relation, Session, TaskFrame, Thread, Tool
-from memories.services import kept_create
+from memories.services import agent_items_create
 from teams.principal import SYSTEM
 from tests.memories.record_folders import LINES, fill, load, rows, write
 
@@ -104,7 +104,9 @@ def test_a_changed_file_is_the_next_version_of_its_document(folder: Path, capsys
 
 def test_what_the_agent_keeps_already_is_left_alone(folder: Path, capsys: Any) -> None:
     agent = agent_create(slug="ada-two", name="Countess")
-    kept_create(model=Thread, agent=agent, facts=[{"title": "The feast", "external_id": "feast"}], principal=SYSTEM)
+    agent_items_create(
+        model=Thread, agent=agent, facts=[{"title": "The feast", "external_id": "feast"}], principal=SYSTEM
+    )
     write(folder, "threads", [{"title": "Another", "external_id": "feast"}])
     assert "1 thread (0 new)" in load(folder, capsys)
     assert (Thread.objects.get().title, Agent.objects.get().name) == ("The feast", "Countess")
@@ -122,7 +124,7 @@ def test_what_is_no_record_is_left_aside_and_named(folder: Path, capsys: Any) ->
     said = load(folder, capsys)
     assert "Left aside: README.md, documents/.git/, documents/again/, documents/.env, documents/logo.png and" in said
     assert set(Document.objects.values_list("path", flat=True)) == {"plan.md", "notes/sum.py"}
-    names = records_read(folder).left_aside
+    names = load_records(folder).left_aside
     assert {"documents/null.txt", "documents/long.txt"} < set(names)
 
 
@@ -150,7 +152,7 @@ def test_more_lines_take_no_more_statements(folder: Path) -> None:
     statements = []
     for agent, number in (("few", 5), ("many", 900)):
         many(folder, number)
-        records = records_read(folder)
+        records = load_records(folder)
         with CaptureQueriesContext(connection) as queries:
             records_import(records=records, agent=agent, principal=SYSTEM, advance=lambda _: None)
         statements.append(len(queries))
@@ -160,11 +162,11 @@ def test_more_lines_take_no_more_statements(folder: Path) -> None:
 def test_many_tools_are_checked_in_batches_that_fit(folder: Path) -> None:
     schema = {"type": "object", "description": "x" * 19_900}
     write(folder, "tools", [{"name": f"tool {number}", "schema": schema} for number in range(25)])
-    records_import(records=records_read(folder), agent="ada", principal=SYSTEM, advance=lambda _: None)
+    records_import(records=load_records(folder), agent="ada", principal=SYSTEM, advance=lambda _: None)
     assert Tool.objects.count() == 25
 
 
 def test_progress_counts_every_line_and_document(folder: Path) -> None:
-    records, done = records_read(folder), list[int]()
+    records, done = load_records(folder), list[int]()
     records_import(records=records, agent="ada", principal=SYSTEM, advance=done.append)
     assert sum(done) == records.size == 16

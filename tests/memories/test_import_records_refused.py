@@ -11,9 +11,9 @@ from django.core.management.base import CommandError
 from agents.services import agent_create
 from memories.imports import record_import
 from memories.imports.base import ImportRefused
-from memories.imports.record_folder import records_read
+from memories.imports.record_folder import load_records
 from memories.models import Entity, TaskFrame
-from memories.services import kept_create
+from memories.services import agent_items_create
 from teams.principal import SYSTEM
 from tests.memories.record_folders import LINES, MODELS, fill, load, rows, write
 
@@ -37,8 +37,10 @@ def refused(folder: Path, capsys: Any) -> str:
 
 def test_nothing_is_taken_from_another_agent(folder: Path, capsys: Any) -> None:
     other = agent_create(slug="other", name="Other")
-    kept_create(model=Entity, agent=other, facts=[{"type": "Person", "name": "Bo"}], principal=SYSTEM)
-    kept_create(model=TaskFrame, agent=other, facts=[{"goal": "Hide", "external_id": "theirs"}], principal=SYSTEM)
+    agent_items_create(model=Entity, agent=other, facts=[{"type": "Person", "name": "Bo"}], principal=SYSTEM)
+    agent_items_create(
+        model=TaskFrame, agent=other, facts=[{"goal": "Hide", "external_id": "theirs"}], principal=SYSTEM
+    )
     write(folder, "relations", [{"type": "knows", "source_key": "place-1", "target_name": "Bo"}])
     assert "There is no entity called “Bo”." in refused(folder, capsys)
     write(folder, "tasks", [*LINES["tasks"], {"goal": "Seek", "parent_key": "theirs"}])
@@ -158,4 +160,4 @@ def test_failing_in_the_middle_leaves_nothing_behind(folder: Path, capsys: Any, 
 def test_a_file_of_lines_has_its_limit(folder: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr("memories.imports.record_folder.MAX_LINES_CHARACTERS", 40)
     with pytest.raises(ImportRefused, match="has more than 40 characters"):
-        records_read(folder)
+        load_records(folder)

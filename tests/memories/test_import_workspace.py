@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 
 from agents.models import Agent, AgentFile, AgentFileVersion, DailyLog, DailyLogVersion
 from agents.services import agent_create
-from memories.archive.memory_markdown import memory_lines
+from memories.archive.memory_markdown import parse_memory_file
 from memories.imports import workspace as workspace_module
 from memories.models import Memory
 from memories.models.memory import MAX_TEXT_CHARACTERS
@@ -100,8 +100,8 @@ def test_a_change_makes_a_version_and_a_changed_line_a_memory(folder: Path, caps
 
 
 def test_line_ends_and_order_do_not_make_another_memory() -> None:
-    unix = memory_lines("- [a] one\n  more\n- [b] two\n", "MEMORY.md").memories
-    windows = memory_lines("- [B] two\r\n- [A] one\r\n    more\r\n", "MEMORY.md").memories
+    unix = parse_memory_file("- [a] one\n  more\n- [b] two\n", "MEMORY.md").memories
+    windows = parse_memory_file("- [B] two\r\n- [A] one\r\n    more\r\n", "MEMORY.md").memories
     assert {facts.external_id for facts in unix} == {facts.external_id for facts in windows}
 
 

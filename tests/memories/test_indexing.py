@@ -9,10 +9,10 @@ from django.core.management import CommandError, call_command
 from agents.models import Agent
 from memories.embeddings.backfill import BATCH_ROWS
 from memories.embeddings.indexing import document_split, embed_missing
-from memories.embeddings.splitting import split
+from memories.embeddings.splitting import split_text
 from memories.embeddings.wordllama import MODEL_NAME
 from memories.models import Chunk, Document, Entity, Job, Memory, Tool
-from memories.services import MemoryFacts, kept_create, memories_create
+from memories.services import MemoryFacts, agent_items_create, memories_create
 from teams.models import Team
 from teams.principal import SYSTEM
 from tests.threads import at_once
@@ -32,8 +32,8 @@ def vectors(model: Any) -> list[list[float]]:
 def test_what_has_no_embedding_of_this_model_gets_one(agent: Agent, team: Team) -> None:
     memories_create(owner=agent, facts=[*facts(BATCH_ROWS + 1), MemoryFacts(kind="fact", text="")], principal=SYSTEM)
     memories_create(owner=team, facts=facts(1), principal=SYSTEM)
-    kept_create(model=Entity, agent=agent, facts=[{"type": "drink", "name": "Tea"}], principal=SYSTEM)
-    kept_create(model=Tool, agent=agent, facts=[{"name": "brew", "description": "Makes tea"}], principal=SYSTEM)
+    agent_items_create(model=Entity, agent=agent, facts=[{"type": "drink", "name": "Tea"}], principal=SYSTEM)
+    agent_items_create(model=Tool, agent=agent, facts=[{"name": "brew", "description": "Makes tea"}], principal=SYSTEM)
     before = [vectors(Entity), vectors(Tool)]
     for model in (Memory, Entity, Tool):
         model.objects.update(**OTHER)
@@ -75,5 +75,5 @@ def test_several_workers_with_one_document_leave_its_chunks_once(agent: Agent) -
     text = "Tea is ready. " * 2_000
     document = Document.objects.create(agent=agent, path="tea.txt", content=text)
     at_once([partial(document_split, id_=document.id)] * 4)
-    expected = [piece.text for piece in split(path="tea.txt", language="", text=text)]
+    expected = [piece.text for piece in split_text(path="tea.txt", language="", text=text)]
     assert list(Chunk.objects.order_by("position").values_list("text", flat=True)) == expected

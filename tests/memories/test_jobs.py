@@ -13,7 +13,7 @@ from uuid_utils.compat import uuid7
 
 from agents.models import Agent
 from memories.jobs import services
-from memories.jobs.execution import KILLED, Lease, _connection_of_its_own, job_run
+from memories.jobs.execution import WORKER_DIED, Lease, _dedicated_connection, job_run
 from memories.jobs.services import (
     KINDS,
     MAX_ATTEMPTS,
@@ -22,7 +22,7 @@ from memories.jobs.services import (
     RetryLater,
     job_create,
     job_retry,
-    jobs_sweep,
+    jobs_resend_overdue,
 )
 from memories.models import Job, JobStatus
 from teams.principal import SYSTEM
@@ -115,7 +115,7 @@ def test_a_broker_that_is_away_fails_no_request(monkeypatch: pytest.MonkeyPatch)
         patch.setattr(services, "wake", away)
         job = created()
     changed(job, leased_until=timezone.now())
-    assert jobs_sweep() == 1
+    assert jobs_resend_overdue() == 1
     assert messages() == [[str(job.id)]]
 
 
@@ -210,7 +210,7 @@ def test_a_job_whose_worker_died_each_time_is_given_up(kind: Register) -> None:
     kind(lambda *_: pytest.fail("it ran"))
     job = changed(created(), status=JobStatus.RUNNING, attempts=MAX_ATTEMPTS)
     job_run(job_id=job.id)
-    assert (now_of(job).status, now_of(job).error) == ("parked", KILLED)
+    assert (now_of(job).status, now_of(job).error) == ("parked", WORKER_DIED)
 
 
 def test_an_unknown_kind_is_named() -> None:
@@ -232,7 +232,7 @@ def test_a_worker_that_is_asked_to_stop_puts_the_job_back_without_counting(kind:
     job_run(job_id=job.id, is_stopping=lambda: len(steps) == 2)
     assert steps == [0, 1]
     assert (now_of(job).status, now_of(job).attempts) == ("queued", 0)
-    assert jobs_sweep() == 1
+    assert jobs_resend_overdue() == 1
     job_run(job_id=job.id)
     assert (now_of(job).status, now_of(job).attempts, now_of(job).steps_done) == ("done", 1, 3)
 
@@ -253,7 +253,7 @@ def test_a_job_ends_when_its_agent_is_deleted_meanwhile(kind: Register, agent: A
 
 def test_the_lease_of_a_dead_worker_can_be_taken_at_once() -> None:
     job = created()
-    with _connection_of_its_own() as dying, _connection_of_its_own() as other:
+    with _dedicated_connection() as dying, _dedicated_connection() as other:
         assert Lease(dying, job.id, bool).take()
         assert not Lease(other, job.id, bool).take()
         with dying.cursor() as cursor, connection.cursor() as killer:
@@ -273,9 +273,9 @@ def test_the_sweep_sends_again_what_was_silent_for_too_long() -> None:
     Job.objects.create(kind="at work", leased_until=future, status=JobStatus.RUNNING)
     Job.objects.create(kind="done", status=JobStatus.DONE)
     Job.objects.create(kind="given up", status=JobStatus.PARKED)
-    assert sum(at_once([jobs_sweep] * 4)) == 3
+    assert sum(at_once([jobs_resend_overdue] * 4)) == 3
     assert sorted(messages()) == sorted([str(job.id)] for job in due)
-    assert jobs_sweep() == 0
+    assert jobs_resend_overdue() == 0
 
 
 def test_a_job_that_was_given_up_can_be_started_anew(kind: Register) -> None:

@@ -7,7 +7,7 @@ from django.db import connection, connections
 
 from agents.services import agent_create
 from memories.models import Chunk
-from memories.search.document_search import passages_search
+from memories.search.document_search import search_passages
 from memories.search.features import Weights
 from tests.assembly.sources.cast import chunk, document
 
@@ -43,7 +43,7 @@ def test_passages_are_found_by_their_words_once_the_migration_has_run(committed_
     call_command("migrate", verbosity=0)
     assert has_words()
     assert rows() == filled
-    found = passages_search(agent=luna, topic="disks of 7741", vector=None, weights=Weights({"words_z": 1.0}), limit=1)
+    found = search_passages(agent=luna, topic="disks of 7741", vector=None, weights=Weights({"words_z": 1.0}), limit=1)
     assert [passage.text for passage in found] == ["ERR-7741 means that the disk is full."]
     languages = Chunk.objects.order_by("position").values_list("language", flat=True)
     assert list(languages) == ["english", "english", "german", "english"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agents.models import Agent
 from memories.embeddings.indexing import document_split, split_documents
-from memories.embeddings.splitting import BLOCK_CHARACTERS, CAPACITY, Piece, split
+from memories.embeddings.splitting import BLOCK_CHARACTERS, CAPACITY, TextChunk, split_text
 from memories.embeddings.wordllama import MODEL_NAME
 from memories.models import Chunk, Document, Job
 from memories.services.document import DOCUMENTS_PER_JOB, document_update, documents_create
@@ -34,7 +34,7 @@ class Shelf:
 '''
 
 
-def check(text: str, pieces: list[Piece]) -> None:
+def check(text: str, pieces: list[TextChunk]) -> None:
     for piece in pieces:
         assert piece.text == text[piece.start : piece.end]
         assert piece.text.strip()
@@ -59,7 +59,7 @@ texts = st.one_of(
 @settings(deadline=None)
 @given(texts, st.sampled_from(PATHS))
 def test_pieces_are_exact_and_nothing_but_white_space_is_left_out(text: str, path: str) -> None:
-    check(text, split(path=path, language="", text=text))
+    check(text, split_text(path=path, language="", text=text))
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -78,14 +78,14 @@ def test_pieces_are_exact_and_nothing_but_white_space_is_left_out(text: str, pat
 )
 def test_a_million_characters_of_anything_come_to_an_end(text: str, path: str) -> None:
     text = text if path in {"a.md", "a.txt", "a.py"} else text[:100_000]
-    pieces = split(path=path, language="", text=text)
+    pieces = split_text(path=path, language="", text=text)
     assert pieces or not text.strip()
     assert all(piece.text == text[piece.start : piece.end] for piece in pieces)
 
 
 def test_markdown_is_split_at_its_headings() -> None:
     text = "".join(f"# Part {number}\n\n{'Some sentence. ' * 30}\n\n" for number in range(4))
-    pieces = split(path="guide.md", language="", text=text)
+    pieces = split_text(path="guide.md", language="", text=text)
     assert [piece.text.partition("\n")[0] for piece in pieces] == [f"# Part {number}" for number in range(4)]
     assert [piece.line for piece in pieces] == [1, 5, 9, 13]
 
@@ -93,26 +93,26 @@ def test_markdown_is_split_at_its_headings() -> None:
 def test_code_is_split_between_its_parts() -> None:
     text = PYTHON * 4
     for path, language in (("shop/stock.py", ""), ("stock", "Python"), ("stock.txt", "python")):
-        firsts = {piece.text.partition("\n")[0] for piece in split(path=path, language=language, text=text)}
+        firsts = {piece.text.partition("\n")[0] for piece in split_text(path=path, language=language, text=text)}
         assert firsts <= {'"""What is in stock."""', "class Shelf:", "def counted(items: list[str]) -> dict[str, int]:"}
 
 
 def test_the_language_goes_before_the_ending() -> None:
     text = "# one\n" + "word " * 200 + "\n# two\n" + "word " * 200
-    assert split(path="a.py", language="markdown", text=text) == split(path="a.md", language="", text=text)
-    assert split(path="a.md", language="klingon", text=text) == split(path="a.md", language="", text=text)
+    assert split_text(path="a.py", language="markdown", text=text) == split_text(path="a.md", language="", text=text)
+    assert split_text(path="a.md", language="klingon", text=text) == split_text(path="a.md", language="", text=text)
 
 
 def test_long_texts_are_split_at_line_ends() -> None:
     text = ("a" * 99 + "\n") * (3 * BLOCK_CHARACTERS // 100)
-    pieces = split(path="a.txt", language="", text=text)
+    pieces = split_text(path="a.txt", language="", text=text)
     check(text, pieces)
     assert all(piece.start % 100 == 0 for piece in pieces)
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\n\t \n"])
 def test_of_nothing_there_is_no_piece(text: str) -> None:
-    assert split(path="a.md", language="", text=text) == []
+    assert split_text(path="a.md", language="", text=text) == []
 
 
 # --- Documents ---
@@ -145,7 +145,7 @@ def test_new_documents_are_split_in_jobs_of_fifty(agent: Agent) -> None:
 def test_a_job_that_runs_twice_leaves_the_same(agent: Agent) -> None:
     documents = added(agent, 3)
     steps: list[int] = []
-    expected = [(piece.start, piece.end, piece.text, 1) for piece in split(path="a.md", language="", text=TEXT)]
+    expected = [(piece.start, piece.end, piece.text, 1) for piece in split_text(path="a.md", language="", text=TEXT)]
     for _ in range(2):
         split_documents(Job.objects.get(), steps.append)
         assert [chunks_of(document) for document in documents] == [expected] * 3

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from teams.models import Membership, Team, User
-from teams.text_diff.alignment import MOST_LINES
+from teams.text_diff.alignment import MAX_LINES
 from teams.versioned_text.drafts import Draft
 from tests.pages.conftest import SignedIn, text_of
 from tests.pages.writing import AS_SCRIPT, GOALS, draft_in, goals, keep, write
@@ -70,7 +70,7 @@ def test_two_windows_without_scripts_get_both_texts_and_a_proposal(
 
 @pytest.mark.finding("5.1b")
 def test_texts_too_long_to_be_brought_together_stand_side_by_side(signed_in: SignedIn, owner: User, team: Team) -> None:
-    lines = "a\nb\n" * (MOST_LINES // 4)
+    lines = "a\nb\n" * (MAX_LINES // 4)
     write(team, lines, owner)
     browser = signed_in(owner)
     keep(browser, f"{lines}first", version=2)

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from agents.models import Agent
-from teams.forms import TextForm, with_line_ends_of
+from teams.forms import TextForm, match_line_endings
 from teams.models import Team, User
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 from tests.pages.conftest import SignedIn, text_of
@@ -32,7 +32,7 @@ def test_a_text_that_begins_with_line_breaks_survives_the_form(signed_in: Signed
     ],
 )
 def test_line_ends_stay_as_they_are_stored(sent: str, stored: str, saved: str) -> None:
-    assert with_line_ends_of(sent, stored) == saved
+    assert match_line_endings(sent, stored) == saved
 
 
 @pytest.mark.parametrize(

@@ -187,7 +187,7 @@ def test_what_is_found_not_possible_in_the_background_is_said(
     signed_in: SignedIn, editor: User, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(services, "READING_CPU_SECONDS", 0)
-    monkeypatch.setattr(upload_limits, "MOST_MEMORIES", 1)
+    monkeypatch.setattr(upload_limits, "MAX_MEMORIES", 1)
     browser = signed_in(editor)
     upload(browser, packed({"agents/luna/MEMORY.md": "- [a] one\n- [a] two"}))
     services.import_plan_in_background(Job.objects.get(), lambda _steps: None)
@@ -212,7 +212,7 @@ def test_more_texts_than_are_left_of_the_day_are_refused_with_the_reason(
 def test_who_is_in_no_team_uploads_nothing(
     signed_in: SignedIn, django_user_model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(services, "zip_contents", None)  # it is not even opened
+    monkeypatch.setattr(services, "read_zip", None)  # it is not even opened
     browser = signed_in(django_user_model.objects.create_user("nobody"))
     assert "You belong to no team" in text_of(browser.get("/import/"))
     assert upload(browser, packed({NAME: "x"})).status_code == 403

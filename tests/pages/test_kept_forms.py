@@ -7,8 +7,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from agents.models import Agent
 from memories.models import Document, Entity, Pattern, Relation, Thread, Tool
-from memories.models.agent_item import Kept as KeptModel
-from memories.services.agent_item import kept_create, kept_update
+from memories.models.agent_item import AgentItem as KeptModel
+from memories.services.agent_item import agent_item_update, agent_items_create
 from teams.models import User
 from tests.keeping import Kept, keep
 from tests.pages.conftest import SignedIn, text_of
@@ -70,7 +70,7 @@ def test_who_was_overtaken_sees_both_and_saves_again(
     browser.post(f"{LUNA}/{plural}/new/", {"version": 0, **data})
     thing: Any = model._default_manager.get()
     field = MAIN_TEXT[plural]
-    kept_update(thing=thing, expected_version=1, changes={field: "Theirs &co"}, principal=owner.principal)
+    agent_item_update(thing=thing, expected_version=1, changes={field: "Theirs &co"}, principal=owner.principal)
     edit = f"{LUNA}/{plural}/{thing.pk}/edit/"
     response = browser.post(edit, {"version": 1, **data, field: "Mine"})
     page = text_of(response)
@@ -158,7 +158,7 @@ def test_properties_come_back_as_they_were(
     properties: dict[str, Any], signed_in: SignedIn, editor: User, agent: Agent
 ) -> None:
     facts = {"name": "x", "type": "person", "properties": properties}
-    [thing] = kept_create(model=Entity, agent=agent, facts=[facts], principal=editor.principal)
+    [thing] = agent_items_create(model=Entity, agent=agent, facts=[facts], principal=editor.principal)
     browser = signed_in(editor)
     form = browser.get(f"{LUNA}/entities/{thing.pk}/edit/").context["form"]
     data = {field.name: field.value() for field in form}
@@ -205,7 +205,7 @@ def test_a_relation_is_made_by_name_changed_and_deleted(
     signed_in: SignedIn, editor: User, owner: User, agent: Agent
 ) -> None:
     kept = keep(agent, owner.principal)
-    kept_create(
+    agent_items_create(
         model=Entity, agent=agent, facts=[{"name": "Mara", "type": "person", "aliases": ["The host"]}],
         principal=owner.principal,
     )  # fmt: skip

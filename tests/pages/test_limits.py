@@ -9,7 +9,7 @@ from agents.keys import api_key_create
 from agents.models import Agent
 from agents.quotas.models import QuotaLimit
 from agents.quotas.services import DAYS
-from agents.quotas.uses import Uses
+from agents.quotas.uses import UseCounter
 from teams.models import Team, User
 
 pytestmark = [pytest.mark.django_db, pytest.mark.finding("3q")]
@@ -74,7 +74,7 @@ def test_use_is_a_chart_and_a_table_and_near_the_limit_it_warns(owner: User, add
     settings.QUOTA_TEXT_BYTES_PER_DAY = 1_000_000
     subject = f"key:{address.split('/')[4]}"
     assert "There was no request" in text(signed_in(owner), address)
-    uses = Uses()
+    uses = UseCounter()
     uses.add([subject], requests=1_234, refused=5, text_bytes=900_000)
     uses.flush()
     page = text(signed_in(owner), address)

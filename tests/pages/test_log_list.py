@@ -128,7 +128,7 @@ def test_a_search_that_takes_too_long_says_so(
     signed_in: SignedIn, teammate: User, agent: Agent, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(agent, owner, *[f"2026-01-{day:02}" for day in range(1, 6)], text="word " * 20_000)
-    monkeypatch.setattr(log_search, "MOST_MILLISECONDS", 1)
+    monkeypatch.setattr(log_search, "MAX_MILLISECONDS", 1)
     response = signed_in(teammate).get(f'{LOGS}?q="word word"')
     assert response.status_code == 200
     assert "This search would take too long. Search for rarer words, or open a month." in text_of(response)

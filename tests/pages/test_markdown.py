@@ -10,7 +10,7 @@ from assembly.simulation.draft_preview.size import rendered_with_cut
 from config.http.cpu_budget import TooCostly, cpu_budget
 from teams.models import User
 from teams.principal import SYSTEM
-from teams.text_diff.markdown import MOST_CHARACTERS, rendered
+from teams.text_diff.markdown import MAX_CHARACTERS, render_markdown
 from tests.pages.conftest import SignedIn
 
 AS_WRITTEN = "shown as it was written"
@@ -38,18 +38,18 @@ INTRICATE = "> ```\n===\n"
     ],
 )
 def test_markdown(source: str, html: str) -> None:
-    assert html.strip() in rendered(source)
+    assert html.strip() in render_markdown(source)
 
 
 @pytest.mark.parametrize("source", ["![x](https://example.com/x.png)", "![x](data:image/png;base64,AAAA)"])
 def test_pictures_are_not_fetched(source: str) -> None:
-    assert "<img" not in rendered(source)
+    assert "<img" not in render_markdown(source)
 
 
 @pytest.mark.finding("5.1")
 def test_what_is_too_intricate_is_shown_as_it_was_written() -> None:
-    text = (INTRICATE * 30_000)[:MOST_CHARACTERS]
-    html = rendered(text)
+    text = (INTRICATE * 30_000)[:MAX_CHARACTERS]
+    html = render_markdown(text)
     assert AS_WRITTEN in html
     assert html.count("&gt;") == text.count(">")
     cut = rendered_with_cut(text, 50_000)
@@ -60,28 +60,28 @@ def test_what_is_too_intricate_is_shown_as_it_was_written() -> None:
 @pytest.mark.finding("5.1")
 @pytest.mark.parametrize("piece", ["[", "[a][b", "| a ", "# a\n", "*a", "<", "> - ", "plain words "])
 def test_what_is_too_long_is_shown_as_it_was_written(piece: str) -> None:
-    html = rendered(piece * (990_000 // len(piece)))
+    html = render_markdown(piece * (990_000 // len(piece)))
     assert AS_WRITTEN in html
-    assert "<script" not in rendered("<script>" * 50_000)
+    assert "<script" not in render_markdown("<script>" * 50_000)
 
 
 @pytest.mark.finding("5.1")
 @pytest.mark.parametrize("piece", ["[", "- a\n"])
 def test_no_text_of_the_length_that_is_rendered_takes_a_request_s_time(piece: str) -> None:
     with cpu_budget(3):
-        rendered_with_cut((piece * MOST_CHARACTERS)[: MOST_CHARACTERS - 1], 60_000)
+        rendered_with_cut((piece * MAX_CHARACTERS)[: MAX_CHARACTERS - 1], 60_000)
 
 
 def test_ordinary_texts_of_that_length_are_formatted() -> None:
-    text = ("A *word* and `code`, [a page](https://example.org).\n\n- one\n- two\n\n" * 2_000)[:MOST_CHARACTERS]
-    assert AS_WRITTEN not in rendered(text)
+    text = ("A *word* and `code`, [a page](https://example.org).\n\n- one\n- two\n\n" * 2_000)[:MAX_CHARACTERS]
+    assert AS_WRITTEN not in render_markdown(text)
 
 
 def test_a_request_without_time_left_is_stopped_and_nothing_is_taken_for_intricate() -> None:
     text = "Some *words* for the budget.\n\n" * 100
     with pytest.raises(TooCostly), cpu_budget(0):
-        rendered(text)
-    assert "<em>words</em>" in rendered(text)
+        render_markdown(text)
+    assert "<em>words</em>" in render_markdown(text)
 
 
 @pytest.mark.finding("5.1")

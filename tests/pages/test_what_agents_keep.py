@@ -6,7 +6,7 @@ import pytest
 
 from agents.models import Agent
 from memories.models import Entity, Event, Pattern, TaskFrame, Thread, Tool
-from memories.services.agent_item import kept_create
+from memories.services.agent_item import agent_items_create
 from teams.models import User
 from tests.keeping import Kept, keep
 from tests.pages.conftest import SignedIn, text_of
@@ -34,14 +34,16 @@ def test_nothing_that_is_kept_becomes_html(signed_in: SignedIn, agent: Agent, ow
     bad = "<script>alert(1)</script>"
     by: dict[str, Any] = {"agent": agent, "principal": owner.principal}
     content = {"command": bad, "stdout": bad, bad: bad}
-    [event] = kept_create(model=Event, facts=[{"type": "shell_exec", "content": content, "outcome": bad[:40]}], **by)
-    [entity] = kept_create(
+    [event] = agent_items_create(
+        model=Event, facts=[{"type": "shell_exec", "content": content, "outcome": bad[:40]}], **by
+    )
+    [entity] = agent_items_create(
         model=Entity, facts=[{"name": bad, "type": bad[:60], "aliases": [bad], "properties": {bad: bad}}], **by
     )
-    [pattern] = kept_create(model=Pattern, facts=[{"name": bad, "guidance": bad, "keywords": [bad]}], **by)
-    [thread] = kept_create(model=Thread, facts=[{"title": bad, "summary": bad}], **by)
-    [tool] = kept_create(model=Tool, facts=[{"name": bad, "description": bad, "schema": {"title": bad}}], **by)
-    kept_create(model=TaskFrame, facts=[{"goal": bad, "result": bad}], **by)
+    [pattern] = agent_items_create(model=Pattern, facts=[{"name": bad, "guidance": bad, "keywords": [bad]}], **by)
+    [thread] = agent_items_create(model=Thread, facts=[{"title": bad, "summary": bad}], **by)
+    [tool] = agent_items_create(model=Tool, facts=[{"name": bad, "description": bad, "schema": {"title": bad}}], **by)
+    agent_items_create(model=TaskFrame, facts=[{"goal": bad, "result": bad}], **by)
     browser = signed_in(owner)
     pages = ("events/", f"events/{event.pk}/", "graph/", "entities/", f"entities/{entity.pk}/", "patterns/",
              f"patterns/{pattern.pk}/", "threads/", f"threads/{thread.pk}/", "tools/", f"tools/{tool.pk}/", "tasks/",

@@ -9,7 +9,7 @@ import pytest
 
 from assembly.models import ExternalSource, Proposal, StoredProfile, StoredRule, Webhook
 from teams.models import Team
-from teams.versioned_text.drafts import Draft, TextSetAside, text_set_aside
+from teams.versioned_text.drafts import Draft, TextSetAside, discarded_text_create
 from tests.rights.pages_table import BODIES
 from tests.rights.routes import address, all_routes
 from tests.rights.world import LED, World
@@ -112,7 +112,7 @@ def test_the_page_of_the_thing_leads_to_the_question(page: str, route: str, worl
 def test_a_text_that_was_set_aside_is_thrown_away_after_a_question(world: World) -> None:
     file = world.teams[LED].team.files.get(file_key="RULES")
     mixed, browser = world.people["mixed"], world.browsers["mixed"]
-    text_set_aside(person_id=mixed.id, about=file.about, content="Half", based_on=2)
+    discarded_text_create(person_id=mixed.id, about=file.about, content="Half", based_on=2)
     editor = f"/teams/{LED}/files/RULES/"
     assert 'href="?step=forget"' in browser.get(editor).content.decode()
     page = browser.get(f"{editor}?step=forget").content.decode()

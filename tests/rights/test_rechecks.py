@@ -8,7 +8,7 @@ from agents.access import still_sees, visibility_of
 from agents.key_grants import key_withdraw
 from agents.keys import api_key_create
 from assembly.models import ContextFile
-from memories.archive.services import import_begin, import_show
+from memories.archive.services import import_begin, import_create
 from memories.jobs.services import KINDS
 from memories.models import ImportPlan, ImportStatus
 from teams.principal import Role
@@ -96,7 +96,7 @@ def test_the_answer_of_a_repeated_request_is_not_given_again_once_its_team_is_lo
 def plan(world: World) -> ImportPlan:
     """An archive for two teams, shown to the mixed person; the steps hold the first lines of both."""
     texts = {f"teams/{slug}/GOALS.md": "Taken over" for slug in (LED, HELPED)}
-    return import_show(archive=packed(texts), file_name="x.zip", principal=world.people["mixed"].principal)
+    return import_create(archive=packed(texts), file_name="x.zip", principal=world.people["mixed"].principal)
 
 
 def test_a_plan_is_made_anew_once_a_role_is_gone(plan: ImportPlan, world: World) -> None:

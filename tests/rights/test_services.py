@@ -15,7 +15,7 @@ from assembly.records.retention_policies import Keeping, assembly_flag, assembly
 from assembly.simulation.proposals.services import proposal_create, proposal_decide, proposal_delete
 from assembly.simulation.what_if.wishes import Wishes
 from config.http.errors import Forbidden, NotFound
-from memories.archive.services import import_begin, import_show
+from memories.archive.services import import_begin, import_create
 from teams.principal import Principal
 from tests.archives import packed
 from tests.rights.calls import calls_of, modules, view_of
@@ -184,7 +184,7 @@ def test_an_import_does_what_its_principal_may(world: World) -> None:
     """One archive for all teams: it is stored where the mixed person edits, and nowhere else."""
     archive = packed({f"teams/{slug}/GOALS.md": "Taken over" for slug in world.teams})
     mixed = world.people["mixed"].principal
-    import_begin(plan=import_show(archive=archive, file_name="x", principal=mixed), chosen=(), principal=mixed)
+    import_begin(plan=import_create(archive=archive, file_name="x", principal=mixed), chosen=(), principal=mixed)
     taken = {
         slug for slug, owned in world.teams.items() if owned.team.files.get(file_key="GOALS").content == "Taken over"
     }

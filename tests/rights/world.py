@@ -28,9 +28,9 @@ from assembly.rules.services import rule_create, rule_save
 from assembly.simulation.proposals.services import proposal_create
 from assembly.simulation.what_if.wishes import Wishes
 from config.http.encryption import encrypt
-from memories.archive.services import import_show
+from memories.archive.services import import_create
 from memories.models import Job, JobStatus
-from memories.services import MemoryFacts, Merging, memories_merge, memory_create, memory_update
+from memories.services import MemoryFacts, MergeRequest, memories_merge, memory_create, memory_update
 from teams.models import Team, User
 from teams.principal import SYSTEM, Role
 from teams.services import membership_set, team_create
@@ -198,7 +198,7 @@ def _memories(secret: str, owner: Agent | Team) -> dict[str, Any]:
             **change,
         )
     seen = {memory.id: 1 for memory in made[4:]}
-    merged = memories_merge(owner=owner, merging=Merging(made[4].id, seen, None), principal=SYSTEM)
+    merged = memories_merge(owner=owner, merging=MergeRequest(made[4].id, seen, None), principal=SYSTEM)
     return {
         "memories": holds.id, "retired": retired.id, "one": made[2].id, "other": made[3].id, "merged": merged.id,
         "merged version": merged.version,
@@ -236,7 +236,7 @@ def _ids(mixed: User, led: Owned) -> dict[str, Any]:
     draft = draft_save(person_id=mixed.id, about=about, content="Half", based_on=2, expected_revision=0)
     listed = context_file_begin(parameters={}, kind="csv", principal=mixed.principal)
     archive = packed({f"teams/{led.team.slug}/GOALS.md": "# Other goals"})
-    plan = import_show(archive=archive, file_name="led.zip", principal=mixed.principal)
+    plan = import_create(archive=archive, file_name="led.zip", principal=mixed.principal)
     return {
         "profiles": "house",
         "external-sources": "weather",

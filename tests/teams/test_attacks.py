@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from teams.text_diff.html_diff import rendered_difference
-from teams.text_diff.markdown import rendered
+from teams.text_diff.html_diff import html_diff_fragment
+from teams.text_diff.markdown import render_markdown
 from tests.attacks import ALL
 
 TAGS = {
@@ -42,10 +42,10 @@ def test_there_are_enough_of_them() -> None:
 @pytest.mark.parametrize("attack", ALL, ids=range(len(ALL)))
 def test_nothing_of_it_gets_through(attack: str) -> None:
     for html in (
-        rendered(attack),
-        rendered_difference("", attack),
-        rendered_difference(attack, "gone"),
-        rendered_difference(f"one {attack}", f"two {attack}"),
+        render_markdown(attack),
+        html_diff_fragment("", attack),
+        html_diff_fragment(attack, "gone"),
+        html_diff_fragment(f"one {attack}", f"two {attack}"),
     ):
         Strict().feed(html)
         assert not UNSEEN.search(html)

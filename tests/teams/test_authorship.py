@@ -9,14 +9,14 @@ from agents.keys import api_key_create, principal_of_key
 from agents.models import Agent, ApiKey
 from assembly.rules.services import rule_create
 from config.http.errors import Forbidden
-from memories.archive.memory_import import memory_take
+from memories.archive.memory_import import memory_import
 from memories.models import Memory
 from memories.services import (
     MemoryFacts,
-    Merging,
+    MergeRequest,
     facts_of,
     memories_merge,
-    memories_separate,
+    memories_unmerge,
     memory_create,
     memory_update,
 )
@@ -110,29 +110,31 @@ def test_a_key_neither_merges_what_people_wrote_nor_undoes_it(
 ) -> None:
     theirs, own, other = written_by(editor.principal, team), written_by(key, team, "A"), written_by(key, team, "B")
     for keep in (theirs, own):
-        merging = Merging(keep.id, {theirs.id: 1, own.id: 1})
+        merging = MergeRequest(keep.id, {theirs.id: 1, own.id: 1})
         with pytest.raises(Forbidden):
             memories_merge(owner=team, merging=merging, principal=key)
     body = {"keep": str(own.id), "memories": [{"id": str(one.id), "version": 1} for one in (theirs, own)]}
     assert problem(agent_api.post("teams/care/memories/merge", body)) == (403, "forbidden")
     assert not Memory.objects.filter(version__gt=1).exists()
-    merged = memories_merge(owner=team, merging=Merging(own.id, {own.id: 1, other.id: 1}), principal=key)
-    assert memories_separate(memory=merged, expected_version=2, principal=key).version == 3
-    again = memories_merge(owner=team, merging=Merging(own.id, {own.id: 3, other.id: 3}), principal=editor.principal)
+    merged = memories_merge(owner=team, merging=MergeRequest(own.id, {own.id: 1, other.id: 1}), principal=key)
+    assert memories_unmerge(memory=merged, expected_version=2, principal=key).version == 3
+    again = memories_merge(
+        owner=team, merging=MergeRequest(own.id, {own.id: 3, other.id: 3}), principal=editor.principal
+    )
     with pytest.raises(Forbidden):
-        memories_separate(memory=again, expected_version=4, principal=key)
+        memories_unmerge(memory=again, expected_version=4, principal=key)
 
 
 def test_an_import_with_a_key_changes_nothing_of_people(team: Team, editor: User, key: Principal) -> None:
-    from memories.archive.digests import State
-    from memories.archive.sections import Change
+    from memories.archive.digests import ImportState
+    from memories.archive.sections import ImportChange
 
     memory = written_by(editor.principal, team)
     values = {"kind": "fact", "text": "Forged."}
-    change = Change(name="x", what="memory", state=State.CHANGED, version=1, item=(memory.id, values, None))
+    change = ImportChange(name="x", what="memory", state=ImportState.CHANGED, version=1, item=(memory.id, values, None))
     with pytest.raises(Forbidden):
-        memory_take(change=change, principal=key, note="")
-    memory_take(change=change, principal=editor.principal, note="")
+        memory_import(change=change, principal=key, note="")
+    memory_import(change=change, principal=editor.principal, note="")
     memory.refresh_from_db()
     assert memory.text == "Forged."
 

@@ -12,7 +12,7 @@ from agents.models import Agent
 from agents.services import agent_create, agent_update
 from assembly.monitoring.webhooks.services import WebhookNewForm
 from config.http.errors import Forbidden, NotFound
-from teams.access import may, require_manager
+from teams.access import is_permitted, require_manager
 from teams.models import Team, User
 from teams.principal import SYSTEM, Action, Principal
 from teams.services import team_create
@@ -36,7 +36,7 @@ def slugs(teams: "object") -> list[str]:
 def test_each_action_is_allowed_where_the_own_role_allows_it(mixed: User, action: Action, allowed: set[str]) -> None:
     team_create(slug="hidden", name="Hidden")
     assert slugs(Team.objects.permitting(action, mixed.principal)) == sorted(allowed)
-    assert {team.slug for team in Team.objects.all() if may(mixed.principal, team, action)} == allowed
+    assert {team.slug for team in Team.objects.all() if is_permitted(mixed.principal, team, action)} == allowed
     assert {agent.slug for agent in Agent.objects.permitting(action, mixed.principal)} == {
         f"agent-{slug.rpartition('-')[2]}" for slug in allowed
     }

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from teams.text_diff.alignment import MOST_LINES
-from teams.versioned_text.merging import Marks, Piece, TooLongToMerge, as_text, merged
+from teams.text_diff.alignment import MAX_LINES
+from teams.versioned_text.merging import ConflictMarkers, MergeChunk, TooLongToMerge, format_merged, merge_texts
 from tests.costly_inputs import merges
 
 calm = settings(deadline=None)
-MARKS = Marks("(yours)", "(theirs)", "(end)")
+MARKS = ConflictMarkers("(yours)", "(theirs)", "(end)")
 texts = st.lists(st.sampled_from(["a", "b", "c", "", "a b"]), max_size=8).map("\n".join)
 
 
@@ -38,23 +38,23 @@ three_texts = texts.flatmap(lambda base: st.tuples(st.just(base), edits(base), e
     ],
 )
 def test_what_becomes_of_two_changes(base: str, mine: str, theirs: str, text: str) -> None:
-    assert as_text(merged(base, mine, theirs), MARKS) == text
+    assert format_merged(merge_texts(base, mine, theirs), MARKS) == text
 
 
 @calm
 @given(three_texts)
 def test_who_changed_nothing_gets_the_others_text(drawn: tuple[str, str, str]) -> None:
     base, mine, _ = drawn
-    assert as_text(merged(base, mine, base), MARKS) == mine
-    assert as_text(merged(base, base, mine), MARKS) == mine
-    assert as_text(merged(base, mine, mine), MARKS) == mine
+    assert format_merged(merge_texts(base, mine, base), MARKS) == mine
+    assert format_merged(merge_texts(base, base, mine), MARKS) == mine
+    assert format_merged(merge_texts(base, mine, mine), MARKS) == mine
 
 
 @calm
 @given(three_texts)
 def test_no_line_is_lost_that_somebody_wrote(drawn: tuple[str, str, str]) -> None:
     base, mine, theirs = drawn
-    merged_lines = as_text(merged(base, mine, theirs), MARKS).split("\n")
+    merged_lines = format_merged(merge_texts(base, mine, theirs), MARKS).split("\n")
     written = {*mine.split("\n"), *theirs.split("\n")} - set(base.split("\n"))
     assert written <= set(merged_lines)
 
@@ -64,7 +64,7 @@ def test_no_line_is_lost_that_somebody_wrote(drawn: tuple[str, str, str]) -> Non
 @example(("a\na\na", "a\na", "changed 0\na\na"))
 def test_a_line_that_both_left_alone_is_there(drawn: tuple[str, str, str]) -> None:
     base, mine, theirs = drawn
-    lines = as_text(merged(base, mine, theirs), MARKS).split("\n")
+    lines = format_merged(merge_texts(base, mine, theirs), MARKS).split("\n")
     for line in set(base.split("\n")):
         before, *after = (text.split("\n").count(line) for text in (base, mine, theirs))
         gone = sum(before - still for still in after)  # of lines that are alike, each may have taken out another
@@ -75,8 +75,8 @@ def test_a_line_that_both_left_alone_is_there(drawn: tuple[str, str, str]) -> No
 @given(three_texts)
 def test_it_does_not_matter_who_asks(drawn: tuple[str, str, str]) -> None:
     base, mine, theirs = drawn
-    pieces = merged(base, mine, theirs)
-    swapped = merged(base, theirs, mine)
+    pieces = merge_texts(base, mine, theirs)
+    swapped = merge_texts(base, theirs, mine)
     assert [piece.is_overlap for piece in pieces] == [piece.is_overlap for piece in swapped]
     assert [(piece.theirs, piece.lines) for piece in swapped if piece.is_overlap] == [
         (piece.lines, piece.theirs) for piece in pieces if piece.is_overlap
@@ -86,9 +86,9 @@ def test_it_does_not_matter_who_asks(drawn: tuple[str, str, str]) -> None:
 @calm
 @given(texts, texts, texts)
 def test_any_three_texts_can_be_brought_together(base: str, mine: str, theirs: str) -> None:
-    pieces = merged(base, mine, theirs)
-    assert all(isinstance(piece, Piece) for piece in pieces)
-    lines = as_text(pieces, MARKS).split("\n")
+    pieces = merge_texts(base, mine, theirs)
+    assert all(isinstance(piece, MergeChunk) for piece in pieces)
+    lines = format_merged(pieces, MARKS).split("\n")
     assert {*mine.split("\n"), *theirs.split("\n")} - set(base.split("\n")) <= set(lines)
 
 
@@ -96,15 +96,15 @@ def test_any_three_texts_can_be_brought_together(base: str, mine: str, theirs: s
 @pytest.mark.parametrize(("base", "mine", "theirs"), [pytest.param(*three, id=name) for name, three in merges(100_000)])
 def test_the_worst_texts_lose_nothing(base: str, mine: str, theirs: str) -> None:
     try:
-        lines = as_text(merged(base, mine, theirs), MARKS).split("\n")
+        lines = format_merged(merge_texts(base, mine, theirs), MARKS).split("\n")
     except TooLongToMerge:
-        assert base.count("\n") + max(mine.count("\n"), theirs.count("\n")) > MOST_LINES - 2
+        assert base.count("\n") + max(mine.count("\n"), theirs.count("\n")) > MAX_LINES - 2
         return
     assert {*mine.split("\n"), *theirs.split("\n")} - set(base.split("\n")) <= set(lines)
 
 
 @pytest.mark.finding("5.1b")
 def test_very_many_lines_are_not_brought_together() -> None:
-    base = "a\nb\n" * (MOST_LINES // 4)
+    base = "a\nb\n" * (MAX_LINES // 4)
     with pytest.raises(TooLongToMerge):
-        merged(base, base + "mine\n", base + "theirs\n")
+        merge_texts(base, base + "mine\n", base + "theirs\n")

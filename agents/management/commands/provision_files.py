@@ -18,12 +18,12 @@ class Command(BaseCommand):
     help = "Gives teams and agents the files that they lack; an agent's legacy instructions move into INSTRUCTIONS."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        teams = _provision(_lacking(Team.objects.all(), len(TeamFile.Key)), team_files_provision)
-        agents = _provision(_lacking(Agent.objects.all(), len(AgentFile.Key)), agent_files_provision)
+        teams = _provision(_without_files(Team.objects.all(), len(TeamFile.Key)), team_files_provision)
+        agents = _provision(_without_files(Agent.objects.all(), len(AgentFile.Key)), agent_files_provision)
         self.stdout.write(f"Added {teams} files to teams and {agents} files to agents.")
 
 
-def _lacking(owners: "QuerySet[Any]", files: int) -> "QuerySet[Any]":
+def _without_files(owners: "QuerySet[Any]", files: int) -> "QuerySet[Any]":
     lacking: QuerySet[Any] = owners.annotate(file_count=Count("files")).filter(file_count__lt=files)
     return lacking.order_by("id")
 

@@ -13,7 +13,7 @@ from agents.models import AgentFile, DailyLog
 from assembly.engine.diff import named
 from assembly.engine.section_filling import document_of
 from assembly.models import Assembly
-from config.http.fields import date_of
+from config.http.fields import parse_date
 from memories.embeddings.active_model import SLOTS
 from memories.models import Document, Entity, Event, Memory, Pattern, Relation, TaskFrame, Thread, Tool
 from memories.services.memory import words_in_any_language
@@ -104,7 +104,7 @@ def _files_saying(rows: Rows, words: str) -> Rows:
 
 
 def _logs_saying(rows: Rows, words: str) -> Rows:
-    day = date_of(words)
+    day = parse_date(words)
     return rows.filter(Q(date=day) if day else Q(content__icontains=words)).order_by("-date")
 
 

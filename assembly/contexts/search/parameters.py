@@ -12,7 +12,7 @@ from assembly.contexts.search.things import thing_of
 from assembly.contexts.search.visible_owners import Sight
 from assembly.engine.codes import DECISION_CODES, SourceCode, WarningCode
 from config.http.errors import Invalid
-from config.http.fields import Moment, date_of
+from config.http.fields import Moment, parse_date
 
 WARNINGS = (*map(str, WarningCode), *map(str, SourceCode))
 MAX_WORDS_CHARACTERS = 200
@@ -57,12 +57,12 @@ def _requested_by(text: str, sight: Sight) -> str:
 
 
 def _since(text: str, _sight: Sight) -> datetime.datetime:
-    day = date_of(text)
+    day = parse_date(text)
     return _midnight(day) if day else _moment(text)
 
 
 def _until(text: str, _sight: Sight) -> datetime.datetime:
-    day = date_of(text)
+    day = parse_date(text)
     return _midnight(day) + DAY if day else _moment(text)
 
 

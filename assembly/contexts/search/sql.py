@@ -16,7 +16,7 @@ from uuid import UUID
 from assembly.contexts.search.criteria import Thing, Wanted
 from assembly.contexts.search.db import rows
 from assembly.models import Assembly
-from config.http.cursors import place_of
+from config.http.cursors import decode_keys
 
 MOST_TEXTS = 20_000
 """So many texts with the words are looked at: more have words that say nothing."""
@@ -175,7 +175,7 @@ def after_of(cursor: str) -> Place | None:
     """The place after which a page begins; None at the beginning. Raises Invalid."""
     if not cursor:
         return None
-    created, id_ = place_of(Assembly, KEYS, cursor)
+    created, id_ = decode_keys(Assembly, KEYS, cursor)
     return created, id_
 
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from uuid import UUID
 
 from agents.models import Agent
-from config.db.statements import Statement, rows_of
+from config.db.statements import Statement, run_statement
 from teams.models import Team
 from teams.principal import Principal
 
@@ -81,7 +81,7 @@ class Sight:
         if not self.principal.is_admin:
             return []
         known = {one.id for one in there}
-        rows = rows_of(Statement(RECORDED.format(kind=kind), {}))
+        rows = run_statement(Statement(RECORDED.format(kind=kind), {}))
         return [Owner(id_, slug, name, deleted=True) for id_, slug, name in rows if id_ not in known]
 
 

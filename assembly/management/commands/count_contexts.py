@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from assembly.monitoring.trends.recount import day_recount, days_recorded
-from config.http.fields import date_of
+from config.http.fields import parse_date
 
 
 class Command(BaseCommand):
@@ -30,7 +30,7 @@ class Command(BaseCommand):
 def _day(text: str | None) -> datetime.date | None:
     if text is None:
         return None
-    day = date_of(text)
+    day = parse_date(text)
     if day is None:
         raise CommandError("Write the day like 2026-11-21.")
     return day

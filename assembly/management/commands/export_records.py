@@ -16,7 +16,7 @@ from assembly.management.commands.verify_records import moment_of
 from assembly.models import Assembly
 from assembly.records.bundle_writer import Bundle
 from config.http.errors import DossierError
-from memories.archive.zip_file import zip_write
+from memories.archive.zip_file import write_zip
 
 
 class Command(BaseCommand):
@@ -74,7 +74,7 @@ def _write(bundle: Bundle, target: Path) -> None:
     # Beside its place first, so that an export that ends half-way leaves the last one whole.
     with NamedTemporaryFile(dir=target.resolve().parent, delete=False) as file:
         try:
-            zip_write(bundle.entries(), file)
+            write_zip(bundle.entries(), file)
         except BaseException:
             Path(file.name).unlink()
             raise

@@ -9,9 +9,16 @@ from django.core.management.base import BaseCommand, CommandParser
 from agents.quotas.uses import FlushThread
 from assembly.management.commands.web import load_everything
 from config.observability.tracing import start_tracing
-from config.server.heavy_server import AT_ONCE, COUNTED_SECONDS, MOST_EACH, THREADS, be_nice, serve_heavy
-from config.server.limiter import Turns
-from config.server.supervised_process import RENEWED
+from config.server.heavy_server import (
+    CONCURRENCY,
+    COUNTED_SECONDS,
+    MAX_PER_CALLER,
+    THREADS,
+    lower_priority,
+    serve_heavy,
+)
+from config.server.limiter import FairLimiter
+from config.server.supervised_process import RESTART_EXIT_CODE
 from config.server.threaded_handler import ThreadedHandler
 
 
@@ -25,11 +32,11 @@ class Command(BaseCommand):
         parser.add_argument("--socket", type=Path, required=True, help="where requests come")
 
     def handle(self, *, socket: Path, **_: Any) -> None:
-        be_nice()
+        lower_priority()
         start_tracing()
         load_everything()
-        application = ThreadedHandler(THREADS, Turns(AT_ONCE, COUNTED_SECONDS, MOST_EACH))
+        application = ThreadedHandler(THREADS, FairLimiter(CONCURRENCY, COUNTED_SECONDS, MAX_PER_CALLER))
         with FlushThread():
             has_grown = serve_heavy(application, socket)
         if has_grown:
-            sys.exit(RENEWED)
+            sys.exit(RESTART_EXIT_CODE)

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from assembly.models import ExternalSource, Webhook
-from config.http.encryption import SecretLost, decrypt, encrypt, is_current
+from config.http.encryption import UndecryptableSecret, decrypt, encrypt, is_current
 
 COLUMNS = ((ExternalSource, "sealed_secret"), (Webhook, "sealed_secret"), (Webhook, "sealed_before"))
 
@@ -46,7 +46,7 @@ class Command(BaseCommand):
             return stored
         try:
             changed = encrypt(decrypt(stored))
-        except SecretLost:
+        except UndecryptableSecret:
             self.lost += 1
             return stored
         self.done += 1

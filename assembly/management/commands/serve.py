@@ -17,11 +17,18 @@ from django.db import connections
 
 from agents.models import Agent
 from config.db.backend.base import DatabaseWrapper
-from config.observability.metrics_files import counting_together
+from config.observability.metrics_files import multiprocess_metrics
 from config.server.connections import raise_descriptor_limit
-from config.server.dispatcher import Reception
+from config.server.dispatcher import Dispatcher
 from config.server.request_counts import FILE, REGION, REGIONS, RequestCounts, make_file
-from config.server.supervised_process import SOCKET, HeavyProcess, KeptProcess, WebProcess, heavy_socket, shared_folder
+from config.server.supervised_process import (
+    SOCKET_VARIABLE,
+    HeavyProcess,
+    SupervisedProcess,
+    WebProcess,
+    heavy_socket,
+    shared_folder,
+)
 from memories.jobs.worker_process import WorkerProcess
 from teams.models import Team, User
 
@@ -51,14 +58,14 @@ class Command(BaseCommand):
         try:
             with _bound(host, port) as door:
                 self._prepare(demo=demo)
-                reception = Reception(door, opened=partial(self._say_where, host, door.getsockname()[1]))
+                reception = Dispatcher(door, opened=partial(self._say_where, host, door.getsockname()[1]))
                 with (
                     _closed_by_signals(reception),
-                    counting_together(processes + 1) as counts,
+                    multiprocess_metrics(processes + 1) as counts,
                     shared_folder() as folder,
                 ):
                     heavy = HeavyProcess(heavy_socket(folder), counts)
-                    variables = {**counts, SOCKET: str(heavy_socket(folder))}
+                    variables = {**counts, SOCKET_VARIABLE: str(heavy_socket(folder))}
                     web = _web_processes(reception, processes, variables, folder)
                     with _kept([*web, heavy, *([] if no_worker else [WorkerProcess()])]):
                         reception.run()
@@ -103,7 +110,7 @@ def _bound(host: str, port: int) -> socket.socket:
 
 
 @contextlib.contextmanager
-def _closed_by_signals(reception: Reception) -> Iterator[None]:
+def _closed_by_signals(reception: Dispatcher) -> Iterator[None]:
     """Within, Ctrl-C and SIGTERM close it, however often they come. Afterwards, all ends already, and they do nothing:
     Python itself would die of one that comes while it takes itself down, were they not ignored.
     """
@@ -115,7 +122,7 @@ def _closed_by_signals(reception: Reception) -> Iterator[None]:
 
 
 def _web_processes(
-    reception: Reception, processes: int, variables: Mapping[str, str], folder: Path
+    reception: Dispatcher, processes: int, variables: Mapping[str, str], folder: Path
 ) -> list[WebProcess]:
     """So many, each with a region of its own of the file in which they count requests."""
     file = make_file(folder, processes)
@@ -128,7 +135,7 @@ def _web_processes(
 
 
 @contextlib.contextmanager
-def _kept(processes: list[KeptProcess]) -> Iterator[None]:
+def _kept(processes: list[SupervisedProcess]) -> Iterator[None]:
     """All of them run within the block; at its end they finish at the same time."""
     try:
         for process in processes:

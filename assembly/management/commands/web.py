@@ -9,8 +9,8 @@ from django.urls import resolve
 
 from agents.quotas.uses import FlushThread
 from assembly.engine.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
-from config.server.connections import Bounds
-from config.server.memory_settings import collect_seldom
+from config.server.connections import ConnectionLimits
+from config.server.memory_settings import configure_garbage_collector
 from config.server.web_server import WebServer
 from memories.embeddings.wordllama import warm_up
 
@@ -26,7 +26,7 @@ class Command(BaseCommand):
 
     def handle(self, *, line: int, **_: Any) -> None:
         load_everything()
-        bounds = Bounds.within_descriptors(settings.MAX_CONNECTIONS, settings.MAX_CONNECTIONS_PER_CLIENT)
+        bounds = ConnectionLimits.within_descriptors(settings.MAX_CONNECTIONS, settings.MAX_CONNECTIONS_PER_CLIENT)
         with FlushThread():
             WebServer("config.asgi:application", socket.socket(fileno=line), bounds).run()
 
@@ -36,4 +36,4 @@ def load_everything() -> None:
     warm_up()
     resolve("/")  # loads all pages and the API
     get_tokenizer(DEFAULT_TOKENIZER).count("warm")
-    collect_seldom()
+    configure_garbage_collector()

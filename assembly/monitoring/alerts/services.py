@@ -15,21 +15,21 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from agents.access import may as may_with_agent
+from agents.access import is_permitted as may_with_agent
 from agents.models import Agent
 from assembly.models import Alert
 from assembly.models.monitoring import AlertQuerySet
 from config.http.errors import Forbidden, NotFound
-from teams.access import may as may_with_team
+from teams.access import is_permitted as may_with_team
 from teams.models import Team
 from teams.principal import Action, Principal
-from teams.versioned_text.versioned_file import locked
+from teams.versioned_text.versioned_file import lock_row
 
 
 @transaction.atomic
 def alert_see(*, alert: Alert, principal: Principal) -> Alert:
     """Somebody looks after it. Who said so first stays named."""
-    current = locked(alert)
+    current = lock_row(alert)
     if current.seen is None:
         current.seen, current.seen_by = timezone.now(), principal.name
         current.save(update_fields=["seen", "seen_by"])
@@ -39,7 +39,7 @@ def alert_see(*, alert: Alert, principal: Principal) -> Alert:
 @transaction.atomic
 def alert_settle(*, alert: Alert, principal: Principal) -> Alert:
     """It needs nobody any more, be it still so or not. Who said so first stays named."""
-    current = locked(alert)
+    current = lock_row(alert)
     if current.settled is None:
         current.settled, current.settled_by = timezone.now(), principal.name
         current.save(update_fields=["settled", "settled_by"])
@@ -49,7 +49,7 @@ def alert_settle(*, alert: Alert, principal: Principal) -> Alert:
 @transaction.atomic
 def alert_take_up(*, alert: Alert) -> Alert:
     """It was settled too soon: it is as it was before."""
-    current = locked(alert)
+    current = lock_row(alert)
     current.settled, current.settled_by = None, ""
     current.save(update_fields=["settled", "settled_by"])
     return current

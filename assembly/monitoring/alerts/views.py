@@ -24,8 +24,8 @@ from assembly.monitoring.alerts.services import (
     alert_to_settle,
     alerts_selected,
 )
-from config.http.cursors import next_address, page_of
-from teams.access import asking
+from config.http.cursors import next_page_url, page_of
+from teams.access import principal_of
 from teams.models import Team
 from teams.principal import Principal
 
@@ -96,7 +96,7 @@ def _editable(principal: Principal) -> set[UUID]:
 
 def alert_list(request: HttpRequest) -> HttpResponse:
     """The alerts that the person may read, newest first: those that wait, unless others are asked for."""
-    principal = asking(request)
+    principal = principal_of(request)
     form = AlertFilterForm(request.GET, principal=principal)
     visible = Alert.objects.visible_to(principal)
     chosen = alerts_selected(visible, **form.chosen()) if form.is_valid() else visible.none()
@@ -107,7 +107,7 @@ def alert_list(request: HttpRequest) -> HttpResponse:
         "waiting": visible.waiting().count(),
         "narrowed": any(request.GET.get(name) for name in form.fields),
         "may_tell": Team.objects.manageable_by(principal).exists() or principal.is_admin,
-        "next": next_address(request.path, request.GET.dict(), cursor),
+        "next": next_page_url(request.path, request.GET.dict(), cursor),
     }
     return render(request, "assembly/alert_list.html", context)
 
@@ -115,7 +115,7 @@ def alert_list(request: HttpRequest) -> HttpResponse:
 @require_POST
 def see(request: HttpRequest, id_: UUID) -> HttpResponse:
     """The person looks after it."""
-    principal = asking(request)
+    principal = principal_of(request)
     alert = alert_see(alert=alert_to_settle(principal, id_), principal=principal)
     messages.success(request, _("Everybody sees now that you look after it: %(title)s.") % {"title": title_of(alert)})
     return redirect("alert_list")
@@ -124,7 +124,7 @@ def see(request: HttpRequest, id_: UUID) -> HttpResponse:
 @require_POST
 def settle(request: HttpRequest, id_: UUID) -> HttpResponse:
     """It needs nobody any more."""
-    principal = asking(request)
+    principal = principal_of(request)
     alert = alert_settle(alert=alert_to_settle(principal, id_), principal=principal)
     told = _("Settled: %(title)s. Only another change brings it back.") % {"title": title_of(alert)}
     messages.success(request, told)
@@ -134,6 +134,6 @@ def settle(request: HttpRequest, id_: UUID) -> HttpResponse:
 @require_POST
 def take_up(request: HttpRequest, id_: UUID) -> HttpResponse:
     """It was settled too soon."""
-    alert = alert_take_up(alert=alert_to_settle(asking(request), id_))
+    alert = alert_take_up(alert=alert_to_settle(principal_of(request), id_))
     messages.success(request, _("It is not settled any more: %(title)s.") % {"title": title_of(alert)})
     return redirect("alert_list")

@@ -13,7 +13,7 @@ from agents.access import agent_for
 from assembly.monitoring.trends.counting import Tally
 from assembly.monitoring.trends.reading import Day, Period, Unused, trend_of, unused_memories
 from config.http.errors import Invalid
-from config.http.fields import date_of
+from config.http.fields import parse_date
 from teams.access import team_for
 from teams.api.view import ApiView
 
@@ -89,7 +89,7 @@ class Trends(ApiView):
 def _day(query: dict[str, str], name: str) -> datetime.date | None:
     if name not in query:
         return None
-    day = date_of(query[name])
+    day = parse_date(query[name])
     if day is None:
         raise Invalid(name, "Use a day that exists, like 2026-02-28.")
     return day

@@ -13,7 +13,7 @@ from assembly.models import Alert
 from assembly.monitoring.trends.presentation import charts, files_cut, sources_in_trouble, unused_told
 from assembly.monitoring.trends.reading import Period, Trend, trend_of, unused_memories
 from config.http.errors import Invalid
-from teams.access import asking, team_for
+from teams.access import principal_of, team_for
 
 SPANS = (7, 30, 90)
 SPAN = 30
@@ -26,18 +26,18 @@ def trends(request: HttpRequest) -> HttpResponse:
 
 def team_trends(request: HttpRequest, slug: str) -> HttpResponse:
     """Of the contexts in a team."""
-    team = team_for(asking(request), slug)
+    team = team_for(principal_of(request), slug)
     return _page(request, {"team_id": team.id}, {"team": team.slug}, team=team, whose=team.name)
 
 
 def agent_trends(request: HttpRequest, slug: str) -> HttpResponse:
     """Of the contexts of an agent."""
-    agent = agent_for(asking(request), slug)
+    agent = agent_for(principal_of(request), slug)
     return _page(request, {"agent_id": agent.id}, {"agent": agent.slug}, agent=agent, whose=agent.name)
 
 
 def _page(request: HttpRequest, scope: dict[str, UUID], asked: dict[str, str], **facts: Any) -> HttpResponse:
-    principal = asking(request)
+    principal = principal_of(request)
     days = _span(request.GET.get("days", ""))
     period = Period.last(days)
     trend = trend_of(principal, period, **scope)

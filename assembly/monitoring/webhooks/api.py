@@ -26,7 +26,7 @@ from assembly.monitoring.webhooks.services import (
     webhook_update,
     webhooks_of,
 )
-from config.http.encryption import SecretLost
+from config.http.encryption import UndecryptableSecret
 from config.http.errors import Conflict
 from config.http.etags import etag
 from config.http.fields import ExactText, Flag, Line
@@ -195,7 +195,7 @@ class WebhookSecret(VersionedView):
         self.query()
         try:
             secret = secret_of(webhook_for(self.principal, id_))
-        except SecretLost:
+        except UndecryptableSecret:
             raise Conflict("It cannot be read, as SECRET_KEY was changed. Change the secret.") from None
         return Response({"secret": secret}, headers={"Cache-Control": "no-store"})
 

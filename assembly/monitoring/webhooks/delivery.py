@@ -21,12 +21,12 @@ from django.utils import timezone
 from assembly.models import Alert, Webhook, WebhookDelivery, WebhookEvent
 from assembly.models.monitoring import MAX_FAULT_CHARACTERS
 from assembly.monitoring.webhooks.http_post import Outcome, headers_of, message_send
-from config.http.encryption import SecretLost, decrypt
+from config.http.encryption import UndecryptableSecret, decrypt
 from config.http.errors import Conflict, DossierError
 from memories.jobs.services import Advance, RetryLater, job_create, job_kind, job_retry
 from memories.models import Job, JobStatus
 from teams.principal import SYSTEM, Principal
-from teams.versioned_text.versioned_file import locked
+from teams.versioned_text.versioned_file import lock_row
 
 DELIVERY = "webhook_delivery"
 """The kind of its jobs."""
@@ -114,7 +114,7 @@ def _sent(delivery: WebhookDelivery) -> Outcome:
     webhook = delivery.webhook
     try:
         keys = [decrypt(webhook.sealed_secret)] + ([decrypt(webhook.sealed_before)] if webhook.signs_twice else [])
-    except SecretLost:
+    except UndecryptableSecret:
         return Outcome(None, "", LOST, 0)
     timestamp = int(timezone.now().timestamp())
     headers = headers_of(keys, message_id=f"msg_{delivery.id.hex}", timestamp=timestamp, body=delivery.body)
@@ -197,4 +197,4 @@ def _job_of(delivery: WebhookDelivery) -> Job | None:
     """The job that sends it, locked; None for a test, which has none."""
     made = (delivery.created, delivery.created + MADE_WITHIN)
     job = Job.objects.filter(kind=DELIVERY, arguments__delivery=str(delivery.id), created__range=made).first()
-    return locked(job) if job else None
+    return lock_row(job) if job else None

@@ -18,8 +18,8 @@ import httpx2
 
 from assembly.models.monitoring import MAX_ANSWER_CHARACTERS
 from assembly.sources.external.http_queries import trouble
-from config.http.outbound.client import Beside, headers_for, tls
-from config.http.outbound.ssrf import FOR_WEBHOOKS, Destination, Refused, destination_of
+from config.http.outbound.client import BackgroundCall, request_headers, tls_context
+from config.http.outbound.ssrf import FOR_WEBHOOKS, AddressRefused, Destination, find_destination
 
 SECONDS = 10.0
 """For everything: to look up the host, to connect, to send, and for the answer."""
@@ -59,7 +59,7 @@ class Outcome:
 
 def message_send(*, url: str, headers: Mapping[str, str], body: str) -> Outcome:
     """Post the body as JSON. It ends after 10 seconds, whatever the other side does."""
-    sent = Beside("webhook", partial(_sent, url, headers, body))
+    sent = BackgroundCall("webhook", partial(_sent, url, headers, body))
     return sent.result(seconds=SECONDS + GRACE_SECONDS)
 
 
@@ -72,13 +72,13 @@ async def _outcome(url: str, headers: Mapping[str, str], body: str) -> Outcome:
     status, answer, fault, is_private = None, "", "", False
     try:
         async with asyncio.timeout(SECONDS):
-            destination = await destination_of(url, FOR_WEBHOOKS)
+            destination = await find_destination(url, FOR_WEBHOOKS)
             is_private = not destination.is_public
             status, answer = await _exchange(destination, headers, body)
         fault = "" if status in TAKEN else _refusal(status)
     except TimeoutError:
         fault = f"It did not answer within {SECONDS:.0f} seconds."
-    except Refused as refused:
+    except AddressRefused as refused:
         fault = str(refused)
     except httpx2.TransportError as error:
         fault = trouble(error)
@@ -87,12 +87,12 @@ async def _outcome(url: str, headers: Mapping[str, str], body: str) -> Outcome:
 
 async def _exchange(destination: Destination, headers: Mapping[str, str], body: str) -> tuple[int, str]:
     async with (
-        httpx2.AsyncClient(verify=tls(), trust_env=False, timeout=None) as client,
+        httpx2.AsyncClient(verify=tls_context(), trust_env=False, timeout=None) as client,
         client.stream(
             "POST",
             destination.at(destination.addresses[0]),
             content=body.encode(),
-            headers={**headers_for(destination.url, ""), **headers},
+            headers={**request_headers(destination.url, ""), **headers},
             extensions={"sni_hostname": destination.host},
             follow_redirects=False,
         ) as response,

@@ -23,12 +23,12 @@ from assembly.models.external_source import MAX_LABEL_CHARACTERS, MAX_URL_CHARAC
 from assembly.monitoring.webhooks.http_post import secret_new
 from config.http.encryption import decrypt, encrypt
 from config.http.errors import Conflict, Forbidden, Invalid, NotFound
-from config.http.outbound.ssrf import FOR_WEBHOOKS, url_check
+from config.http.outbound.ssrf import FOR_WEBHOOKS, validate_url
 from teams.access import require_admin, team_for
-from teams.forms import storable
+from teams.forms import validate_storable
 from teams.models import Team
 from teams.principal import Action, Principal
-from teams.versioned_text.versioned_file import StaleVersion, locked
+from teams.versioned_text.versioned_file import StaleVersion, lock_row
 
 NOT_YOURS = "Only admins of the team may see and change its webhooks."
 
@@ -103,7 +103,7 @@ def webhook_create(*, facts: WebhookFacts, team: str | None, principal: Principa
     Raises Forbidden, NotFound, Conflict and Invalid.
     """
     whose = team_to_tell(principal, team)
-    url_check(facts.url, FOR_WEBHOOKS)
+    validate_url(facts.url, FOR_WEBHOOKS)
     if Webhook.objects.filter(team=whose).count() >= MAX_WEBHOOKS:
         raise Conflict(f"There are {MAX_WEBHOOKS} webhooks already. Delete one that is not needed any more.")
     row = Webhook(team=whose, sealed_secret=encrypt(secret_new()), **_columns(facts))
@@ -116,7 +116,7 @@ def webhook_create(*, facts: WebhookFacts, team: str | None, principal: Principa
 def webhook_update(*, webhook: Webhook, facts: WebhookFacts, expected_version: int, principal: Principal) -> Webhook:
     """Change a webhook; the same again makes no new version. Raises StaleVersion, NotFound and Invalid."""
     if facts.url != webhook.url:  # one whose host is gone can still be switched off
-        url_check(facts.url, FOR_WEBHOOKS)
+        validate_url(facts.url, FOR_WEBHOOKS)
     current = _current(webhook, expected_version)
     if facts == WebhookFacts.of(current):
         return current
@@ -151,7 +151,7 @@ def _columns(facts: WebhookFacts) -> dict[str, object]:
 
 
 def _current(webhook: Webhook, expected_version: int) -> Webhook:
-    current = locked(webhook)
+    current = lock_row(webhook)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
     return current
@@ -168,7 +168,10 @@ class WebhookForm(forms.Form):
     """An address, and what it is told."""
 
     label = forms.CharField(
-        label=_("Label"), help_text=_("What people call it."), max_length=MAX_LABEL_CHARACTERS, validators=[storable]
+        label=_("Label"),
+        help_text=_("What people call it."),
+        max_length=MAX_LABEL_CHARACTERS,
+        validators=[validate_storable],
     )
     url = forms.CharField(
         label=_("URL"),

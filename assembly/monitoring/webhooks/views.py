@@ -34,10 +34,10 @@ from assembly.monitoring.webhooks.services import (
     webhook_update,
     webhooks_of,
 )
-from config.http.cursors import next_address, page_of
-from config.http.encryption import SecretLost
+from config.http.cursors import next_page_url, page_of
+from config.http.encryption import UndecryptableSecret
 from config.http.errors import Conflict, Forbidden, Invalid
-from teams.access import asking
+from teams.access import principal_of
 from teams.models import Team
 from teams.principal import Principal
 from teams.versioned_text.presentation import Crumb
@@ -49,22 +49,22 @@ SHOWN = "20"
 
 def webhook_list(request: HttpRequest) -> HttpResponse:
     """The webhooks that the person manages, the newest first. Raises Forbidden for those who manage no team."""
-    principal = asking(request)
+    principal = principal_of(request)
     if not principal.is_admin and not Team.objects.manageable_by(principal).exists():
         raise Forbidden(NOT_YOURS)
     found, cursor = page_of(webhooks_of(principal), request.GET)
-    context = {"webhooks": found, "next": next_address(request.path, request.GET.dict(), cursor)}
+    context = {"webhooks": found, "next": next_page_url(request.path, request.GET.dict(), cursor)}
     return render(request, "assembly/webhook_list.html", context)
 
 
 def webhook_page(request: HttpRequest, id_: UUID) -> HttpResponse:
     """A webhook, and what became of the messages to it."""
-    webhook = webhook_for(asking(request), id_)
+    webhook = webhook_for(principal_of(request), id_)
     found, cursor = page_of(deliveries_of(webhook), {"limit": SHOWN, **request.GET.dict()})
     context = {
         "webhook": webhook,
         "deliveries": [told_of(delivery) for delivery in found],
-        "next": next_address(request.path, request.GET.dict(), cursor),
+        "next": next_page_url(request.path, request.GET.dict(), cursor),
     }
     return render(request, "assembly/webhook_page.html", context)
 
@@ -72,10 +72,10 @@ def webhook_page(request: HttpRequest, id_: UUID) -> HttpResponse:
 @never_cache
 def secret(request: HttpRequest, id_: UUID) -> HttpResponse:
     """The secret, with which the receiver checks that a message is ours."""
-    webhook = webhook_for(asking(request), id_)
+    webhook = webhook_for(principal_of(request), id_)
     try:
         shown = secret_of(webhook)
-    except SecretLost:
+    except UndecryptableSecret:
         shown = ""
     return render(request, "assembly/webhook_secret.html", {"webhook": webhook, "secret": shown})
 
@@ -83,7 +83,7 @@ def secret(request: HttpRequest, id_: UUID) -> HttpResponse:
 @require_POST
 def secret_change(request: HttpRequest, id_: UUID) -> HttpResponse:
     """A new secret, shown at once. Raises StaleVersion if the page did not show the newest."""
-    principal = asking(request)
+    principal = principal_of(request)
     webhook = webhook_for(principal, id_)
     webhook_secret_change(webhook=webhook, expected_version=_form(request)[0], principal=principal)
     messages.success(request, _("There is a new secret. For 24 hours messages are signed with the old one, too."))
@@ -93,7 +93,7 @@ def secret_change(request: HttpRequest, id_: UUID) -> HttpResponse:
 @require_POST
 def test(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Send a message now, and say what came of it."""
-    principal = asking(request)
+    principal = principal_of(request)
     webhook = webhook_for(principal, id_)
     delivery = webhook_test(webhook=webhook, principal=principal)
     if delivery.delivered and delivery.ms is None:
@@ -108,7 +108,7 @@ def test(request: HttpRequest, id_: UUID) -> HttpResponse:
 @require_POST
 def send_again(request: HttpRequest, id_: UUID, delivery: UUID) -> HttpResponse:
     """Have a message sent again that was given up."""
-    principal = asking(request)
+    principal = principal_of(request)
     try:
         delivery_resend(delivery=delivery_for(principal, id_, delivery), principal=principal)
     except NotGivenUp:
@@ -121,7 +121,7 @@ def send_again(request: HttpRequest, id_: UUID, delivery: UUID) -> HttpResponse:
 @require_POST
 def switch(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Switch it on or off. Raises StaleVersion if the page did not show the newest."""
-    principal = asking(request)
+    principal = principal_of(request)
     webhook = webhook_for(principal, id_)
     version, on = _form(request)
     facts = replace(WebhookFacts.of(webhook), active=on)
@@ -133,7 +133,7 @@ def switch(request: HttpRequest, id_: UUID) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Ask whether it shall go with its log, and delete it."""
-    webhook: Webhook = webhook_for(asking(request), id_)
+    webhook: Webhook = webhook_for(principal_of(request), id_)
     if request.method != "POST":
         return confirmation_page(
             request,
@@ -165,7 +165,7 @@ STALE = gettext_lazy("Somebody changed it while you did. Look at what it is now,
 
 def webhook_new(request: HttpRequest) -> HttpResponse:
     """Register a webhook: its secret is shown next."""
-    principal = asking(request)
+    principal = principal_of(request)
     if not principal.is_admin and not Team.objects.manageable_by(principal).exists():
         raise Forbidden(NOT_YOURS)
     form = WebhookNewForm(request.POST if request.method == "POST" else None, principal=principal)
@@ -177,7 +177,7 @@ def webhook_new(request: HttpRequest) -> HttpResponse:
 
 def webhook_edit(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Change a webhook. Its secret stays."""
-    principal = asking(request)
+    principal = principal_of(request)
     webhook = webhook_for(principal, id_)
     form = WebhookEditForm(request.POST if request.method == "POST" else None, webhook=webhook)
     if request.method == "POST" and form.is_valid() and _saved(form, webhook, principal):

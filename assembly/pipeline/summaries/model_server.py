@@ -17,8 +17,8 @@ from django.conf import settings
 
 from assembly.engine.codes import SourceCode
 from assembly.pipeline.summaries.prompt import Question, summary_read
-from config.http.outbound.client import Failed, body_of, headers_for, tls
-from config.http.outbound.ssrf import addresses_of
+from config.http.outbound.client import OutboundRequestFailed, read_body, request_headers, tls_context
+from config.http.outbound.ssrf import resolve_host
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +61,13 @@ REFUSALS = {401, 403}
 def client_for(server: Server) -> httpx2.AsyncClient:
     """A client of that server, without a deadline of its own."""
     return httpx2.AsyncClient(
-        verify=tls(),
+        verify=tls_context(),
         trust_env=False,
         follow_redirects=False,
         timeout=None,
         # None is used twice: the server may close it the moment the next question is sent.
         limits=httpx2.Limits(max_connections=server.concurrency, max_keepalive_connections=0),
-        headers=headers_for(server.url, server.key),
+        headers=request_headers(server.url, server.key),
     )
 
 
@@ -85,12 +85,12 @@ async def summary_by(
         except (httpx2.ConnectError, httpx2.ConnectTimeout):
             continue
         except httpx2.TransportError:
-            raise Failed("It broke off, or its answer is not HTTP.") from None
+            raise OutboundRequestFailed("It broke off, or its answer is not HTTP.") from None
         summary = summary_read(body, question)
         if server.key and server.key in summary:
-            raise Failed("Its answer repeats the key that it was sent.")
+            raise OutboundRequestFailed("Its answer repeats the key that it was sent.")
         return summary
-    raise Failed("It could not be reached.")
+    raise OutboundRequestFailed("It could not be reached.")
 
 
 async def _answer(
@@ -104,10 +104,10 @@ async def _answer(
         timeout=patience,
     ) as response:
         if response.status_code in REFUSALS:
-            raise Failed(f"It answered with status {response.status_code}: it does not accept the key.")
+            raise OutboundRequestFailed(f"It answered with status {response.status_code}: it does not accept the key.")
         if response.status_code != OK:
-            raise Failed(f"It answered with status {response.status_code} instead of 200.")
-        return await body_of(response)
+            raise OutboundRequestFailed(f"It answered with status {response.status_code} instead of 200.")
+        return await read_body(response)
 
 
 CLOSING_SECONDS = 0.01
@@ -130,7 +130,7 @@ class Told:
         """Takes down why there is no summary: whatever one answer brings about, the others and the context go on."""
         try:
             yield
-        except Failed as failure:
+        except OutboundRequestFailed as failure:
             self.faults[question.text] = str(failure)
         except Exception as error:  # noqa: BLE001
             self.faults[question.text] = f"It could not be asked ({type(error).__name__})."
@@ -169,7 +169,7 @@ def ask(server: Server, questions: Sequence[Question], *, seconds: float) -> Tol
 async def _ask_all(server: Server, questions: Sequence[Question], seconds: float, told: Told) -> None:
     try:
         async with asyncio.timeout(seconds), client_for(server) as client:
-            addresses = (await addresses_of(server.host))[:MOST_ADDRESSES]
+            addresses = (await resolve_host(server.host))[:MOST_ADDRESSES]
 
             async def ask_one(question: Question) -> None:
                 with told.what_comes_of(question):

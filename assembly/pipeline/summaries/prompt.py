@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assembly.engine.extraction import sentences_of
-from config.http.outbound.client import Failed
+from config.http.outbound.client import OutboundRequestFailed
 
 WORDS_PER_TOKEN = 0.6
 """What models are asked for: words they can count. English has 0.75 per token; the rest is room for their errors."""
@@ -48,14 +48,14 @@ def summary_read(body: bytes, question: Question) -> str:
     said, broken_off = _said(body)
     said = said.replace("\r\n", "\n").strip()
     if not all(map(_belongs_in_texts, said)):
-        raise Failed("It answered with characters that belong in no text.")
+        raise OutboundRequestFailed("It answered with characters that belong in no text.")
     if OPENING in said or CLOSING in said or any(line in said for line in INSTRUCTIONS):
-        raise Failed("It repeated what it was told instead of summarising.")
+        raise OutboundRequestFailed("It repeated what it was told instead of summarising.")
     if len(said) >= len(question.text.strip()):
-        raise Failed("It answered with a summary that is no shorter than the text.")
+        raise OutboundRequestFailed("It answered with a summary that is no shorter than the text.")
     summary = _whole_sentences(said) if broken_off else said
     if not summary:
-        raise Failed("It answered with an empty summary.")
+        raise OutboundRequestFailed("It answered with an empty summary.")
     return summary
 
 
@@ -64,12 +64,12 @@ def _said(body: bytes) -> tuple[str, bool]:
     try:
         document = json.loads(body.decode())
     except (ValueError, RecursionError):
-        raise Failed("Its answer is not JSON.") from None
+        raise OutboundRequestFailed("Its answer is not JSON.") from None
     try:
         choice = document["choices"][0]
         said, reason = choice["message"]["content"], choice.get("finish_reason")
     except (LookupError, TypeError, AttributeError):
-        raise Failed("Its answer is JSON, but no chat completion.") from None
+        raise OutboundRequestFailed("Its answer is JSON, but no chat completion.") from None
     return said if isinstance(said, str) else "", reason == "length"
 
 

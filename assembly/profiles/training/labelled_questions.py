@@ -23,10 +23,10 @@ from assembly.engine.profile import Section
 from assembly.engine.rendering import render
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Candidate
-from memories.imports.conversation import conversation_import, conversation_read
+from memories.imports.conversation import conversation_import, load_conversation
 from memories.models import Memory
-from memories.search.memory_search import measured_rows, topic_vector
-from memories.search.question import Question, question_read
+from memories.search.memory_search import rows_with_features, topic_vector
+from memories.search.question import SearchQuestion, parse_question
 from memories.search.row_format import ids_of
 from teams.principal import SYSTEM
 
@@ -39,7 +39,7 @@ LINES = Section("memories", "Memories", "L5", "agent_memories", "lines")
 class Asked:
     """A question, and the memories that hold its answer."""
 
-    question: Question
+    question: SearchQuestion
     category: str
     evidence: frozenset[UUID]
 
@@ -71,7 +71,7 @@ def stored(file: Path) -> Iterator[Conversation]:
 
     Questions without evidence are passed over. Raises ImportRefused for a file that is no conversation.
     """
-    sessions = conversation_read(file)
+    sessions = load_conversation(file)
     slug = f"training-{slugify(file.stem)[:40]}".strip("-")
     with transaction.atomic():
         conversation_import(sessions=sessions, agent=slug, principal=SYSTEM, advance=lambda _: None)
@@ -98,7 +98,7 @@ def _asked(file: Path, memories: Sequence[Memory], today: datetime.date) -> list
         evidence = frozenset(ids[turn] for turn in _turns(entry.get("evidence")) & ids.keys())
         question = str(entry["question"])
         if evidence:
-            read = question_read(question, topic_vector(question), today)
+            read = parse_question(question, topic_vector(question), today)
             asked.append(Asked(read, str(entry.get("category", "")), evidence))
     return asked
 
@@ -110,7 +110,7 @@ def _turns(evidence: object) -> set[str]:
 
 
 def _labelled(kind: str, conversation: Conversation, asked: Asked) -> Labelled:
-    rows, measures = measured_rows(conversation.agent, asked.question, least=len(conversation.tokens))
+    rows, measures = rows_with_features(conversation.agent, asked.question, least=len(conversation.tokens))
     ids = ids_of(rows)
     evidence = np.array([place for place, id_ in enumerate(ids) if id_ in asked.evidence])
     return Labelled(kind, measures, evidence, np.array([conversation.tokens[id_] for id_ in ids]))

@@ -23,7 +23,7 @@ from assembly.engine.types import Assembled
 from assembly.pipeline.request import DEFAULT_PROFILE, DEFAULT_TOKENIZER, MAX_TOKENS, MAX_TOPIC_CHARACTERS, Asked
 from assembly.profiles.shipped import SHIPPED
 from assembly.simulation.draft_preview.services import Trial, trial
-from config.http.fields import NO_DATE, ExactText, Moment, date_of
+from config.http.fields import INVALID_DATE, ExactText, Moment, parse_date
 from config.http.idempotency import idempotent
 from config.http.serializers import StrictSerializer
 from teams.access import team_for
@@ -92,9 +92,9 @@ class TrialRequestSerializer(StrictSerializer):
 
 
 def _day(name: str) -> datetime.date:
-    day = date_of(name)
+    day = parse_date(name)
     if day is None:
-        raise serializers.ValidationError(f"“{name[:60]}”: {NO_DATE}")
+        raise serializers.ValidationError(f"“{name[:60]}”: {INVALID_DATE}")
     return day
 
 

@@ -27,7 +27,7 @@ from assembly.engine.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from assembly.engine.types import Candidate
 from assembly.profiles.shipped import CONVERSATION
 from config.http.cpu_budget import TooCostly, check_cpu, cpu_budget
-from teams.text_diff.markdown import MOST_SECONDS, as_written, formatted
+from teams.text_diff.markdown import MAX_SECONDS, format_markdown, render_plain
 
 _BEFORE = "## Identity\nSomebody."  # no text but Identity stands first, and the line breaks between count, too
 MEASURES = 256
@@ -85,11 +85,11 @@ def rendered_with_cut(text: str, kept: int) -> SafeString:
     Where that is amid markup, as in the address of a link, the line stands at the next earlier place that is not; where
     to find one would take too long, above the text.
     """
-    plain = formatted(text)
+    plain = format_markdown(text)
     if plain is None:
-        return as_written(text[:kept], text[kept:], between=_line())
+        return render_plain(text[:kept], text[kept:], between=_line())
     try:
-        with cpu_budget(MOST_SECONDS / 2):  # a page may compare the text as well
+        with cpu_budget(MAX_SECONDS / 2):  # a page may compare the text as well
             return _with_line(text, kept, plain)
     except TooCostly:
         check_cpu()  # the request's own budget may be what is used up
@@ -99,7 +99,7 @@ def rendered_with_cut(text: str, kept: int) -> SafeString:
 def _with_line(text: str, kept: int, plain: SafeString) -> SafeString:
     mark = next((character for character in _PRIVATE if character not in text), _PRIVATE[0])
     for place in _places(text, kept):
-        marked = formatted(text[:place] + mark + text[place:]) or ""
+        marked = format_markdown(text[:place] + mark + text[place:]) or ""
         if marked.replace(mark, "") == plain and marked.count(mark) == 1 and not _WITHIN_A_TAG.search(marked):
             return mark_safe(marked.replace(mark, _line()))  # noqa: S308 - what was cleaned, and our own line
     return _line() + plain

@@ -20,7 +20,7 @@ from agents.models import Agent, AgentFile, DailyLog
 from assembly.models import Assembly
 from assembly.pipeline.request import Asked
 from assembly.simulation.draft_preview.forms import EVERY_AGENT, SightForm
-from teams.access import asking, team_for
+from teams.access import principal_of, team_for
 from teams.forms import TextForm
 from teams.models import Team, TeamFile
 from teams.principal import Action, Principal
@@ -149,7 +149,7 @@ def written_by(request: HttpRequest, subject: Subject) -> Written:
             return Written(form.cleaned_data["content"], "sent")
         told = form.errors.get("content") or [_("The page was incomplete. Go back to the text and try again.")]
         return Written(request.POST.get("content", ""), "sent", " ".join(map(str, told)))
-    draft = draft_of(asking(request).id, subject.file.about)
+    draft = draft_of(principal_of(request).id, subject.file.about)
     return Written(draft.content, "draft") if draft else Written(subject.file.content, "published")
 
 

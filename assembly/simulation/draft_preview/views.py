@@ -37,8 +37,8 @@ from assembly.simulation.draft_preview.subject import (
 )
 from assembly.templatetags.contexts import size_of
 from config.http.errors import Invalid, NotFound
-from teams.access import asking
-from teams.text_diff.comparison import compared
+from teams.access import principal_of
+from teams.text_diff.comparison import compare_texts
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 
@@ -90,17 +90,17 @@ class AgentRow:
 
 def team_file(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     """Of a team's file, for one of the agents that read it, or for all."""
-    return _sight(request, team_file_subject(asking(request), slug, key))
+    return _sight(request, team_file_subject(principal_of(request), slug, key))
 
 
 def agent_file(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     """Of an agent's file."""
-    return _sight(request, agent_file_subject(asking(request), slug, key))
+    return _sight(request, agent_file_subject(principal_of(request), slug, key))
 
 
 def daily_log(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
     """Of the log of an agent's day."""
-    return _sight(request, daily_log_subject(asking(request), slug, date))
+    return _sight(request, daily_log_subject(principal_of(request), slug, date))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -146,7 +146,7 @@ def _seen(found: Trial) -> dict[str, Any]:
         "rows": sight_rows(found),
         "lists": sight_lists(found),
         "troubles": troubles(found),
-        "difference": compared(found.before.content, found.after.content, source=True),
+        "difference": compare_texts(found.before.content, found.after.content, source=True),
     }
 
 

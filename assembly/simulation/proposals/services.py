@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from agents.access import may as may_with_agent
+from agents.access import is_permitted as may_with_agent
 from agents.models import Agent
 from assembly.engine.types import flat
 from assembly.models import Assembly, Proposal
@@ -16,10 +16,10 @@ from assembly.records.record import Owners
 from assembly.simulation.what_if.services import WhatIf, what_if
 from assembly.simulation.what_if.wishes import Wishes
 from config.http.errors import Conflict, Forbidden, NotFound
-from teams.access import may as may_in_team
+from teams.access import is_permitted as may_in_team
 from teams.models import Team
 from teams.principal import Action, Principal
-from teams.versioned_text.versioned_file import locked
+from teams.versioned_text.versioned_file import lock_row
 
 
 def proposal_for(principal: Principal, id_: UUID) -> Proposal:
@@ -101,7 +101,7 @@ def proposal_create(
 def proposal_decide(*, proposal: Proposal, status: str, principal: Principal) -> Proposal:
     """Accept or dismiss an open proposal. Raises Forbidden, NotFound, and Conflict where somebody decided already."""
     require(may_decide(principal, proposal), "Only an admin of the team may decide on a proposal. Ask one of them.")
-    current = locked(proposal)
+    current = lock_row(proposal)
     if not current.is_open:
         raise Conflict(f"{current.decider_name or 'Somebody'} decided already: it is {current.status}.")
     current.status, current.decided = status, timezone.now()

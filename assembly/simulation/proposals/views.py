@@ -23,9 +23,9 @@ from assembly.simulation.proposals.services import (
 )
 from assembly.simulation.what_if.presentation import wish_rows
 from assembly.simulation.what_if.wishes import Wishes
-from config.http.cursors import next_address, page_of
+from config.http.cursors import next_page_url, page_of
 from config.http.errors import Conflict, DossierError
-from teams.access import asking
+from teams.access import principal_of
 from teams.versioned_text.presentation import Crumb
 from teams.views.confirmation import Confirmation, confirmation_page
 
@@ -35,19 +35,19 @@ DECISIONS = {"accept": Proposal.Status.ACCEPTED, "dismiss": Proposal.Status.DISM
 def proposal_list(request: HttpRequest) -> HttpResponse:
     """The proposals that somebody may see, newest first; those that wait for a decision unless all are asked for."""
     shown_all = request.GET.get("show") == "all"
-    rows = Proposal.objects.visible_to(asking(request))
+    rows = Proposal.objects.visible_to(principal_of(request))
     found, cursor = page_of(rows if shown_all else rows.filter(status=Proposal.Status.OPEN), request.GET)
     page = {
         "proposals": found,
         "shown_all": shown_all,
-        "next": next_address(request.path, request.GET.dict(), cursor),
+        "next": next_page_url(request.path, request.GET.dict(), cursor),
     }
     return render(request, "assembly/proposal_list.html", page)
 
 
 def proposal(request: HttpRequest, id_: UUID) -> HttpResponse:
     """What is proposed, what it changed when it was made, and, if that is asked for, what it would change by now."""
-    principal = asking(request)
+    principal = principal_of(request)
     found = proposal_for(principal, id_)
     assembly = Assembly.objects.filter(id=found.assembly_id).first()
     profile = assembly.profile_name if assembly else ""
@@ -73,7 +73,7 @@ def proposal(request: HttpRequest, id_: UUID) -> HttpResponse:
 @require_POST
 def decide(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Accept or dismiss."""
-    principal = asking(request)
+    principal = principal_of(request)
     found = proposal_for(principal, id_)
     status = DECISIONS["accept" if "accept" in request.POST else "dismiss"]
     try:
@@ -90,7 +90,7 @@ def decide(request: HttpRequest, id_: UUID) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Ask whether it shall go, and delete it."""
-    principal = asking(request)
+    principal = principal_of(request)
     found = proposal_for(principal, id_)
     if request.method != "POST":
         require_deletable(principal, found)

@@ -27,7 +27,7 @@ from assembly.rules.forms import RuleForm
 from assembly.rules.services import Owner, owner_for, rule_for, scope_of
 from assembly.rules.views import facts_of_rule
 from assembly.simulation.rule_backtest.services import Change, Trial, Trials, rule_try
-from teams.access import asking
+from teams.access import principal_of
 from teams.principal import Action, Principal
 
 TAGS: Mapping[Effect, tuple[str, str]] = {
@@ -187,7 +187,7 @@ def tried_draft(editor: Editor, attempt: Callable[[str], Attempt]) -> Attempt:
 @require_POST
 def rule_attempt(request: HttpRequest, name: str) -> HttpResponse:
     """The rule's page with what it would have changed, for all who may read it. The stored text is tried."""
-    principal = asking(request)
+    principal = principal_of(request)
     rule: StoredRule = rule_for(principal, name)
     attempt = attempted(principal, rule.content, rule.owner, name=rule.name, version=rule.version)
     context = {**facts_of_rule(principal, rule), "attempt": attempt}
@@ -202,7 +202,7 @@ def panel_status(request: HttpRequest, attempt: Attempt) -> int:
 @require_POST
 def new_rule_attempt(request: HttpRequest) -> HttpResponse:
     """Render the page of a new rule with what it would have changed."""
-    principal = asking(request)
+    principal = principal_of(request)
     form = RuleForm(request.POST, choices=choices_for(principal))
     editor = editor_posted(request.POST, names_for(principal))
     form.is_valid()  # what is missing beside the owner does not matter yet
@@ -218,7 +218,7 @@ def new_rule_attempt(request: HttpRequest) -> HttpResponse:
 @require_POST
 def edited_rule_attempt(request: HttpRequest, name: str) -> HttpResponse:
     """Render the editor of a rule with what the text in it would have changed."""
-    principal = asking(request)
+    principal = principal_of(request)
     rule = rule_for(principal, name, Action.EDIT)
     editor = editor_posted(request.POST, names_for(principal))
     attempt = tried_draft(

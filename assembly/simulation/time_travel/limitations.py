@@ -20,7 +20,7 @@ from assembly.records.warnings import label_of
 from assembly.simulation.time_travel.result import Told
 from assembly.sources.external.questions import SOURCE as EXTERNAL
 from memories.models import Document, Entity, Event, Pattern, Relation, TaskFrame, Thread, Tool
-from memories.models.agent_item import Kept
+from memories.models.agent_item import AgentItem
 from teams.models import Erasure, Team
 
 
@@ -28,7 +28,7 @@ from teams.models import Erasure, Team
 class Noun:
     """A kind of thing, and the sources that tell of it."""
 
-    model: type[Kept]
+    model: type[AgentItem]
     many: str | Promise
     sources: frozenset[str]
 
@@ -54,7 +54,7 @@ def nouns_of(profile: Profile) -> list[Noun]:
 def changed_since(agent: Agent, profile: Profile, moment: datetime.datetime) -> Iterator[tuple[Noun, int]]:
     """How many of the agent's were there at the moment and are another version now; only where it is any."""
     for noun in nouns_of(profile):
-        rows: QuerySet[Kept] = noun.model._default_manager.filter(agent=agent, version__gt=1)  # noqa: SLF001
+        rows: QuerySet[AgentItem] = noun.model._default_manager.filter(agent=agent, version__gt=1)  # noqa: SLF001
         if count := rows.filter(created__lte=moment, updated__gt=moment).count():
             yield noun, count
 

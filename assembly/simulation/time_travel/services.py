@@ -28,7 +28,7 @@ from assembly.sources.external.questions import SOURCE as EXTERNAL
 from assembly.sources.time_budget import TimeBudget
 from config.http.errors import Invalid, NotFound
 from config.observability.tracing import span
-from memories.embeddings.base import waiting_at_most
+from memories.embeddings.base import embedder_deadline
 from teams.models import Team
 from teams.principal import Principal
 
@@ -129,7 +129,7 @@ def _meaningless(prepared: Prepared, time: TimeBudget) -> int:
     """How many memories of then cannot be found by meaning. An embedder on a server has the time of one source."""
     if not _asks_by_meaning(prepared):
         return 0
-    with waiting_at_most(time.left_for_one_source):
+    with embedder_deadline(time.left_for_one_source):
         return meanings_restored()
 
 

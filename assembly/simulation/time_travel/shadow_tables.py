@@ -23,9 +23,9 @@ from pgvector import Vector as Written
 
 from agents.models import AgentFile, AgentFileVersion, DailyLog, DailyLogVersion
 from assembly.models import StoredProfile, StoredProfileVersion, StoredRule, StoredRuleVersion
-from memories.embeddings.active_model import SLOTS, Space, active_space
+from memories.embeddings.active_model import SLOTS, EmbeddingModel, read_active_model
 from memories.embeddings.base import EmbedderFailed
-from memories.embeddings.vectors import embedded
+from memories.embeddings.vectors import embed_texts
 from memories.models import (
     Document,
     Entity,
@@ -194,13 +194,13 @@ def meanings_restored() -> int:
             return 0
         cursor.execute(HOW_MANY)
         reworded: int = cursor.fetchone()[0]
-    return reworded - _embed(active_space(), [id_ for id_, _ in rows], [text for _, text in rows])
+    return reworded - _embed(read_active_model(), [id_ for id_, _ in rows], [text for _, text in rows])
 
 
-def _embed(space: Space, ids: list[str], texts: list[str]) -> int:
+def _embed(space: EmbeddingModel, ids: list[str], texts: list[str]) -> int:
     """How many could be embedded."""
     try:
-        vectors = embedded(space, texts)
+        vectors = embed_texts(space, texts)
     except EmbedderFailed as error:
         logger.warning("texts of then were not embedded: %s", error)
         return 0

@@ -20,17 +20,17 @@ from assembly.simulation.time_travel.presentation import changes_since, headline
 from assembly.simulation.time_travel.result import Told
 from assembly.simulation.time_travel.services import AsOf, assemble_as_of, assemble_unrecorded, contexts_near
 from config.http.errors import Invalid
-from teams.access import asking
+from teams.access import principal_of
 from teams.models import Team
 from teams.principal import Principal
-from teams.text_diff.comparison import compared
+from teams.text_diff.comparison import compare_texts
 from teams.versioned_text.presentation import Crumb
 
 
 @require_safe
 def as_of(request: HttpRequest, slug: str) -> HttpResponse:
     """Asks for a moment; with one, shows the context of then."""
-    principal = asking(request)
+    principal = principal_of(request)
     agent = agent_for(principal, slug)
     teams = list(Team.objects.visible_to(principal).filter(agent_links__agent=agent).order_by("name", "slug"))
     form = _form(request, agent, teams)
@@ -88,5 +88,5 @@ def _beside(found: AsOf, now: Told | None) -> dict[str, Any]:
     """What is different now, where that is wished."""
     if now is None:
         return {}
-    difference = compared(found.told.assembled.content, now.assembled.content, source=True)
+    difference = compare_texts(found.told.assembled.content, now.assembled.content, source=True)
     return {"now": now, "difference": difference, "changes": changes_since(found.told, now)}

@@ -17,7 +17,7 @@ from assembly.profiles.catalogue import profiles_all
 from assembly.records.reader import Recorded
 from assembly.simulation.what_if.overrides import VERSIONS, is_file
 from assembly.simulation.what_if.wishes import Wishes
-from teams.forms import storable
+from teams.forms import validate_storable
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS, Version
 
 VERSIONS_OFFERED = 30
@@ -37,7 +37,7 @@ class WhatIfForm(forms.Form):
         help_text=gettext_lazy("Another topic is looked up as of now, not as of then."),
         max_length=MAX_TOPIC_CHARACTERS,
         required=False,
-        validators=[storable],
+        validators=[validate_storable],
         strip=False,
         widget=forms.Textarea(attrs={"rows": 2}),
     )
@@ -51,12 +51,12 @@ class WhatIfForm(forms.Form):
         help_text=gettext_lazy("As rules are written, as in: then: {exclude: [{source: daily_logs}]}"),
         max_length=MAX_FILE_CHARACTERS,
         required=False,
-        validators=[storable],
+        validators=[validate_storable],
         strip=False,
         widget=forms.Textarea(attrs={"rows": 3, "class": "code", "spellcheck": "false"}),
     )
     note = forms.CharField(
-        label=gettext_lazy("Why"), max_length=MAX_NOTE_CHARACTERS, required=False, validators=[storable]
+        label=gettext_lazy("Why"), max_length=MAX_NOTE_CHARACTERS, required=False, validators=[validate_storable]
     )
 
     def __init__(self, data: QueryDict | None = None, *, told: Recorded) -> None:

@@ -19,7 +19,7 @@ from assembly.simulation.what_if.forms import WhatIfForm
 from assembly.simulation.what_if.presentation import wish_rows
 from assembly.simulation.what_if.services import what_if
 from config.http.errors import Conflict, Invalid
-from teams.access import asking
+from teams.access import principal_of
 
 UNPROCESSABLE = 422
 
@@ -27,7 +27,7 @@ UNPROCESSABLE = 422
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Asks what is to be different, shows what comes of it, and keeps it as a proposal if that is wished."""
-    assembly = assembly_for(asking(request), id_)
+    assembly = assembly_for(principal_of(request), id_)
     told = recorded(assembly)
     if request.method != "POST":
         return _page(request, assembly, WhatIfForm(told=told))
@@ -51,12 +51,14 @@ def _shown(request: HttpRequest, assembly: Assembly, form: WhatIfForm) -> HttpRe
 
 def _saved(request: HttpRequest, assembly: Assembly, form: WhatIfForm) -> HttpResponse:
     note = form.cleaned_data["note"]
-    proposal, _found = proposal_create(assembly=assembly, wishes=form.wishes(), note=note, principal=asking(request))
+    proposal, _found = proposal_create(
+        assembly=assembly, wishes=form.wishes(), note=note, principal=principal_of(request)
+    )
     messages.success(request, _("The proposal is kept. Nothing was published."))
     return redirect("proposal", id_=proposal.id)
 
 
 def _page(request: HttpRequest, assembly: Assembly, form: WhatIfForm, status: int = 200, **facts: Any) -> HttpResponse:
-    principal = asking(request)
+    principal = principal_of(request)
     context = {"assembly": assembly, "form": form, "may_propose": may_propose(principal, assembly), **facts}
     return render(request, "assembly/what_if.html", context, status=status)

@@ -19,7 +19,7 @@ from assembly.models.external_source import (
 )
 from assembly.sources.external.services import MAX_QUERY_CHARACTERS, SourceFacts
 from config.http.encryption import valid_secret
-from teams.forms import storable
+from teams.forms import validate_storable
 
 PLAIN = {"autocomplete": "off", "spellcheck": "false"}
 
@@ -28,7 +28,10 @@ class ExternalSourceForm(forms.Form):
     """An endpoint as it is registered, but for its name."""
 
     label = forms.CharField(
-        label=_("Label"), help_text=_("What people call it."), max_length=MAX_LABEL_CHARACTERS, validators=[storable]
+        label=_("Label"),
+        help_text=_("What people call it."),
+        max_length=MAX_LABEL_CHARACTERS,
+        validators=[validate_storable],
     )
     url = forms.CharField(
         label=_("URL"),
@@ -115,5 +118,5 @@ class QueryForm(forms.Form):
         label=_("Query"),
         help_text=_("As the topic of a context would be."),
         max_length=MAX_QUERY_CHARACTERS,
-        validators=[storable],
+        validators=[validate_storable],
     )

@@ -19,8 +19,8 @@ from assembly.engine.types import Candidate
 from assembly.sources.base import Labels, path_labels, tag_labels
 from assembly.sources.external.questions import SOURCE, Asking, Told
 from assembly.sources.external.response import Result, answer_read
-from config.http.outbound.client import Failed, body_of, headers_for, tls
-from config.http.outbound.ssrf import FOR_SOURCES, Destination, Refused, destination_of
+from config.http.outbound.client import OutboundRequestFailed, read_body, request_headers, tls_context
+from config.http.outbound.ssrf import FOR_SOURCES, AddressRefused, Destination, find_destination
 
 OK = 200
 REDIRECTS = range(300, 400)
@@ -29,7 +29,7 @@ PASSING = {502, 503, 504}
 """What servers say when the same request may succeed a moment later."""
 
 
-class FailedForNow(Failed):
+class FailedForNow(OutboundRequestFailed):
     """The same request may succeed at once: nobody was reached, or a server in between was not ready."""
 
 
@@ -37,18 +37,18 @@ async def answer_to(asking: Asking, destination: Destination, address: str, *, d
     """The body of the answer. Raises Failed; whoever breaks it off closes the connection."""
     try:
         async with (
-            httpx2.AsyncClient(verify=tls(), trust_env=False, timeout=None) as client,
+            httpx2.AsyncClient(verify=tls_context(), trust_env=False, timeout=None) as client,
             client.stream(
                 "POST",
                 destination.at(address),
                 content=json.dumps({**asking.question, "deadline_ms": deadline_ms}),
-                headers={**headers_for(destination.url, asking.secret), "X-Request-ID": asking.request_id},
+                headers={**request_headers(destination.url, asking.secret), "X-Request-ID": asking.request_id},
                 extensions={"sni_hostname": destination.host},
                 follow_redirects=False,
             ) as response,
         ):
             _refuse(response)
-            return await body_of(response)
+            return await read_body(response)
     except httpx2.TransportError as error:
         raise FailedForNow(trouble(error)) from None
 
@@ -59,13 +59,13 @@ def _refuse(response: httpx2.Response) -> None:
     if status in PASSING:
         raise FailedForNow(f"It answered with status {status}: it is not ready at the moment.")
     if status in REFUSALS:
-        raise Failed(f"It answered with status {status}: it does not accept the secret.")
+        raise OutboundRequestFailed(f"It answered with status {status}: it does not accept the secret.")
     if status in REDIRECTS:
-        raise Failed(f"It answered with status {status} instead of 200. Redirects are not followed.")
+        raise OutboundRequestFailed(f"It answered with status {status} instead of 200. Redirects are not followed.")
     if status != OK:
-        raise Failed(f"It answered with status {status} instead of 200.")
+        raise OutboundRequestFailed(f"It answered with status {status} instead of 200.")
     if response.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
-        raise Failed("Its answer is compressed. It must send it as it is.")
+        raise OutboundRequestFailed("Its answer is compressed. It must send it as it is.")
 
 
 def trouble(error: httpx2.TransportError) -> str:
@@ -108,7 +108,7 @@ async def _ask(asking: Asking, seconds: float) -> Told:
         results, left_out = await _results(asking, min(seconds, asking.timeout_ms / 1000))
     except TimeoutError:
         code, fault = SourceCode.SOURCE_TIMEOUT, "It did not answer in time."
-    except (Refused, Failed) as failure:
+    except (AddressRefused, OutboundRequestFailed) as failure:
         code, fault = SourceCode.SOURCE_FAILED, str(failure)
     except Exception as error:  # noqa: BLE001 - whatever one endpoint brings about, the others and the context go on
         code, fault = SourceCode.SOURCE_FAILED, f"It could not be asked ({type(error).__name__})."
@@ -121,19 +121,19 @@ async def _ask(asking: Asking, seconds: float) -> Told:
 
 async def _results(asking: Asking, seconds: float) -> tuple[list[Result], int]:
     if asking.fault:
-        raise Failed(asking.fault)
+        raise OutboundRequestFailed(asking.fault)
     async with asyncio.timeout(seconds):
         body = await _body(asking, seconds)
     results, left_out = answer_read(body, asking.limit)
     if asking.secret and any(result.repeats(asking.secret) for result in results):
-        raise Failed("Its answer repeats the secret that it was sent, so nothing of it is used.")
+        raise OutboundRequestFailed("Its answer repeats the secret that it was sent, so nothing of it is used.")
     return results, left_out
 
 
 async def _body(asking: Asking, seconds: float) -> bytes:
     """The answer; asked a second time, elsewhere if the host has several addresses, while half of the time is left."""
     ends = perf_counter() + seconds
-    destination = await destination_of(asking.url, FOR_SOURCES)
+    destination = await find_destination(asking.url, FOR_SOURCES)
 
     def left_ms() -> int:
         return max(0, round((ends - perf_counter()) * 1000))

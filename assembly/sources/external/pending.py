@@ -9,7 +9,7 @@ from assembly.engine.codes import SourceCode
 from assembly.sources.external.http_queries import ask_all
 from assembly.sources.external.questions import Asking, Told
 from assembly.sources.time_budget import TimeBudget
-from config.http.outbound.client import Beside
+from config.http.outbound.client import BackgroundCall
 
 logger = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ class Elsewhere:
     """External sources that are being asked: since when, and until when at most, in milliseconds of the assembly."""
 
     askings: Sequence[Asking]
-    thread: Beside[list[Told]]
+    thread: BackgroundCall[list[Told]]
     asked_ms: int
     until_ms: int
 
@@ -30,7 +30,7 @@ class Elsewhere:
     def asked(cls, askings: Sequence[Asking], time: TimeBudget) -> "Elsewhere":
         """Begin to ask them."""
         seconds, now = time.left_for_sources, time.elapsed_ms
-        thread = Beside("external sources", partial(ask_all, askings, seconds=seconds))
+        thread = BackgroundCall("external sources", partial(ask_all, askings, seconds=seconds))
         return cls(askings, thread, now, now + round(seconds * 1000))
 
     def told(self, time: TimeBudget) -> list[Told]:

@@ -12,8 +12,8 @@ from assembly.engine.profile import Profile
 from assembly.engine.types import Candidate
 from assembly.models import ExternalSource
 from assembly.sources.base import Situation
-from config.http.encryption import SecretLost, decrypt
-from config.observability.request_context import CURRENT
+from config.http.encryption import UndecryptableSecret, decrypt
+from config.observability.request_context import CURRENT_REQUEST
 
 SOURCE = "external"
 """What profiles call it: the key of such a section is the name of an endpoint."""
@@ -71,7 +71,7 @@ def asking_of(row: ExternalSource, *, limit: int, now: datetime.datetime, questi
     """What is to be asked of this endpoint, whether it is switched on or not."""
     try:
         secret = decrypt(row.sealed_secret)
-    except SecretLost:
+    except UndecryptableSecret:
         return Asking(row.name, now, fault="Its secret cannot be read, as SECRET_KEY was changed. Enter it again.")
     return Asking(
         section=row.name,
@@ -81,7 +81,7 @@ def asking_of(row: ExternalSource, *, limit: int, now: datetime.datetime, questi
         limit=limit,
         timeout_ms=row.timeout_ms,
         question={**question, "limit": limit, "now": now.astimezone(datetime.UTC).isoformat()},
-        request_id=getattr(CURRENT.get(), "request_id", "") or str(uuid7()),
+        request_id=getattr(CURRENT_REQUEST.get(), "request_id", "") or str(uuid7()),
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from config.http.fields import EARLIEST_YEAR, LATEST_YEAR
-from config.http.outbound.client import Failed
+from config.http.outbound.client import OutboundRequestFailed
 
 MAX_ID_CHARACTERS = 100
 MAX_TEXT_CHARACTERS = 100_000
@@ -59,10 +59,10 @@ def _entries(body: bytes) -> list[Any]:
     try:
         document = json.loads(body.decode(), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        raise Failed("Its answer is not JSON in UTF-8.") from None
+        raise OutboundRequestFailed("Its answer is not JSON in UTF-8.") from None
     entries = document.get("results") if isinstance(document, dict) else None
     if not isinstance(entries, list):
-        raise Failed("Its answer lacks the list “results”.")
+        raise OutboundRequestFailed("Its answer lacks the list “results”.")
     return entries
 
 

@@ -19,13 +19,13 @@ from assembly.models import ExternalSource
 from assembly.models.external_source import DEFAULT_LIMIT, DEFAULT_TIMEOUT_MS, MAX_NAME_CHARACTERS, valid_name
 from assembly.sources.external.http_queries import CLOSING_SECONDS, ask_all
 from assembly.sources.external.questions import SOURCE, Told, asking_of, question_of
-from config.http.encryption import SecretLost, decrypt, encrypt
+from config.http.encryption import UndecryptableSecret, decrypt, encrypt
 from config.http.errors import Conflict, Invalid, NotFound
-from config.http.outbound.client import Beside
-from config.http.outbound.ssrf import FOR_SOURCES, Refused, url_check, url_read
+from config.http.outbound.client import BackgroundCall
+from config.http.outbound.ssrf import FOR_SOURCES, AddressRefused, parse_url, validate_url
 from teams.access import require_admin
 from teams.principal import Principal
-from teams.versioned_text.versioned_file import StaleVersion, locked
+from teams.versioned_text.versioned_file import StaleVersion, lock_row
 
 MAX_SOURCES = 100
 ADDRESSES = {"new"}
@@ -52,7 +52,7 @@ def external_source_create(*, name: str, facts: SourceFacts, secret: str = "", p
     """A new endpoint, for the sections whose key is its name. Raises Forbidden, Conflict and Invalid."""
     require_admin(principal)
     _refuse_name(name)
-    url_check(facts.url, FOR_SOURCES)
+    validate_url(facts.url, FOR_SOURCES)
     if ExternalSource.objects.count() >= MAX_SOURCES:
         raise Conflict(f"There are {MAX_SOURCES} external sources already. Delete one that no profile names.")
     row = ExternalSource(name=name, sealed_secret=encrypt(secret), **asdict(facts))
@@ -75,9 +75,9 @@ def external_source_update(
     """
     require_admin(principal)
     if facts.url != source.url:  # one whose host is gone can still be switched off
-        url_check(facts.url, FOR_SOURCES)
+        validate_url(facts.url, FOR_SOURCES)
     with transaction.atomic():
-        current = locked(source)
+        current = lock_row(source)
         if current.version != expected_version:
             raise StaleVersion(current, expected_version)
         if secret is None and current.sealed_secret and _server(facts.url) != _server(current.url):
@@ -109,15 +109,15 @@ def _saved(current: ExternalSource, facts: SourceFacts, secret: str | None, prin
 def _is_secret_of(source: ExternalSource, secret: str) -> bool:
     try:
         return decrypt(source.sealed_secret) == secret
-    except SecretLost:
+    except UndecryptableSecret:
         return False
 
 
 def _server(url: str) -> tuple[str, bytes, int | None] | None:
     """Scheme, host and port; None for what is stored and cannot be read any more."""
     try:
-        read = url_read(url)
-    except Refused:
+        read = parse_url(url)
+    except AddressRefused:
         return None
     return read.scheme, read.raw_host, read.port
 
@@ -164,5 +164,5 @@ def external_source_ask(*, source: ExternalSource, query: str) -> Told:
     )
     asking = asking_of(source, limit=source.limit, now=timezone.now(), question=question)
     seconds = source.timeout_ms / 1000 + CLOSING_SECONDS
-    beside = Beside("external source", partial(ask_all, [asking], seconds=seconds))
+    beside = BackgroundCall("external source", partial(ask_all, [asking], seconds=seconds))
     return beside.result(seconds=seconds + GRACE_SECONDS)[0]

@@ -28,9 +28,9 @@ from assembly.sources.external.services import (
     external_source_named,
     external_source_update,
 )
-from config.http.cursors import next_address, page_of
+from config.http.cursors import next_page_url, page_of
 from config.http.errors import Conflict, Invalid
-from teams.access import asking, require_admin
+from teams.access import principal_of, require_admin
 from teams.principal import Principal
 from teams.versioned_text.presentation import Crumb
 from teams.versioned_text.versioned_file import StaleVersion
@@ -40,7 +40,7 @@ from teams.views.confirmation import Confirmation, confirmation_page
 def external_list(request: HttpRequest) -> HttpResponse:
     """All external sources, the newest first; for those who are no admins, names and labels alone."""
     found, cursor = page_of(ExternalSource.objects.all(), request.GET)
-    context = {"sources": found, "next": next_address(request.path, request.GET.dict(), cursor)}
+    context = {"sources": found, "next": next_page_url(request.path, request.GET.dict(), cursor)}
     return render(request, "assembly/external_list.html", context)
 
 
@@ -52,7 +52,7 @@ def external_page(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 def ask(request: HttpRequest, name: str) -> HttpResponse:
     """Ask it now: the page once more, with what came back or went wrong. Nothing is kept."""
-    source = external_source_for(asking(request), name)
+    source = external_source_for(principal_of(request), name)
     form = QueryForm(request.POST)
     if not form.is_valid():
         return _page(request, source, form, status=422)
@@ -63,7 +63,7 @@ def ask(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 def switch(request: HttpRequest, name: str) -> HttpResponse:
     """Switch it on or off. Raises StaleVersion if the page did not show the newest."""
-    principal = asking(request)
+    principal = principal_of(request)
     source = external_source_for(principal, name)
     form = SwitchForm(request.POST)
     form.full_clean()
@@ -82,7 +82,7 @@ def switch(request: HttpRequest, name: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, name: str) -> HttpResponse:
     """Ask whether it shall go, and delete it."""
-    principal = asking(request)
+    principal = principal_of(request)
     source = external_source_for(principal, name)
     if request.method != "POST":
         return confirmation_page(
@@ -125,7 +125,7 @@ STALE = gettext_lazy(
 
 def external_new(request: HttpRequest) -> HttpResponse:
     """A new external source."""
-    principal = asking(request)
+    principal = principal_of(request)
     require_admin(principal)
     if request.method != "POST":
         return render(request, "assembly/external_new.html", {"form": ExternalSourceNewForm()})
@@ -139,7 +139,7 @@ def external_new(request: HttpRequest) -> HttpResponse:
 
 def external_edit(request: HttpRequest, name: str) -> HttpResponse:
     """Change an external source; a secret that is left empty stays."""
-    principal = asking(request)
+    principal = principal_of(request)
     source = external_source_for(principal, name)
     if request.method != "POST":
         form = ExternalSourceEditForm(source=source)

@@ -16,7 +16,7 @@ import httpx2
 Result = TypeVar("Result")
 
 
-class Beside(Generic[Result]):
+class BackgroundCall(Generic[Result]):
     """A call that has begun. It is to end by itself: nobody waits for it longer than they like."""
 
     def __init__(self, name: str, call: Callable[[], Result]) -> None:
@@ -38,11 +38,11 @@ class Beside(Generic[Result]):
 MAX_BODY_BYTES = 2_000_000
 
 
-class Failed(Exception):
+class OutboundRequestFailed(Exception):
     """A server gave no answer that can be used. The message says why, in plain words."""
 
 
-def headers_for(url: httpx2.URL, secret: str) -> dict[str, str]:
+def request_headers(url: httpx2.URL, secret: str) -> dict[str, str]:
     """Of a request with a JSON body; the secret, if there is one, goes along as a bearer token."""
     headers = {
         "Host": url.netloc.decode(),
@@ -54,17 +54,17 @@ def headers_for(url: httpx2.URL, secret: str) -> dict[str, str]:
     return headers | {"Authorization": f"Bearer {secret}"} if secret else headers
 
 
-async def body_of(response: httpx2.Response) -> bytes:
+async def read_body(response: httpx2.Response) -> bytes:
     """The body of an answer that is being streamed. Raises Failed where it is larger than MAX_BODY_BYTES."""
     body = bytearray()
     async for part in response.aiter_raw():
         body += part
         if len(body) > MAX_BODY_BYTES:
-            raise Failed(f"Its answer is larger than {MAX_BODY_BYTES:,} bytes.")
+            raise OutboundRequestFailed(f"Its answer is larger than {MAX_BODY_BYTES:,} bytes.")
     return bytes(body)
 
 
 @cache  # reading the certificates that the system trusts takes 50 ms
-def tls() -> ssl.SSLContext:
+def tls_context() -> ssl.SSLContext:
     """By which servers are recognised."""
     return ssl.create_default_context()

@@ -18,7 +18,7 @@ import httpx2
 from django.conf import settings
 
 from config.http.errors import Invalid
-from config.http.outbound.client import Beside
+from config.http.outbound.client import BackgroundCall
 
 Address = IPv4Address | IPv6Address
 
@@ -35,7 +35,7 @@ NAT64 = IPv6Network("64:ff9b::/96")
 IPV4_BITS = 0xFFFFFFFF
 
 
-def parsed(text: str) -> Address:
+def parse_address(text: str) -> Address:
     """The address that is meant: the IPv4 address itself where it is only wrapped in an IPv6 one (mapped, NAT64)."""
     address = ip_address(text)
     if isinstance(address, IPv6Address) and address.ipv4_mapped:
@@ -71,47 +71,47 @@ def is_public(address: Address) -> bool:
 MAX_UNDER_WAY = 16
 """Look-ups of this process that a slow name server holds up at most."""
 
-_free = BoundedSemaphore(MAX_UNDER_WAY)
+_free_threads = BoundedSemaphore(MAX_UNDER_WAY)
 
 
-async def addresses_of(host: str) -> list[str]:
+async def resolve_host(host: str) -> list[str]:
     """All addresses of the host, as the system's resolver orders them; none where it knows none.
 
     The look-up runs in a thread of its own: it cannot be broken off, and asyncio's own pool would be waited for.
     """
-    if not _free.acquire(blocking=False):
+    if not _free_threads.acquire(blocking=False):
         return []
     loop = asyncio.get_running_loop()
     found: asyncio.Future[list[str]] = loop.create_future()
-    Thread(target=_look_up, args=(host, loop, found), daemon=True).start()
+    Thread(target=_resolve_in_thread, args=(host, loop, found), daemon=True).start()
     return await found
 
 
-def _look_up(host: str, loop: asyncio.AbstractEventLoop, found: "asyncio.Future[list[str]]") -> None:
+def _resolve_in_thread(host: str, loop: asyncio.AbstractEventLoop, found: "asyncio.Future[list[str]]") -> None:
     try:
         entries = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         entries = []
     finally:
-        _free.release()
+        _free_threads.release()
     addresses = list(dict.fromkeys(str(entry[4][0]) for entry in entries))
     with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-        loop.call_soon_threadsafe(_answer, found, addresses)
+        loop.call_soon_threadsafe(_set_result, found, addresses)
 
 
-def _answer(found: "asyncio.Future[list[str]]", addresses: list[str]) -> None:
+def _set_result(found: "asyncio.Future[list[str]]", addresses: list[str]) -> None:
     if not found.done():
         found.set_result(addresses)
 
 
 HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+")
-UNSEEN = re.compile(r"[^\x21-\x7e]")
+UNPRINTABLE = re.compile(r"[^\x21-\x7e]")
 MAX_PORT = 65_535
 LOOK_UP_SECONDS = 5.0
 """As long, at most, does somebody who registers a source wait for a name server."""
 
 
-class Refused(Exception):
+class AddressRefused(Exception):
     """This URL is not asked. The message says why, without any address."""
 
 
@@ -133,52 +133,52 @@ class Destination:
         return self.url.copy_with(host=address)
 
 
-def url_read(text: str) -> httpx2.URL:
+def parse_url(text: str) -> httpx2.URL:
     """The URL of an endpoint. Raises Refused."""
-    if UNSEEN.search(text):
-        raise Refused("Write the URL without spaces, and a host or path of other letters in its encoded form.")
+    if UNPRINTABLE.search(text):
+        raise AddressRefused("Write the URL without spaces, and a host or path of other letters in its encoded form.")
     try:
         url = httpx2.URL(text)
     except httpx2.InvalidURL:
-        raise Refused("This is no URL. Write it like https://search.example.org/ask.") from None
+        raise AddressRefused("This is no URL. Write it like https://search.example.org/ask.") from None
     if url.scheme not in {"https", "http"} or not HOST.fullmatch(url.raw_host.decode()):
-        raise Refused("Write the URL like https://search.example.org/ask.")
+        raise AddressRefused("Write the URL like https://search.example.org/ask.")
     if url.userinfo or "#" in text:
-        raise Refused("Leave user, password and fragment out of the URL. What proves who asks is the secret.")
+        raise AddressRefused("Leave user, password and fragment out of the URL. What proves who asks is the secret.")
     if url.port is not None and not 1 <= url.port <= MAX_PORT:
-        raise Refused(f"The port of the URL must be from 1 to {MAX_PORT:,}.")
+        raise AddressRefused(f"The port of the URL must be from 1 to {MAX_PORT:,}.")
     return url
 
 
-async def destination_of(text: str, allowed: AllowedNetworks) -> Destination:
+async def find_destination(text: str, allowed: AllowedNetworks) -> Destination:
     """Return the URL with its host's addresses, looked up once and all of them judged. Raises Refused.
 
     `allowed` are the private networks that may be connected to.
     """
-    url = url_read(text)
-    found = await addresses_of(url.raw_host.decode())
+    url = parse_url(text)
+    found = await resolve_host(url.raw_host.decode())
     if not found:
-        raise Refused("No address was found for its host. Check the host's name.")
-    addresses = [parsed(address) for address in found]
+        raise AddressRefused("No address was found for its host. Check the host's name.")
+    addresses = [parse_address(address) for address in found]
     if not all(address in allowed or is_public(address) for address in addresses):
-        raise Refused(
+        raise AddressRefused(
             "Its host lies in a private or reserved network, which is refused. "
             f"An operator can allow that network on purpose with {allowed.setting}."
         )
     if url.scheme == "http" and not all(address in allowed for address in addresses):
-        raise Refused(f"Use https. Only in networks that {allowed.setting} names may it be http.")
+        raise AddressRefused(f"Use https. Only in networks that {allowed.setting} names may it be http.")
     return Destination(url, tuple(found), all(map(is_public, addresses)))
 
 
-def url_check(text: str, allowed: AllowedNetworks) -> None:
+def validate_url(text: str, allowed: AllowedNetworks) -> None:
     """Raises Invalid for a URL that would not be connected to now."""
     try:
-        Beside("look-up", partial(_destination_found, text, allowed)).result(seconds=LOOK_UP_SECONDS + 1)
-    except Refused as refused:
+        BackgroundCall("look-up", partial(_resolve_destination, text, allowed)).result(seconds=LOOK_UP_SECONDS + 1)
+    except AddressRefused as refused:
         raise Invalid("url", str(refused)) from None
     except TimeoutError:
         raise Invalid("url", "The look-up of its host took too long. Check the host's name, or try again.") from None
 
 
-def _destination_found(text: str, allowed: AllowedNetworks) -> Destination:
-    return asyncio.run(asyncio.wait_for(destination_of(text, allowed), LOOK_UP_SECONDS))
+def _resolve_destination(text: str, allowed: AllowedNetworks) -> Destination:
+    return asyncio.run(asyncio.wait_for(find_destination(text, allowed), LOOK_UP_SECONDS))

@@ -10,10 +10,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from agents.access import agent_for
 from config.http.errors import DossierError
-from memories.archive.folder import folder_write
-from memories.archive.sections import Scope, entries_of, scope_of_agent, scope_of_everything, scope_of_team
-from memories.archive.zip_file import zip_write
-from memories.imports.base import counted
+from memories.archive.folder import write_folder
+from memories.archive.sections import ExportScope, entries_of, scope_of_agent, scope_of_everything, scope_of_team
+from memories.archive.zip_file import write_zip
+from memories.imports.base import count_phrase
 from teams.access import team_for
 from teams.principal import SYSTEM
 
@@ -36,21 +36,21 @@ class Command(BaseCommand):
             raise CommandError(error.detail) from error
         except OSError as error:
             raise CommandError(f"{error.filename} cannot be written ({error.strerror}).") from error
-        self.stdout.write(f"{target}: {counted(files, 'file', 'files')}.")
+        self.stdout.write(f"{target}: {count_phrase(files, 'file', 'files')}.")
 
 
-def _scope(team: str | None, agent: str | None) -> Scope:
+def _scope(team: str | None, agent: str | None) -> ExportScope:
     if team:
         return scope_of_team(team_for(SYSTEM, team), SYSTEM)
     return scope_of_agent(agent_for(SYSTEM, agent), SYSTEM) if agent else scope_of_everything(SYSTEM)
 
 
-def _write(scope: Scope, target: Path) -> int:
+def _write(scope: ExportScope, target: Path) -> int:
     if target.suffix != ".zip":
-        return folder_write(entries_of(scope), target)
+        return write_folder(entries_of(scope), target)
     # Beside its place first, so that an export that ends half-way leaves the last one whole.
     with NamedTemporaryFile(dir=target.resolve().parent, delete=False) as file:
-        count = zip_write(entries_of(scope), file)
+        count = write_zip(entries_of(scope), file)
     os.chmod(file.name, 0o644)  # noqa: PTH101
     Path(file.name).replace(target)
     return count

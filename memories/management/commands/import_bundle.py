@@ -10,23 +10,23 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from config.http.errors import DossierError
-from memories.archive.contents import Contents
-from memories.archive.folder import folder_contents
-from memories.archive.plan import Shown, Step, shown_of, taken, units_apply
-from memories.archive.sections import ROOMS, Storing
+from memories.archive.contents import ArchiveContents
+from memories.archive.folder import read_folder
+from memories.archive.plan import ImportPreview, ImportStep, apply_units, is_selected, preview_import
+from memories.archive.sections import SECTIONS, ImportContext
 from memories.archive.services import note_of
-from memories.archive.zip_file import zip_contents
-from memories.imports.base import counted, listed, progress_bar
+from memories.archive.zip_file import read_zip
+from memories.imports.base import count_phrase, names_phrase, progress_bar
 from teams.principal import SYSTEM
 
-WORDS = {
+STATE_LABELS = {
     "new": "new      ",
     "changed": "changed  ",
     "newer": "left     ",
     "both": "left     ",
     "refused": "refused  ",
 }
-WHY_LEFT = {
+SKIP_REASONS = {
     "newer": "changed here since the export, and not in the archive",
     "both": "changed here and in the archive; --replace takes the archive's",
 }
@@ -43,8 +43,8 @@ class Command(BaseCommand):
     def handle(self, *, source: Path, dry_run: bool, replace: bool, **_: Any) -> None:
         try:
             contents = _contents(source)
-            shown = shown_of(contents, SYSTEM)
-            for line in told(shown):
+            shown = preview_import(contents, SYSTEM)
+            for line in preview_lines(shown):
                 self.stdout.write(line)
             if not dry_run:
                 self._apply(contents, shown, source.name, replace=replace)
@@ -52,40 +52,40 @@ class Command(BaseCommand):
             raise CommandError(error.detail) from error
 
     @transaction.atomic
-    def _apply(self, contents: Contents, shown: Shown, name: str, *, replace: bool) -> None:
+    def _apply(self, contents: ArchiveContents, shown: ImportPreview, name: str, *, replace: bool) -> None:
         chosen = {step.name for step in shown.steps} if replace else set[str]()
-        steps = [step for step in shown.steps if taken(step, chosen)]
+        steps = [step for step in shown.steps if is_selected(step, chosen)]
         stored = 0
         with progress_bar("Importing", len(steps)) as advance:
-            for _, done, left in units_apply(contents, steps, Storing(SYSTEM, note_of(name), advance)):
+            for _, done, left in apply_units(contents, steps, ImportContext(SYSTEM, note_of(name), advance)):
                 stored += done
                 for one in left:
                     self.stdout.write(f"not done  {one.name}: {one.reason}")
-        self.stdout.write(f"Imported: {counted(stored, 'change', 'changes')}.")
+        self.stdout.write(f"Imported: {count_phrase(stored, 'change', 'changes')}.")
 
 
-def told(shown: Shown) -> list[str]:
+def preview_lines(shown: ImportPreview) -> list[str]:
     """What would change, a line for each thing, then how many there are of each sort."""
     lines = [_line(step) for step in shown.steps]
     if shown.aside:
-        lines.append(f"Left aside: {listed(shown.aside)}. They are no part of an archive.")
+        lines.append(f"Left aside: {names_phrase(shown.aside)}. They are no part of an archive.")
     return [*lines, _summary(shown.steps, shown.same)]
 
 
-def _line(step: Step) -> str:
-    why = step.reason or WHY_LEFT.get(step.state, "")
-    return f"{WORDS[step.state]} {step.name}{f': {why}' if why else ''}"
+def _line(step: ImportStep) -> str:
+    why = step.reason or SKIP_REASONS.get(step.state, "")
+    return f"{STATE_LABELS[step.state]} {step.name}{f': {why}' if why else ''}"
 
 
-def _summary(steps: Sequence[Step], same: int) -> str:
+def _summary(steps: Sequence[ImportStep], same: int) -> str:
     if not steps:
-        return f"Nothing would change: {counted(same, 'thing is', 'things are')} the same."
-    counts = Counter(WORDS[step.state].strip() for step in steps)
+        return f"Nothing would change: {count_phrase(same, 'thing is', 'things are')} the same."
+    counts = Counter(STATE_LABELS[step.state].strip() for step in steps)
     parts = [f"{count:,} {word}" for word, count in sorted(counts.items())]
     return f"{', '.join(parts)}, {same:,} the same."
 
 
-def _contents(source: Path) -> Contents:
+def _contents(source: Path) -> ArchiveContents:
     if source.is_file():
-        return zip_contents(source.read_bytes(), ROOMS)
-    return folder_contents(source, ROOMS)
+        return read_zip(source.read_bytes(), SECTIONS)
+    return read_folder(source, SECTIONS)

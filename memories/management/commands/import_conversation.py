@@ -7,8 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from config.http.errors import DossierError
-from memories.imports.base import counted, progress_bar
-from memories.imports.conversation import conversation_import, conversation_read
+from memories.imports.base import count_phrase, progress_bar
+from memories.imports.conversation import conversation_import, load_conversation
 from teams.principal import SYSTEM
 
 
@@ -21,7 +21,7 @@ class Command(BaseCommand):
 
     def handle(self, *, file: Path, agent: str, **_: Any) -> None:
         try:
-            sessions = conversation_read(file)
+            sessions = load_conversation(file)
             turns = sum(len(session.turns) for session in sessions)
             with progress_bar("Importing", turns) as advance:
                 imported = conversation_import(sessions=sessions, agent=agent, principal=SYSTEM, advance=advance)
@@ -29,7 +29,7 @@ class Command(BaseCommand):
             raise CommandError(error.detail) from error
         days = len({session.at.date() for session in sessions})
         self.stdout.write(
-            f"{agent}: {counted(len(sessions), 'session', 'sessions')}, {counted(turns, 'turn', 'turns')}; "
-            f"{counted(days, 'daily log', 'daily logs')} ({imported.logs:,} changed), "
-            f"{counted(turns, 'memory', 'memories')} ({imported.memories:,} new)."
+            f"{agent}: {count_phrase(len(sessions), 'session', 'sessions')}, {count_phrase(turns, 'turn', 'turns')}; "
+            f"{count_phrase(days, 'daily log', 'daily logs')} ({imported.logs:,} changed), "
+            f"{count_phrase(turns, 'memory', 'memories')} ({imported.memories:,} new)."
         )

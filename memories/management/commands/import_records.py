@@ -7,10 +7,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from config.http.errors import DossierError
-from memories.imports.base import counted, listed, progress_bar
-from memories.imports.record_folder import Records, records_read
-from memories.imports.record_import import Stored, records_import
-from memories.imports.record_kinds import KINDS
+from memories.imports.base import count_phrase, names_phrase, progress_bar
+from memories.imports.record_folder import RecordFolder, load_records
+from memories.imports.record_import import RecordImport, records_import
+from memories.imports.record_kinds import RECORD_KINDS
 from teams.principal import SYSTEM
 
 IN_THE_BACKGROUND = (
@@ -27,26 +27,26 @@ class Command(BaseCommand):
 
     def handle(self, *, folder: Path, agent: str, **_: Any) -> None:
         try:
-            records = records_read(folder)
+            records = load_records(folder)
             with progress_bar("Importing", records.size) as advance:
                 stored = records_import(records=records, agent=agent, principal=SYSTEM, advance=advance)
         except DossierError as error:
             raise CommandError(error.detail) from error
         if records.left_aside:
-            names = listed(records.left_aside)
+            names = names_phrase(records.left_aside)
             self.stdout.write(f"Left aside: {names}. They are no records, or hidden, or no text that can be kept.")
         self.stdout.write(_summary(records, stored, agent))
         if stored.new["documents"] + stored.changed_documents:
             self.stdout.write(IN_THE_BACKGROUND)
 
 
-def _summary(records: Records, stored: Stored, agent: str) -> str:
+def _summary(records: RecordFolder, stored: RecordImport, agent: str) -> str:
     parts = [
-        f"{counted(len(lines), kind.noun.word, kind.noun.name)} ({stored.new[kind.noun.name]:,} new)"
-        for kind in KINDS
+        f"{count_phrase(len(lines), kind.noun.word, kind.noun.name)} ({stored.new[kind.noun.name]:,} new)"
+        for kind in RECORD_KINDS
         if (lines := records.lines[kind.noun.name])
     ]
     if documents := len(records.documents):
         new, changed = stored.new["documents"], stored.changed_documents
-        parts.append(f"{counted(documents, 'document', 'documents')} ({new:,} new, {changed:,} changed)")
+        parts.append(f"{count_phrase(documents, 'document', 'documents')} ({new:,} new, {changed:,} changed)")
     return f"{agent}: {', '.join(parts)}."

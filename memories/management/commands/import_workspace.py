@@ -7,9 +7,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from config.http.errors import DossierError
-from memories.archive.memory_markdown import MemoryLines
-from memories.imports.base import counted, listed, progress_bar
-from memories.imports.workspace import Imported, Workspace, workspace_import, workspace_read
+from memories.archive.memory_markdown import MemoryFile
+from memories.imports.base import count_phrase, names_phrase, progress_bar
+from memories.imports.workspace import Workspace, WorkspaceImport, load_workspace, workspace_import
 from teams.principal import SYSTEM
 
 
@@ -25,45 +25,45 @@ class Command(BaseCommand):
 
     def handle(self, *, folder: Path, agent: str, team: str | None, **_: Any) -> None:
         try:
-            workspace = workspace_read(folder)
+            workspace = load_workspace(folder)
             with progress_bar("Importing", workspace.size) as advance:
                 imported = workspace_import(
                     workspace=workspace, agent=agent, team=team, principal=SYSTEM, advance=advance
                 )
         except DossierError as error:
             raise CommandError(error.detail) from error
-        for sentence in _left_out(workspace, team):
+        for sentence in _skipped_lines(workspace, team):
             self.stdout.write(sentence)
         self.stdout.write(_summary(workspace, imported, agent, team))
 
 
-def _summary(workspace: Workspace, imported: Imported, agent: str, team: str | None) -> str:
+def _summary(workspace: Workspace, imported: WorkspaceImport, agent: str, team: str | None) -> str:
     files = len(workspace.agent_files) + (len(workspace.team_files) if team else 0)
     return (
-        f"{agent}{f' in {team}' if team else ''}: {counted(files, 'file', 'files')} "
+        f"{agent}{f' in {team}' if team else ''}: {count_phrase(files, 'file', 'files')} "
         f"({imported.files} changed), "
-        f"{counted(len(workspace.logs), 'daily log', 'daily logs')} ({imported.logs:,} changed), "
-        f"{counted(len(workspace.lines.memories), 'memory', 'memories')} ({imported.memories:,} new)."
+        f"{count_phrase(len(workspace.logs), 'daily log', 'daily logs')} ({imported.logs:,} changed), "
+        f"{count_phrase(len(workspace.lines.memories), 'memory', 'memories')} ({imported.memories:,} new)."
     )
 
 
-def _left_out(workspace: Workspace, team: str | None) -> list[str]:
+def _skipped_lines(workspace: Workspace, team: str | None) -> list[str]:
     sentences = []
     if workspace.team_files and not team:
-        names = listed([f"{key}.md" for key in workspace.team_files])
+        names = names_phrase([f"{key}.md" for key in workspace.team_files])
         sentences.append(f"Left aside: {names}. They belong to a team; name it with --team.")
     if workspace.left_aside:
-        sentences.append(f"Left aside: {listed(workspace.left_aside)}. They are no part of a workspace.")
-    return sentences + _passed_over(workspace.lines)
+        sentences.append(f"Left aside: {names_phrase(workspace.left_aside)}. They are no part of a workspace.")
+    return sentences + _ignored_lines(workspace.lines)
 
 
-def _passed_over(lines: MemoryLines) -> list[str]:
-    numbers = listed([str(line) for line in lines.other])
+def _ignored_lines(lines: MemoryFile) -> list[str]:
+    numbers = names_phrase([str(line) for line in lines.other])
     parts = [
-        counted(len(lines.headings), "heading", "headings") if lines.headings else "",
-        counted(len(lines.blank), "blank line", "blank lines") if lines.blank else "",
-        counted(lines.repeated, "repeated memory", "repeated memories") if lines.repeated else "",
-        f"{counted(len(lines.other), 'other line', 'other lines')} ({numbers})" if lines.other else "",
+        count_phrase(len(lines.headings), "heading", "headings") if lines.headings else "",
+        count_phrase(len(lines.blank), "blank line", "blank lines") if lines.blank else "",
+        count_phrase(lines.repeated, "repeated memory", "repeated memories") if lines.repeated else "",
+        f"{count_phrase(len(lines.other), 'other line', 'other lines')} ({numbers})" if lines.other else "",
     ]
     named = ", ".join(part for part in parts if part)
     return [f"Passed over in MEMORY.md: {named}."] if named else []

@@ -10,24 +10,24 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from config.http.errors import DossierError
-from memories.embeddings.active_model import Space, active_space
+from memories.embeddings.active_model import EmbeddingModel, read_active_model
 from memories.embeddings.backfill import Advance
 from memories.embeddings.reembedding import (
-    BadChange,
-    change_begun,
-    filled,
-    forget_other,
-    index_built,
-    lacking_rows,
-    one_at_a_time,
-    switched,
+    EmbedderChangeRefused,
+    begin_change,
+    build_index,
+    clear_other_slot,
+    count_missing,
+    fill_all,
+    reembedding_lock,
+    switch_model,
 )
-from memories.embeddings.registry import embedder_named
+from memories.embeddings.registry import find_embedder
 from memories.imports.base import progress_bar
 from memories.models import EmbeddingSpace
 
-MOST_ATTEMPTS = 100
-BREATH_SECONDS = 0.1
+MAX_ATTEMPTS = 100
+PAUSE_SECONDS = 0.1
 LINES = 10
 
 
@@ -56,38 +56,40 @@ class Command(BaseCommand):
             raise CommandError(error.detail) from error
 
     def _tell(self) -> None:
-        active, row = active_space(), EmbeddingSpace.objects.get()
-        self.stdout.write(f"In use: {active.model}, {active.dimensions:,} dimensions; {_left(active)}.")
+        active, row = read_active_model(), EmbeddingSpace.objects.get()
+        self.stdout.write(f"In use: {active.model}, {active.dimensions:,} dimensions; {_missing_phrase(active)}.")
         if row.next_model:
-            coming = Space(row.next_model, row.next_dimensions or 0, active.other_slot)
-            self.stdout.write(f"A change to {coming.model} was begun; {_left(coming)}.")
+            coming = EmbeddingModel(row.next_model, row.next_dimensions or 0, active.other_slot)
+            self.stdout.write(f"A change to {coming.model} was begun; {_missing_phrase(coming)}.")
 
     def _forget(self) -> None:
-        with one_at_a_time(), self._progress("Emptying", 0) as advance:
-            forget_other(advance)
-        self.stdout.write(f"In use: {active_space().model}. Nothing of another embedder is left.")
+        with reembedding_lock(), self._progress("Emptying", 0) as advance:
+            clear_other_slot(advance)
+        self.stdout.write(f"In use: {read_active_model().model}. Nothing of another embedder is left.")
 
     def _change(self, name: str) -> None:
-        embedder = embedder_named(name)
-        with one_at_a_time():
+        embedder = find_embedder(name)
+        with reembedding_lock():
             former = EmbeddingSpace.objects.get()
             if former.next_model not in {"", embedder.name}:
                 self.stdout.write(f"The change to {former.next_model} that was begun is given up.")
-            space = change_begun(embedder)
-            with self._progress(f"Embedding with {space.model}", lacking_rows(space)) as advance:
-                filled(space, advance)
+            space = begin_change(embedder)
+            with self._progress(f"Embedding with {space.model}", count_missing(space)) as advance:
+                fill_all(space, advance)
             self.stdout.write("Building the index.")
-            index_built(space)
+            build_index(space)
             self._switch(space)
         self.stdout.write(f"In use now: {space.model}. `reembed --forget-old` drops the vectors of {former.model}.")
 
-    def _switch(self, space: Space) -> None:
-        for _ in range(MOST_ATTEMPTS):
-            filled(space, lambda _: None)  # what was written in the meantime
-            if switched(space):
+    def _switch(self, space: EmbeddingModel) -> None:
+        for _ in range(MAX_ATTEMPTS):
+            fill_all(space, lambda _: None)  # what was written in the meantime
+            if switch_model(space):
                 return
-            sleep(BREATH_SECONDS)
-        raise BadChange("So much is being written that it could not be switched. Start it again when there is less.")
+            sleep(PAUSE_SECONDS)
+        raise EmbedderChangeRefused(
+            "So much is being written that it could not be switched. Start it again when there is less."
+        )
 
     @contextmanager
     def _progress(self, what: str, total: int) -> Iterator[Advance]:
@@ -108,6 +110,6 @@ class Command(BaseCommand):
         yield tell
 
 
-def _left(space: Space) -> str:
-    left = lacking_rows(space)
+def _missing_phrase(space: EmbeddingModel) -> str:
+    left = count_missing(space)
     return f"{left:,} rows lack its vectors" if left else "all rows have its vectors"

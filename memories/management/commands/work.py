@@ -14,10 +14,10 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
 from memories.embeddings.wordllama import warm_up
-from memories.jobs.periodic import start_sweeping
+from memories.jobs.periodic import start_periodic_tasks
 from memories.jobs.worker_process import UNTIL_INPUT_ENDS, WorkerProcess
 
-MOST_WORKERS = 64
+MAX_WORKERS = 64
 
 
 class Command(BaseCommand):
@@ -27,7 +27,7 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []  # they load all pages and the API, of which a worker serves none
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--concurrency", type=int, default=1, choices=range(1, MOST_WORKERS + 1), metavar="N")
+        parser.add_argument("--concurrency", type=int, default=1, choices=range(1, MAX_WORKERS + 1), metavar="N")
         parser.add_argument(
             UNTIL_INPUT_ENDS, action="store_true", help="stop, too, when standard input ends, as with its other end"
         )
@@ -36,7 +36,7 @@ class Command(BaseCommand):
         if until_input_ends:
             threading.Thread(target=_stop_with_input, name="input", daemon=True).start()
         try:
-            _work() if concurrency == 1 else _keep_workers(concurrency)
+            _work() if concurrency == 1 else _supervise_workers(concurrency)
         finally:
             if settings.EMBEDDED_POSTGRES:
                 settings.EMBEDDED_POSTGRES.detach(wait=True)
@@ -48,9 +48,9 @@ def _work() -> None:
         settings.EMBEDDED_POSTGRES.attach()  # the broker is in it, and does not start it
     os.environ["CELERY_SKIP_CHECKS"] = "1"  # it would do Django's checks, too
     warnings.simplefilter("ignore", SecurityWarning)  # of being root: messages are JSON and hold an id
-    setup_logging.connect(_keep_logging)
+    setup_logging.connect(_keep_logging_setup)
     warm_up()
-    start_sweeping()
+    start_periodic_tasks()
     worker = current_app.Worker(
         pool="solo", concurrency=1, quiet=True, without_gossip=True, without_mingle=True, without_heartbeat=True
     )
@@ -58,7 +58,7 @@ def _work() -> None:
     sys.exit(worker.exitcode)
 
 
-def _keep_workers(number: int) -> None:
+def _supervise_workers(number: int) -> None:
     """Keep so many workers until a signal comes."""
     stopped = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
@@ -80,5 +80,5 @@ def _stop_with_input() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _keep_logging(**_: Any) -> None:
+def _keep_logging_setup(**_: Any) -> None:
     """Celery sets up its own logging unless somebody says that this is done."""

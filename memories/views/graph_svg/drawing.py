@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from memories.models import Entity, Relation
-from memories.views.graph_svg.labels import Label, Spot, labels
-from memories.views.graph_svg.layout import positions
+from memories.views.graph_svg.labels import LabelRequest, PlacedLabel, place_labels
+from memories.views.graph_svg.layout import lay_out
 from memories.views.graph_svg.shapes import CURVE, SHAPES, Point, Shape, line_path, loop_path, node_path
 
 WIDTH = 1100.0
-LEAST_HEIGHT, HEIGHT_PER_ROOT = 320.0, 64.0  # a graph of 200 is about 900 high
+MIN_HEIGHT, HEIGHT_PER_ROOT = 320.0, 64.0  # a graph of 200 is about 900 high
 MARGIN = 40.0
 SPACING = 38.0  # between the centres of two nodes: wide enough to hit either with a finger
 RADIUS, RADIUS_BY_SALIENCE = 7.0, 6.0
 FONT, FONT_BY_SALIENCE = 12.0, 4.0
 TONES = 7
-NAMED_LINES = 24  # a graph of so many relations has their types written on it
+MAX_NAMED_LINES = 24  # a graph of so many relations has their types written on it
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class EntityKind:
     """A type of entities and its shape; types beyond the shapes share the last one."""
 
     type: str
@@ -33,22 +33,22 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class GraphNode:
     """An entity as it is drawn."""
 
     entity: Entity
-    kind: Kind
+    kind: EntityKind
     x: float
     y: float
     radius: float
     path: str
     relations: int
-    label: Label | None
+    label: PlacedLabel | None
     is_centre: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class GraphLine:
     """A relation as it is drawn."""
 
     relation: Relation
@@ -61,59 +61,63 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class GraphDrawing:
     """The whole, in units of the SVG."""
 
     width: float
     height: float
-    nodes: list[Node]
-    lines: list[Line]
+    nodes: list[GraphNode]
+    lines: list[GraphLine]
     names_lines: bool
 
 
-def kinds_of(counts: Mapping[str, int]) -> dict[str, Kind]:
+def entity_kinds(counts: Mapping[str, int]) -> dict[str, EntityKind]:
     """The types, most entities first, each with its shape: the same whichever part of the graph is drawn."""
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     found = {}
     for number, (type_, count) in enumerate(ordered):
         shape = SHAPES[min(number, len(SHAPES) - 1)]
         tone = f"l{number % TONES + 1}"
-        found[type_] = Kind(type_, count, shape, tone, node_path(shape, (10, 10), 7))
+        found[type_] = EntityKind(type_, count, shape, tone, node_path(shape, (10, 10), 7))
     return found
 
 
-def drawn(
-    entities: Sequence[Entity], relations: Sequence[Relation], kinds: Mapping[str, Kind], centre: UUID | None
-) -> Drawing:
+def draw_graph(
+    entities: Sequence[Entity], relations: Sequence[Relation], kinds: Mapping[str, EntityKind], centre: UUID | None
+) -> GraphDrawing:
     """The entities and the relations among them, the centre first, then the most salient."""
     ordered = sorted(entities, key=lambda entity: (entity.id != centre, -entity.salience, entity.name, entity.id))
     numbers = {entity.id: number for number, entity in enumerate(ordered)}
     among = [relation for relation in relations if relation.source_id in numbers and relation.target_id in numbers]
     edges = [(numbers[relation.source_id], numbers[relation.target_id]) for relation in among]
-    height = max(LEAST_HEIGHT, round(HEIGHT_PER_ROOT * math.sqrt(len(ordered))))
+    height = max(MIN_HEIGHT, round(HEIGHT_PER_ROOT * math.sqrt(len(ordered))))
     box = {"width": WIDTH - 2 * MARGIN, "height": height - 2 * MARGIN}
-    places = [(x + MARGIN, y + MARGIN) for x, y in positions(len(ordered), edges, **box, spacing=SPACING)]
-    spots = [_spot(entity, place) for entity, place in zip(ordered, places, strict=True)]
-    names = labels(spots, width=WIDTH, height=height)
+    places = [(x + MARGIN, y + MARGIN) for x, y in lay_out(len(ordered), edges, **box, spacing=SPACING)]
+    spots = [_label_request(entity, place) for entity, place in zip(ordered, places, strict=True)]
+    names = place_labels(spots, width=WIDTH, height=height)
     degrees = Counter(number for edge in edges for number in set(edge))
     nodes = [
         _node(entity, kinds[entity.type], spot, degrees[number], name, is_centre=entity.id == centre)
         for number, (entity, spot, name) in enumerate(zip(ordered, spots, names, strict=True))
     ]
-    return Drawing(WIDTH, height, nodes, _lines(among, edges, nodes), len(among) <= NAMED_LINES)
+    return GraphDrawing(WIDTH, height, nodes, _lines(among, edges, nodes), len(among) <= MAX_NAMED_LINES)
 
 
-def _spot(entity: Entity, place: Point) -> Spot:
+def _label_request(entity: Entity, place: Point) -> LabelRequest:
     radius = round(RADIUS + RADIUS_BY_SALIENCE * entity.salience, 1)
-    return Spot(entity.name, *place, radius, round(FONT + FONT_BY_SALIENCE * entity.salience, 1))
+    return LabelRequest(entity.name, *place, radius, round(FONT + FONT_BY_SALIENCE * entity.salience, 1))
 
 
-def _node(entity: Entity, kind: Kind, spot: Spot, relations: int, label: Label | None, *, is_centre: bool) -> Node:
+def _node(
+    entity: Entity, kind: EntityKind, spot: LabelRequest, relations: int, label: PlacedLabel | None, *, is_centre: bool
+) -> GraphNode:
     path = node_path(kind.shape, (spot.x, spot.y), spot.radius)
-    return Node(entity, kind, spot.x, spot.y, spot.radius, path, relations, label, is_centre)
+    return GraphNode(entity, kind, spot.x, spot.y, spot.radius, path, relations, label, is_centre)
 
 
-def _lines(relations: Sequence[Relation], edges: Sequence[tuple[int, int]], nodes: Sequence[Node]) -> list[Line]:
+def _lines(
+    relations: Sequence[Relation], edges: Sequence[tuple[int, int]], nodes: Sequence[GraphNode]
+) -> list[GraphLine]:
     """Lines between the same two nodes lie side by side."""
     many = Counter(frozenset(edge) for edge in edges)
     seen: Counter[frozenset[int]] = Counter()
@@ -126,11 +130,11 @@ def _lines(relations: Sequence[Relation], edges: Sequence[tuple[int, int]], node
     return lines
 
 
-def _line(relation: Relation, source: Node, target: Node, bend: float) -> Line:
+def _line(relation: Relation, source: GraphNode, target: GraphNode, bend: float) -> GraphLine:
     if source is target:
         path, (x, y) = loop_path((source.x, source.y), source.radius)
     else:
         ends = (source.x, source.y), (target.x, target.y)
         path, (x, y) = line_path(*ends, source.radius, target.radius, bend)
     width = round(0.8 + 1.4 * relation.weight, 1)
-    return Line(relation, source.entity, target.entity, path, round(x, 1), round(y, 1), width)
+    return GraphLine(relation, source.entity, target.entity, path, round(x, 1), round(y, 1), width)

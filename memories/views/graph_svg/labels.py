@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-LONGEST = 26  # characters
+MAX_LABEL_CHARACTERS = 26  # characters
 WIDTH, HEIGHT = 0.56, 1.15  # of an average letter and of a line, as parts of the font's size
 GAP = 4.0  # between a node and its name
 
@@ -14,7 +14,7 @@ Boxes = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class LabelRequest:
     """A node that wants its name beside it. `size` is the font's, in units of the drawing."""
 
     name: str
@@ -25,7 +25,7 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class PlacedLabel:
     """A name as it is drawn; `anchor` is SVG's `text-anchor`, `y` the base line."""
 
     text: str
@@ -35,36 +35,36 @@ class Label:
     anchor: str
 
 
-def labels(spots: Sequence[Spot], *, width: float, height: float) -> list[Label | None]:
+def place_labels(spots: Sequence[LabelRequest], *, width: float, height: float) -> list[PlacedLabel | None]:
     """A label for each spot, or None where every side is taken. The first spots choose first."""
     taken = np.empty((2 * len(spots), 4))
     count, found = len(spots), []
     for number, spot in enumerate(spots):
-        taken[number] = _around(spot)
+        taken[number] = _node_box(spot)
     for number, spot in enumerate(spots):
         chosen = None
-        for label, box in _choices(spot):
+        for label, box in _label_positions(spot):
             inside = box[0] >= 0 and box[1] >= 0 and box[2] <= width and box[3] <= height
-            if inside and not _touches(box, taken[:count], number):
+            if inside and not _overlaps(box, taken[:count], number):
                 chosen, taken[count], count = label, box, count + 1
                 break
         found.append(chosen)
     return found
 
 
-def _around(spot: Spot) -> tuple[float, float, float, float]:
+def _node_box(spot: LabelRequest) -> tuple[float, float, float, float]:
     return (spot.x - spot.radius, spot.y - spot.radius, spot.x + spot.radius, spot.y + spot.radius)
 
 
-def _touches(box: tuple[float, float, float, float], taken: Boxes, own: int) -> bool:
+def _overlaps(box: tuple[float, float, float, float], taken: Boxes, own: int) -> bool:
     over = (taken[:, 0] < box[2]) & (taken[:, 2] > box[0]) & (taken[:, 1] < box[3]) & (taken[:, 3] > box[1])
     over[own] = False
     return bool(over.any())
 
 
-def _choices(spot: Spot) -> list[tuple[Label, tuple[float, float, float, float]]]:
+def _label_positions(spot: LabelRequest) -> list[tuple[PlacedLabel, tuple[float, float, float, float]]]:
     """The label right, left, below and above of the node, each with the box that it takes."""
-    text = spot.name if len(spot.name) <= LONGEST else f"{spot.name[: LONGEST - 1].rstrip()}…"
+    text = spot.name if len(spot.name) <= MAX_LABEL_CHARACTERS else f"{spot.name[: MAX_LABEL_CHARACTERS - 1].rstrip()}…"
     wide, high = len(text) * WIDTH * spot.size, HEIGHT * spot.size
     away = spot.radius + GAP
     places = (
@@ -75,7 +75,7 @@ def _choices(spot: Spot) -> list[tuple[Label, tuple[float, float, float, float]]
     )
     return [
         (
-            Label(text, round(x, 1), round(top + high * 0.78, 1), spot.size, anchor),
+            PlacedLabel(text, round(x, 1), round(top + high * 0.78, 1), spot.size, anchor),
             (left, top, left + wide, top + high),
         )
         for anchor, x, left, top in places

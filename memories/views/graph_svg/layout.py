@@ -14,12 +14,12 @@ Edge = tuple[int, int]
 
 GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
 ROUNDS, SEPARATIONS = 80, 60
-DRAWN_IN = 0.7  # the power to which distances from the middle are raised
+MAX_DISTANCE_SHARE = 0.7  # the power to which distances from the middle are raised
 FLAT = 1e-6  # a span that is none
-APART = 1.6  # how much farther than the farthest two related ones those without any path stand
+MIN_SEPARATION = 1.6  # how much farther than the farthest two related ones those without any path stand
 
 
-def positions(
+def lay_out(
     count: int, edges: Sequence[Edge], *, width: float, height: float, spacing: float
 ) -> list[tuple[float, float]]:
     """The centre of each of `count` nodes within the box, no two nearer than `spacing` if the box has room for that.
@@ -28,10 +28,10 @@ def positions(
     """
     if count == 0:
         return []
-    placed = _majorised(_spiral(count), _distances(count, edges))
-    placed = _fitted(_drawn_in(placed), width, height)
+    placed = _majorise(_spiral(count), _distances(count, edges))
+    placed = _fit_to_box(_pull_in_stragglers(placed), width, height)
     for _ in range(SEPARATIONS):
-        moved = _moved_apart(placed, spacing)
+        moved = _move_apart(placed, spacing)
         if moved is None:
             break
         placed = np.clip(moved, 0, (width, height))
@@ -61,10 +61,10 @@ def _distances(count: int, edges: Sequence[Edge]) -> Floats:
         distances[wider & ~reached] = step
         reached = wider
     farthest = max(2.0, float(distances[np.isfinite(distances)].max()))
-    return np.where(np.isfinite(distances), distances, farthest * APART)
+    return np.where(np.isfinite(distances), distances, farthest * MIN_SEPARATION)
 
 
-def _majorised(placed: Floats, distances: Floats) -> Floats:
+def _majorise(placed: Floats, distances: Floats) -> Floats:
     """The points after rounds that each lessen the weighted error of their distances."""
     if len(placed) == 1:
         return placed
@@ -72,27 +72,27 @@ def _majorised(placed: Floats, distances: Floats) -> Floats:
     wanted = weights * distances
     sums = weights.sum(axis=1, keepdims=True)
     for _ in range(ROUNDS):
-        pull = wanted / _lengths(placed)
+        pull = wanted / _pairwise_lengths(placed)
         placed = (weights @ placed + pull.sum(axis=1, keepdims=True) * placed - pull @ placed) / sums
     return placed
 
 
-def _lengths(placed: Floats) -> Floats:
+def _pairwise_lengths(placed: Floats) -> Floats:
     """How far each point is from each other; never quite 0."""
     squares = (placed**2).sum(axis=1)
     lengths: Floats = np.sqrt(np.maximum(squares[:, None] + squares[None, :] - 2 * placed @ placed.T, 1e-12))
     return lengths
 
 
-def _drawn_in(placed: Floats) -> Floats:
+def _pull_in_stragglers(placed: Floats) -> Floats:
     """The points with the farthest drawn in, so that a few stragglers do not press all others together."""
     away = placed - placed.mean(axis=0)
     radius = np.sqrt((away**2).sum(axis=1, keepdims=True))
-    drawn: Floats = away / np.maximum(radius, 1e-9) * radius**DRAWN_IN
+    drawn: Floats = away / np.maximum(radius, 1e-9) * radius**MAX_DISTANCE_SHARE
     return drawn
 
 
-def _fitted(placed: Floats, width: float, height: float) -> Floats:
+def _fit_to_box(placed: Floats, width: float, height: float) -> Floats:
     """The points stretched over the box; what is flat or one point stands in its middle."""
     low, high = placed.min(axis=0), placed.max(axis=0)
     box = np.array([width, height])
@@ -102,10 +102,10 @@ def _fitted(placed: Floats, width: float, height: float) -> Floats:
     return fitted
 
 
-def _moved_apart(placed: Floats, spacing: float) -> Floats | None:
+def _move_apart(placed: Floats, spacing: float) -> Floats | None:
     """The points with those that touch moved half of what is missing each; None where none touch."""
     gaps = placed[:, None, :] - placed[None, :, :]
-    lengths = _lengths(placed)
+    lengths = _pairwise_lengths(placed)
     np.fill_diagonal(lengths, np.inf)
     missing = np.maximum(spacing - lengths, 0)
     if not missing.any():

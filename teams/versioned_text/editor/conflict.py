@@ -6,17 +6,17 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
-from teams.forms import DraftForm, with_line_feeds
+from teams.forms import DraftForm, normalise_line_endings
 from teams.templatetags.words import by
 from teams.versioned_text.drafts import StaleDraft
-from teams.versioned_text.editor.editor_session import Desk
-from teams.versioned_text.editor.writing import page
-from teams.versioned_text.merging import Marks, TooLongToMerge, as_text, merged
+from teams.versioned_text.editor.editor_session import EditorSession
+from teams.versioned_text.editor.writing import render_editor
+from teams.versioned_text.merging import ConflictMarkers, TooLongToMerge, format_merged, merge_texts
 from teams.versioned_text.versioned_file import VersionedFile
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class TextConflict:
     """The person's own text, the other one, and both brought together. `overlaps`: places where both changed it.
 
     `is_merged` is False for texts that are too long to be brought together: then the proposal is the person's own.
@@ -29,29 +29,29 @@ class Conflict:
     is_merged: bool = True
 
     @classmethod
-    def of(cls, base: str, yours: str, theirs: str, name: str) -> "Conflict":
+    def of(cls, base: str, yours: str, theirs: str, name: str) -> "TextConflict":
         """From the text that both were made from; `name` is whose the other text is."""
-        base, yours, theirs = map(with_line_feeds, (base, yours, theirs))
+        base, yours, theirs = map(normalise_line_endings, (base, yours, theirs))
         try:
-            pieces = merged(base, yours, theirs)
+            pieces = merge_texts(base, yours, theirs)
         except TooLongToMerge:
             return cls(yours, theirs, yours, 0, is_merged=False)
-        marks = Marks(
+        marks = ConflictMarkers(
             yours=_("[Here both texts changed. Yours says:]"),
             theirs=_("[%(name)s says:]") % {"name": name},
             end=_("[Keep what is right, and take out these lines in brackets.]"),
         )
-        return cls(yours, theirs, as_text(pieces, marks), sum(piece.is_overlap for piece in pieces))
+        return cls(yours, theirs, format_merged(pieces, marks), sum(piece.is_overlap for piece in pieces))
 
 
-def look(desk: Desk, *, newest: VersionedFile | None = None, status: int = 200) -> HttpResponse:
+def show_conflict(desk: EditorSession, *, newest: VersionedFile | None = None, status: int = 200) -> HttpResponse:
     """The draft beside the version that somebody published meanwhile. Without a draft, or with none that is older
     than what is published, there is nothing to bring together."""
     draft, newest = desk.draft(), newest or desk.document.file
     if draft is None or draft.based_on == newest.version:
         return redirect(desk.address)
-    conflict = Conflict.of(_version(desk, draft.based_on), draft.content, newest.content, by(newest))
-    return page(
+    conflict = TextConflict.of(_version_content(desk, draft.based_on), draft.content, newest.content, by(newest))
+    return render_editor(
         desk,
         template="teams/editor_conflict.html",
         conflict=conflict,
@@ -63,12 +63,12 @@ def look(desk: Desk, *, newest: VersionedFile | None = None, status: int = 200) 
     )
 
 
-def two_windows(desk: Desk, form: DraftForm, stale: StaleDraft) -> HttpResponse:
+def show_draft_conflict(desk: EditorSession, form: DraftForm, stale: StaleDraft) -> HttpResponse:
     """The text that was sent beside the draft as the person left it in another window."""
     sent, current = form.cleaned_data, stale.current
     other = current.content if current else desk.document.file.content
-    conflict = Conflict.of(_version(desk, sent["version"]), sent["content"], other, _("Your other window"))
-    return page(
+    conflict = TextConflict.of(_version_content(desk, sent["version"]), sent["content"], other, _("Your other window"))
+    return render_editor(
         desk,
         template="teams/editor_conflict.html",
         conflict=conflict,
@@ -82,7 +82,7 @@ def two_windows(desk: Desk, form: DraftForm, stale: StaleDraft) -> HttpResponse:
     )
 
 
-def _version(desk: Desk, number: int) -> str:
+def _version_content(desk: EditorSession, number: int) -> str:
     """What a version says; nothing where there was none yet."""
     if not number or not desk.document.exists:
         return ""

@@ -9,28 +9,30 @@ from teams.forms import DraftForm
 from teams.versioned_text.drafts import (
     Draft,
     StaleDraft,
-    draft_bring_back,
+    discarded_text_delete,
+    draft_delete,
     draft_discard,
-    draft_drop,
-    text_aside_forget,
+    draft_restore,
 )
-from teams.versioned_text.editor.conflict import two_windows
-from teams.versioned_text.editor.editor_session import Desk
-from teams.versioned_text.editor.writing import news, refused
+from teams.versioned_text.editor.conflict import show_draft_conflict
+from teams.versioned_text.editor.editor_session import EditorSession
+from teams.versioned_text.editor.writing import editor_updates, show_errors
 from teams.views.confirmation import Confirmation, confirmation_page
 
 
-def keep(desk: Desk) -> HttpResponse:
+def save_draft(desk: EditorSession) -> HttpResponse:
     """Keep the text as the person's draft; one that says what is published anyway is none."""
     form = desk.form()
     if not form.is_valid():
-        return _not_kept(desk, form)
+        return _refuse(desk, form)
     try:
-        draft = _kept(desk, form)
+        draft = _save(desk, form)
     except StaleDraft as stale:
-        return _gone_on(desk, form, stale)
+        return _refuse_stale(desk, form, stale)
     if desk.by_script:
-        return JsonResponse({"revision": draft.revision if draft else 0, "kept": draft is not None, **news(desk)})
+        return JsonResponse(
+            {"revision": draft.revision if draft else 0, "kept": draft is not None, **editor_updates(desk)}
+        )
     if draft:
         messages.success(desk.request, _("Draft saved. Nobody else sees it yet."))
     else:
@@ -38,7 +40,7 @@ def keep(desk: Desk) -> HttpResponse:
     return redirect(desk.address)
 
 
-def discard(desk: Desk) -> HttpResponse:
+def discard_draft(desk: EditorSession) -> HttpResponse:
     """Forget the draft; what it said is offered back beside the editor."""
     form = desk.form()
     written = form.cleaned_data["content"] if form.is_valid() else ""
@@ -47,14 +49,14 @@ def discard(desk: Desk) -> HttpResponse:
     return redirect(desk.address)
 
 
-def bring_back(desk: Desk) -> HttpResponse:
+def restore_draft(desk: EditorSession) -> HttpResponse:
     """Make a draft of the text that was set aside; the draft there is takes its place."""
-    if draft_bring_back(person_id=desk.person, about=desk.about):
+    if draft_restore(person_id=desk.person, about=desk.about):
         messages.success(desk.request, _("Your text is back as your draft."))
     return redirect(desk.address)
 
 
-def ask_forget(desk: Desk) -> HttpResponse:
+def confirm_delete(desk: EditorSession) -> HttpResponse:
     """Ask before the text that was set aside is thrown away."""
     confirmation = Confirmation(
         question=_("Throw away the text that was set aside?"),
@@ -68,34 +70,34 @@ def ask_forget(desk: Desk) -> HttpResponse:
     return confirmation_page(desk.request, confirmation)
 
 
-def forget(desk: Desk) -> HttpResponse:
+def delete_discarded(desk: EditorSession) -> HttpResponse:
     """Throw away the text that was set aside."""
-    text_aside_forget(person_id=desk.person, about=desk.about)
+    discarded_text_delete(person_id=desk.person, about=desk.about)
     messages.success(desk.request, _("The text is thrown away."))
     return redirect(desk.address)
 
 
-def _kept(desk: Desk, form: DraftForm) -> Draft | None:
+def _save(desk: EditorSession, form: DraftForm) -> Draft | None:
     if not desk.says_what_is_published(form):
         return desk.stored(form)
-    draft_drop(person_id=desk.person, about=desk.about, expected_revision=form.cleaned_data["revision"])
+    draft_delete(person_id=desk.person, about=desk.about, expected_revision=form.cleaned_data["revision"])
     return None
 
 
-def _not_kept(desk: Desk, form: DraftForm) -> HttpResponse:
+def _refuse(desk: EditorSession, form: DraftForm) -> HttpResponse:
     if not desk.by_script:
-        return refused(desk, form)
+        return show_errors(desk, form)
     code = "other_person" if form.has_error("person") else "invalid"
     reasons = [str(reason) for errors in form.errors.values() for reason in errors]
     return JsonResponse({"code": code, "detail": " ".join(reasons)}, status=422)
 
 
-def _gone_on(desk: Desk, form: DraftForm, stale: StaleDraft) -> HttpResponse:
+def _refuse_stale(desk: EditorSession, form: DraftForm, stale: StaleDraft) -> HttpResponse:
     if not desk.by_script:
-        return two_windows(desk, form, stale)
+        return show_draft_conflict(desk, form, stale)
     current = stale.current
     # Without a draft, the last word is what is published: the other window published or discarded it.
     text, based_on = (current.content, current.based_on) if current else (desk.document.file.content, desk.published)
     revision = current.revision if current else 0
     told = {"code": stale.code, "revision": revision, "content": text, "based_on": based_on}
-    return JsonResponse({**told, **news(desk)}, status=stale.status)
+    return JsonResponse({**told, **editor_updates(desk)}, status=stale.status)

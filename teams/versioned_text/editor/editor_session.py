@@ -6,24 +6,24 @@ from uuid import UUID
 
 from django.http import HttpRequest
 
-from teams.access import asking
+from teams.access import principal_of
 from teams.forms import DraftForm
 from teams.versioned_text.drafts import Draft, draft_of, draft_save
-from teams.versioned_text.presentation import Document, Save
+from teams.versioned_text.presentation import SaveText, TextPage
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class EditorSession:
     """Who writes, at which text, and how a version is made of it."""
 
     request: HttpRequest
-    document: Document
-    publish: Save
+    document: TextPage
+    publish: SaveText
 
     @property
     def person(self) -> UUID:
         """The id of who writes."""
-        return asking(self.request).id
+        return principal_of(self.request).id
 
     @property
     def about(self) -> str:

@@ -8,31 +8,31 @@ from collections.abc import Callable, Mapping
 from django.http import HttpRequest, HttpResponse
 
 from teams.versioned_text.editor import conflict, drafting, publishing, writing
-from teams.versioned_text.editor.editor_session import Desk
-from teams.versioned_text.presentation import Document, Save
+from teams.versioned_text.editor.editor_session import EditorSession
+from teams.versioned_text.presentation import SaveText, TextPage
 
-DEEDS: Mapping[str, Callable[[Desk], HttpResponse]] = {
-    "keep": drafting.keep,
-    "discard": drafting.discard,
-    "bring_back": drafting.bring_back,
-    "forget": drafting.forget,
-    "preview": writing.preview,
-    "review": publishing.review,
-    "publish": publishing.publish,
-    "take": writing.take,
-    "here": writing.here,
-    "leave": writing.leave,
+ACTIONS: Mapping[str, Callable[[EditorSession], HttpResponse]] = {
+    "keep": drafting.save_draft,
+    "discard": drafting.discard_draft,
+    "bring_back": drafting.restore_draft,
+    "forget": drafting.delete_discarded,
+    "preview": writing.show_preview,
+    "review": publishing.review_changes,
+    "publish": publishing.publish_draft,
+    "take": writing.use_text,
+    "here": writing.note_presence,
+    "leave": writing.end_presence,
 }
-STEPS: Mapping[str, Callable[[Desk], HttpResponse]] = {
-    "publish": publishing.look,
-    "merge": conflict.look,
-    "forget": drafting.ask_forget,
+STEPS: Mapping[str, Callable[[EditorSession], HttpResponse]] = {
+    "publish": publishing.show_changes,
+    "merge": conflict.show_conflict,
+    "forget": drafting.confirm_delete,
 }
 
 
-def edit(request: HttpRequest, document: Document, publish: Save) -> HttpResponse:
+def edit(request: HttpRequest, document: TextPage, publish: SaveText) -> HttpResponse:
     """The editor of a text that the person may change; `publish` makes a version of it."""
-    desk = Desk(request, document, publish)
+    desk = EditorSession(request, document, publish)
     if request.method == "POST":
-        return DEEDS.get(request.POST.get("deed", ""), drafting.keep)(desk)
-    return STEPS.get(request.GET.get("step", ""), writing.write)(desk)
+        return ACTIONS.get(request.POST.get("deed", ""), drafting.save_draft)(desk)
+    return STEPS.get(request.GET.get("step", ""), writing.show_editor)(desk)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from agents.quotas.gate import HEAVY_UNDER_WAY, QuotaGate, Stored, stored_by
+from agents.quotas.gate import HEAVY_UNDER_WAY, QuotaGate, StorageKind, storage_kind_of
 from agents.quotas.models import QuotaLimit
-from agents.quotas.uses import Uses
+from agents.quotas.uses import UseCounter
 from config.http.errors import TooManyRequests
 from config.server import request_counts
 from config.server.callers import Caller
@@ -28,12 +28,12 @@ def one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def uses() -> Uses:
-    return Uses()
+def uses() -> UseCounter:
+    return UseCounter()
 
 
 @pytest.fixture
-def gate(uses: Uses) -> QuotaGate:
+def gate(uses: UseCounter) -> QuotaGate:
     return QuotaGate(RequestCounts(), uses)
 
 
@@ -43,7 +43,7 @@ def open_requests() -> Iterator[ExitStack]:
         yield stack
 
 
-def limit(uses: Uses, subject: str, **values: int) -> None:
+def limit(uses: UseCounter, subject: str, **values: int) -> None:
     QuotaLimit.objects.create(subject=subject, by_organisation=True, **values)
     uses.read_limits()
 
@@ -54,7 +54,7 @@ def ask(
     return gate.admit(caller, heavy=heavy, method=method, path=path)
 
 
-def test_a_request_that_moved_to_the_heavy_lane_counts_once(gate: QuotaGate, uses: Uses) -> None:
+def test_a_request_that_moved_to_the_heavy_lane_counts_once(gate: QuotaGate, uses: UseCounter) -> None:
     limit(uses, "key:1", requests_per_minute=1)
     with ask(gate, KEY):
         pass
@@ -78,7 +78,7 @@ def refusal(gate: QuotaGate, caller: Caller, path: str = "/api/v1/agents", **oth
     ],
 )
 def test_requests_under_way(
-    gate: QuotaGate, uses: Uses, open_requests: ExitStack, subject: str, callers: list[Caller]
+    gate: QuotaGate, uses: UseCounter, open_requests: ExitStack, subject: str, callers: list[Caller]
 ) -> None:
     limit(uses, subject, requests_under_way=1)
     first, second = callers
@@ -90,7 +90,7 @@ def test_requests_under_way(
     open_requests.enter_context(ask(gate, second))
 
 
-def test_requests_per_minute(gate: QuotaGate, uses: Uses, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_per_minute(gate: QuotaGate, uses: UseCounter, monkeypatch: pytest.MonkeyPatch) -> None:
     limit(uses, "key:1", requests_per_minute=3)
     for _ in range(3):
         with ask(gate, KEY) as admitted:
@@ -124,7 +124,7 @@ def test_nobody_has_more_under_way_than_the_default(gate: QuotaGate, open_reques
         assert refusal(gate, caller).extra["violated-policies"] == ["requests-under-way"]
 
 
-def test_texts_of_a_day(gate: QuotaGate, uses: Uses) -> None:
+def test_texts_of_a_day(gate: QuotaGate, uses: UseCounter) -> None:
     limit(uses, "agent:2", text_bytes_per_day=1_000)
     path = "/api/v1/agents/luna/memories"
     with ask(gate, KEY, path, method="POST") as admitted:
@@ -143,7 +143,7 @@ def test_texts_of_a_day(gate: QuotaGate, uses: Uses) -> None:
         pass
 
 
-def test_records_of_a_day(gate: QuotaGate, uses: Uses) -> None:
+def test_records_of_a_day(gate: QuotaGate, uses: UseCounter) -> None:
     limit(uses, "key:1", record_bytes_per_day=1_000)
     uses.add(KEY.subjects, record_bytes=1_000)
     refused = refusal(gate, KEY, "/api/v1/assemblies", method="POST")
@@ -168,18 +168,18 @@ def test_an_address_has_no_limits_but_on_costly_requests(
 @pytest.mark.parametrize(
     ("method", "path", "stored"),
     [
-        ("GET", "/api/v1/agents/luna/memories", Stored.NOTHING),
-        ("DELETE", "/api/v1/agents/luna/memories/1", Stored.NOTHING),
-        ("POST", "/api/v1/agents/luna/memories/batch", Stored.TEXTS),
-        ("PUT", "/api/v1/teams/care/files/GOALS", Stored.TEXTS),
-        ("POST", "/agents/luna/files/IDENTITY/", Stored.TEXTS),
-        ("POST", "/import/", Stored.TEXTS),
-        ("POST", "/api/v1/assemblies", Stored.RECORDS),
-        ("POST", "/api/v1/assemblies/1/what-if", Stored.RECORDS),
-        ("POST", "/api/v1/assemblies/1/why-not", Stored.NOTHING),
-        ("POST", "/api/v1/rules/check", Stored.NOTHING),
-        ("POST", "/accounts/login/", Stored.NOTHING),
+        ("GET", "/api/v1/agents/luna/memories", StorageKind.NOTHING),
+        ("DELETE", "/api/v1/agents/luna/memories/1", StorageKind.NOTHING),
+        ("POST", "/api/v1/agents/luna/memories/batch", StorageKind.TEXTS),
+        ("PUT", "/api/v1/teams/care/files/GOALS", StorageKind.TEXTS),
+        ("POST", "/agents/luna/files/IDENTITY/", StorageKind.TEXTS),
+        ("POST", "/import/", StorageKind.TEXTS),
+        ("POST", "/api/v1/assemblies", StorageKind.RECORDS),
+        ("POST", "/api/v1/assemblies/1/what-if", StorageKind.RECORDS),
+        ("POST", "/api/v1/assemblies/1/why-not", StorageKind.NOTHING),
+        ("POST", "/api/v1/rules/check", StorageKind.NOTHING),
+        ("POST", "/accounts/login/", StorageKind.NOTHING),
     ],
 )
-def test_what_requests_store_is_told_by_address(method: str, path: str, stored: Stored) -> None:
-    assert stored_by(method, path) is stored
+def test_what_requests_store_is_told_by_address(method: str, path: str, stored: StorageKind) -> None:
+    assert storage_kind_of(method, path) is stored

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agents.quotas.limits import default_limits, limits_of
+from agents.quotas.limits import default_limits, limits_from_rows
 from agents.quotas.models import QuotaLimit
 
 pytestmark = pytest.mark.finding("3q")
@@ -32,7 +32,7 @@ def test_a_team_lowers_what_the_organisation_allows(
         True: QuotaLimit(subject="key:1", by_organisation=True, requests_per_minute=organisation),
         False: QuotaLimit(subject="key:1", by_organisation=False, requests_per_minute=own),
     }
-    assert limits_of("agent_key", rows).requests_per_minute == holds
+    assert limits_from_rows("agent_key", rows).requests_per_minute == holds
 
 
 def test_the_defaults_close_the_finding_and_let_admins_import() -> None:

@@ -7,7 +7,7 @@ from django.db import OperationalError, connection
 
 from agents.quotas import uses as module
 from agents.quotas.models import DailyUse
-from agents.quotas.uses import Uses, today
+from agents.quotas.uses import UseCounter, today
 
 pytestmark = [pytest.mark.django_db, pytest.mark.finding("3q")]
 
@@ -18,7 +18,7 @@ def row(subject: str) -> tuple[int, int, int, int]:
 
 
 def test_two_processes_add_to_the_same_day_and_learn_the_sum() -> None:
-    first, second = Uses(), Uses()
+    first, second = UseCounter(), UseCounter()
     first.add(["key:1", "agent:2"], requests=1, text_bytes=100)
     first.add(["key:1", "agent:2"], requests=1)
     second.add(["key:1"], requests=1, refused=1, record_bytes=7)
@@ -34,7 +34,7 @@ def test_two_processes_add_to_the_same_day_and_learn_the_sum() -> None:
 
 
 def test_nothing_is_lost_when_the_database_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    uses = Uses()
+    uses = UseCounter()
     uses.add(["key:1"], text_bytes=100)
 
     def fail() -> None:
@@ -51,7 +51,7 @@ def test_nothing_is_lost_when_the_database_is_away(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_new_day_begins_at_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    uses = Uses()
+    uses = UseCounter()
     uses.add(["key:1"], text_bytes=100)
     uses.flush()
     tomorrow = today() + datetime.timedelta(days=1)
@@ -61,11 +61,11 @@ def test_a_new_day_begins_at_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_idle_process_asks_the_database_nothing(django_assert_num_queries: object) -> None:
     with django_assert_num_queries(0):  # type: ignore[operator]
-        Uses().flush()
+        UseCounter().flush()
 
 
 def test_days_of_long_ago_are_deleted() -> None:
     for days in (0, 89, 91):
         DailyUse.objects.create(subject="key:1", day=today() - datetime.timedelta(days=days))
-    Uses().delete_old()
+    UseCounter().delete_old()
     assert DailyUse.objects.count() == 2

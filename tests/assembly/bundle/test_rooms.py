@@ -11,7 +11,7 @@ from assembly.profiles.services import profile_create, profile_delete, profile_s
 from assembly.profiles.shipped import SHIPPED
 from assembly.rules.services import rule_create, rule_delete, rule_save
 from memories.archive.sections import scope_of_everything, scope_of_team
-from memories.archive.services import import_begin, import_show
+from memories.archive.services import import_begin, import_create
 from memories.models import ImportPlan
 from teams.models import Team, User
 from teams.principal import SYSTEM, Principal
@@ -33,7 +33,7 @@ def house(agent: Agent, team: Team) -> None:
 
 
 def shown(archive: bytes, principal: Principal = SYSTEM) -> ImportPlan:
-    return import_show(archive=archive, file_name="all.zip", principal=principal)
+    return import_create(archive=archive, file_name="all.zip", principal=principal)
 
 
 def done(archive: bytes) -> list[Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from assembly.sources.external.http_queries import ask_all
 from assembly.sources.external.questions import Asking, Told
-from config.http.outbound.client import Beside
+from config.http.outbound.client import BackgroundCall
 
 NOTICE = {"kind": "notice", "score": 0.9, "occurred_at": "2025-03-14T11:00:00Z"}
 GOOD = {
@@ -111,4 +111,4 @@ def closed_port() -> int:
 
 def told_of(askings: Sequence[Asking], *, seconds: float) -> list[Told]:
     """As `gather` asks them: in a thread of its own, for a test's own thread may have an event loop already."""
-    return Beside("asking", partial(ask_all, askings, seconds=seconds)).result(seconds=30)
+    return BackgroundCall("asking", partial(ask_all, askings, seconds=seconds)).result(seconds=30)

@@ -8,7 +8,7 @@ import pytest
 from assembly.engine.codes import SourceCode
 from assembly.sources.external.questions import Asking
 from config.http.errors import Invalid
-from config.http.outbound.ssrf import FOR_SOURCES, Refused, is_public, parsed, url_check, url_read
+from config.http.outbound.ssrf import FOR_SOURCES, AddressRefused, is_public, parse_address, parse_url, validate_url
 from tests.assembly.conftest import NOW
 from tests.assembly.external.endpoints import GOOD, giving, serving, told_of
 
@@ -34,7 +34,7 @@ PRIVATE_HOSTS = [
 def test_private_hosts_are_refused_when_registered_and_when_asked(host: str) -> None:
     url = f"https://{host}:8443/ask"
     with pytest.raises(Invalid, match=PRIVATE):
-        url_check(url, FOR_SOURCES)
+        validate_url(url, FOR_SOURCES)
     told = told_of([Asking("tickets", NOW, url=url, limit=5, timeout_ms=5_000)], seconds=5.0)[0]
     assert (told.code, told.fault.startswith(PRIVATE)) == (SourceCode.SOURCE_FAILED, True)
     assert host.strip("[]") not in told.fault
@@ -45,7 +45,7 @@ PUBLIC = ["1.1.1.1", "93.184.216.34", "172.32.0.1", "2606:4700:4700::1111", "::f
 
 @pytest.mark.parametrize("address", PUBLIC)
 def test_public_addresses_are_allowed(address: str) -> None:
-    assert is_public(parsed(address))
+    assert is_public(parse_address(address))
 
 
 NO_URLS = {
@@ -75,10 +75,10 @@ NO_URLS = {
 @pytest.mark.parametrize("url", NO_URLS)
 def test_what_is_no_plain_url_is_refused_before_any_look_up(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", None)
-    with pytest.raises(Refused, match=NO_URLS[url]):
-        url_read(url)
+    with pytest.raises(AddressRefused, match=NO_URLS[url]):
+        parse_url(url)
     with pytest.raises(Invalid, match=NO_URLS[url]):
-        url_check(url, FOR_SOURCES)
+        validate_url(url, FOR_SOURCES)
 
 
 def resolving(monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> list[str]:
@@ -100,25 +100,25 @@ def test_a_name_that_leads_to_a_private_address_is_refused(
 ) -> None:
     resolving(monkeypatch, addresses)
     with pytest.raises(Invalid, match=PRIVATE):
-        url_check("https://search.example.org/", FOR_SOURCES)
+        validate_url("https://search.example.org/", FOR_SOURCES)
 
 
 def test_a_name_without_an_address() -> None:
     with pytest.raises(Invalid, match=r"No address was found for its host\. Check the host's name\."):
-        url_check("https://search.invalid/", FOR_SOURCES)
+        validate_url("https://search.invalid/", FOR_SOURCES)
 
 
 def test_plain_http_needs_a_network_that_is_allowed_on_purpose(settings: Any) -> None:
     with pytest.raises(Invalid, match="Use https"):
-        url_check("http://93.184.216.34/", FOR_SOURCES)
+        validate_url("http://93.184.216.34/", FOR_SOURCES)
     with pytest.raises(Invalid, match=PRIVATE):
-        url_check("http://10.1.2.3/", FOR_SOURCES)
+        validate_url("http://10.1.2.3/", FOR_SOURCES)
     settings.EXTERNAL_ALLOWED_NETWORKS = ["10.1.0.0/16", "fd00:20::/32"]
     for url in ("http://10.1.2.3/", "https://10.1.2.3/", "http://[fd00:20::7]/", "http://[::ffff:10.1.2.3]/"):
-        url_check(url, FOR_SOURCES)
+        validate_url(url, FOR_SOURCES)
     for url in ("http://10.2.0.1/", "https://10.2.0.1/", "https://[fd00:21::7]/", "https://127.0.0.1/"):
         with pytest.raises(Invalid, match=PRIVATE):
-            url_check(url, FOR_SOURCES)
+            validate_url(url, FOR_SOURCES)
 
 
 @pytest.mark.usefixtures("local")

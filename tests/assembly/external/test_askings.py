@@ -17,7 +17,7 @@ from assembly.sources.base import Filters
 from assembly.sources.external.questions import askings
 from assembly.sources.external.services import unregistered
 from config.http.encryption import encrypt
-from config.observability.request_context import CURRENT
+from config.observability.request_context import CURRENT_REQUEST
 from memories.models import Session
 from tests.assembly.conftest import NOW
 from tests.assembly.sources.cast import situation
@@ -76,11 +76,11 @@ def test_the_request_id_goes_along(luna: Agent) -> None:
     registered()
     request = RequestFactory().get("/")
     request.request_id = "r-42"  # type: ignore[attr-defined]
-    token = CURRENT.set(request)
+    token = CURRENT_REQUEST.set(request)
     try:
         (asking,) = askings(profile("tickets"), situation(luna))
     finally:
-        CURRENT.reset(token)
+        CURRENT_REQUEST.reset(token)
     assert asking.request_id == "r-42"
     (outside,) = askings(profile("tickets"), situation(luna))
     assert outside.request_id not in {"", "r-42"}

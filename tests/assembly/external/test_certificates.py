@@ -83,7 +83,7 @@ def told_by(host: str, port: int) -> Told:
 @pytest.fixture
 def _trusted(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     context = ssl.create_default_context(cafile=certificate)
-    monkeypatch.setattr(http_queries, "tls", lambda: context)
+    monkeypatch.setattr(http_queries, "tls_context", lambda: context)
 
 
 @pytest.mark.usefixtures("_trusted")

@@ -15,7 +15,7 @@ from assembly.sources.external.services import (
     external_source_delete,
     external_source_update,
 )
-from config.http.encryption import SecretLost, decrypt, encrypt
+from config.http.encryption import UndecryptableSecret, decrypt, encrypt
 from config.http.errors import Conflict, Forbidden, Invalid, NotFound
 from teams.models import User
 from teams.principal import SYSTEM
@@ -77,7 +77,7 @@ def test_it_does_not_go_to_another_server_by_itself(db: None) -> None:
 def test_under_another_key_it_is_lost_and_can_be_entered_again(db: None, settings: Any) -> None:
     source = create()
     settings.SECRET_KEY = "another key"
-    with pytest.raises(SecretLost):
+    with pytest.raises(UndecryptableSecret):
         decrypt(source.sealed_secret)
     assert decrypt(update(source, secret=SECRET).sealed_secret) == SECRET
 

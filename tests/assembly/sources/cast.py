@@ -13,21 +13,21 @@ from assembly.engine.types import Candidate
 from assembly.pipeline.read_plan import NEEDS
 from assembly.sources import SOURCES
 from assembly.sources.base import Gathered, Situation
-from memories.embeddings.active_model import Space
-from memories.embeddings.vectors import Direction
+from memories.embeddings.active_model import EmbeddingModel
+from memories.embeddings.vectors import QueryVector
 from memories.embeddings.wordllama import DIMENSIONS, MODEL_NAME, embed
 from memories.models import Chunk, Document, Entity, Event, Pattern, Relation, Session, TaskFrame, Tool
 from tests.assembly.conftest import NOW
 
 HOUR = datetime.timedelta(hours=1)
 STRANGER = "stranger"
-BUNDLED = Space(MODEL_NAME, DIMENSIONS, "embedding")
+BUNDLED = EmbeddingModel(MODEL_NAME, DIMENSIONS, "embedding")
 
 
 def situation(agent: Agent, topic: str = "", **facts: Any) -> Situation:
     """What the service would hand over for the topic."""
     vector = facts.pop("vector", embed([topic])[0] if topic.strip() else None)
-    direction = None if vector is None else Direction(topic, BUNDLED, vector)
+    direction = None if vector is None else QueryVector(topic, BUNDLED, vector)
     return Situation(
         agent=agent, team=None, vector=direction, now=NOW, topic=topic, signals=parse_signals(topic), **facts
     )

@@ -26,7 +26,7 @@ from assembly.monitoring.webhooks.http_post import UNTOLD, secret_new
 from assembly.monitoring.webhooks.services import secret_of, webhook_secret_change
 from config.http.encryption import encrypt
 from config.http.errors import Invalid
-from config.http.outbound.ssrf import FOR_WEBHOOKS, url_check
+from config.http.outbound.ssrf import FOR_WEBHOOKS, validate_url
 from memories.jobs.services import KINDS, MAX_ATTEMPTS, RetryLater
 from memories.models import Job, JobStatus
 from teams.models import Team
@@ -237,7 +237,7 @@ def test_networks_of_external_sources_are_not_open_to_webhooks(webhook: Webhook,
     assert endpoint.seen == []
     assert "WEBHOOK_ALLOWED_NETWORKS" in delivery.fault
     with pytest.raises(Invalid, match="private or reserved network"):
-        url_check(endpoint.url, FOR_WEBHOOKS)
+        validate_url(endpoint.url, FOR_WEBHOOKS)
 
 
 def _nobody(_handler: Handler) -> None:

@@ -11,11 +11,11 @@ import uvicorn
 import uvloop
 from uvicorn.server import ServerState
 
-from config.server.connections import Bounds, Connections
+from config.server.connections import ConnectionLimits, Connections
 from config.server.http_protocol import BoundedHttpProtocol
 
 CHECK_SECONDS = 0.02
-PLENTY = Bounds(open=1_000, incomplete_heads=1_000, per_client=1_000)
+PLENTY = ConnectionLimits(open=1_000, incomplete_heads=1_000, per_client=1_000)
 LONG = b"x" * 20_000_000
 
 
@@ -36,7 +36,7 @@ async def small_application(scope: Any, receive: Any, send: Any) -> None:
 class BoundedServer:
     """A running server."""
 
-    def __init__(self, application: Any, bounds: Bounds) -> None:
+    def __init__(self, application: Any, bounds: ConnectionLimits) -> None:
         self._config = uvicorn.Config(application, log_config=None, log_level="error", lifespan="off", access_log=False)
         self.state = ServerState()
         self.open_connections = Connections(bounds)
@@ -90,7 +90,7 @@ class BoundedServer:
 
 
 @contextmanager
-def bounded_server(application: Any = small_application, bounds: Bounds = PLENTY) -> Iterator[BoundedServer]:
+def bounded_server(application: Any = small_application, bounds: ConnectionLimits = PLENTY) -> Iterator[BoundedServer]:
     server = BoundedServer(application, bounds)
     server.start()
     try:

@@ -7,11 +7,11 @@ from weakref import ref
 import pytest
 
 from config.server.memory_settings import (
-    COSTLY_SECONDS,
+    COLLECT_SECONDS,
     SETTINGS,
-    collect_seldom,
-    environment_of_child,
-    give_back_memory,
+    child_environment,
+    configure_garbage_collector,
+    release_memory,
 )
 
 pytestmark = pytest.mark.finding("3a")
@@ -27,13 +27,13 @@ class Response:
 @pytest.fixture
 def seldom() -> Iterator[None]:
     thresholds = gc.get_threshold()
-    collect_seldom()
+    configure_garbage_collector()
     yield
     gc.unfreeze()
     gc.set_threshold(*thresholds)
 
 
-@pytest.mark.parametrize(("seconds", "generations"), [(COSTLY_SECONDS / 2, 0), (COSTLY_SECONDS * 2, 2)])
+@pytest.mark.parametrize(("seconds", "generations"), [(COLLECT_SECONDS / 2, 0), (COLLECT_SECONDS * 2, 2)])
 def test_what_refers_to_itself_goes_with_the_request(seldom: None, seconds: float, generations: int) -> None:
     response = Response()
     for generation in range(generations):  # it grows old while the request computes
@@ -41,12 +41,12 @@ def test_what_refers_to_itself_goes_with_the_request(seldom: None, seconds: floa
     gone = ref(response)
     del response
     assert gone() is not None
-    give_back_memory(seconds)
+    release_memory(seconds)
     assert gone() is None
 
 
 def test_an_operator_may_set_the_allocator_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MALLOC_ARENA_MAX", raising=False)
-    assert environment_of_child({"ONE": "1"}).items() >= {**SETTINGS, "ONE": "1"}.items()
+    assert child_environment({"ONE": "1"}).items() >= {**SETTINGS, "ONE": "1"}.items()
     monkeypatch.setenv("MALLOC_ARENA_MAX", "8")
-    assert environment_of_child({})["MALLOC_ARENA_MAX"] == "8"
+    assert child_environment({})["MALLOC_ARENA_MAX"] == "8"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from config.http.body_size import WITHOUT_CREDENTIAL_BYTES, BodyTooLarge, LengthRequired, body_refusal
+from config.http.body_size import WITHOUT_CREDENTIAL_BYTES, BodyTooLarge, LengthRequired, body_error
 from config.http.errors import DossierError
 from config.http.problems import Busy
 from config.server import body_limit
@@ -115,8 +115,8 @@ def test_large_bodies_have_a_bound_together(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_refusal_says_what_to_do() -> None:
-    unknown = body_refusal("/api/v1/documents", 2_000_000, {})
-    known = body_refusal("/api/v1/documents", 6_000_000, {"Authorization": "Bearer x"})
+    unknown = body_error("/api/v1/documents", 2_000_000, {})
+    known = body_error("/api/v1/documents", 6_000_000, {"Authorization": "Bearer x"})
     assert unknown is not None
     assert known is not None
     assert "Sign in, or send a key" in unknown.detail
@@ -128,7 +128,7 @@ def test_a_percent_encoded_form_is_small() -> None:
     """To decode 3 MB of them took 186 MB of memory."""
 
     def refused(announced: int, content_type: str) -> DossierError | None:
-        return body_refusal("/files/1/", announced, {"Authorization": "Bearer x", "Content-Type": content_type})
+        return body_error("/files/1/", announced, {"Authorization": "Bearer x", "Content-Type": content_type})
 
     for content_type in ("application/x-www-form-urlencoded", "Application/X-WWW-Form-URLencoded; charset=utf-8"):
         refusal = refused(1_000_001, content_type)

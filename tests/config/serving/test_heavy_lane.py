@@ -11,11 +11,11 @@ import pytest
 
 from config.http.problems import Busy
 from config.server import heavy_lane, heavy_routes
-from config.server.admission import Front, OpenGate
-from config.server.callers import Caller, Callers, credential_of
+from config.server.admission import FrontApplication, OpenGate
+from config.server.callers import Caller, CallerCache, credential_of
 from config.server.heavy_lane import FRAME_BYTES, Application, HeavyLane, answer_one
 from config.server.heavy_routes import HEAVY_BODY_BYTES, HeavyRoutes
-from config.server.threaded_handler import HeavyAfterAll
+from config.server.threaded_handler import RerouteToHeavyLane
 
 pytestmark = pytest.mark.finding("3b")
 
@@ -278,7 +278,7 @@ def test_the_front_hands_over_what_is_costly_and_learns_who_asked(tmp_path: Path
         await repeat(scope, receive, send)
 
     socket = tmp_path / "s"
-    front = Front(answer_here, HeavyLane(str(socket)), OpenGate())
+    front = FrontApplication(answer_here, HeavyLane(str(socket)), OpenGate())
     costly = scope_of("/api/v1/compress", authorization="Bearer one")
     with_other_process(socket, repeat, exchange(front, costly, b""))
     assert (costly["caller"], here) == ("address:192.0.2.7", [])
@@ -291,7 +291,7 @@ def test_what_waits_behind_a_long_request_of_its_caller_is_handed_over(tmp_path:
 
     async def answer_here(scope: dict[str, Any], receive: Any, send: Any) -> None:
         scope["on_long"]()
-        raise HeavyAfterAll(b"small")
+        raise RerouteToHeavyLane(b"small")
 
     async def answer_there(scope: dict[str, Any], receive: Any, send: Any) -> None:
         heavy.append(scope["path"])
@@ -302,7 +302,7 @@ def test_what_waits_behind_a_long_request_of_its_caller_is_handed_over(tmp_path:
         return await exchange(front, scope_of("/api/v1/agents", x="1"), b"other")()
 
     socket = tmp_path / "s"
-    front = Front(answer_here, HeavyLane(str(socket)), OpenGate())
+    front = FrontApplication(answer_here, HeavyLane(str(socket)), OpenGate())
     _, answer = with_other_process(socket, answer_there, story)
     assert heavy == ["/api/v1/agents"] * 2
     assert answer["body"] == b"other", "the second went there at once"
@@ -319,7 +319,7 @@ def test_what_waits_behind_a_long_request_of_its_caller_is_handed_over(tmp_path:
 )
 def test_only_what_may_begin_again_is_stopped_soon(tmp_path: Path, scope: dict[str, Any], is_bounded: bool) -> None:
     """Whoever posts a page may have used up a code, or counted a sign-in, before it was stopped."""
-    front = Front(repeat, HeavyLane(str(tmp_path / "s")), OpenGate())
+    front = FrontApplication(repeat, HeavyLane(str(tmp_path / "s")), OpenGate())
     asyncio.run(asyncio.wait_for(exchange(front, scope, b"")(), 20))
     assert ("cpu_seconds" in scope) is is_bounded
 
@@ -333,16 +333,16 @@ def test_a_request_that_moved_counts_once(tmp_path: Path) -> None:
             return super().admit(caller, heavy=heavy, method=method, path=path, moved=moved)
 
     async def answer_here(scope: dict[str, Any], receive: Any, send: Any) -> None:
-        raise HeavyAfterAll(b"")
+        raise RerouteToHeavyLane(b"")
 
     socket = tmp_path / "s"
-    front = Front(answer_here, HeavyLane(str(socket)), Gate())
+    front = FrontApplication(answer_here, HeavyLane(str(socket)), Gate())
     with_other_process(socket, repeat, exchange(front, scope_of("/api/v1/agents"), b""))
     assert admitted == [(False, False), (True, True)]
 
 
 def test_made_up_credentials_count_as_their_address() -> None:
-    callers, made_up = Callers(), scope_of("/api/v1/agents", authorization="Bearer made-up")
+    callers, made_up = CallerCache(), scope_of("/api/v1/agents", authorization="Bearer made-up")
     assert callers.caller_of(made_up, credential_of(made_up)).name == "address:192.0.2.7"
     facts = {"principal": "key:1", "kind": "agent_key", "agent": "2", "teams": ["3"]}
     callers.learn(credential_of(made_up), facts)

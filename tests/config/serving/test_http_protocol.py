@@ -7,7 +7,7 @@ import time
 import pytest
 
 from config.server import http_protocol
-from config.server.connections import Bounds
+from config.server.connections import ConnectionLimits
 from config.server.http_protocol import MAX_HEAD_BYTES, MAX_HEADER_FIELDS
 from tests.config.serving.bounded_server import LONG, PLENTY, answer, bounded_server, is_closed, received
 from tests.faults.processes import until
@@ -160,7 +160,7 @@ def test_answers_that_nobody_reads_make_room_at_once(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.finding("2c")
 @pytest.mark.parametrize("bounds", [PLENTY._replace(per_client=5), PLENTY._replace(open=5)])
-def test_where_all_are_busy_a_new_one_is_refused(bounds: Bounds, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_all_are_busy_a_new_one_is_refused(bounds: ConnectionLimits, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_protocol, "PAUSE_SECONDS", 60)
     with bounded_server(bounds=bounds) as server:
         busy = [server.connect(POST) for _ in range(5)]
@@ -202,12 +202,12 @@ def _sent(connection: socket.socket, data: bytes, *, times: int, pause: float = 
 @pytest.mark.parametrize(
     ("descriptors", "bounds"),
     [
-        (1_024, Bounds(384, 96, 256)), (20_000, Bounds(2_000, 500, 256)), (300, Bounds(22, 5, 22)),
-        (resource.RLIM_INFINITY, Bounds(2_000, 500, 256)),
+        (1_024, ConnectionLimits(384, 96, 256)), (20_000, ConnectionLimits(2_000, 500, 256)), (300,
+        ConnectionLimits(22, 5, 22)), (resource.RLIM_INFINITY, ConnectionLimits(2_000, 500, 256)),
     ],
 )  # fmt: skip
 def test_there_are_no_more_connections_than_descriptors(
-    descriptors: int, bounds: Bounds, monkeypatch: pytest.MonkeyPatch
+    descriptors: int, bounds: ConnectionLimits, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _: (descriptors, descriptors))
-    assert Bounds.within_descriptors(2_000, 256) == bounds
+    assert ConnectionLimits.within_descriptors(2_000, 256) == bounds

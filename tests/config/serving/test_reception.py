@@ -8,13 +8,13 @@ from contextlib import contextmanager
 
 import pytest
 
-from config.server.dispatcher import READY, Reception
+from config.server.dispatcher import READY, Dispatcher
 
 
 class WebProcess:
     """The far end of a line, as a web process holds it."""
 
-    def __init__(self, reception: Reception) -> None:
+    def __init__(self, reception: Dispatcher) -> None:
         ours, self.line = socket.socketpair()
         self.line.settimeout(10)
         reception.admit(ours)
@@ -36,7 +36,7 @@ class Running:
         door.bind(("127.0.0.1", 0))
         self.address = door.getsockname()
         self.is_open = threading.Event()
-        self.reception = Reception(door, opened=self.is_open.set)
+        self.reception = Dispatcher(door, opened=self.is_open.set)
         self.thread = threading.Thread(target=self.reception.run)
         self.thread.start()
 

@@ -14,9 +14,9 @@ from django.test import override_settings
 from django.urls import path
 
 from config.http.cpu_budget import TooCostly, check_cpu
-from config.observability.request_context import arrived
+from config.observability.request_context import arrival_time
 from config.server import threaded_handler
-from config.server.threaded_handler import WHOLE_BYTES, HeavyAfterAll, ThreadedHandler
+from config.server.threaded_handler import MAX_BUFFERED_BYTES, RerouteToHeavyLane, ThreadedHandler
 
 seen: list[str] = []
 BEGUN = time.monotonic()
@@ -31,7 +31,7 @@ def told(request: HttpRequest) -> HttpResponse:
 
 
 def told_when(_: HttpRequest) -> HttpResponse:
-    return HttpResponse(f"{arrived() - BEGUN} {time.monotonic() - BEGUN}")
+    return HttpResponse(f"{arrival_time() - BEGUN} {time.monotonic() - BEGUN}")
 
 
 def streamed(_: HttpRequest) -> StreamingHttpResponse:
@@ -39,7 +39,7 @@ def streamed(_: HttpRequest) -> StreamingHttpResponse:
 
 
 def filed(_: HttpRequest) -> FileResponse:
-    return FileResponse(BytesIO(b"x" * (WHOLE_BYTES + 5)), as_attachment=True, filename="x.bin")
+    return FileResponse(BytesIO(b"x" * (MAX_BUFFERED_BYTES + 5)), as_attachment=True, filename="x.bin")
 
 
 def computed(request: HttpRequest) -> HttpResponse:
@@ -113,9 +113,9 @@ def test_a_response_in_pieces_is_sent_whole(handler: ThreadedHandler) -> None:
 
 def test_a_large_file_is_sent_piece_by_piece(handler: ThreadedHandler) -> None:
     start, *bodies = ask(handler, "/filed")
-    assert (b"Content-Length", str(WHOLE_BYTES + 5).encode()) in start["headers"]
-    assert sum(len(body["body"]) for body in bodies) == WHOLE_BYTES + 5
-    assert max(len(body["body"]) for body in bodies) < WHOLE_BYTES
+    assert (b"Content-Length", str(MAX_BUFFERED_BYTES + 5).encode()) in start["headers"]
+    assert sum(len(body["body"]) for body in bodies) == MAX_BUFFERED_BYTES + 5
+    assert max(len(body["body"]) for body in bodies) < MAX_BUFFERED_BYTES
     assert [body["more_body"] for body in bodies] == [True] * (len(bodies) - 1) + [False]
 
 
@@ -144,10 +144,10 @@ def test_memory_goes_back_after_a_request_that_computed_for_long(
     handler: ThreadedHandler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given_back: list[str] = []
-    monkeypatch.setattr(threaded_handler, "give_back_memory", lambda _: given_back.append("all"))
-    monkeypatch.setattr(threaded_handler, "WORTH_SECONDS", 60)
+    monkeypatch.setattr(threaded_handler, "release_memory", lambda _: given_back.append("all"))
+    monkeypatch.setattr(threaded_handler, "TRIM_SECONDS", 60)
     ask(handler, "/told")
-    monkeypatch.setattr(threaded_handler, "WORTH_SECONDS", 0)
+    monkeypatch.setattr(threaded_handler, "TRIM_SECONDS", 0)
     ask(handler, "/told")
     handler._threads.shutdown(wait=True)
     assert given_back == ["all"]
@@ -175,14 +175,14 @@ def test_what_computes_too_long_here_is_stopped_and_sent_away_with_its_body(budg
     told_of: list[str] = []
     body = {"type": "http.request", "body": b"hello"}
     length = [(b"content-length", b"5")]
-    with pytest.raises(HeavyAfterAll) as sent_away:
+    with pytest.raises(RerouteToHeavyLane) as sent_away:
         ask(budgeted, "/computed", body, headers=length, cpu_seconds=0.01, on_long=lambda: told_of.append("long"))
     assert sent_away.value.body == b"hello"
     assert told_of == ["long"]
 
 
 def test_what_would_compute_too_long_here_is_sent_away_before_it_begins(budgeted: ThreadedHandler) -> None:
-    with pytest.raises(HeavyAfterAll):
+    with pytest.raises(RerouteToHeavyLane):
         ask(budgeted, "/needed", cpu_seconds=0.02, on_long=list)
     assert ask(budgeted, "/needed")[0]["status"] == 200
 

@@ -4,14 +4,14 @@ import asyncio
 
 import pytest
 
-from config.server.limiter import Turns
+from config.server.limiter import FairLimiter
 
 
 def test_they_are_given_in_the_order_of_asking_and_few_at_a_time() -> None:
     begun: list[int] = []
     most = [0, 0]
 
-    async def take(turns: Turns, number: int) -> None:
+    async def take(turns: FairLimiter, number: int) -> None:
         async with turns.one():
             begun.append(number)
             most[0] += 1
@@ -20,7 +20,7 @@ def test_they_are_given_in_the_order_of_asking_and_few_at_a_time() -> None:
             most[0] -= 1
 
     async def all_of_them() -> None:
-        turns = Turns(2, counted_seconds=60)
+        turns = FairLimiter(2, counted_seconds=60)
         await asyncio.gather(*[take(turns, number) for number in range(12)])
 
     asyncio.run(all_of_them())
@@ -30,7 +30,7 @@ def test_they_are_given_in_the_order_of_asking_and_few_at_a_time() -> None:
 
 def test_who_takes_long_counts_no_longer_and_ends_once() -> None:
     async def story() -> None:
-        turns, hung = Turns(1, counted_seconds=0.05), asyncio.Event()
+        turns, hung = FairLimiter(1, counted_seconds=0.05), asyncio.Event()
 
         async def hang() -> None:
             async with turns.one():
@@ -51,7 +51,7 @@ def test_who_takes_long_counts_no_longer_and_ends_once() -> None:
 
 def test_one_that_fails_gives_its_turn_back() -> None:
     async def story() -> None:
-        turns = Turns(1, counted_seconds=60)
+        turns = FairLimiter(1, counted_seconds=60)
         for _ in range(3):
             with pytest.raises(ZeroDivisionError):
                 async with turns.one():

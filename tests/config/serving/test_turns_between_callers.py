@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from config.server.limiter import Overtaken, Turns
+from config.server.limiter import FairLimiter, MovedToHeavyLane
 
 pytestmark = pytest.mark.finding("3b")
 
 
-async def _take(turns: Turns, caller: str, begun: list[str], seconds: float = 0.005) -> None:
+async def _take(turns: FairLimiter, caller: str, begun: list[str], seconds: float = 0.005) -> None:
     async with turns.one(caller):
         begun.append(caller)
         await asyncio.sleep(seconds)
@@ -19,7 +19,7 @@ def test_one_request_waits_for_one_of_a_caller_with_forty() -> None:
     begun: list[str] = []
 
     async def story() -> None:
-        turns = Turns(1, counted_seconds=60)
+        turns = FairLimiter(1, counted_seconds=60)
         greedy = [asyncio.create_task(_take(turns, "greedy", begun)) for _ in range(40)]
         await asyncio.sleep(0.02)
         so_far = len(begun)
@@ -35,7 +35,7 @@ def test_cheap_requests_of_one_are_as_much_as_few_costly_ones_of_another() -> No
     begun: list[str] = []
 
     async def story() -> None:
-        turns = Turns(1, counted_seconds=60)
+        turns = FairLimiter(1, counted_seconds=60)
         costly = [_take(turns, "costly", begun, 0.05) for _ in range(6)]
         cheap = [_take(turns, "cheap", begun, 0.001) for _ in range(60)]
         await asyncio.gather(*costly, *cheap)
@@ -48,7 +48,7 @@ def test_time_without_requests_is_not_saved_up() -> None:
     begun: list[str] = []
 
     async def story() -> None:
-        turns = Turns(1, counted_seconds=60)
+        turns = FairLimiter(1, counted_seconds=60)
         for _ in range(20):
             await _take(turns, "early", begun)
         begun.clear()
@@ -60,7 +60,7 @@ def test_time_without_requests_is_not_saved_up() -> None:
 
 def test_requests_that_hang_take_no_more_than_their_share_of_threads() -> None:
     async def story() -> None:
-        turns, end, hanging = Turns(1, counted_seconds=0.01, most_each=3), asyncio.Event(), 0
+        turns, end, hanging = FairLimiter(1, counted_seconds=0.01, most_each=3), asyncio.Event(), 0
 
         async def hang() -> None:
             nonlocal hanging
@@ -82,7 +82,7 @@ def test_requests_that_hang_take_no_more_than_their_share_of_threads() -> None:
 
 def test_one_that_is_given_up_while_it_waits_leaves_its_place() -> None:
     async def story() -> None:
-        turns, end = Turns(1, counted_seconds=60), asyncio.Event()
+        turns, end = FairLimiter(1, counted_seconds=60), asyncio.Event()
 
         async def hold() -> None:
             async with turns.one("first"):
@@ -104,7 +104,7 @@ def test_one_that_is_given_up_while_it_waits_leaves_its_place() -> None:
 
 def test_who_computes_for_long_begins_nothing_else_and_sends_its_waiting_ones_away() -> None:
     async def story() -> None:
-        turns, end = Turns(1, counted_seconds=0.02), asyncio.Event()
+        turns, end = FairLimiter(1, counted_seconds=0.02), asyncio.Event()
         begun: list[str] = []
 
         async def compute() -> None:
@@ -118,9 +118,9 @@ def test_who_computes_for_long_begins_nothing_else_and_sends_its_waiting_ones_aw
         computing = asyncio.create_task(compute())
         await asyncio.sleep(0)
         sent_away, waiting = asyncio.create_task(movable()), asyncio.create_task(_take(turns, "greedy", begun))
-        with pytest.raises(Overtaken):
+        with pytest.raises(MovedToHeavyLane):
             await sent_away
-        with pytest.raises(Overtaken):
+        with pytest.raises(MovedToHeavyLane):
             await movable()
         await _take(turns, "other", begun)
         assert begun == ["other"], "the one that cannot be moved waits until the long one has ended"

@@ -10,8 +10,8 @@ import pytest
 
 from memories.archive import contents as limits
 from memories.archive.contents import MAX_ENTRIES
-from memories.archive.zip_file import zip_contents
-from memories.imports.base import ImportRefused, NoText
+from memories.archive.zip_file import read_zip
+from memories.imports.base import ImportRefused, UnreadableText
 from tests.archives import packed
 
 KNOWN = ("agents", "teams")
@@ -92,7 +92,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize(("make", "message"), REFUSED.values(), ids=REFUSED)
 def test_it_is_refused_with_a_sentence(make: Any, message: str) -> None:
     with pytest.raises(ImportRefused, match=message):
-        zip_contents(make(), KNOWN)
+        read_zip(make(), KNOWN)
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +104,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked(monkeypatch: pytest.MonkeyPatch
     assert len(file.getvalue()) < 1_000_000
     monkeypatch.setattr(zipfile.ZipFile, "open", None)  # nothing may be unpacked
     with pytest.raises(ImportRefused, match="larger than 200 MB"):
-        zip_contents(file.getvalue(), KNOWN)
+        read_zip(file.getvalue(), KNOWN)
 
 
 def test_an_entry_that_is_larger_than_it_says_is_damaged() -> None:
@@ -115,19 +115,19 @@ def test_an_entry_that_is_larger_than_it_says_is_damaged() -> None:
     for mark, offset in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
         struct.pack_into("<I", data, data.index(mark) + offset, 10)
     with pytest.raises(ImportRefused, match="is damaged"):
-        zip_contents(bytes(data), KNOWN).text(NAME)
+        read_zip(bytes(data), KNOWN).text(NAME)
 
 
 def test_flipped_bits_are_told() -> None:
     data = bytearray(packed({NAME: "hello hello hello"}))
     data[data.index(b"hello")] ^= 0xFF
     with pytest.raises(ImportRefused, match="is damaged"):
-        zip_contents(bytes(data), KNOWN).text(NAME)
+        read_zip(bytes(data), KNOWN).text(NAME)
 
 
 def test_a_text_in_another_encoding_is_told_with_its_line() -> None:
-    contents = zip_contents(packed({NAME: "one\nÜber".encode("utf-16")}), KNOWN)
-    with pytest.raises(NoText, match="is not UTF-8"):
+    contents = read_zip(packed({NAME: "one\nÜber".encode("utf-16")}), KNOWN)
+    with pytest.raises(UnreadableText, match="is not UTF-8"):
         contents.text(NAME)
 
 
@@ -144,7 +144,7 @@ def test_a_text_in_another_encoding_is_told_with_its_line() -> None:
     ids=["plain", "GitHub", "wrapped twice", "macOS", "Windows", "dot"],
 )
 def test_what_other_systems_put_around_it_does_not_matter(names: list[str]) -> None:
-    contents = zip_contents(packed(dict.fromkeys(names, "x")), KNOWN)
+    contents = read_zip(packed(dict.fromkeys(names, "x")), KNOWN)
     assert contents.text(NAME) == "x"
     assert not any("MACOSX" in name or "DS_Store" in name for name in contents.names)
 
@@ -153,9 +153,9 @@ def test_a_zip_with_a_comment_at_its_end_is_read() -> None:
     file = BytesIO(packed({NAME: "x"}))
     with ZipFile(file, "a") as archive:
         archive.comment = b"made by hand"
-    assert zip_contents(file.getvalue(), KNOWN).text(NAME) == "x"
+    assert read_zip(file.getvalue(), KNOWN).text(NAME) == "x"
 
 
 def test_only_so_many_folders_around_it_are_looked_through() -> None:
-    deep = f"{'a/' * (limits.MOST_WRAPPED + 1)}{NAME}"
-    assert NAME not in zip_contents(packed({deep: "x"}), KNOWN).names
+    deep = f"{'a/' * (limits.MAX_WRAPPER_FOLDERS + 1)}{NAME}"
+    assert NAME not in read_zip(packed({deep: "x"}), KNOWN).names

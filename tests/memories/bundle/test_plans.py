@@ -6,10 +6,10 @@ import pytest
 
 from agents.models import Agent, AgentFile, DailyLog
 from config.http.errors import Conflict, NotFound
-from memories.archive.memory_markdown import memory_written
+from memories.archive.memory_markdown import format_memory
 from memories.archive.plan import CHANGED_SINCE
 from memories.archive.sections import scope_of_agent
-from memories.archive.services import KEPT, MOST_AT_ONCE, import_begin, import_for, import_show
+from memories.archive.services import MAX_STEPS_IN_REQUEST, RETENTION, import_begin, import_create, import_for
 from memories.imports.base import ImportRefused
 from memories.models import ImportPlan, ImportStatus, Job, Memory, MemoryVersion
 from memories.services import MemoryFacts, memory_update
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 
 
 def shown(archive: bytes, principal: Principal = SYSTEM) -> ImportPlan:
-    return import_show(archive=archive, file_name="notes.zip", principal=principal)
+    return import_create(archive=archive, file_name="notes.zip", principal=principal)
 
 
 def states(plan: ImportPlan) -> dict[str, str]:
@@ -122,7 +122,7 @@ def test_memories_changed_on_both_sides_stay(agent: Agent) -> None:
 
 def test_a_bullet_that_was_copied_with_its_comment_is_told(agent: Agent) -> None:
     memory = Memory.objects.filter(agent=agent, superseded_by=None).earliest("id")
-    copied = "\n" + memory_written(memory).replace(memory.text.split("\n")[0], "Something new")
+    copied = "\n" + format_memory(memory).replace(memory.text.split("\n")[0], "Something new")
     archive = edited(zipped(scope_of_agent(agent, SYSTEM)), "agents/ada/MEMORY.md", lambda text: text + copied)
     [step] = shown(archive).steps
     assert step["state"] == "refused"
@@ -264,7 +264,7 @@ def test_an_import_is_done_once(agent: Agent) -> None:
 
 def test_an_import_is_forgotten_after_a_day(agent: Agent) -> None:
     plan = shown(packed({"agents/ada/IDENTITY.md": "x"}))
-    ImportPlan.objects.update(created=plan.created - KEPT)
+    ImportPlan.objects.update(created=plan.created - RETENTION)
     with pytest.raises(NotFound):
         import_for(SYSTEM, plan.id)
     shown(packed({"agents/ada/IDENTITY.md": "x"}))
@@ -272,19 +272,19 @@ def test_an_import_is_forgotten_after_a_day(agent: Agent) -> None:
 
 
 def test_a_large_import_is_a_job(agent: Agent) -> None:
-    lines = "\n".join(f"- [fact] number {number}" for number in range(MOST_AT_ONCE + 1))
+    lines = "\n".join(f"- [fact] number {number}" for number in range(MAX_STEPS_IN_REQUEST + 1))
     begun = import_begin(plan=shown(packed({"agents/ada/MEMORY.md": lines})), chosen=(), principal=SYSTEM)
     assert begun.status == ImportStatus.RUNNING
     assert begun.job is not None
-    assert begun.job.steps == MOST_AT_ONCE + 1
+    assert begun.job.steps == MAX_STEPS_IN_REQUEST + 1
     before = Memory.objects.count()
     told: list[int] = []
     from memories.archive.services import import_in_background
 
     for _ in range(2):  # a job may be done twice
         import_in_background(Job.objects.get(), told.append)
-    assert Memory.objects.count() == before + MOST_AT_ONCE + 1
-    assert sum(told) == MOST_AT_ONCE + 1
+    assert Memory.objects.count() == before + MAX_STEPS_IN_REQUEST + 1
+    assert sum(told) == MAX_STEPS_IN_REQUEST + 1
     finished = ImportPlan.objects.get()
     assert (finished.status, bytes(finished.archive)) == (ImportStatus.DONE, b"")
 

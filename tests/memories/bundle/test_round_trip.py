@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from agents.models import Agent, DailyLog
 from agents.services import agent_delete
-from memories.archive.memory_markdown import mark_of_memory, mark_of_values, memories_in, memory_written
+from memories.archive.memory_markdown import format_memory, iterate_memories, memory_digest, memory_values_digest
 from memories.archive.owner_entries import ROWS_PER_STATEMENT
 from memories.archive.sections import scope_of_agent, scope_of_everything
-from memories.archive.services import import_begin, import_show
+from memories.archive.services import import_begin, import_create
 from memories.models import ImportStatus, Memory, MemoryVersion
 from memories.services import MemoryFacts, facts_of, memories_create
 from teams.models import Team
@@ -35,7 +35,7 @@ def test_the_same_data_gives_the_same_bytes(agent: Agent) -> None:
 
 
 def test_importing_into_the_same_installation_changes_nothing(agent: Agent) -> None:
-    plan = import_show(archive=zipped(scope_of_everything(SYSTEM)), file_name="all.zip", principal=SYSTEM)
+    plan = import_create(archive=zipped(scope_of_everything(SYSTEM)), file_name="all.zip", principal=SYSTEM)
     assert plan.steps == []
     assert plan.aside == []
     assert plan.same == 6 + 3 + 7 + 2  # files, logs, memories, settings
@@ -46,7 +46,7 @@ def test_an_empty_installation_becomes_the_same(agent: Agent) -> None:
     before = {memory.id: facts_of(memory) for memory in Memory.objects.all()}
     emptied()
     assert not Memory.objects.exists()
-    plan = import_show(archive=archive, file_name="all.zip", principal=SYSTEM)
+    plan = import_create(archive=archive, file_name="all.zip", principal=SYSTEM)
     done = import_begin(plan=plan, chosen=(), principal=SYSTEM)
     assert done.status == ImportStatus.DONE
     assert [outcome["left"] for outcome in done.outcome.values()] == [[], []]
@@ -60,7 +60,9 @@ def test_memories_keep_the_order_in_which_they_were_made(agent: Agent) -> None:
     archive = zipped(scope_of_everything(SYSTEM))
     before = list(agent.memories.order_by("created", "id").values_list("id", flat=True))
     emptied()
-    import_begin(plan=import_show(archive=archive, file_name="all.zip", principal=SYSTEM), chosen=(), principal=SYSTEM)
+    import_begin(
+        plan=import_create(archive=archive, file_name="all.zip", principal=SYSTEM), chosen=(), principal=SYSTEM
+    )
     assert (
         list(Memory.objects.filter(agent__slug="ada").order_by("created", "id").values_list("id", flat=True)) == before
     )
@@ -78,10 +80,10 @@ LINES = st.lists(st.sampled_from(["", " ", "  a", "\tb", "- [x] c", "# d", "e\r"
 @settings(deadline=None, database=None, suppress_health_check=list(HealthCheck))
 def test_any_text_comes_back_as_it_was(text: str, external_id: str) -> None:
     memories = [Memory(kind="fact", text=text, external_id=external_id), Memory(kind="fact", text="next")]
-    written = "# Memories\n" + "".join("\n" + memory_written(memory) for memory in memories)
-    read = list(memories_in(written, "MEMORY.md"))
+    written = "# Memories\n" + "".join("\n" + format_memory(memory) for memory in memories)
+    read = list(iterate_memories(written, "MEMORY.md"))
     assert [(one.values["text"], one.values["external_id"]) for one in read] == [(text, external_id), ("next", "")]
-    assert [mark_of_values(one.values, None) for one in read] == [mark_of_memory(memory) for memory in memories]
+    assert [memory_values_digest(one.values, None) for one in read] == [memory_digest(memory) for memory in memories]
 
 
 def test_an_export_reads_in_batches(agent: Agent, django_assert_num_queries: Any) -> None:

@@ -9,11 +9,11 @@ from django.test.utils import CaptureQueriesContext
 
 from agents.models import Agent, AgentFile, DailyLog
 from agents.quotas.models import QuotaLimit
-from agents.quotas.uses import Uses, today, uses
+from agents.quotas.uses import UseCounter, today, uses
 from agents.services import agent_create
 from config.http.errors import Conflict, Forbidden, TooManyRequests
 from memories.archive import services
-from memories.archive.services import MOST_WAITING, import_begin, import_plan_in_background, import_show
+from memories.archive.services import MAX_WAITING_PLANS, import_begin, import_create, import_plan_in_background
 from memories.imports.base import ImportRefused
 from memories.jobs.services import KINDS
 from memories.models import ImportPlan, ImportStatus, Job, Memory
@@ -34,7 +34,7 @@ def editor(team: Team) -> Principal:
 
 
 def shown(archive: bytes, principal: Principal = SYSTEM, **options: bool) -> ImportPlan:
-    return import_show(archive=archive, file_name="notes.zip", principal=principal, **options)
+    return import_create(archive=archive, file_name="notes.zip", principal=principal, **options)
 
 
 def queries_for(count: int, team: Team, principal: Principal) -> int:
@@ -71,7 +71,7 @@ def test_many_profiles_are_refused() -> None:
 
 @pytest.mark.finding("5.5a")
 def test_who_is_in_no_team_is_refused_before_anything_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "zip_contents", None)
+    monkeypatch.setattr(services, "read_zip", None)
     with pytest.raises(Forbidden, match="You belong to no team"):
         shown(b"no zip", User.objects.create_user("nobody").principal)
 
@@ -142,7 +142,7 @@ def test_an_import_counts_as_texts_of_the_day(agent: Agent, editor: Principal, m
 
 def test_what_other_processes_counted_is_read_before_an_import(agent: Agent, editor: Principal) -> None:
     QuotaLimit.objects.create(subject=editor.ref, by_organisation=True, text_bytes_per_day=1_000)
-    other = Uses()
+    other = UseCounter()
     other.add([editor.ref], text_bytes=950)
     other.flush()
     with pytest.raises(TooManyRequests):
@@ -151,10 +151,10 @@ def test_what_other_processes_counted_is_read_before_an_import(agent: Agent, edi
 
 @pytest.mark.finding("5.5b")
 def test_imports_that_nobody_begins_do_not_pile_up(agent: Agent, editor: Principal) -> None:
-    for number in range(MOST_WAITING + 2):
+    for number in range(MAX_WAITING_PLANS + 2):
         shown(packed({"agents/ada/IDENTITY.md": f"number {number}"}), editor)
     kept = ImportPlan.objects.exclude(archive=b"")
-    assert kept.count() == MOST_WAITING
+    assert kept.count() == MAX_WAITING_PLANS
     forgotten = ImportPlan.objects.order_by("created")[0]
     assert (forgotten.status, forgotten.steps) == (ImportStatus.REFUSED, [])
     assert "so this one was forgotten" in forgotten.refusal

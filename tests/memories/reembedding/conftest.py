@@ -6,14 +6,14 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from memories.embeddings.active_model import known_space, told_of
+from memories.embeddings.active_model import last_known_model, remember_model
 
 
 @pytest.fixture(autouse=True)
 def belief(committed_database: str) -> Iterator[None]:
-    before = known_space()
+    before = last_known_model()
     yield
-    told_of([before.model, str(before.dimensions), before.slot])
+    remember_model([before.model, str(before.dimensions), before.slot])
 
 
 @pytest.fixture

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 
 from agents.models import Agent
-from memories.embeddings.active_model import Space, active_space
-from memories.embeddings.backfill import DIRECTED
+from memories.embeddings.active_model import EmbeddingModel, read_active_model
+from memories.embeddings.backfill import EMBEDDED_MODELS
 from memories.embeddings.indexing import document_split
-from memories.embeddings.vectors import embedded
+from memories.embeddings.vectors import embed_texts
 from memories.models import Document, Entity, Tool
-from memories.services import MemoryFacts, kept_create, memories_create
+from memories.services import MemoryFacts, agent_items_create, memories_create
 from teams.models import Team
 from teams.principal import SYSTEM
 
@@ -27,10 +27,10 @@ def kept(agent: Agent, team: Team, memories: int = 40) -> None:
         ]
         memories_create(owner=owner, facts=facts, principal=SYSTEM)
     names = [{"type": "thing", "name": name, "properties": {"colour": "red"}} for name in ("ferry", "kettle")]
-    kept_create(model=Entity, agent=agent, facts=names, principal=SYSTEM)
+    agent_items_create(model=Entity, agent=agent, facts=names, principal=SYSTEM)
     tools = [{"name": name, "description": "Finds what is asked for"} for name in ("search", "look_up")]
-    kept_create(model=Tool, agent=agent, facts=tools, principal=SYSTEM)
-    [document] = kept_create(
+    agent_items_create(model=Tool, agent=agent, facts=tools, principal=SYSTEM)
+    [document] = agent_items_create(
         model=Document,
         agent=agent,
         facts=[{"path": "notes.md", "content": "\n\n".join(f"# Part {part}\n\n{TEXTS[part]}" for part in range(3))}],
@@ -40,15 +40,15 @@ def kept(agent: Agent, team: Team, memories: int = 40) -> None:
 
 
 def all_rows() -> list[Any]:
-    return [row for model in DIRECTED for row in model.objects.order_by("pk")]
+    return [row for model in EMBEDDED_MODELS for row in model.objects.order_by("pk")]
 
 
-def assert_all_in(space: Space) -> None:
+def assert_all_in(space: EmbeddingModel) -> None:
     """The space is active, and every row has the vector in it that its text has."""
-    assert active_space() == space
+    assert read_active_model() == space
     rows = all_rows()
     assert {getattr(row, space.model_column) for row in rows} == {space.model}
-    wanted = embedded(space, [row.said for row in rows])
+    wanted = embed_texts(space, [row.said for row in rows])
     for row, vector in zip(rows, wanted, strict=True):
         has = getattr(row, space.slot)
         assert (has is None) == (vector is None), row.said

@@ -10,13 +10,13 @@ from django.db import connection, connections
 from agents.models import Agent
 from assembly.records.change_counters import changes_of
 from config.db.migration_helpers import ORGANISATION
-from memories.embeddings.active_model import Space, active_space
+from memories.embeddings.active_model import EmbeddingModel, read_active_model
 from memories.embeddings.indexing import embed_missing, reindex
-from memories.embeddings.reembedding import change_begun, index_name, one_at_a_time
-from memories.embeddings.registry import embedder_named
+from memories.embeddings.reembedding import begin_change, index_name, reembedding_lock
+from memories.embeddings.registry import find_embedder
 from memories.models import EmbeddingSpace, Memory
 from memories.search.candidate_sql import BY_INDEX
-from memories.search.memory_search import memories_find, topic_vector
+from memories.search.memory_search import find_memories, topic_vector
 from memories.services import MemoryFacts, memories_create, memory_update
 from teams.models import Team
 from teams.principal import SYSTEM
@@ -24,8 +24,8 @@ from tests.assembly.external.endpoints import Handler, closed_port, giving, serv
 from tests.client import Api, problem
 from tests.memories.reembedding.rows import all_rows, assert_all_in, kept
 
-FIRST = Space("wordllama:256", 256, "embedding")
-SMALL = Space("wordllama:128", 128, "second_embedding")
+FIRST = EmbeddingModel("wordllama:256", 256, "embedding")
+SMALL = EmbeddingModel("wordllama:128", 128, "second_embedding")
 Reembed = Callable[..., str]
 
 
@@ -74,7 +74,7 @@ def test_what_is_forgotten_leaves_nothing(agent: Agent, team: Team, reembed: Ree
     assert list(indexes()) == [index_name("second_embedding")]
     assert_all_in(SMALL)
     reembed("--to", "wordllama:64")
-    assert_all_in(Space("wordllama:64", 64, "embedding"))
+    assert_all_in(EmbeddingModel("wordllama:64", 64, "embedding"))
     assert set(indexes().values()) == {"wordllama:64", "wordllama:128"}
 
 
@@ -96,12 +96,12 @@ def test_the_index_serves_the_new_space(agent: Agent, team: Team, reembed: Reemb
 
 def test_a_change_that_was_interrupted_goes_on_or_gives_way(agent: Agent, team: Team, reembed: Reembed) -> None:
     kept(agent, team)
-    change_begun(embedder_named("wordllama:128"))
+    begin_change(find_embedder("wordllama:128"))
     count = len(all_rows())
     assert f"A change to wordllama:128 was begun; {count} rows lack its vectors." in reembed("--status")
     told = reembed("--to", "wordllama:64")
     assert "The change to wordllama:128 that was begun is given up." in told
-    assert_all_in(Space("wordllama:64", 64, "second_embedding"))
+    assert_all_in(EmbeddingModel("wordllama:64", 64, "second_embedding"))
     assert EmbeddingSpace.objects.get().next_model == ""
 
 
@@ -118,7 +118,7 @@ def test_a_change_that_was_interrupted_goes_on_or_gives_way(agent: Agent, team: 
 def test_what_cannot_be_is_said_and_nothing_is_begun(name: str, says: str, agent: Agent, reembed: Reembed) -> None:
     with pytest.raises(CommandError, match=says):
         reembed("--to", name)
-    assert (active_space(), EmbeddingSpace.objects.get().next_model) == (FIRST, "")
+    assert (read_active_model(), EmbeddingSpace.objects.get().next_model) == (FIRST, "")
 
 
 def test_only_one_changes_it(reembed: Reembed, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,8 +131,8 @@ def test_only_one_changes_it(reembed: Reembed, monkeypatch: pytest.MonkeyPatch) 
                 reembed(*arguments)
     other.close()
     reembed("--to", "wordllama:128")
-    with one_at_a_time():
-        assert active_space() == SMALL
+    with reembedding_lock():
+        assert read_active_model() == SMALL
 
 
 # --- a model on a server --------------------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ def test_a_server_that_fails_in_the_middle_leaves_all_as_it_was(
     with serving(embedding) as endpoint:
         settings.EMBEDDER_URL = f"http://127.0.0.1:{endpoint.port}/v1"
         reembed("--to", "openai:tiny-1")
-        assert_all_in(Space("openai:tiny-1", DIMENSIONS, "second_embedding"))
+        assert_all_in(EmbeddingModel("openai:tiny-1", DIMENSIONS, "second_embedding"))
         assert found(agent, "The ferry leaves at nine. 0")[0] == "The ferry leaves at nine. 0"
 
 
@@ -188,7 +188,7 @@ def test_while_the_server_is_away_no_write_is_lost(
     with serving(embedding) as endpoint:
         settings.EMBEDDER_URL = f"http://127.0.0.1:{endpoint.port}/v1"
         embed_missing(reindex(agent=agent, principal=SYSTEM), lambda _: None)
-        assert_all_in(Space("openai:tiny-1", DIMENSIONS, "second_embedding"))
+        assert_all_in(EmbeddingModel("openai:tiny-1", DIMENSIONS, "second_embedding"))
 
 
 def memories_written(agent: Agent, *texts: str) -> list[Memory]:
@@ -198,4 +198,4 @@ def memories_written(agent: Agent, *texts: str) -> list[Memory]:
 def found(agent: Agent, topic: str) -> list[str]:
     vector = topic_vector(topic)
     assert vector is not None
-    return [row.text for row in memories_find(owner=agent, vector=vector, similar=5, recent=0)]
+    return [row.text for row in find_memories(owner=agent, vector=vector, similar=5, recent=0)]

@@ -13,22 +13,22 @@ from django.db import connection, transaction
 from agents.models import Agent
 from assembly.pipeline.request import Asked
 from assembly.pipeline.services import assemble
-from memories.embeddings.active_model import Space
-from memories.embeddings.backfill import DIRECTED
+from memories.embeddings.active_model import EmbeddingModel
+from memories.embeddings.backfill import EMBEDDED_MODELS
 from memories.embeddings.indexing import document_split
-from memories.embeddings.vectors import embedded
+from memories.embeddings.vectors import embed_texts
 from memories.models import Document, Entity, Memory, MemoryVersion
 from memories.search.features import Weights
-from memories.search.memory_search import FoundMemory, memories_find, memories_search, topic_vector
-from memories.search.question import question_read
-from memories.services import MemoryFacts, kept_create, kept_update, memories_create, memory_update
+from memories.search.memory_search import FoundMemory, find_memories, search_memories, topic_vector
+from memories.search.question import parse_question
+from memories.services import MemoryFacts, agent_item_update, agent_items_create, memories_create, memory_update
 from memories.services.document import documents_create
 from teams.models import Team
 from teams.principal import SYSTEM
 from tests.memories.reembedding.rows import TEXTS, assert_all_in, kept
 from tests.threads import at_once
 
-SPACES = (Space("wordllama:256", 256, "embedding"), Space("wordllama:128", 128, "second_embedding"))
+SPACES = (EmbeddingModel("wordllama:256", 256, "embedding"), EmbeddingModel("wordllama:128", 128, "second_embedding"))
 TOPIC = "When does the ferry leave?"
 Reembed = Callable[..., str]
 Job = Callable[[], int]
@@ -66,10 +66,10 @@ def edit(memory: Memory, text: str) -> None:
 
 
 def keep(agent: Agent, number: int) -> None:
-    [entity] = kept_create(
+    [entity] = agent_items_create(
         model=Entity, agent=agent, facts=[{"type": "thing", "name": f"thing {number}"}], principal=SYSTEM
     )
-    kept_update(thing=entity, expected_version=1, changes={"aliases": [f"object {number}"]}, principal=SYSTEM)
+    agent_item_update(thing=entity, expected_version=1, changes={"aliases": [f"object {number}"]}, principal=SYSTEM)
     [document] = documents_create(
         agent=agent, facts=[{"path": f"{number}.md", "content": TEXTS[number % 3]}], principal=SYSTEM
     )
@@ -80,13 +80,13 @@ def search(agent: Agent, number: int) -> None:
     vector = topic_vector(TOPIC)
     assert vector is not None
     if number % 2:
-        check(memories_find(owner=agent, vector=vector, similar=20, recent=5))
+        check(find_memories(owner=agent, vector=vector, similar=20, recent=5))
         return
-    question = question_read(TOPIC, vector, agent.today(agent.created))
+    question = parse_question(TOPIC, vector, agent.today(agent.created))
     with transaction.atomic():  # it takes several statements, which a context reads as of one moment
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        found = memories_search(
+        found = search_memories(
             owner=agent, question=question, weights=Weights({"similarity_z": 1.0}), limit=20, recent=5
         )
     check(found)
@@ -102,8 +102,8 @@ def check(found: list[FoundMemory]) -> None:
     assert any(np.allclose(said, cosines(space, texts), atol=1e-3) for space in SPACES)
 
 
-def cosines(space: Space, texts: list[str]) -> list[float]:
-    topic, *rows = embedded(space, texts)
+def cosines(space: EmbeddingModel, texts: list[str]) -> list[float]:
+    topic, *rows = embed_texts(space, texts)
     return [float(np.dot(topic, row)) for row in rows]  # type: ignore[arg-type]
 
 
@@ -141,4 +141,4 @@ def test_writers_and_readers_see_nothing_of_a_change(world: Agent, team: Team, r
     assert Document.objects.exclude(split_version=1).count() == 0
     assert sum(Memory.objects.filter(id__in=ids).values_list("version", flat=True)) == len(ids) + edited
     assert asked
-    assert all(model.objects.exists() for model in DIRECTED)
+    assert all(model.objects.exists() for model in EMBEDDED_MODELS)

@@ -4,13 +4,13 @@ import datetime
 
 import pytest
 
-from memories.search.dates import YEARS_BACK, Days, days_in
+from memories.search.dates import YEARS_BACK, DayRange, days_in
 
 TODAY = datetime.date(2023, 10, 25)  # a Wednesday
 
 
-def days(first: str, last: str = "") -> Days:
-    return Days(datetime.date.fromisoformat(first), datetime.date.fromisoformat(last or first))
+def days(first: str, last: str = "") -> DayRange:
+    return DayRange(datetime.date.fromisoformat(first), datetime.date.fromisoformat(last or first))
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def days(first: str, last: str = "") -> Days:
         ("next Wednesday", days("2023-11-01")),
     ],
 )
-def test_dates_are_read_as_those_who_ask_today_mean_them(question: str, expected: Days) -> None:
+def test_dates_are_read_as_those_who_ask_today_mean_them(question: str, expected: DayRange) -> None:
     assert days_in(question, TODAY) == (expected,)
 
 

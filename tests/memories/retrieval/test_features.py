@@ -13,8 +13,8 @@ from agents.models import Agent
 from memories.embeddings.wordllama import embed
 from memories.models import Memory
 from memories.search.features import KINSHIP
-from memories.search.memory_search import measured_rows, topic_vector
-from memories.search.question import question_read
+from memories.search.memory_search import rows_with_features, topic_vector
+from memories.search.question import parse_question
 from memories.search.row_format import ids_of
 from memories.services import MemoryFacts, memories_create
 from teams.principal import SYSTEM
@@ -130,7 +130,7 @@ def test_sql_and_numpy_measure_what_plain_python_says(agent: Agent, seed: int) -
     chance = random.Random(seed)
     made = memories_create(owner=agent, facts=random_facts(chance), principal=SYSTEM)
     query = f"When did {chance.choice(NAMES)} {' '.join(chance.sample(WORDS, 3))} in May 2023?"
-    rows, measures = measured_rows(agent, question_read(query, topic_vector(query), TODAY), least=1)
+    rows, measures = rows_with_features(agent, parse_question(query, topic_vector(query), TODAY), least=1)
     assert ids_of(rows) == [memory.id for memory in made]
     wanted = expected(made, query)
     for name, values in measures.items():

@@ -8,9 +8,9 @@ from django.db import connection
 
 from agents.models import Agent
 from memories.models import Entity, Memory, MemoryVersion
-from memories.search.memory_search import measured_rows
-from memories.search.question import Terms, question_read, terms_read
-from memories.search.row_format import TIME_WORDS, Search, ids_of
+from memories.search.memory_search import rows_with_features
+from memories.search.question import QueryTerms, parse_question, read_terms
+from memories.search.row_format import TIME_WORDS, OwnerSearch, ids_of
 from memories.services import MemoryFacts, memories_create, memory_update
 from memories.services.memory import facts_of
 from teams.principal import SYSTEM
@@ -31,14 +31,14 @@ def remember(agent: Agent, *texts: str, **facts: Any) -> list[Memory]:
     return memories_create(owner=agent, facts=made, principal=SYSTEM)
 
 
-def terms_of(agent: Agent, text: str) -> Terms:
-    terms, _, _ = terms_read(question_read(text, None, TODAY), "agent_id", agent.pk, most=2_000)
+def terms_of(agent: Agent, text: str) -> QueryTerms:
+    terms, _, _ = read_terms(parse_question(text, None, TODAY), "agent_id", agent.pk, most=2_000)
     return terms
 
 
 def measured(agent: Agent, feature: str, asked: str) -> dict[str, float]:
     """The feature of each text, by the text: `words` is the share of the question's words that it has."""
-    rows, measures = measured_rows(agent, question_read(asked, None, TODAY), least=1)
+    rows, measures = rows_with_features(agent, parse_question(asked, None, TODAY), least=1)
     texts = dict(Memory.objects.values_list("id", "text"))
     return {texts[id_]: value for id_, value in zip(ids_of(rows), measures[feature].tolist(), strict=True)}
 
@@ -113,8 +113,8 @@ def test_owners_of_english_texts_have_the_terms_that_they_had(agent: Agent, text
     with connection.cursor() as cursor:
         cursor.execute(FORMER, [text])
         former = [row[0].replace("\\", "\\\\").replace("'", "''") for row in cursor.fetchall()]
-    assert terms == Terms(tuple(f"'{lexeme}'" for lexeme in former))
-    search = Search("agent_id", agent.pk, question_read(text, None, TODAY), terms)
+    assert terms == QueryTerms(tuple(f"'{lexeme}'" for lexeme in former))
+    search = OwnerSearch("agent_id", agent.pk, parse_question(text, None, TODAY), terms)
     assert search.parameters["time_words"] == TIME_WORDS
 
 

@@ -4,7 +4,7 @@ import datetime
 
 import pytest
 
-from memories.search.question import MAX_NAMES, names_in, question_read
+from memories.search.question import MAX_NAMES, names_in, parse_question
 
 TODAY = datetime.date(2023, 10, 25)
 
@@ -24,7 +24,7 @@ TODAY = datetime.date(2023, 10, 25)
     ],
 )
 def test_whether_it_asks_for_a_time(text: str, asks_when: bool) -> None:
-    assert question_read(text, None, TODAY).asks_when is asks_when
+    assert parse_question(text, None, TODAY).asks_when is asks_when
 
 
 def test_names_are_runs_of_words_without_what_is_around_them() -> None:
@@ -38,4 +38,4 @@ def test_a_long_text_has_no_more_names_than_anyone_needs() -> None:
 
 @pytest.mark.parametrize("text", ["你好 世界", "🏳️‍🌈", "\x00", "'s", "ǅ" * 50])
 def test_any_text_can_be_read(text: str) -> None:
-    question_read(text, None, TODAY)
+    parse_question(text, None, TODAY)

@@ -11,10 +11,10 @@ from django.db import connection
 from agents.models import Agent
 from memories.models import Entity, Memory
 from memories.search import candidates, owner_sample
-from memories.search.owner_sample import Sample, sample_kept, sample_of
-from memories.search.question import question_read, terms_read
-from memories.search.row_format import Search
-from memories.search.term_statistics import rarity_by_sample
+from memories.search.owner_sample import OwnerSample, cached_sample, read_sample
+from memories.search.question import parse_question, read_terms
+from memories.search.row_format import OwnerSearch
+from memories.search.term_statistics import sampled_statistics
 from memories.services import MemoryFacts, memories_create
 from teams.principal import SYSTEM
 
@@ -46,14 +46,14 @@ def remember(agent: Agent, *texts: str) -> None:
     memories_create(owner=agent, facts=facts, principal=SYSTEM)
 
 
-def sampled(agent: Agent) -> Sample:
-    return sample_of("agent_id", agent.pk, table=0)
+def sampled(agent: Agent) -> OwnerSample:
+    return read_sample("agent_id", agent.pk, table=0)
 
 
-def searched(agent: Agent, text: str) -> Search:
-    question = question_read(text, None, TODAY)
-    terms, _, _ = terms_read(question, "agent_id", agent.pk, most=0)
-    return Search("agent_id", agent.pk, question, terms)
+def searched(agent: Agent, text: str) -> OwnerSearch:
+    question = parse_question(text, None, TODAY)
+    terms, _, _ = read_terms(question, "agent_id", agent.pk, most=0)
+    return OwnerSearch("agent_id", agent.pk, question, terms)
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def memories(agent: Agent) -> None:
 def test_words_are_counted_as_the_database_finds_them(agent: Agent) -> None:
     search = searched(agent, ASKED)
     sample = sampled(agent)
-    for term, having in zip(search.terms.all, rarity_by_sample(sample, search).having, strict=True):
+    for term, having in zip(search.terms.all, sampled_statistics(sample, search).having, strict=True):
         with connection.cursor() as cursor:
             cursor.execute("SELECT count(*) FROM memories WHERE search @@ %s::tsquery", [term])
             assert having == pytest.approx(cursor.fetchone()[0] * sample.owned / 300), term
@@ -93,7 +93,7 @@ def test_a_part_tells_about_how_many_there_are_and_when(agent: Agent, monkeypatc
     sample = sampled(agent)
     assert len(sample.rows) == 100
     assert sample.owned == pytest.approx(300, rel=0.4)  # four standard deviations
-    rarity = rarity_by_sample(sample, searched(agent, "and in May 2023"))
+    rarity = sampled_statistics(sample, searched(agent, "and in May 2023"))
     assert rarity.rows == sample.owned
     assert rarity.dated == pytest.approx(31 / 300, abs=0.13)
     (having,) = sample.having(searched(agent, "tea").terms)
@@ -121,24 +121,24 @@ class TestHowLongItIsKept:
     def test_it_is_read_once(self, agent: Agent, django_assert_num_queries: Any) -> None:
         first = sampled(agent)
         with django_assert_num_queries(0):
-            assert sample_of("agent_id", agent.pk, first.table) is first
+            assert read_sample("agent_id", agent.pk, first.table) is first
 
     def test_what_comes_later_is_known_when_its_time_is_over(
         self, agent: Agent, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         now = [0.0]
-        monkeypatch.setattr(owner_sample, "_kept", TTLCache(8, owner_sample.LIFETIME_SECONDS, timer=lambda: now[0]))
+        monkeypatch.setattr(owner_sample, "_cache", TTLCache(8, owner_sample.LIFETIME_SECONDS, timer=lambda: now[0]))
         first = sampled(agent)
         remember(agent, *["milk"] * 50)
         now[0] = owner_sample.LIFETIME_SECONDS - 1
-        assert sample_kept(agent.pk) is first
+        assert cached_sample(agent.pk) is first
         now[0] += 1
-        assert sample_kept(agent.pk) is None
+        assert cached_sample(agent.pk) is None
         assert len(sampled(agent).rows) == 51
 
     def test_that_of_another_table_tells_nothing(self, agent: Agent) -> None:
         first = sampled(agent)
-        assert sample_of("agent_id", agent.pk, first.table + 1) is not first
+        assert read_sample("agent_id", agent.pk, first.table + 1) is not first
 
     def test_each_owner_has_one_of_its_own(self, agent: Agent) -> None:
         other = Agent.objects.create(slug="other", name="Other")
@@ -148,6 +148,6 @@ class TestHowLongItIsKept:
     def test_who_wants_more_than_that_surely_are_is_told_the_truth(self, agent: Agent) -> None:
         remember(agent, *["milk"] * 20)
         table = sampled(agent).table
-        question = question_read("milk", None, TODAY)
-        assert [terms_read(question, "agent_id", agent.pk, most, 0)[1] for most in (20, 21)] == [True, False]
-        assert terms_read(question, "agent_id", agent.pk, candidates.EXACT_ROWS, table)[1]
+        question = parse_question("milk", None, TODAY)
+        assert [read_terms(question, "agent_id", agent.pk, most, 0)[1] for most in (20, 21)] == [True, False]
+        assert read_terms(question, "agent_id", agent.pk, candidates.EXACT_ROWS, table)[1]

@@ -10,8 +10,8 @@ from agents.models import Agent
 from memories.models import Entity, Memory
 from memories.search import candidates, memory_search, owner_sample
 from memories.search.features import Weights
-from memories.search.memory_search import FoundMemory, measured_rows, memories_search, topic_vector
-from memories.search.question import question_read
+from memories.search.memory_search import FoundMemory, rows_with_features, search_memories, topic_vector
+from memories.search.question import parse_question
 from memories.search.row_format import ids_of
 from memories.services import MemoryFacts, Owner, memories_create, memory_update
 from memories.services.memory import facts_of
@@ -41,8 +41,8 @@ def remember(owner: Owner, *texts: str, **facts: Any) -> list[Memory]:
 
 
 def find(owner: Owner, text: str, limit: int = 20, recent: int = 0) -> list[FoundMemory]:
-    question = question_read(text, topic_vector(text), TODAY)
-    return memories_search(owner=owner, question=question, weights=WEIGHTS, limit=limit, recent=recent)
+    question = parse_question(text, topic_vector(text), TODAY)
+    return search_memories(owner=owner, question=question, weights=WEIGHTS, limit=limit, recent=recent)
 
 
 def texts(*args: Any, **options: Any) -> list[str]:
@@ -161,11 +161,13 @@ class TestOfVeryMany:
     @pytest.fixture(autouse=True, params=[(0, 0), (10**9, 0), (0, 10**9)], ids=["index", "sorting", "large table"])
     def few_are_many(self, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
         visit, rows_in_table = request.param
-        monkeypatch.setattr(candidates, "VISIT", visit)
+        monkeypatch.setattr(candidates, "MAX_NEIGHBOURHOODS", visit)
         monkeypatch.setattr(candidates, "EXACT_ROWS", 10)
         monkeypatch.setattr(candidates, "NEWEST", 10)
-        of = owner_sample.sample_of
-        monkeypatch.setattr(memory_search, "sample_of", lambda *given: replace(of(*given), rows_in_table=rows_in_table))
+        of = owner_sample.read_sample
+        monkeypatch.setattr(
+            memory_search, "read_sample", lambda *given: replace(of(*given), rows_in_table=rows_in_table)
+        )
 
     @pytest.fixture
     def memories(self, agent: Agent) -> list[Memory]:
@@ -271,10 +273,10 @@ class TestOfVeryMany:
         find(agent, "QX-17")  # the sample is kept: what comes now, it does not know
         text = "Ben: Is QX-17 the code for the shed?"
         ids = {memory.id for memory in remember(agent, *[text] * 40)}
-        monkeypatch.setattr(candidates, "REACH", candidates.Reach(worded=10, most_worded=10, nearest=20))
+        monkeypatch.setattr(candidates, "REACH", candidates.SearchReach(worded=10, most_worded=10, nearest=20))
         monkeypatch.setattr(candidates, "BEHIND", 1)
-        question = question_read(text, topic_vector(text), TODAY)
-        rows, measured = measured_rows(agent, question, least=5, weights=WEIGHTS)
+        question = parse_question(text, topic_vector(text), TODAY)
+        rows, measured = rows_with_features(agent, question, least=5, weights=WEIGHTS)
         those = [place for place, id_ in enumerate(ids_of(rows)) if id_ in ids]
         assert len(those) > 10
         assert measured["words"][those].min() == measured["labelled"][those].min() == 1

@@ -5,9 +5,9 @@ from hypothesis import given
 
 from teams.text_diff import comparison
 from teams.text_diff import difference as texts
-from teams.text_diff.alignment import MOST_LINES
-from teams.text_diff.comparison import compared, summary_of
-from teams.text_diff.difference import Run, difference, runs_of, tokens_of
+from teams.text_diff.alignment import MAX_LINES
+from teams.text_diff.comparison import compare_texts, diff_summary
+from teams.text_diff.difference import DiffRun, diff_runs, diff_texts, tokenise
 from tests.costly_inputs import comparisons
 from tests.teams.differences.texts import any_texts, calm, prose
 
@@ -18,16 +18,16 @@ WORDS = prose(SIZE, 1)
 @calm
 @given(any_texts, any_texts)
 def test_both_texts_can_be_rebuilt(old: str, new: str) -> None:
-    runs = [run for part in difference(old, new).parts for run in part.runs]
+    runs = [run for part in diff_texts(old, new).parts for run in part.runs]
     assert "".join(run.text for run in runs if run.kind != "added") == old
     assert "".join(run.text for run in runs if run.kind != "removed") == new
-    assert bool(difference(old, new).changes) == (old != new)
+    assert bool(diff_texts(old, new).changes) == (old != new)
 
 
 @calm
 @given(any_texts, any_texts)
 def test_parts_know_their_lines(old: str, new: str) -> None:
-    for part in difference(old, new).parts:
+    for part in diff_texts(old, new).parts:
         before, after = (
             "".join(run.text for run in part.runs if run.kind != kind).split("\n")[0] for kind in ("added", "removed")
         )
@@ -38,10 +38,10 @@ def test_parts_know_their_lines(old: str, new: str) -> None:
 
 
 def test_a_change_names_its_place_and_its_words() -> None:
-    found = difference("one\ntwo\nthree\n", "one\ntwo and a half\nthree\n")
+    found = diff_texts("one\ntwo\nthree\n", "one\ntwo and a half\nthree\n")
     (change,) = found.changes
     assert (change.old_line, change.new_line) == (2, 2)
-    assert change.runs == (Run("equal", "two"), Run("added", " and a half"), Run("equal", "\n"))
+    assert change.runs == (DiffRun("equal", "two"), DiffRun("added", " and a half"), DiffRun("equal", "\n"))
     assert (found.words_added, found.words_removed) == (3, 0)
 
 
@@ -57,7 +57,7 @@ def test_a_change_names_its_place_and_its_words() -> None:
     ],
 )
 def test_the_summary(old: str, new: str, summary: str) -> None:
-    assert summary_of(difference(old, new)) == summary
+    assert diff_summary(diff_texts(old, new)) == summary
 
 
 @pytest.mark.parametrize(
@@ -77,13 +77,13 @@ def test_the_summary(old: str, new: str, summary: str) -> None:
     ids=["every line", "rewritten", "one line", "reversed", "one word", "equal lines", "turns", "signs", "empty", "漢"],
 )
 def test_large_texts_are_compared_whole(old: str, new: str) -> None:
-    runs = [run for part in difference(old, new).parts for run in part.runs]
+    runs = [run for part in diff_texts(old, new).parts for run in part.runs]
     assert "".join(run.text for run in runs if run.kind != "added") == old
     assert "".join(run.text for run in runs if run.kind != "removed") == new
 
 
 def test_very_long_texts_are_shown_as_they_are_written() -> None:
-    shown = compared(prose(400_000, 1), prose(400_000, 2))
+    shown = compare_texts(prose(400_000, 1), prose(400_000, 2))
     assert not shown.may_be_read
     assert shown.places
     assert shown.places[0].cut
@@ -95,39 +95,39 @@ def test_the_worst_texts_are_compared_within_bounds(name: str, monkeypatch: pyte
     """However long both are, only so many characters are compared word by word, and nothing of either is lost."""
     by_words = [0]
 
-    def counting(removed: str, added: str) -> tuple[Run, ...]:
+    def counting(removed: str, added: str) -> tuple[DiffRun, ...]:
         by_words[0] += len(removed) + len(added) if removed and added else 0
-        return runs_of(removed, added)
+        return diff_runs(removed, added)
 
-    monkeypatch.setattr(texts, "runs_of", counting)
+    monkeypatch.setattr(texts, "diff_runs", counting)
     old, new = comparisons()[name]()
-    found = difference(old, new)
+    found = diff_texts(old, new)
     runs = [run for part in found.parts for run in part.runs]
     assert "".join(run.text for run in runs if run.kind != "added") == old
     assert "".join(run.text for run in runs if run.kind != "removed") == new
-    assert by_words[0] <= texts.MOST_WORD_CHARACTERS
-    shown = compared(old, new, source=True)
+    assert by_words[0] <= texts.MAX_WORD_CHARACTERS
+    shown = compare_texts(old, new, source=True)
     assert shown.is_coarse == found.is_coarse
     assert sum(len(place.rows) for place in shown.places) <= 260_000
 
 
 @pytest.mark.finding("5.1b")
 def test_of_very_many_lines_only_the_ends_are_compared() -> None:
-    lines = [f"{number % 7}\n" for number in range(MOST_LINES)]
+    lines = [f"{number % 7}\n" for number in range(MAX_LINES)]
     old, new = "".join(["first\n", *lines, "last\n"]), "".join(["first\n", *lines[::-1], "0\n", "last\n"])
-    found = difference(old, new)
+    found = diff_texts(old, new)
     assert [part.changed for part in found.parts] == [False, True, False]
     assert found.is_coarse
 
 
 @pytest.mark.finding("5.1b")
 def test_what_is_too_intricate_to_be_read_is_shown_as_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparison, "MOST_SECONDS", 0)
-    shown = compared("one [a](b)\n" * 3, "two [a](b)\n" * 3)
+    monkeypatch.setattr(comparison, "MAX_SECONDS", 0)
+    shown = compare_texts("one [a](b)\n" * 3, "two [a](b)\n" * 3)
     assert (shown.may_be_read, shown.html) == (False, "")
     assert shown.places
 
 
 def test_words_are_counted_as_they_are_compared() -> None:
     text = "it\u2019s one_two, 漢字! _ 3.14 caf\u00e9 \u2014 a'b'c"
-    assert Run("added", text).words == sum(token[0].isalnum() or token[0] == "_" for token in tokens_of(text)) > 0
+    assert DiffRun("added", text).words == sum(token[0].isalnum() or token[0] == "_" for token in tokenise(text)) > 0

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import given
 
-from teams.text_diff.html_diff import rendered_comparison, rendered_difference
+from teams.text_diff.html_diff import html_diff, html_diff_fragment
 from tests.teams.differences.texts import any_texts, calm
 
 SAID = re.compile(r'<span class="visually-hidden">[^<]*</span>')
@@ -15,7 +15,7 @@ VOID = {"br", "hr"}
 
 def drawn(old: str, new: str) -> str:
     """The HTML without what only a screen reader hears, anchors and line ends."""
-    html = SAID.sub("", rendered_difference(old, new))
+    html = SAID.sub("", html_diff_fragment(old, new))
     return re.sub(r' (id="change-\d+" tabindex="-1"|rel="[^"]*"|title="")|\n', "", html)
 
 
@@ -51,7 +51,7 @@ def test_changes(old: str, new: str, html: str) -> None:
 
 
 def test_screen_readers_are_told() -> None:
-    html = rendered_difference("old", "new")
+    html = html_diff_fragment("old", "new")
     assert '<del id="change-1" tabindex="-1"><span class="visually-hidden">[removed: </span>old' in html
     assert '<ins><span class="visually-hidden">[added: </span>new' in html
 
@@ -61,19 +61,19 @@ def test_screen_readers_are_told() -> None:
     [("a\nb", "a b"), ("- a", "* a"), ("a\n\n\n\nb", "a\n\nb\n"), ("Title\n===", "# Title"), ("a  b", "a b")],
 )
 def test_what_reads_the_same_is_not_marked(old: str, new: str) -> None:
-    shown = rendered_comparison(old, new)
+    shown = html_diff(old, new)
     assert shown.changes == 0
     assert "<ins" not in shown.html
 
 
 def test_changes_that_touch_count_as_one() -> None:
-    assert rendered_comparison("a\n\nb\n\nc", "a\n\nx\n\ny\n\nc").changes == 1
-    assert rendered_comparison("a\n\nb\n\nc", "x\n\nb\n\ny").changes == 2
+    assert html_diff("a\n\nb\n\nc", "a\n\nx\n\ny\n\nc").changes == 1
+    assert html_diff("a\n\nb\n\nc", "x\n\nb\n\ny").changes == 2
 
 
 def test_long_unchanged_stretches_are_folded() -> None:
     paragraphs = [f"Paragraph {number}." for number in range(20)]
-    html = rendered_difference("\n\n".join(paragraphs), "\n\n".join([*paragraphs[:-1], "The end."]))
+    html = html_diff_fragment("\n\n".join(paragraphs), "\n\n".join([*paragraphs[:-1], "The end."]))
     assert "<summary>17 unchanged paragraphs</summary>" in html
 
 
@@ -96,7 +96,7 @@ class Tree(HTMLParser):
 @given(any_texts, any_texts)
 def test_it_is_well_formed_whatever_changed(old: str, new: str) -> None:
     tree = Tree()
-    shown = rendered_comparison(old, new)
+    shown = html_diff(old, new)
     tree.feed(shown.html)
     assert tree.open == []
     assert shown.html.count('id="change-') == shown.changes

@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given
 
-from teams.text_diff.comparison import compared
-from teams.text_diff.difference import difference
-from teams.text_diff.rows import LONGEST, MOST_CHANGES, MOST_RUNS, places_of
+from teams.text_diff.comparison import compare_texts
+from teams.text_diff.difference import diff_texts
+from teams.text_diff.rows import MAX_CHANGES, MAX_RUN_CHARACTERS, MAX_RUNS, diff_hunks
 from tests.teams.differences.texts import any_texts, calm
 
 
@@ -14,7 +14,7 @@ def drawn(old: str, new: str) -> list[str]:
     signs = {"same": " ", "removed": "-", "added": "+"}
     return [
         f"{signs[row.kind]} {row.old or '':<2}{row.new or '':<2}" + "".join(run.text for run in row.runs).rstrip("\n")
-        for place in places_of(difference(old, new))
+        for place in diff_hunks(diff_texts(old, new))
         for row in place.rows
     ]
 
@@ -37,7 +37,7 @@ def test_lines_that_changed_stand_with_their_numbers_among_some_that_did_not() -
 
 def test_lines_between_changes_are_counted_where_they_are_not_shown() -> None:
     old = "first\n" + "same\n" * 20 + "last\n"
-    places = places_of(difference(old, old.replace("first", "1st").replace("last", "end")))
+    places = diff_hunks(diff_texts(old, old.replace("first", "1st").replace("last", "end")))
     assert [(place.number, place.skipped, len(place.rows)) for place in places] == [
         (1, 0, 2), (0, 0, 3), (0, 14, 3), (2, 0, 2),
     ]  # fmt: skip
@@ -46,7 +46,7 @@ def test_lines_between_changes_are_counted_where_they_are_not_shown() -> None:
 @calm
 @given(any_texts, any_texts)
 def test_lines_that_changed_are_all_there(old: str, new: str) -> None:
-    rows = [row for place in places_of(difference(old, new)) for row in place.rows]
+    rows = [row for place in diff_hunks(diff_texts(old, new)) for row in place.rows]
     before = old.split("\n")
     after = new.split("\n")
     for row in rows:
@@ -60,7 +60,7 @@ def test_lines_that_changed_are_all_there(old: str, new: str) -> None:
 def test_a_very_long_line_is_shown_around_what_changed() -> None:
     old = "word " * 10_000 + "old" + " word" * 10_000
     lines = drawn(old, old.replace("old", "new"))
-    assert all(len(line) < 3 * LONGEST for line in lines)
+    assert all(len(line) < 3 * MAX_RUN_CHARACTERS for line in lines)
     assert [" … " in line for line in lines] == [True, True]
 
 
@@ -68,7 +68,7 @@ def test_a_very_long_line_is_shown_around_what_changed() -> None:
 def test_many_long_changes_are_shown_up_to_a_number_of_runs() -> None:
     blocks = [[f"{number} {line} {{}}\n" for line in range(120)] for number in range(400)]
     texts = ["same\n".join("".join(lines) for lines in blocks).replace("{}", side) for side in ("old", "new")]
-    shown = compared(*texts, source=True)
-    assert MOST_RUNS <= sum(len(row.runs) for place in shown.places for row in place.rows) < 1.3 * MOST_RUNS
-    assert 0 < shown.changes < MOST_CHANGES
+    shown = compare_texts(*texts, source=True)
+    assert MAX_RUNS <= sum(len(row.runs) for place in shown.places for row in place.rows) < 1.3 * MAX_RUNS
+    assert 0 < shown.changes < MAX_CHANGES
     assert shown.changes + shown.hidden_changes == len(blocks)

@@ -2,13 +2,13 @@
 
 import pytest
 
-from teams.text_diff.difference import runs_of, tokens_of
+from teams.text_diff.difference import diff_runs, tokenise
 
 
 def drawn(old: str, new: str) -> str:
     """The runs as one line: removed words in brackets, added ones in braces."""
     marks = {"equal": "%s", "removed": "[%s]", "added": "{%s}"}
-    return "".join(marks[run.kind] % run.text for run in runs_of(old, new))
+    return "".join(marks[run.kind] % run.text for run in diff_runs(old, new))
 
 
 @pytest.mark.parametrize(
@@ -41,4 +41,4 @@ def test_what_stays_between_two_additions_is_not_shown_as_removed() -> None:
 
 
 def test_an_emoji_with_its_skin_is_one_word() -> None:
-    assert tokens_of("ok 👍🏽!") == ["ok", " ", "👍🏽", "!"]
+    assert tokenise("ok 👍🏽!") == ["ok", " ", "👍🏽", "!"]

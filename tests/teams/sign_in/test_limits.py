@@ -17,7 +17,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from teams.models import SignInLimit, User
-from teams.sign_in.attempts import ACCOUNT, ACCOUNT_AT_SOURCE, SOURCE, Step, full_limits_delete
+from teams.sign_in.attempts import ACCOUNT, ACCOUNT_AT_SOURCE, SOURCE, SignInStep, full_limits_delete
 from tests.teams.sign_in.conftest import (
     HERE,
     LOGIN,
@@ -33,7 +33,7 @@ from tests.teams.sign_in.conftest import (
 )
 from tests.threads import at_once
 
-TRIES = ACCOUNT_AT_SOURCE[Step.PASSWORD].tokens
+TRIES = ACCOUNT_AT_SOURCE[SignInStep.PASSWORD].tokens
 
 
 def guesses(count: int, *, name: str = "priya", address: str = HERE, browser: Client | None = None) -> list[str]:
@@ -56,7 +56,7 @@ def test_guessing_is_limited_and_a_restart_forgets_nothing(priya: User) -> None:
     assert guesses(TRIES) == ["wrong"] * TRIES
     cache.clear()  # all that a process knows by itself
     assert guesses(3) == ["refused"] * 3
-    let_pass(ACCOUNT_AT_SOURCE[Step.PASSWORD].refill)
+    let_pass(ACCOUNT_AT_SOURCE[SignInStep.PASSWORD].refill)
     assert guesses(2) == ["wrong", "refused"]
 
 
@@ -139,13 +139,13 @@ def test_many_addresses_against_one_account_are_slowed_but_not_its_owner(priya: 
     own = Client()
     assert sign_in(own) == "in"
     own.post("/accounts/logout/")
-    tokens = ACCOUNT[Step.PASSWORD].tokens
+    tokens = ACCOUNT[SignInStep.PASSWORD].tokens
     assert from_everywhere("priya", tokens + 10).count("wrong") == tokens
     assert sign_in(Client(), address="192.0.2.1") == "refused"  # a browser that nobody knows
     assert sign_in(own) == "in"
     own.post("/accounts/logout/")
     assert sign_in(own, address="192.0.2.77") == "in"  # wherever it is
-    let_pass(ACCOUNT[Step.PASSWORD].refill)
+    let_pass(ACCOUNT[SignInStep.PASSWORD].refill)
     assert sign_in(Client(), address="192.0.2.1") == "in"
 
 
@@ -157,7 +157,7 @@ def test_a_known_device_is_limited_by_itself_and_for_its_own_account_alone(priya
     own.post("/accounts/logout/")
     assert guesses(TRIES + 2, name="otis", browser=own).count("wrong") == TRIES
     assert sign_in(Client(), name="otis") == "in"  # another one is not held up by it
-    tokens = ACCOUNT[Step.PASSWORD].tokens
+    tokens = ACCOUNT[SignInStep.PASSWORD].tokens
     from_everywhere("priya", tokens)
     assert sign_in(own, name="priya", address="192.0.2.5") == "refused"
 
@@ -170,7 +170,7 @@ def test_a_device_cookie_of_ones_own_making_helps_nobody(priya: User) -> None:
     morsel = genuine.cookies[name]
     assert (morsel["httponly"], morsel["samesite"], morsel["path"]) == (True, "Lax", "/accounts/")
     forger = Client()
-    from_everywhere("priya", ACCOUNT[Step.PASSWORD].tokens)
+    from_everywhere("priya", ACCOUNT[SignInStep.PASSWORD].tokens)
     for value in ("x", morsel.value[:-2] + "xx", ""):
         forger.cookies[name] = value
         assert sign_in(forger, address="192.0.2.5") == "refused"
@@ -216,7 +216,7 @@ def test_codes_are_limited_without_locking_out_the_owner(priya: User) -> None:
         again = Client()
         sign_in(again, address=f"192.0.2.{part}")
         wrong += [send_code(again, "000000", address=f"192.0.2.{part}") for _ in range(5)]
-    assert wrong.count("wrong") == ACCOUNT[Step.CODE].tokens
+    assert wrong.count("wrong") == ACCOUNT[SignInStep.CODE].tokens
     assert sign_in(own) == "code"
     assert send_code(own, current_code()) == "in"
 
@@ -243,7 +243,7 @@ def test_a_refusal_says_when_the_next_attempt_passes(priya: User) -> None:
     guesses(TRIES)
     refused = Client().post(LOGIN, {"login": "priya", "password": WRONG}, REMOTE_ADDR=HERE)
     wait = int(refused["Retry-After"])
-    refill = ACCOUNT_AT_SOURCE[Step.PASSWORD].refill
+    refill = ACCOUNT_AT_SOURCE[SignInStep.PASSWORD].refill
     assert timedelta(0) < timedelta(seconds=wait) <= refill
     let_pass(timedelta(seconds=wait))
     assert guesses(2) == ["wrong", "refused"]

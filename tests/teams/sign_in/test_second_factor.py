@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
 
-from config.http.encryption import SecretLost, decrypt, encrypt, is_current
+from config.http.encryption import UndecryptableSecret, decrypt, encrypt, is_current
 from teams.models import BrowserSession, User
 from teams.sign_in.second_factor import code_accept
 from tests.teams.sign_in.conftest import (
@@ -192,7 +192,7 @@ def test_the_migration_encrypts_what_is_there_and_gives_it_back(priya: User) -> 
 @pytest.mark.finding("5.3")
 def test_the_secret_key_can_be_changed(priya: User, settings: Any, capsys: Any) -> None:
     former, settings.SECRET_KEY = settings.SECRET_KEY, "another key"
-    with pytest.raises(SecretLost):
+    with pytest.raises(UndecryptableSecret):
         code_accept(person=priya, code=current_code())
     settings.SECRET_KEY_FALLBACKS = [former]
     assert code_accept(person=priya, code=current_code()) is not None
