@@ -74,7 +74,7 @@ class GateAdmission:
 
     def headers(self) -> list[tuple[bytes, bytes]]:
         """Return RateLimit-Policy and RateLimit, for answers of the API to callers with any limit."""
-        if self._limits.are_none or not self._incoming.path.startswith("/api/"):
+        if self._limits.is_unlimited or not self._incoming.path.startswith("/api/"):
             return []
         return self._gate.headers(self._incoming.caller.name, self._limits)
 
@@ -135,7 +135,7 @@ class QuotaGate:
         limited = {caller.name: self._uses.limits_of(caller.name, caller.kind)}
         for subject in caller.subjects[1:]:
             limits = self._uses.limits_of(subject, "")
-            if not limits.are_none:
+            if not limits.is_unlimited:
                 limited[subject] = limits
         return limited
 

@@ -13,7 +13,7 @@ DAY_SECONDS = 86_400
 
 def rate_limit_headers(limits: Limits, counted: SubjectCounts, stored: tuple[int, int]) -> list[tuple[bytes, bytes]]:
     """Return both headers; nothing where there are no limits. `stored` are bytes of texts and of records of today."""
-    if limits.are_none:
+    if limits.is_unlimited:
         return []
     under_way, per_minute, texts, records = limits
     left = []

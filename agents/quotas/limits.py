@@ -42,7 +42,7 @@ class Limits(NamedTuple):
     record_bytes_per_day: int = UNLIMITED
 
     @property
-    def are_none(self) -> bool:
+    def is_unlimited(self) -> bool:
         return not any(self)
 
 

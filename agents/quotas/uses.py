@@ -155,8 +155,8 @@ uses = UseCounter()
 class FlushThread:
     """Flushes the uses of this process about once a second, and when it is stopped."""
 
-    def __init__(self, flushed: UseCounter = uses) -> None:
-        self._uses = flushed
+    def __init__(self, counter: UseCounter = uses) -> None:
+        self._uses = counter
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="uses", daemon=True)
 

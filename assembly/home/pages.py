@@ -34,7 +34,7 @@ from memories.embeddings.active_model import SLOTS
 from memories.models import Memory, MemoryVersion
 from memories.search.item_counts import item_counts
 from memories.services import last_merge, memories_of, owner_of
-from memories.views.agent_item import owner_frame
+from memories.views.agent_item import owner_page_context
 from teams.access import is_permitted as may_team
 from teams.access import principal_of, team_for
 from teams.guidance import TEAM_FILES
@@ -138,7 +138,7 @@ def memory_page(request: HttpRequest, id_: UUID) -> HttpResponse:
     found, cursor = page_of(uses.contexts, {"limit": USES, **request.GET.dict()})
     decided = uses.in_each(found)
     context = {
-        **owner_frame(request, owner_of(memory)),
+        **owner_page_context(request, owner_of(memory)),
         "memory": memory,
         "successor": Memory.objects.filter(supersedes=memory).defer(*SLOTS, "search").first(),
         "predecessors": memory.supersedes.defer(*SLOTS, "search").order_by("id")[:PREDECESSORS],

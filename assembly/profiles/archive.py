@@ -33,14 +33,14 @@ from teams.principal import Principal
 
 class ProfileRoom:
     folder = "profiles"
-    is_divided = False
+    has_units = False
 
     def entries(self, scope: ExportScope) -> Iterator[ArchiveEntry]:
         if scope.organisation:
             rows = StoredProfile.objects.order_by("name")
             yield from text_entries(self.folder, ((row.name, row.content) for row in rows))
 
-    def understands(self, within: str) -> bool:
+    def accepts_file(self, within: str) -> bool:
         return "/" not in within and (within.endswith(ENDING) or within == "profiles.json")
 
     def changes(self, units: Sequence[ImportUnit], principal: Principal) -> Iterator[tuple[ImportUnit, ImportChange]]:
@@ -58,21 +58,27 @@ class ProfileRoom:
         fault = fault_of(change.after, name) if change.state in {ImportState.NEW, ImportState.CHANGED} else None
         return replace(change, state=ImportState.REFUSED, reason=fault.detail) if fault else change
 
-    def store(self, unit: ImportUnit, changes: Sequence[ImportChange], storing: ImportContext) -> list[SkippedChange]:
-        return attempt_all({change.name: partial(self._take, change, storing) for change in changes}, storing.advance)
+    def store(
+        self, unit: ImportUnit, changes: Sequence[ImportChange], import_context: ImportContext
+    ) -> list[SkippedChange]:
+        return attempt_all(
+            {change.name: partial(self._take, change, import_context) for change in changes}, import_context.advance
+        )
 
-    def _take(self, change: ImportChange, storing: ImportContext) -> None:
+    def _take(self, change: ImportChange, import_context: ImportContext) -> None:
         name = change.name.rpartition("/")[2].removesuffix(ENDING)
         if change.version or name in SHIPPED:
             profile_save(
                 name=name,
                 content=change.after,
                 expected_version=change.version,
-                principal=storing.principal,
-                note=storing.note,
+                principal=import_context.principal,
+                note=import_context.note,
             )
         else:
-            profile_create(name=name, content=change.after, principal=storing.principal, note=storing.note)
+            profile_create(
+                name=name, content=change.after, principal=import_context.principal, note=import_context.note
+            )
 
 
 register(ProfileRoom())

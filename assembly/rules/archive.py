@@ -51,7 +51,7 @@ class Facts:
 
 class RuleRoom:
     folder = "rules"
-    is_divided = False
+    has_units = False
 
     def entries(self, scope: ExportScope) -> Iterator[ArchiveEntry]:
         if scope.organisation:
@@ -60,7 +60,7 @@ class RuleRoom:
             texts = ((row.name, row.content) for row in rows)
             yield from text_entries(self.folder, texts, {"rules": facts})
 
-    def understands(self, within: str) -> bool:
+    def accepts_file(self, within: str) -> bool:
         return "/" not in within and (within.endswith(ENDING) or within == "rules.json")
 
     def changes(self, units: Sequence[ImportUnit], principal: Principal) -> Iterator[tuple[ImportUnit, ImportChange]]:
@@ -73,8 +73,12 @@ class RuleRoom:
             change = _change(unit, within, rows.get(name), facts, marks.get(within, ""))
             yield unit, change if principal.is_admin else with_refusal(change, NOT_AN_ADMIN)
 
-    def store(self, unit: ImportUnit, changes: Sequence[ImportChange], storing: ImportContext) -> list[SkippedChange]:
-        return attempt_all({change.name: partial(_take, change, storing) for change in changes}, storing.advance)
+    def store(
+        self, unit: ImportUnit, changes: Sequence[ImportChange], import_context: ImportContext
+    ) -> list[SkippedChange]:
+        return attempt_all(
+            {change.name: partial(_take, change, import_context) for change in changes}, import_context.advance
+        )
 
 
 def _facts(row: StoredRule) -> Facts:
@@ -105,7 +109,7 @@ def _change(unit: ImportUnit, within: str, here: StoredRule | None, facts: Facts
     return change
 
 
-def _take(change: ImportChange, storing: ImportContext) -> None:
+def _take(change: ImportChange, import_context: ImportContext) -> None:
     facts: Facts = change.item
     name = change.name.rpartition("/")[2].removesuffix(ENDING)
     rule = StoredRule.objects.filter(name=name).first()
@@ -115,8 +119,8 @@ def _take(change: ImportChange, storing: ImportContext) -> None:
             content=change.after,
             owner=_owner(facts),
             enabled=facts.enabled,
-            principal=storing.principal,
-            note=storing.note,
+            principal=import_context.principal,
+            note=import_context.note,
         )
     else:
         rule_save(
@@ -124,8 +128,8 @@ def _take(change: ImportChange, storing: ImportContext) -> None:
             content=change.after,
             enabled=facts.enabled,
             expected_version=change.version,
-            principal=storing.principal,
-            note=storing.note,
+            principal=import_context.principal,
+            note=import_context.note,
         )
 
 

@@ -42,16 +42,16 @@ class _Limits:
 
     cpu_end: float
     wall_end: float
-    next_look: float
+    next_check: float
     """The earliest moment, by the monotonic clock, at which one of the limits can be reached."""
-    here_end: float
+    process_end: float
     """Like `cpu_end`, for what may go on in another process."""
 
     @classmethod
-    def of(cls, cpu_end: float, wall_end: float, here_end: float = inf) -> "_Limits":
+    def of(cls, cpu_end: float, wall_end: float, process_end: float = inf) -> "_Limits":
         """Limits that are first looked at when the CPU time left could be spent."""
-        cpu_end = min(cpu_end, here_end)
-        return cls(cpu_end, wall_end, min(wall_end, monotonic() + cpu_end - thread_time()), here_end)
+        cpu_end = min(cpu_end, process_end)
+        return cls(cpu_end, wall_end, min(wall_end, monotonic() + cpu_end - thread_time()), process_end)
 
     @classmethod
     def of_thread(cls) -> "_Limits":
@@ -63,7 +63,7 @@ class _Limits:
         now, needed = monotonic(), thread_time() + seconds
         left = self.cpu_end - needed
         if left <= 0:
-            _THREAD.was_stopped_here |= needed >= self.here_end
+            _THREAD.was_stopped_by_process |= needed >= self.process_end
             raise TooCostly(
                 "It was stopped, and nothing was changed. Send shorter texts, fewer items, or a smaller part at a time."
             )
@@ -71,13 +71,13 @@ class _Limits:
             raise TookTooLong(
                 "It was stopped, and nothing was changed. Try again in a moment, or ask for less at a time."
             )
-        self.next_look = min(self.wall_end, now + left + seconds)
+        self.next_check = min(self.wall_end, now + left + seconds)
 
 
 class _ThreadState(threading.local):
     # Of the thread, and not of its context, which other threads inherit: each thread has a clock of its own.
     limits: _Limits | None = None
-    was_stopped_here = False
+    was_stopped_by_process = False
     """Whether the request at hand was stopped by a limit that another process does not have."""
 
 
@@ -90,7 +90,7 @@ def check_cpu(seconds: float = 0.0) -> None:
     `seconds` of CPU time are needed until the next check: where fewer are left, it is stopped now.
     """
     limits = _THREAD.limits
-    if limits is not None and monotonic() + seconds >= limits.next_look:
+    if limits is not None and monotonic() + seconds >= limits.next_check:
         limits.check(seconds)
 
 
@@ -98,7 +98,7 @@ def check_cpu(seconds: float = 0.0) -> None:
 def cpu_budget(seconds: float) -> Iterator[None]:
     """Allow the block so many seconds of this thread's CPU time, within what the block around it has left."""
     outer = _Limits.of_thread()
-    with _with_limits(_Limits.of(min(outer.cpu_end, thread_time() + seconds), outer.wall_end, outer.here_end)):
+    with _with_limits(_Limits.of(min(outer.cpu_end, thread_time() + seconds), outer.wall_end, outer.process_end)):
         yield
 
 
@@ -113,8 +113,8 @@ def cpu_budget_here(seconds: float) -> Iterator[None]:
 @contextmanager
 def unlimited_cpu() -> Iterator[None]:
     """Let the block compute to its end, in this process or another: for work that is known to be bounded otherwise."""
-    here_end = _Limits.of_thread().here_end
-    with _with_limits(_Limits.of(inf, inf, here_end)):
+    process_end = _Limits.of_thread().process_end
+    with _with_limits(_Limits.of(inf, inf, process_end)):
         yield
 
 
@@ -122,7 +122,7 @@ def unlimited_cpu() -> Iterator[None]:
 def wall_limit(seconds: float) -> Iterator[None]:
     """Let the checks in the block fail after so many seconds, however little was computed in them."""
     outer = _Limits.of_thread()
-    with _with_limits(_Limits.of(outer.cpu_end, min(outer.wall_end, monotonic() + seconds), outer.here_end)):
+    with _with_limits(_Limits.of(outer.cpu_end, min(outer.wall_end, monotonic() + seconds), outer.process_end)):
         yield
 
 
@@ -147,9 +147,9 @@ class CpuBudgetMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         scope = getattr(request, "scope", {})
-        _THREAD.was_stopped_here = False
+        _THREAD.was_stopped_by_process = False
         with cpu_budget(settings.REQUEST_CPU_MS / 1000), cpu_budget_here(scope.get("cpu_seconds", inf)):
             response = self.get_response(request)
-        if response.status_code == TooCostly.status and _THREAD.was_stopped_here:
+        if response.status_code == TooCostly.status and _THREAD.was_stopped_by_process:
             scope["was_stopped"] = True
         return response

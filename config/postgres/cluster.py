@@ -81,7 +81,7 @@ class Cluster:
         self.process: subprocess.Popen[bytes] | None = None  # None when the postmaster was adopted
         self.pid = 0
 
-    def bring_up(self) -> None:
+    def start(self) -> None:
         """Return when a server that is provably ours accepts sign-ins.
 
         Raises EmbeddedPostgresError, OSError, and InterruptedStartError when it makes sense to call again.
@@ -182,10 +182,10 @@ class Cluster:
     def _death(self) -> Exception:
         if self.process is None or self.process.returncode < 0:
             return InterruptedStartError("the postmaster was killed, or the adopted one was about to end")
-        complaints = self.log.complaints()
-        if any('"postmaster.pid" already exists' in complaint for complaint in complaints):
+        recent_errors = self.log.recent_errors()
+        if any('"postmaster.pid" already exists' in complaint for complaint in recent_errors):
             return InterruptedStartError("a postmaster that was just being started came first")
-        return failure(self.folder, "PostgreSQL does not start", complaints)
+        return failure(self.folder, "PostgreSQL does not start", recent_errors)
 
     def _prove_ours(self, admin: Session) -> None:
         row = admin.execute("SHOW data_directory").fetchone()

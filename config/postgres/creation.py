@@ -117,8 +117,8 @@ def _initdb(folder: DataFolder, programs: Programs, workspace: Path) -> None:
     output = initdb.communicate()[0].decode(errors="replace")
     if initdb.returncode:
         logger.error("initdb failed:\n%s", output)
-        complaints = re.findall(r"(?:error|FATAL|PANIC):\s*(.+)", output)
-        raise failure(folder, "PostgreSQL's data folder cannot be made", complaints or output.splitlines()[-1:])
+        recent_errors = re.findall(r"(?:error|FATAL|PANIC):\s*(.+)", output)
+        raise failure(folder, "PostgreSQL's data folder cannot be made", recent_errors or output.splitlines()[-1:])
 
 
 def _sync(path: Path) -> None:
@@ -132,4 +132,4 @@ def reset_admin_password(folder: DataFolder, programs: Programs, log: ServerLog)
     single = programs.single_user(log)
     single.communicate(f"ALTER ROLE {ADMIN} PASSWORD '{folder.password(ADMIN)}'\n".encode())
     if single.returncode:
-        raise failure(folder, "The administrator's password cannot be set", log.complaints())
+        raise failure(folder, "The administrator's password cannot be set", log.recent_errors())

@@ -35,8 +35,8 @@ def refusal(folder: DataFolder, reason: str, advice: str) -> EmbeddedPostgresErr
     )
 
 
-def failure(folder: DataFolder, what: str, complaints: list[str]) -> EmbeddedPostgresError:
+def failure(folder: DataFolder, what: str, recent_errors: list[str]) -> EmbeddedPostgresError:
     """The error of one of PostgreSQL's programs, with what it complained about."""
-    reason = f"{what}: {'; '.join(dict.fromkeys(complaints)) or 'see the log'}"
+    reason = f"{what}: {'; '.join(dict.fromkeys(recent_errors)) or 'see the log'}"
     advice = "Free some space" if "No space left" in reason else "Remove the cause"
     return refusal(folder, reason.rstrip("."), f"{advice}, set DOSSIER_DATA_DIR to another folder")

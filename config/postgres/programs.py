@@ -57,7 +57,7 @@ class ServerLog:
         self.start = os.fstat(descriptor).st_size
         return descriptor
 
-    def complaints(self) -> list[str]:
+    def recent_errors(self) -> list[str]:
         """The last errors of the program that was started last, or its last two lines when it tells none."""
         with self.file.open(errors="replace") as log:
             log.seek(self.start)

@@ -101,7 +101,7 @@ class Supervisor:
     def _bring_up(self) -> None:
         while True:
             try:
-                self.cluster.bring_up()
+                self.cluster.start()
             except InterruptedStartError as error:
                 self._count_death(str(error))
             else:

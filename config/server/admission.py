@@ -134,7 +134,7 @@ class FrontApplication:
         """Answer where it is cheapest for others; return the status. Raises TooManyRequests and Busy."""
         is_large = is_heavy(scope, body_bytes)
         is_read = REFUSAL not in scope  # a refused body costs nothing, and has nothing to hand over
-        heavy = is_read and (is_large or self._heavy_routes.were_heavy(caller.name, scope["path"]))
+        heavy = is_read and (is_large or self._heavy_routes.was_heavy(caller.name, scope["path"]))
         if self._heavy_lane and not heavy:
             scope["on_long"] = partial(self._heavy_routes.learn, caller.name, scope["path"], LONG_SECONDS)
             if may_be_stopped(scope):

@@ -46,7 +46,7 @@ class Connection(Protocol):
     client_network: str | None
     """The client that it counts towards; None for a trusted proxy, whose connections have no bound of their own."""
 
-    def displace(self) -> None:
+    def close_for_room(self) -> None:
         """Close it at once, because another one needs its room."""
 
 
@@ -83,7 +83,7 @@ class Connections:
             if len(self._incomplete) > self._bounds.incomplete_heads:
                 self._displace(next(iter(self._incomplete)))
 
-    def owe_answer(self, connection: Connection) -> None:
+    def await_answer(self, connection: Connection) -> None:
         """Note that the head of a request is complete: from now on, its answer is owed."""
         self._incomplete.pop(connection, None)
         self._idle.pop(connection, None)
@@ -126,5 +126,5 @@ class Connections:
         if connection is None:
             return False
         self.remove(connection)
-        connection.displace()
+        connection.close_for_room()
         return True

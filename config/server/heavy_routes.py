@@ -65,7 +65,7 @@ class HeavyRoutes:
         self._costly: dict[str, float] = {}
         """When callers last had costly requests."""
 
-    def were_heavy(self, caller: str, path: str) -> bool:
+    def was_heavy(self, caller: str, path: str) -> bool:
         """Return whether the last requests of the caller to the same route were costly, or middling ones next to other
         costly ones."""
         since = time.monotonic() - REMEMBERED_SECONDS

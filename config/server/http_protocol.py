@@ -99,7 +99,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             raise ValueError  # httptools ends the parsing, and `send_400_response` is called
         self._head_since, self._head_bytes = None, 0
         self._body_since, self._body_bytes = self._last_read, 0
-        self._open_connections.owe_answer(self)
+        self._open_connections.await_answer(self)
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -162,7 +162,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         else:
             self._refuse(400, "malformed", msg)
 
-    def displace(self) -> None:
+    def close_for_room(self) -> None:
         """Close the connection at once, because another one needs its room."""
         REFUSED.labels("displaced").inc()
         if self._refused_at is not None or self.transport.get_write_buffer_size():

@@ -40,7 +40,7 @@ class _CallerQueue:
         self.waiting: deque[asyncio.Future[None]] = deque()
         self.movable: set[asyncio.Future[None]] = set()
 
-    def computes(self) -> None:
+    def mark_computing(self) -> None:
         """Note that one computes for long, and send away those that wait and can go."""
         self.computing += 1
         for turn in self.movable & {*self.waiting}:
@@ -65,7 +65,7 @@ class _Slot:
         self._share.running -= 1
         self._share.computing -= self._computes
         self._share.clock += min(self._loop.time() - self._begun, self._turns.counted_seconds) - EXPECTED_SECONDS
-        self._turns.begin_next(freed=int(self._counts))
+        self._turns.start_waiting(freed=int(self._counts))
 
     def _next_look(self) -> asyncio.TimerHandle:
         return self._loop.call_later(min(CHECK_SECONDS, self._turns.counted_seconds), self._look_at_it)
@@ -73,23 +73,23 @@ class _Slot:
     def _look_at_it(self) -> None:
         if self._is_computing():
             self._computes = True
-            self._share.computes()
+            self._share.mark_computing()
         else:
             self._look = self._next_look()
         if self._computes or self._loop.time() - self._begun >= self._turns.counted_seconds:
             freed, self._counts = int(self._counts), False
-            self._turns.begin_next(freed=freed)
+            self._turns.start_waiting(freed=freed)
 
 
 class FairLimiter:
     """Turns in one event loop."""
 
-    def __init__(self, at_once: int, counted_seconds: float, most_each: int | None = None) -> None:
-        """`at_once` requests count, each for `counted_seconds` at most; one caller has at most `most_each` running,
-        counted or not."""
+    def __init__(self, at_once: int, counted_seconds: float, max_per_caller: int | None = None) -> None:
+        """`at_once` requests count, each for `counted_seconds` at most; one caller has at most `max_per_caller`
+        running, counted or not."""
         self._free = at_once
         self.counted_seconds = counted_seconds
-        self._most_each = most_each
+        self._most_each = max_per_caller
         self._clock = 0.0
         self._shares: dict[str, _CallerQueue] = {}
 
@@ -107,7 +107,7 @@ class FairLimiter:
         finally:
             turn.end()
 
-    def begin_next(self, *, freed: int) -> None:
+    def start_waiting(self, *, freed: int) -> None:
         """Let those begin for whom there is room; `freed` turns count no longer."""
         self._free += freed
         self._begin_next()
@@ -133,7 +133,7 @@ class FairLimiter:
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled() and not turn.exception():  # it came in the same moment
                 share.running -= 1
-                self.begin_next(freed=1)
+                self.start_waiting(freed=1)
             raise
         finally:
             share.movable.discard(turn)

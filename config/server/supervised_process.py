@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 class SupervisedProcess(ABC):
     """A child that a thread of ours looks after. Each kind knows how to start one, and how that notices our own end."""
 
-    harmless_codes: frozenset[int] = frozenset()
+    expected_exit_codes: frozenset[int] = frozenset()
     """Exit codes after which another one is started at once, without a word."""
 
     def __init__(self, name: str) -> None:
@@ -69,7 +69,7 @@ class SupervisedProcess(ABC):
             self.ended()
             if self._ended.is_set():
                 return
-            if code in self.harmless_codes:
+            if code in self.expected_exit_codes:
                 continue
             pause = FIRST_PAUSE_SECONDS if time.monotonic() - started > STABLE_SECONDS else pause
             logger.warning("the %s ended with code %d: starting another in %.0f s", self._name, code, pause)
@@ -115,7 +115,7 @@ def heavy_socket(folder: Path) -> Path:
 class HeavyProcess(SupervisedProcess):
     """A child that runs `manage.py heavy`. It reads its input, which ends with us, by SIGKILL too."""
 
-    harmless_codes = frozenset({RESTART_EXIT_CODE})
+    expected_exit_codes = frozenset({RESTART_EXIT_CODE})
 
     def __init__(self, socket: Path, variables: Mapping[str, str]) -> None:
         super().__init__("heavy process")

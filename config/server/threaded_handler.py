@@ -72,7 +72,7 @@ class ThreadedHandler(ASGIHandler):
         self.load_middleware(is_async=False)
         self._threads = _started_pool(threads)
         self._turns = turns or FairLimiter(
-            CONCURRENCY, COUNTED_SECONDS, most_each=max(1, int(CALLER_THREADS_SHARE * threads))
+            CONCURRENCY, COUNTED_SECONDS, max_per_caller=max(1, int(CALLER_THREADS_SHARE * threads))
         )
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:

@@ -58,30 +58,30 @@ class Operation:
     parameters: list[OpenApiParameter] = field(default_factory=list)
 
 
-def list_operations(noun: ItemEndpoint) -> dict[str, Operation]:
+def list_operations(endpoint: ItemEndpoint) -> dict[str, Operation]:
     """Of all things: read them page by page, make one."""
     filters = [
         OpenApiParameter(name, filter_.schema, description=filter_.description)
-        for name, filter_ in noun.filters.items()
+        for name, filter_ in endpoint.filters.items()
     ]
     return {
-        "GET": Operation(page_serializer(noun.listed), parameters=[*filters, *PAGE]),
-        "POST": Operation({201: noun.document}, noun.create, [ETAG, LOCATION]),
+        "GET": Operation(page_serializer(endpoint.listed), parameters=[*filters, *PAGE]),
+        "POST": Operation({201: endpoint.document}, endpoint.create, [ETAG, LOCATION]),
     }
 
 
-def detail_operations(noun: ItemEndpoint) -> dict[str, Operation]:
+def detail_operations(endpoint: ItemEndpoint) -> dict[str, Operation]:
     """Of one thing."""
     return {
-        "GET": Operation(noun.document, parameters=[ETAG, IF_NONE_MATCH]),
-        "PATCH": Operation(noun.document, noun.update, [ETAG, IF_MATCH]),
+        "GET": Operation(endpoint.document, parameters=[ETAG, IF_NONE_MATCH]),
+        "PATCH": Operation(endpoint.document, endpoint.update, [ETAG, IF_MATCH]),
         "DELETE": Operation({204: None}, parameters=[IF_MATCH]),
     }
 
 
-def batch_operations(noun: ItemEndpoint) -> dict[str, Operation]:
+def batch_operations(endpoint: ItemEndpoint) -> dict[str, Operation]:
     """Of several things at once."""
-    return {"POST": Operation({201: BatchSerializer}, items_serializer(noun.create))}
+    return {"POST": Operation({201: BatchSerializer}, items_serializer(endpoint.create))}
 
 
 class ItemSchema(ApiSchema):
@@ -92,15 +92,15 @@ class ItemSchema(ApiSchema):
         self.operations = operations
 
     @property
-    def noun(self) -> ItemEndpoint:
-        return cast("ItemEndpoint", self.view.noun)  # type: ignore[attr-defined]  # DRF knows no view of ours
+    def endpoint(self) -> ItemEndpoint:
+        return cast("ItemEndpoint", self.view.endpoint)  # type: ignore[attr-defined]  # DRF knows no view of ours
 
     @property
     def operation(self) -> Operation:
-        return self.operations(self.noun)[self.method]
+        return self.operations(self.endpoint)[self.method]
 
     def get_description(self) -> str:  # type: ignore[override]  # as drf-spectacular does itself
-        return super().get_description().format(name=self.noun.name, word=self.noun.word)
+        return super().get_description().format(name=self.endpoint.name, word=self.endpoint.word)
 
     def get_override_parameters(self) -> list[Any]:
         return self.operation.parameters
@@ -113,61 +113,63 @@ class ItemSchema(ApiSchema):
 
 
 class ItemList(ApiView):
-    noun: ClassVar[ItemEndpoint] = SESSIONS
+    endpoint: ClassVar[ItemEndpoint] = SESSIONS
     schema = ItemSchema(list_operations)
 
     def get(self, request: Request, slug: str) -> Response:
         """The agent's {name}, newest first."""
-        query = self.query(*self.noun.filters, "cursor", "limit")
-        things = self.noun.list_of(agent_for(self.principal, slug), query)
-        return self.page(things, lambda thing: dict(self.noun.listed(thing).data), self.noun.order, query=query)
+        query = self.query(*self.endpoint.filters, "cursor", "limit")
+        things = self.endpoint.filtered_queryset(agent_for(self.principal, slug), query)
+        return self.page(things, lambda thing: dict(self.endpoint.listed(thing).data), self.endpoint.order, query=query)
 
     @idempotent
     def post(self, request: Request, slug: str) -> Response:
         """A new {word} of the agent."""
         self.query()
         agent = agent_for(self.principal, slug, Action.WRITE)
-        facts = self.validated(self.noun.create)
-        created = self.noun.creates(agent=agent, facts=[facts], principal=self.principal)
+        facts = self.validated(self.endpoint.create)
+        created = self.endpoint.creates(agent=agent, facts=[facts], principal=self.principal)
         if not created:
-            raise Conflict(f"The agent has a {self.noun.word} with this external id already. Change that one instead.")
+            raise Conflict(
+                f"The agent has a {self.endpoint.word} with this external id already. Change that one instead."
+            )
         [thing] = created
         headers = {"Location": f"{request.path}/{thing.id}", "ETag": etag(thing.version)}
-        return Response(self.noun.document(thing).data, status.HTTP_201_CREATED, headers=headers)
+        return Response(self.endpoint.document(thing).data, status.HTTP_201_CREATED, headers=headers)
 
 
 class ItemDetail(VersionedView):
-    noun: ClassVar[ItemEndpoint] = SESSIONS
+    endpoint: ClassVar[ItemEndpoint] = SESSIONS
     schema = ItemSchema(detail_operations)
 
     def document_of(self, thing: Any) -> dict[str, Any]:
-        return dict(self.noun.document(thing).data)
+        return dict(self.endpoint.document(thing).data)
 
     def get(self, request: Request, slug: str, id_: UUID) -> Response:
         """The {word}."""
         self.query()
-        return self.answer_if_newer(self.noun.thing_for(agent_for(self.principal, slug), id_))
+        return self.answer_if_newer(self.endpoint.find_item(agent_for(self.principal, slug), id_))
 
     def patch(self, request: Request, slug: str, id_: UUID) -> Response:
         """Change the {word}; what changes nothing makes no version. What is not named stays as it is."""
         self.query()
-        thing = self.noun.thing_for(agent_for(self.principal, slug, Action.WRITE), id_)
+        thing = self.endpoint.find_item(agent_for(self.principal, slug, Action.WRITE), id_)
         expected = self.expected(thing)
-        changes = self.validated(self.noun.update)
-        saved = self.noun.updates(thing=thing, expected_version=expected, changes=changes, principal=self.principal)
+        changes = self.validated(self.endpoint.update)
+        saved = self.endpoint.updates(thing=thing, expected_version=expected, changes=changes, principal=self.principal)
         return self.answer(saved)
 
     def delete(self, request: Request, slug: str, id_: UUID) -> Response:
         """Delete the {word} and what hangs on it. Assemblies that used it keep its text in their record."""
         self.query()
-        thing = self.noun.thing_for(agent_for(self.principal, slug, Action.WRITE), id_)
+        thing = self.endpoint.find_item(agent_for(self.principal, slug, Action.WRITE), id_)
         self.check_if_match(thing)
         agent_item_delete(thing=thing, principal=self.principal)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class ItemBatch(ApiView):
-    noun: ClassVar[ItemEndpoint] = SESSIONS
+    endpoint: ClassVar[ItemEndpoint] = SESSIONS
     schema = ItemSchema(batch_operations)
 
     @idempotent
@@ -175,9 +177,9 @@ class ItemBatch(ApiView):
         """Several new {name} at once, all or none. Those whose external id is there already are passed over."""
         self.query()
         agent = agent_for(self.principal, slug, Action.WRITE)
-        items = self.validated(items_serializer(self.noun.create))["items"]
+        items = self.validated(items_serializer(self.endpoint.create))["items"]
         try:
-            created = self.noun.creates(agent=agent, facts=items, principal=self.principal)
+            created = self.endpoint.creates(agent=agent, facts=items, principal=self.principal)
         except BatchRefused as flawed:
             raise flawed.among("items") from None
         return batch_response(items, created)

@@ -72,7 +72,7 @@ DOCUMENTS = ItemEndpoint(
         "path": by_start("path", "Only below this path: those whose path begins like that."),
         "open": by_flag("is_open", "Only those that are open in the agent's editor, or those that are not."),
     },
-    unlisted=("content",),
+    omitted_fields=("content",),
 )
 
 
@@ -81,7 +81,7 @@ class ChunkList(ApiView):
     def get(self, request: Request, slug: str, id_: UUID) -> Response:
         """The chunks of the document in order, as search finds them; those of its `split_version`."""
         query = self.query("cursor", "limit")
-        document: Document = DOCUMENTS.thing_for(agent_for(self.principal, slug), id_)
+        document: Document = DOCUMENTS.find_item(agent_for(self.principal, slug), id_)
         chunks = document.chunks.defer(*SLOTS)
         return self.page(
             chunks, lambda chunk: dict(ChunkSerializer(chunk).data), ("position",), query=query, ascending=True

@@ -125,7 +125,7 @@ class GraphView(ApiView):
         query = self.query("entity", "depth")
         agent = agent_for(self.principal, slug)
         depth = _depth(query)
-        graph = load_graph_around(agent=agent, entity=ENTITIES.named_in(agent, query, "entity"), depth=depth)
+        graph = load_graph_around(agent=agent, entity=ENTITIES.find_by_parameter(agent, query, "entity"), depth=depth)
         return Response(GraphSerializer(graph).data)
 
 

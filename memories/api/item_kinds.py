@@ -32,7 +32,7 @@ class AgentItemSerializer(serializers.Serializer[Any]):
 class ItemEndpoint:
     """`name` stands in addresses, `word` in sentences; `creates` and `updates` are its services.
 
-    A list shows `listed`, the things with the greatest `order` first, and reads none of the `unlisted` columns.
+    A list shows `listed`, the things with the greatest `order` first, and reads none of the `omitted_fields` columns.
     """
 
     name: str
@@ -46,7 +46,7 @@ class ItemEndpoint:
     updates: Callable[..., Any] = agent_item_update
     filters: Mapping[str, Filter] = field(default_factory=dict)
     order: tuple[str, str] = ("created", "id")
-    unlisted: tuple[str, ...] = ()
+    omitted_fields: tuple[str, ...] = ()
 
     def things_of(self, agent: Agent) -> QuerySet[Any]:
         """The agent's things, without their embeddings, which nobody is shown."""
@@ -54,21 +54,21 @@ class ItemEndpoint:
         hidden = [column.name for column in fields if isinstance(column, VectorField)]
         return self.model._default_manager.filter(agent=agent).defer(*hidden)  # noqa: SLF001
 
-    def list_of(self, agent: Agent, query: Mapping[str, str]) -> QuerySet[Any]:
+    def filtered_queryset(self, agent: Agent, query: Mapping[str, str]) -> QuerySet[Any]:
         """The agent's things that the filters in the query let through. Raises Invalid."""
         wanted = Q()
         for name in self.filters.keys() & query.keys():
             wanted &= self.filters[name].applied(name, query[name])
-        return self.things_of(agent).filter(wanted).defer(*self.unlisted)
+        return self.things_of(agent).filter(wanted).defer(*self.omitted_fields)
 
-    def thing_for(self, agent: Agent, id_: UUID) -> Any:
+    def find_item(self, agent: Agent, id_: UUID) -> Any:
         """The agent's thing with that id. Raises NotFound."""
         thing = self.things_of(agent).filter(id=id_).first()
         if thing is None:
             raise NotFound(f"The {self.word} “{id_}”")
         return thing
 
-    def named_in(self, agent: Agent, query: Mapping[str, str], name: str) -> Any:
+    def find_by_parameter(self, agent: Agent, query: Mapping[str, str], name: str) -> Any:
         """The agent's thing that a parameter names; None without the parameter. Raises Invalid."""
         try:
             id_ = parse_id(query[name]) if name in query else None

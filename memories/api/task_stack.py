@@ -112,7 +112,7 @@ class TaskStack(ApiView):
         """The task that the agent is working on, and the path from its root."""
         query = self.query("session")
         agent = agent_for(self.principal, slug)
-        return Response(stack_document(agent, SESSIONS.named_in(agent, query, "session")))
+        return Response(stack_document(agent, SESSIONS.find_by_parameter(agent, query, "session")))
 
 
 class TaskStackPush(ApiView):

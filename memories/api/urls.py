@@ -37,20 +37,20 @@ ENDPOINTS = (SESSIONS, EVENTS, ENTITIES, RELATIONS, PATTERNS, DOCUMENTS, THREADS
 AGENT = "agents/<slug:slug>"
 
 
-def item_paths(noun: ItemEndpoint) -> list[URLPattern]:
+def item_paths(endpoint: ItemEndpoint) -> list[URLPattern]:
     """The addresses of one kind of thing that an agent keeps."""
-    root = f"{AGENT}/{noun.name}"
+    root = f"{AGENT}/{endpoint.name}"
     return [
-        path(root, ItemList.as_view(noun=noun)),
-        path(f"{root}/batch", ItemBatch.as_view(noun=noun)),
-        path(f"{root}/<uuid:id_>", ItemDetail.as_view(noun=noun)),
+        path(root, ItemList.as_view(endpoint=endpoint)),
+        path(f"{root}/batch", ItemBatch.as_view(endpoint=endpoint)),
+        path(f"{root}/<uuid:id_>", ItemDetail.as_view(endpoint=endpoint)),
     ]
 
 
 urlpatterns = [
     *memory_paths("agents", agent_for),
     *memory_paths("teams", team_for),
-    *(address for noun in ENDPOINTS for address in item_paths(noun)),
+    *(address for endpoint in ENDPOINTS for address in item_paths(endpoint)),
     path(f"{AGENT}/documents/<uuid:id_>/chunks", ChunkList.as_view()),
     path(f"{AGENT}/graph", GraphView.as_view()),
     path(f"{AGENT}/task-stack", TaskStack.as_view()),

@@ -27,7 +27,7 @@ from teams.versioned_text.versioned_file import VersionedFile, file_save
 
 class AgentSection(OwnerSection[Agent]):
     folder = "agents"
-    noun = "agent"
+    owner_word = "agent"
     texts = AGENT_FILES
     serializer = AgentUpdateSerializer
 
@@ -36,8 +36,8 @@ class AgentSection(OwnerSection[Agent]):
         for agent in scope.agents:
             yield from owner_entries(agent, f"{self.folder}/{agent.slug}", _texts(agent), facts[agent.id])
 
-    def understands(self, within: str) -> bool:
-        return super().understands(within) or log_date(within) is not None
+    def accepts_file(self, within: str) -> bool:
+        return super().accepts_file(within) or log_date(within) is not None
 
     def visible(self, principal: Principal) -> QuerySet[Agent]:
         return Agent.objects.visible_to(principal)

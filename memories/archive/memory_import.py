@@ -42,15 +42,16 @@ CIRCULAR = "A memory cannot be superseded by itself, directly or in a circle. Co
 
 
 @transaction.atomic
-def memories_import(*, owner: Owner, changes: Sequence[ImportChange], storing: ImportContext) -> None:
+def memories_import(*, owner: Owner, changes: Sequence[ImportChange], import_context: ImportContext) -> None:
     """Store those of the changes that are new to the owner, in batches."""
     ids = _free_ids([change.item[0] for change in changes])
     for start in range(0, len(changes), BATCH_ROWS):
         batch = [
-            _new_memory(owner, change, ids, storing.principal.author) for change in changes[start : start + BATCH_ROWS]
+            _new_memory(owner, change, ids, import_context.principal.author)
+            for change in changes[start : start + BATCH_ROWS]
         ]
-        _insert(batch, storing.note)
-        storing.advance(len(batch))
+        _insert(batch, import_context.note)
+        import_context.advance(len(batch))
     _supersede(owner, {ids.get(change.item[0], change.item[0]): change.item[2] for change in changes}, ids)
 
 

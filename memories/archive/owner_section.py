@@ -88,13 +88,13 @@ NOT_ALLOWED = "You may read this, but not change it. Ask an admin of the team."
 
 
 class OwnerSection(Generic[OwnerType]):
-    """One folder per owner. `noun` is what its owners are called; `texts` are its files by their names."""
+    """One folder per owner. `owner_word` is what its owners are called; `texts` are its files by their names."""
 
     folder: str
-    noun: str
+    owner_word: str
     texts: Mapping[str, str]
     serializer: type[StrictSerializer]
-    is_divided = True
+    has_units = True
 
     def visible(self, principal: Principal) -> "QuerySet[OwnerType]":
         """The owners that the principal sees."""
@@ -130,9 +130,9 @@ class OwnerSection(Generic[OwnerType]):
 
     @property
     def settings_name(self) -> str:
-        return f"{self.noun}.json"
+        return f"{self.owner_word}.json"
 
-    def understands(self, within: str) -> bool:
+    def accepts_file(self, within: str) -> bool:
         return within in {*self.texts, MEMORY_FILE, self.settings_name}
 
     def changes(self, units: Sequence[ImportUnit], principal: Principal) -> Iterator[tuple[ImportUnit, ImportChange]]:
@@ -151,7 +151,7 @@ class OwnerSection(Generic[OwnerType]):
             permitted=permitted_ids(visible, principal, (Action.WRITE, Action.EDIT, Action.MANAGE)),
             facts=self.facts(list(owners.values()), principal),
             team_slugs=self.team_slugs(principal),
-            texts=OrderedTexts(self.files().filter(**{f"{self.noun}__in": ids}), self.noun),
+            texts=OrderedTexts(self.files().filter(**{f"{self.owner_word}__in": ids}), self.owner_word),
         )
 
     def _unit_changes(
@@ -161,9 +161,9 @@ class OwnerSection(Generic[OwnerType]):
         owner, settings = present.by_slug.get(slug), load_settings(unit, self.settings_name, self.serializer)
         if owner is None:
             if reason := self._reason_against(slug, principal):
-                yield ImportChange(name=unit.name, what=self.noun, state=ImportState.REFUSED, reason=reason)
+                yield ImportChange(name=unit.name, what=self.owner_word, state=ImportState.REFUSED, reason=reason)
                 return
-            yield ImportChange(name=unit.name, what=self.noun, state=ImportState.NEW, item=settings.values)
+            yield ImportChange(name=unit.name, what=self.owner_word, state=ImportState.NEW, item=settings.values)
         texts = present.texts.of(slug) if owner else {}
         yield from self._settings_changes(unit, owner, settings, present, principal)
         yield from _refuse_forbidden(present, owner, Action.EDIT, self._text_changes(unit, texts, settings))
@@ -173,7 +173,8 @@ class OwnerSection(Generic[OwnerType]):
         """Why the owner cannot be made; "" where it can."""
         if not principal.is_admin:
             return (
-                f"There is no {self.noun} “{slug}” that you may change. Ask an admin of the organisation to import it."
+                f"There is no {self.owner_word} “{slug}” that you may change. "
+                "Ask an admin of the organisation to import it."
             )
         try:
             valid_slug(slug)
@@ -220,40 +221,42 @@ class OwnerSection(Generic[OwnerType]):
     ) -> Iterator[ImportChange]:
         yield from memory_changes(unit, owner)
 
-    def store(self, unit: ImportUnit, changes: Sequence[ImportChange], storing: ImportContext) -> list[SkippedChange]:
+    def store(
+        self, unit: ImportUnit, changes: Sequence[ImportChange], import_context: ImportContext
+    ) -> list[SkippedChange]:
         slug = slug_of(unit)
-        making = [change for change in changes if change.what == self.noun]
-        principal = storing.principal
+        making = [change for change in changes if change.what == self.owner_word]
+        principal = import_context.principal
         here = self.visible(principal).filter(slug=slug)
         owner = self.make(slug, making[0].item, principal) if making else here.first()
         if owner is None:
-            return [SkippedChange(change.name, f"The {self.noun} “{slug}” is gone.") for change in changes]
+            return [SkippedChange(change.name, f"The {self.owner_word} “{slug}” is gone.") for change in changes]
         self.ready(owner)
-        storing.advance(len(making))
+        import_context.advance(len(making))
         new = [change for change in changes if change.what == "memory" and change.state is ImportState.NEW]
-        left = self._memories_taken(owner, new, storing)
+        left = self._memories_taken(owner, new, import_context)
         done = {change.name for change in (*making, *new)}
         others = [change for change in changes if change.name not in done]
         return left + attempt_all(
-            {change.name: self._step(owner, change, storing) for change in others}, storing.advance
+            {change.name: self._step(owner, change, import_context) for change in others}, import_context.advance
         )
 
     def _memories_taken(
-        self, owner: OwnerType, new: Sequence[ImportChange], storing: ImportContext
+        self, owner: OwnerType, new: Sequence[ImportChange], import_context: ImportContext
     ) -> list[SkippedChange]:
         """New memories are stored all together or not at all, before others change."""
         name = f"{self.folder}/{owner.slug}/{MEMORY_FILE}"
         if not new:
             return []
-        left = attempt_all({name: partial(memories_import, owner=owner, changes=new, storing=storing)})
+        left = attempt_all({name: partial(memories_import, owner=owner, changes=new, import_context=import_context)})
         return [replace(one, count=len(new)) for one in left]
 
-    def _step(self, owner: OwnerType, change: ImportChange, storing: ImportContext) -> Callable[[], object]:
+    def _step(self, owner: OwnerType, change: ImportChange, import_context: ImportContext) -> Callable[[], object]:
         if change.what == "settings":
-            return partial(self.change_facts, owner, change, storing.principal)
+            return partial(self.change_facts, owner, change, import_context.principal)
         if change.what == "memory":
-            return partial(memory_import, change=change, principal=storing.principal, note=storing.note)
-        return partial(self.take, owner, change, storing.principal, storing.note)
+            return partial(memory_import, change=change, principal=import_context.principal, note=import_context.note)
+        return partial(self.take, owner, change, import_context.principal, import_context.note)
 
 
 def slug_of(unit: ImportUnit) -> str:

@@ -88,9 +88,9 @@ def units_of(contents: ArchiveContents) -> tuple[list[ImportUnit], list[str]]:
     for name in contents.names:
         folder, _, rest = name.partition("/")
         owner, _, inner = rest.partition("/")
-        room = SECTIONS.get(folder)
-        unit, within = (f"{folder}/{owner}", inner) if room and room.is_divided else (folder, rest)
-        if room and room.understands(within):
+        section = SECTIONS.get(folder)
+        unit, within = (f"{folder}/{owner}", inner) if section and section.has_units else (folder, rest)
+        if section and section.accepts_file(within):
             files.setdefault(unit, {})[within] = name
         else:
             aside.append(name)
@@ -122,8 +122,8 @@ def preview_import(contents: ArchiveContents, principal: Principal, advance: Adv
 
 def _changes(units: Sequence[ImportUnit], principal: Principal) -> Iterator[tuple[ImportUnit, ImportChange]]:
     """All changes of all units; each room looks at its units together."""
-    for room, own in groupby(units, key=lambda unit: unit.room):
-        yield from room.changes(list(own), principal)
+    for section, own in groupby(units, key=lambda unit: unit.section):
+        yield from section.changes(list(own), principal)
 
 
 def _step(unit: ImportUnit, change: ImportChange) -> ImportStep:
@@ -156,7 +156,7 @@ CHANGED_SINCE = "It was changed here after you looked, so it was left as it is. 
 
 
 def apply_units(
-    contents: ArchiveContents, steps: Sequence[ImportStep], storing: ImportContext
+    contents: ArchiveContents, steps: Sequence[ImportStep], import_context: ImportContext
 ) -> Iterator[tuple[str, int, list[SkippedChange]]]:
     """Do the steps, unit by unit. Yields, within the unit's transaction, its name, how much was stored, what was not.
 
@@ -168,14 +168,16 @@ def apply_units(
     for unit in units_of(contents)[0]:
         if unit.name in by_unit:
             with transaction.atomic():
-                left = _apply_unit(unit, by_unit[unit.name], storing)
+                left = _apply_unit(unit, by_unit[unit.name], import_context)
                 yield unit.name, len(by_unit[unit.name]) - sum(one.count for one in left), left
 
 
-def _apply_unit(unit: ImportUnit, steps: Sequence[ImportStep], storing: ImportContext) -> list[SkippedChange]:
+def _apply_unit(unit: ImportUnit, steps: Sequence[ImportStep], import_context: ImportContext) -> list[SkippedChange]:
     wanted = {step.name for step in steps}
     # Of what is not wanted nothing is held, and of the rest not what it replaces: a unit may have many megabytes.
-    changes = (change for _unit, change in unit.room.changes([unit], storing.principal) if change.name in wanted)
+    changes = (
+        change for _unit, change in unit.section.changes([unit], import_context.principal) if change.name in wanted
+    )
     now = {change.name: replace(change, before="") for change in changes}
     ready, left = list[ImportChange](), list[SkippedChange]()
     for step in steps:
@@ -188,8 +190,8 @@ def _apply_unit(unit: ImportUnit, steps: Sequence[ImportStep], storing: ImportCo
                     step.name, change.reason if change and change.state is ImportState.REFUSED else CHANGED_SINCE
                 )
             )
-    storing.advance(len(steps) - len(ready))
-    return left + unit.room.store(unit, ready, storing)
+    import_context.advance(len(steps) - len(ready))
+    return left + unit.section.store(unit, ready, import_context)
 
 
 def _matches_preview(change: ImportChange, step: ImportStep) -> bool:

@@ -78,7 +78,7 @@ class ImportUnit:
     `files` are its names by those that it has within.
     """
 
-    room: "ArchiveSection"
+    section: "ArchiveSection"
     name: str
     files: Mapping[str, str]
     contents: ArchiveContents
@@ -95,7 +95,7 @@ class ArchiveSection(Protocol):
     def folder(self) -> str: ...
 
     @property
-    def is_divided(self) -> bool:
+    def has_units(self) -> bool:
         """Whether each folder within is a unit of its own."""
         ...
 
@@ -103,7 +103,7 @@ class ArchiveSection(Protocol):
         """What is exported, in the same order for the same data."""
         ...
 
-    def understands(self, within: str) -> bool:
+    def accepts_file(self, within: str) -> bool:
         """Whether a file of that name belongs to a unit."""
         ...
 
@@ -112,7 +112,7 @@ class ArchiveSection(Protocol):
         ...
 
     def store(
-        self, unit: ImportUnit, changes: Sequence[ImportChange], storing: "ImportContext"
+        self, unit: ImportUnit, changes: Sequence[ImportChange], import_context: "ImportContext"
     ) -> list["SkippedChange"]:
         """Do these changes, within a transaction. Returns those that could not be done."""
         ...
@@ -124,16 +124,16 @@ SECTIONS: dict[str, ArchiveSection] = {}
 Registered = TypeVar("Registered", bound=ArchiveSection)
 
 
-def register(room: Registered) -> Registered:
+def register(section: Registered) -> Registered:
     """Make the room known; apps do so when they start."""
-    SECTIONS[room.folder] = room
-    return room
+    SECTIONS[section.folder] = section
+    return section
 
 
 def entries_of(scope: ExportScope) -> Iterator[ArchiveEntry]:
     """All that the archive of the scope holds."""
-    for room in SECTIONS.values():
-        yield from room.entries(scope)
+    for section in SECTIONS.values():
+        yield from section.entries(scope)
 
 
 def scope_of_team(team: Team, principal: Principal) -> ExportScope:

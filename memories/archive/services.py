@@ -178,8 +178,8 @@ def import_run(*, plan: ImportPlan, principal: Principal, advance: Advance) -> N
     contents = read_zip(bytes(plan.archive), SECTIONS)
     chosen = set(plan.chosen)
     steps = [step for step in load_steps(plan.steps) if is_selected(step, chosen) and step.unit not in plan.outcome]
-    storing = ImportContext(principal, note_of(plan.file_name), advance)
-    for unit, stored, left in apply_units(contents, steps, storing):
+    import_context = ImportContext(principal, note_of(plan.file_name), advance)
+    for unit, stored, left in apply_units(contents, steps, import_context):
         plan.outcome[unit] = {"stored": stored, "left": [[one.name, one.reason] for one in left]}
         plan.save(update_fields=["outcome"])
     plan.status, plan.finished_at, plan.archive = ImportStatus.DONE, timezone.now(), b""

@@ -29,7 +29,7 @@ class TeamSettingsSerializer(StrictSerializer):
 
 class TeamSection(OwnerSection[Team]):
     folder = "teams"
-    noun = "team"
+    owner_word = "team"
     texts = TEAM_FILES
     serializer = TeamSettingsSerializer
 

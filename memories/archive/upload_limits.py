@@ -76,14 +76,14 @@ def _bullet_count(contents: ArchiveContents, name: str) -> int:
 
 def _check_owners(contents: ArchiveContents) -> None:
     units, _aside = units_of(contents)
-    owners = sum(unit.room.is_divided for unit in units)
+    owners = sum(unit.section.has_units for unit in units)
     if owners > MAX_OWNERS:
         raise ImportRefused(
             f"There are {owners:,} agents and teams in it; an import holds at most {MAX_OWNERS}. "
             "Import a part of them at a time."
         )
     for unit in units:
-        if not unit.room.is_divided and len(unit.files) > MAX_OWNERS:
+        if not unit.section.has_units and len(unit.files) > MAX_OWNERS:
             raise ImportRefused(
                 f"There are {len(unit.files):,} files in “{unit.name}”; an import holds at most {MAX_OWNERS} of "
                 "them. Import a part of them at a time."

@@ -38,7 +38,7 @@ class EmbeddingModel:
         return f"{self.slot}_model"
 
     @property
-    def other_slot(self) -> str:
+    def free_slot(self) -> str:
         """What is free for another embedder."""
         return SLOTS[1 - SLOTS.index(self.slot)]
 

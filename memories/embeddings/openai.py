@@ -114,7 +114,7 @@ class OpenAI:
     """`openai:text-embedding-3-small`, or with dimensions that the server is asked for, `…:512`."""
 
     model: str
-    asked_dimensions: int | None = None
+    requested_dimensions: int | None = None
 
     @classmethod
     def read(cls, name: str) -> Self:
@@ -127,7 +127,7 @@ class OpenAI:
     @property
     def name(self) -> str:
         """Its kind, its model, and the dimensions where they are asked for."""
-        return f"openai:{self.model}" + (f":{self.asked_dimensions}" if self.asked_dimensions else "")
+        return f"openai:{self.model}" + (f":{self.requested_dimensions}" if self.requested_dimensions else "")
 
     @property
     def dimensions(self) -> int:
@@ -145,14 +145,14 @@ class OpenAI:
 
     def _embedded(self, texts: Sequence[str]) -> list[Vector | None]:
         question: dict[str, Any] = {"model": self.model, "input": list(texts), "encoding_format": "float"}
-        if self.asked_dimensions:
-            question["dimensions"] = self.asked_dimensions
+        if self.requested_dimensions:
+            question["dimensions"] = self.requested_dimensions
         # A question waits for one text, and somebody for the question.
         patience = settings.EMBEDDER_TIMEOUT_MS if len(texts) == 1 else settings.EMBEDDER_BATCH_TIMEOUT_MS
         rows = _vectors_of(post_json(question, seconds=seconds_left(patience / 1000)), len(texts))
-        if self.asked_dimensions and rows.shape[1] != self.asked_dimensions:
+        if self.requested_dimensions and rows.shape[1] != self.requested_dimensions:
             raise EmbedderFailed(
-                f"The embedding server answered with {rows.shape[1]} dimensions instead of {self.asked_dimensions}."
+                f"The embedding server answered with {rows.shape[1]} dimensions instead of {self.requested_dimensions}."
                 " Name the embedder without dimensions, or with those of the model."
             )
         return unit_vectors(rows)

@@ -124,7 +124,7 @@ UPDATE {table} SET {slot} = NULL, {slot}_model = '' WHERE id IN (
 
 def clear_other_slot(advance: Advance) -> None:
     """Empty the slot and drop its index. A change that was begun is given up."""
-    slot = read_active_model().other_slot
+    slot = read_active_model().free_slot
     EmbeddingSpace.objects.update(next_model="", next_dimensions=None)
     drop_index(slot)
     for model in EMBEDDED_MODELS:
@@ -157,7 +157,7 @@ def begin_change(embedder: Embedder) -> EmbeddingModel:
             f"{embedder.name} has {dimensions:,} dimensions; {MAX_DIMENSIONS:,} can be indexed. Use another model."
         )
     EmbeddingSpace.objects.update(next_model=embedder.name, next_dimensions=dimensions)
-    return EmbeddingModel(embedder.name, dimensions, active.other_slot)
+    return EmbeddingModel(embedder.name, dimensions, active.free_slot)
 
 
 def count_missing(space: EmbeddingModel) -> int:

@@ -135,5 +135,5 @@ def set_vectors(rows: Sequence[Embedded], space: EmbeddingModel, vectors: Sequen
     for row, vector in zip(rows, vectors, strict=True):
         setattr(row, space.slot, vector)
         setattr(row, space.model_column, space.model)
-        setattr(row, space.other_slot, None)
-        setattr(row, f"{space.other_slot}_model", "")
+        setattr(row, space.free_slot, None)
+        setattr(row, f"{space.free_slot}_model", "")

@@ -53,9 +53,9 @@ class StoredForm(VersionForm):
     def __init__(self, *args: Any, stored: Any = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.stored = stored
-        self.initial = {"version": 0, **self.initial} if stored is None else self.said_by(stored)
+        self.initial = {"version": 0, **self.initial} if stored is None else self.values_of(stored)
 
-    def said_by(self, thing: Any) -> dict[str, Any]:
+    def values_of(self, thing: Any) -> dict[str, Any]:
         """The values of the thing by field."""
         return {name: getattr(thing, name) for name in self.fields if hasattr(thing, name)}
 
@@ -71,16 +71,16 @@ class StoredForm(VersionForm):
         """The same form with what was typed, now made from the current version."""
         data = self.data.copy()  # type: ignore[attr-defined]
         data["version"] = str(current.version)
-        return self.filled_with(data, current)
+        return self.rebound(data, current)
 
-    def filled_with(self, data: Any, stored: Any) -> Self:
+    def rebound(self, data: Any, stored: Any) -> Self:
         """A form like this one with other data."""
         return type(self)(data, stored=stored)
 
     def differences(self) -> list[FieldDifference]:
         """The fields in which the stored thing says something else than what was typed."""
         assert self.stored is not None  # noqa: S101 - only a stored thing can have changed
-        said = self.said_by(self.stored)
+        said = self.values_of(self.stored)
         return [
             FieldDifference(str(bound.label), text)
             for bound in self.visible_fields()
@@ -101,7 +101,7 @@ class AgentItemForm(StoredForm):
         """What a valid form says of the thing, by the names of the model's fields."""
         return {name: value for name, value in self.cleaned_data.items() if name != "version"}
 
-    def filled_with(self, data: Any, stored: Any) -> Self:
+    def rebound(self, data: Any, stored: Any) -> Self:
         return type(self)(data, agent=self.agent, stored=stored)
 
 

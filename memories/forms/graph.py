@@ -66,9 +66,9 @@ class NewRelationForm(RelationForm):
             raise ValidationError(_("Several entities have this name. Add the type, as in “Ada (person)”."))
         raise ValidationError(_("No entity has this name. Make it first, or choose one from the list."))
 
-    def said_by(self, thing: Any) -> dict[str, Any]:
+    def values_of(self, thing: Any) -> dict[str, Any]:
         """The target is never an entity's row here, but its name."""
-        return {**super().said_by(thing), "target": thing.target.name}
+        return {**super().values_of(thing), "target": thing.target.name}
 
 
 def _format_name(name: str) -> str:
@@ -102,7 +102,7 @@ class GraphForm(forms.Form):
         return int(self.cleaned_data.get("depth") or 1)
 
     @property
-    def only_type(self) -> str:
+    def selected_type(self) -> str:
         """The one type to show; "" for all."""
         return str(self.cleaned_data.get("type", ""))
 

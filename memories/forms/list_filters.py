@@ -65,7 +65,7 @@ class SearchForm(forms.Form):
 
 
 class ItemSearch(forms.Form):
-    """A search by words. A row is found where each word stands in one of the columns `searched`."""
+    """A search by words. A row is found where each word stands in one of the columns `search_columns`."""
 
     q = forms.CharField(
         label=_("Search"),
@@ -73,7 +73,7 @@ class ItemSearch(forms.Form):
         required=False,
         widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}),
     )
-    searched: tuple[str, ...]
+    search_columns: tuple[str, ...]
 
     def __init__(self, *args: Any, agent: Agent, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -83,7 +83,7 @@ class ItemSearch(forms.Form):
         """The rows that are asked for: all of them where nothing is, or nothing that makes sense."""
         self.full_clean()
         for word in self.cleaned_data.get("q", "").split():
-            rows = rows.filter(reduce(or_, (Q(**{f"{column}__icontains": word}) for column in self.searched)))
+            rows = rows.filter(reduce(or_, (Q(**{f"{column}__icontains": word}) for column in self.search_columns)))
         return rows
 
     @property
@@ -93,15 +93,15 @@ class ItemSearch(forms.Form):
 
 
 class PatternSearch(ItemSearch):
-    searched = ("name", "guidance", "keywords")
+    search_columns = ("name", "guidance", "keywords")
 
 
 class ToolSearch(ItemSearch):
-    searched = ("name", "description")
+    search_columns = ("name", "description")
 
 
 class ThreadSearch(ItemSearch):
-    searched = ("title", "summary")
+    search_columns = ("title", "summary")
 
     status = forms.ChoiceField(label=_("Which"), choices=[("", _("All")), *ThreadStatus.choices], required=False)
 
@@ -112,7 +112,7 @@ class ThreadSearch(ItemSearch):
 
 
 class DocumentSearch(ItemSearch):
-    searched = ("path", "language")
+    search_columns = ("path", "language")
 
     open = forms.ChoiceField(label=_("Which"), choices=[("", _("All")), ("yes", _("Open now"))], required=False)
 
@@ -122,7 +122,7 @@ class DocumentSearch(ItemSearch):
 
 
 class EntitySearch(ItemSearch):
-    searched = ("name", "aliases")
+    search_columns = ("name", "aliases")
 
     type = forms.ChoiceField(label=_("Type"), required=False)
 

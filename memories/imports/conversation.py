@@ -51,13 +51,13 @@ class ConversationSession:
     turns: tuple[Turn, ...]
 
     @property
-    def as_log(self) -> str:
+    def to_log(self) -> str:
         """Markdown: a heading with time and speakers, then one paragraph per turn."""
         speakers = " and ".join(dict.fromkeys(turn.speaker for turn in self.turns))
         paragraphs = [f"**{turn.speaker}:** {' '.join(turn.said.split())}" for turn in self.turns]
         return "\n\n".join([f"#### {self.at:%H:%M} {speakers}", *paragraphs])
 
-    def as_memories(self) -> list[MemoryFacts]:
+    def to_memories(self) -> list[MemoryFacts]:
         """One memory per turn, each a second after the one before, so that the most recent is the last one said."""
         return [
             MemoryFacts(
@@ -95,9 +95,9 @@ def conversation_import(
     owner = get_or_create_agent(agent)
     days: dict[datetime.date, list[str]] = {}
     for session in sessions:
-        days.setdefault(session.at.date(), []).append(session.as_log)
+        days.setdefault(session.at.date(), []).append(session.to_log)
     logs = sum(_store_log(owner, date, entries, principal) for date, entries in days.items())
-    facts = [fact for session in sessions for fact in session.as_memories()]
+    facts = [fact for session in sessions for fact in session.to_memories()]
     memories = memories_store(owner=owner, facts=facts, principal=principal, advance=advance)
     return ConversationImport(logs, memories)
 

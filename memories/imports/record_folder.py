@@ -148,11 +148,11 @@ def _raise_refused(error: OSError) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordFolder:
-    """What a folder holds. `lines` are by the names of their kinds; `left_aside` names what is no part of it."""
+    """What a folder holds. `lines` are by the names of their kinds; `ignored_names` names what is no part of it."""
 
     lines: Mapping[str, Sequence[Record]]
     documents: Sequence[Record] = ()
-    left_aside: Sequence[str] = ()
+    ignored_names: Sequence[str] = ()
 
     @property
     def size(self) -> int:
@@ -165,12 +165,12 @@ def load_records(folder: Path) -> RecordFolder:
     if not folder.is_dir():
         raise ImportRefused(f"{folder} is not a folder; name the folder that holds events.jsonl and the other files.")
     kinds = {kind.file: kind for kind in RECORD_KINDS}
-    lines: dict[str, Sequence[Record]] = {kind.noun.name: () for kind in RECORD_KINDS}
+    lines: dict[str, Sequence[Record]] = {kind.endpoint.name: () for kind in RECORD_KINDS}
     documents, aside = list[Record](), list[str]()
     for path in _files_in(folder):
         name = printable(path.name)
         if kind := kinds.get(path.name):
-            lines[kind.noun.name] = list(
+            lines[kind.endpoint.name] = list(
                 parse_records(kind, read_text_within(folder, path, name, MAX_LINES_CHARACTERS))
             )
         elif path.name == DOCUMENT_FOLDER and path.is_dir():
@@ -178,7 +178,7 @@ def load_records(folder: Path) -> RecordFolder:
             aside += passed_over
         else:
             aside.append(name)
-    return RecordFolder(lines=lines, documents=documents, left_aside=aside)
+    return RecordFolder(lines=lines, documents=documents, ignored_names=aside)
 
 
 def _files_in(folder: Path) -> list[Path]:

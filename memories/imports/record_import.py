@@ -89,8 +89,8 @@ def _ids_by_key(model: type[AgentItem], agent: Agent, keys: set[str]) -> dict[st
 
 def _id_of_key(ids: Mapping[str, UUID], key: str, model: type[AgentItem], where: str) -> UUID:
     if key not in ids:
-        noun = model._meta.verbose_name  # noqa: SLF001 - Django's documented introspection
-        message = f"There is no {noun} with the external id “{key}”, here or stored. Add it, or correct this."
+        endpoint = model._meta.verbose_name  # noqa: SLF001 - Django's documented introspection
+        message = f"There is no {endpoint} with the external id “{key}”, here or stored. Add it, or correct this."
         raise ImportRefused(f"{where}: {message}")
     return ids[key]
 
@@ -141,7 +141,7 @@ def records_import(*, records: RecordFolder, agent: str, principal: Principal, a
     if not records.size:
         raise ImportRefused(f"There is nothing to import for {agent}; name a folder with events.jsonl or documents/.")
     owner = lock_row(get_or_create_agent(agent))  # two imports at once take turns
-    new = {kind.noun.name: _store_lines(owner, kind, records, principal, advance) for kind in RECORD_KINDS}
+    new = {kind.endpoint.name: _store_lines(owner, kind, records, principal, advance) for kind in RECORD_KINDS}
     new["documents"] = changed = 0
     for batch in _batches(records.documents, DOCUMENTS_PER_JOB):
         created, updated = _store_documents(owner, batch, principal)
@@ -153,19 +153,19 @@ def records_import(*, records: RecordFolder, agent: str, principal: Principal, a
 
 def _store_lines(agent: Agent, kind: RecordKind, records: RecordFolder, principal: Principal, advance: Advance) -> int:
     new = 0
-    for group in _groups(kind, records.lines[kind.noun.name]):
-        for batch in _batches(group, kind.per_batch):
-            facts = resolve_references(kind.noun.name, agent, batch)
-            new += len(_create(kind.noun.creates, agent, facts, batch, principal))
+    for group in _groups(kind, records.lines[kind.endpoint.name]):
+        for batch in _batches(group, kind.batch_size):
+            facts = resolve_references(kind.endpoint.name, agent, batch)
+            new += len(_create(kind.endpoint.creates, agent, facts, batch, principal))
             advance(len(batch))
     return new
 
 
 def _groups(kind: RecordKind, records: Sequence[Record]) -> Iterator[Sequence[Record]]:
     """The records in the order in which they can be stored."""
-    if kind.noun.name == "tasks":
+    if kind.endpoint.name == "tasks":
         yield from generations(records)
-    elif kind.noun.name == "events":
+    elif kind.endpoint.name == "events":
         # A session that is made for its events began with the first of them, which may stand anywhere in the file.
         yield sorted(records, key=lambda record: record.facts.get("occurred_at") or NOW)
     else:

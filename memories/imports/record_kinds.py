@@ -74,14 +74,14 @@ def _check_end(end: str, attrs: Mapping[str, Any]) -> None:
 class RecordKind:
     """What the lines of one file become."""
 
-    noun: ItemEndpoint
+    endpoint: ItemEndpoint
     line: type[StrictSerializer]
-    per_batch: int = LINES_PER_BATCH
+    batch_size: int = LINES_PER_BATCH
 
     @property
     def file(self) -> str:
         """The name of the file."""
-        return f"{self.noun.name}.jsonl"
+        return f"{self.endpoint.name}.jsonl"
 
 
 RECORD_KINDS = (

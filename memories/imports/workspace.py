@@ -43,13 +43,13 @@ TEAM_FILES = {f"{key}.md": key for key in TeamFile.Key.values}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workspace:
-    """What a folder holds. Files are by key, logs by date; `left_aside` names what is no part of a workspace."""
+    """What a folder holds. Files are by key, logs by date; `ignored_names` names what is no part of a workspace."""
 
     agent_files: Mapping[str, str]
     team_files: Mapping[str, str]
     logs: Mapping[datetime.date, str]
     lines: MemoryFile
-    left_aside: tuple[str, ...] = ()
+    ignored_names: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:
@@ -74,7 +74,7 @@ def load_workspace(folder: Path) -> Workspace:
             logs[_date(path, name)] = read_text_within(folder, path, name)
         else:
             aside.append(name)
-    return Workspace(agent_files=agent_files, team_files=team_files, logs=logs, lines=lines, left_aside=tuple(aside))
+    return Workspace(agent_files=agent_files, team_files=team_files, logs=logs, lines=lines, ignored_names=tuple(aside))
 
 
 def _paths(folder: Path) -> Iterator[tuple[Path, str]]:

@@ -132,7 +132,9 @@ class CandidateQuery:
         }
         breadth = min(BREADTH_FACTOR * self.nearest, MAX_BREADTH)
         looked_for = () if self.large else self.rare  # a large owner's rows come by each term that they have
-        return search.glanced(chosen, parameters, looked_for, before=[Statement(SETTINGS, {"breadth": str(breadth)})])
+        return search.read_quickly(
+            chosen, parameters, looked_for, before=[Statement(SETTINGS, {"breadth": str(breadth)})]
+        )
 
     def _near(self, search: OwnerSearch) -> str:
         if search.question.vector is None:

@@ -34,20 +34,20 @@ class SearchReach:
 
     worded: int
     """So many rows the rarest terms may select together, as the sample has it, before more frequent terms do not."""
-    most_worded: int
+    max_term_match_rows: int
     """Of more than 10,000 rows, accordingly more, up to so many: fewer would be rarer words, which tell more."""
     nearest: int
     """So many are found by their meaning, or twice as many as are wanted where these are more."""
 
     def among(self, rows: float) -> int:
         """How many the rarest terms may select of so many rows."""
-        return round(min(self.most_worded, self.worded * max(1.0, rows / WORDED_SAMPLE_ROWS)))
+        return round(min(self.max_term_match_rows, self.worded * max(1.0, rows / WORDED_SAMPLE_ROWS)))
 
 
 # Whoever asks when is told by a row that says a time, and it is often another row of the day that has the words.
 # Recall moves by .01 with what the sample happens to be: what is tried here is to be tried with several.
-REACH = SearchReach(worded=2_000, most_worded=3_000, nearest=75)
-REACH_OF_WHEN_QUESTIONS = SearchReach(worded=4_000, most_worded=7_000, nearest=150)
+REACH = SearchReach(worded=2_000, max_term_match_rows=3_000, nearest=75)
+REACH_OF_WHEN_QUESTIONS = SearchReach(worded=4_000, max_term_match_rows=7_000, nearest=150)
 
 
 def all_rows(search: OwnerSearch, most: int) -> tuple[Columns, TermStatistics]:

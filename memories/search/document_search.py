@@ -96,7 +96,7 @@ def _chunk_features(
     question = replace(question, vector=vector)
     terms, _, _ = read_terms(question, "agent_id", agent.pk, most=0, languages_of="chunks")
     search = PassageSearch("agent_id", agent.pk, question, terms)
-    rows = search.glanced(OWNED, {}, search.places, before=())
+    rows = search.read_quickly(OWNED, {}, search.places, before=())
     measured = features(rows, question, exact_statistics(rows, search))
     return rows, {name: np.round(values, DECIMALS) for name, values in measured.items()}
 

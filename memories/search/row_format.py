@@ -99,7 +99,7 @@ class OwnerSearch:
         marks = [*self._marks, _bit("text LIKE '%%?'", ASKS)]
         return self._read(which, parameters, marks, self._terms(places))
 
-    def glanced(
+    def read_quickly(
         self, which: str, parameters: Mapping[str, Any], places: Iterable[int], before: Sequence[Statement]
     ) -> Columns:
         """The same rows, looked over: nobody sees which of them ASKS. The statements `before` set what holds for it.

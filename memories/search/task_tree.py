@@ -27,11 +27,11 @@ ORDER BY session_id, depth DESC, created DESC, id DESC
 
 @dataclass(slots=True)
 class GoalNode:
-    """A frame with the goals below it. `on_path`: it leads to the current one."""
+    """A frame with the goals below it. `is_on_path`: it leads to the current one."""
 
     frame: TaskFrame
     below: list["GoalNode"] = field(default_factory=list)
-    on_path: bool = False
+    is_on_path: bool = False
     is_current: bool = False
 
 
@@ -52,9 +52,9 @@ class GoalStack:
     roots: list[GoalNode]
 
     @property
-    def works(self) -> bool:
+    def has_current(self) -> bool:
         """Whether one of the goals shown is the current one."""
-        return any(root.on_path for root in self.roots)
+        return any(root.is_on_path for root in self.roots)
 
     @property
     def rows(self) -> list[GoalRow]:
@@ -101,5 +101,5 @@ def _mark_current(goals: dict[UUID, GoalNode], current: Iterable[UUID]) -> None:
         if goal is not None:
             goal.is_current = True
         while goal is not None:
-            goal.on_path = True
+            goal.is_on_path = True
             goal = goals.get(goal.frame.parent_id) if goal.frame.parent_id else None

@@ -35,7 +35,7 @@ def item_list(request: HttpRequest, slug: str, noun: ItemPage) -> HttpResponse:
     rows = form.narrowed(noun.listed(agent))
     found, cursor = page_of(rows, request.GET, keys=noun.order)
     context = {
-        **owner_page_context(request, agent, noun),
+        **item_page_context(request, agent, noun),
         "form": form,
         "found": found,
         "next": next_page_url(request.path, request.GET.dict(), cursor),
@@ -46,7 +46,7 @@ def item_list(request: HttpRequest, slug: str, noun: ItemPage) -> HttpResponse:
 def item_detail(request: HttpRequest, slug: str, noun: ItemPage, thing_id: UUID) -> HttpResponse:
     """One thing, whole."""
     agent = agent_for(principal_of(request), slug)
-    context = {**owner_page_context(request, agent, noun), "thing": find_item(noun, agent, thing_id)}
+    context = {**item_page_context(request, agent, noun), "thing": find_item(noun, agent, thing_id)}
     return render(request, "memories/kept_page.html", context)
 
 
@@ -95,7 +95,7 @@ def item_delete(request: HttpRequest, slug: str, noun: ItemPage, thing_id: UUID)
         messages.success(request, _("“%(name)s” is deleted.") % {"name": thing})
         return redirect(noun.plural, slug=slug)
     back = item_url(noun, agent, thing)
-    context = {**owner_page_context(request, agent, noun), "thing": thing, "back": back}
+    context = {**item_page_context(request, agent, noun), "thing": thing, "back": back}
     return render(request, "memories/kept_delete.html", context)
 
 
@@ -112,7 +112,7 @@ def item_url(noun: ItemPage, agent: Agent, thing: AgentItem) -> str:
     return reverse(noun.key, args=[agent.slug, thing.pk])
 
 
-def owner_page_context(request: HttpRequest, agent: Agent, noun: ItemPage, *further: Crumb) -> dict[str, Any]:
+def item_page_context(request: HttpRequest, agent: Agent, noun: ItemPage, *further: Crumb) -> dict[str, Any]:
     """What every page of the kind shows."""
     return {
         "agent": agent,
@@ -138,7 +138,7 @@ def render_form(
     """The form as it was filled in; with `theirs`, beside what somebody else saved."""
     thing = form.stored
     back = reverse(noun.plural, args=[agent.slug]) if thing is None else item_url(noun, agent, thing)
-    context = {**owner_page_context(request, agent, noun), "form": form, "thing": thing, "theirs": theirs, "back": back}
+    context = {**item_page_context(request, agent, noun), "form": form, "thing": thing, "theirs": theirs, "back": back}
     status = StaleVersion.status if theirs else 422 if form.is_bound and form.errors else 200
     return render(request, "memories/kept_form.html", context, status=status)
 
@@ -151,7 +151,7 @@ def add_save_message(request: HttpRequest, saved: AgentItem, based_on: int) -> N
         messages.success(request, _("Saved as version %(version)s.") % {"version": saved.version})
 
 
-def owner_frame(request: HttpRequest, owner: Owner) -> dict[str, Any]:
+def owner_page_context(request: HttpRequest, owner: Owner) -> dict[str, Any]:
     """What every page of the owner's memories shows."""
     kind = "agent" if isinstance(owner, Agent) else "team"
     list_address = reverse(f"{kind}_memories", args=[owner.slug])

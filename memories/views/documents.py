@@ -10,7 +10,7 @@ from django.shortcuts import render
 from agents.access import agent_for
 from memories.embeddings.active_model import SLOTS
 from memories.models import Chunk, Document
-from memories.views.agent_item import find_item, owner_page_context
+from memories.views.agent_item import find_item, item_page_context
 from memories.views.item_kinds import ItemPage
 from teams.access import principal_of
 from teams.text_diff.markdown import render_markdown
@@ -37,7 +37,7 @@ def document(request: HttpRequest, slug: str, noun: ItemPage, thing_id: UUID) ->
     form_ = request.GET.get("as", "")
     shown = form_ if form_ in {"source", "pieces"} else "text" if readable else "source"
     context = {
-        **owner_page_context(request, agent, noun),
+        **item_page_context(request, agent, noun),
         "thing": thing,
         "is_split": is_split,
         "pieces": len(pieces),

@@ -146,7 +146,7 @@ class TimelineDay:
     """The events of a day of the agent's time zone, the newest first."""
 
     date: datetime.date
-    sittings: list[SessionEvents]
+    session_groups: list[SessionEvents]
 
 
 def timeline(request: HttpRequest, slug: str) -> HttpResponse:

@@ -27,7 +27,7 @@ from memories.models import Entity, Relation
 from memories.models.graph import SLOTS_OF_ENDS
 from memories.search.graph_walk import load_graph_around
 from memories.services.agent_item import agent_item_delete, agent_item_update, agent_items_create
-from memories.views.agent_item import add_save_message, agent_crumbs, find_item, item_url, owner_page_context
+from memories.views.agent_item import add_save_message, agent_crumbs, find_item, item_page_context, item_url
 from memories.views.graph_svg.drawing import draw_graph, entity_kinds
 from memories.views.item_kinds import ENTITY, ItemPage
 from teams.access import principal_of
@@ -46,7 +46,7 @@ def graph(request: HttpRequest, slug: str) -> HttpResponse:
     form.full_clean()
     middle = form.middle()
     around = load_graph_around(agent=agent, entity=middle, depth=form.steps)
-    entities = [one for one in around.entities if form.only_type in {"", one.type} or one == middle]
+    entities = [one for one in around.entities if form.selected_type in {"", one.type} or one == middle]
     kinds = entity_kinds({**Counter(one.type for one in entities), **counts})
     drawing = draw_graph(entities, around.relations, kinds, middle.id if middle else None)
     context = {
@@ -71,7 +71,7 @@ def _counts(agent: Agent) -> dict[str, int]:
 
 def _link_parameters(form: GraphForm) -> str:
     """What the links from one entity to the next keep of the address."""
-    chosen = {"depth": form.cleaned_data.get("depth"), "type": form.only_type}
+    chosen = {"depth": form.cleaned_data.get("depth"), "type": form.selected_type}
     return urlencode({name: value for name, value in chosen.items() if value})
 
 
@@ -90,7 +90,7 @@ def entity(request: HttpRequest, slug: str, noun: ItemPage, thing_id: UUID) -> H
     rows = rows.select_related("source", "target").defer(*SLOTS_OF_ENDS)
     relations, cursor = page_of(rows, request.GET)
     context = {
-        **owner_page_context(request, agent, noun),
+        **item_page_context(request, agent, noun),
         "thing": thing,
         "relations": relations,
         "total": rows.count(),
@@ -167,7 +167,7 @@ def _find_relation(agent: Agent, relation_id: UUID) -> Relation:
 
 
 def _relation_page_context(request: HttpRequest, agent: Agent, source: Entity) -> dict[str, Any]:
-    return owner_page_context(request, agent, ENTITY, Crumb(source.name, item_url(ENTITY, agent, source)))
+    return item_page_context(request, agent, ENTITY, Crumb(source.name, item_url(ENTITY, agent, source)))
 
 
 def _render_relation_form(

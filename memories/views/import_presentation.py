@@ -48,7 +48,7 @@ class StepPresentation:
     tone: str
     tag: Any
     sentence: Any
-    to_choose: bool
+    is_optional: bool
     sizes: str
 
 
@@ -108,7 +108,7 @@ def plan_page(plan: ImportPlan, number: int, principal: Principal) -> PlanPage:
     units = [
         UnitPresentation(name, headings[name], [_present_step(step) for step in own], more) for name, own, more in rows
     ]
-    listed = sum(shown.to_choose for unit in units for shown in unit.steps) if place == 0 else 0
+    listed = sum(shown.is_optional for unit in units for shown in unit.steps) if place == 0 else 0
     unlisted = sum(step.state in OPTIONAL_STATES for step in steps) - listed if place == 0 else 0
     ready = sum(is_selected(step, set()) for step in steps)
     return PlanPage(place + 1, len(pages), units, ready, listed > 0, unlisted)
@@ -124,8 +124,8 @@ def _pages(grouped: Sequence[tuple[str, list[ImportStep]]]) -> Iterator[list[Uni
     for name, steps in grouped:
         # What needs somebody to look comes first, whatever is cut off.
         ordered = sorted(steps, key=lambda step: (step.state not in OPTIONAL_STATES, step.state != "refused"))
-        to_choose = sum(step.state in OPTIONAL_STATES for step in steps)
-        listed = ordered[: min(max(MAX_STEPS_SHOWN, to_choose), ROWS_PER_PAGE)]
+        is_optional = sum(step.state in OPTIONAL_STATES for step in steps)
+        listed = ordered[: min(max(MAX_STEPS_SHOWN, is_optional), ROWS_PER_PAGE)]
         if page and rows + len(listed) > ROWS_PER_PAGE:
             yield page
             page, rows = [], 0

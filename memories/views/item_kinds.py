@@ -53,7 +53,7 @@ class ItemPage:
     order: tuple[str, str] = ("created", "id")
     create: Callable[..., Sequence[AgentItem]]
     update: Callable[..., AgentItem] = agent_item_update
-    with_facts: Callable[[QuerySet[Any]], QuerySet[Any]] = QuerySet.all
+    with_counts: Callable[[QuerySet[Any]], QuerySet[Any]] = QuerySet.all
 
     def rows(self, agent: Agent) -> QuerySet[Any]:
         """All that the agent has of the kind."""
@@ -62,15 +62,15 @@ class ItemPage:
 
     def listed(self, agent: Agent) -> QuerySet[Any]:
         """The same, with no more than what a list shows."""
-        return self.with_facts(self.rows(agent))
+        return self.with_counts(self.rows(agent))
 
     @property
-    def line_template(self) -> str:
+    def list_template(self) -> str:
         """Shows one of them in a list."""
         return f"memories/lines/{self.key}.html"
 
     @property
-    def whole_template(self) -> str:
+    def detail_template(self) -> str:
         """Shows one of them on its page."""
         return f"memories/whole/{self.key}.html"
 
@@ -93,7 +93,7 @@ ENTITY = ItemPage(
     none=_("No entities yet"),
     first=_("When somebody mentions one of them, the agent is told what is known about it and how it is related."),
     create=partial(agent_items_create, model=Entity),
-    with_facts=lambda rows: rows.defer(*SLOTS),
+    with_counts=lambda rows: rows.defer(*SLOTS),
 )
 PATTERN = ItemPage(
     key="pattern",
@@ -135,7 +135,7 @@ TOOL = ItemPage(
     none=_("No tools yet"),
     first=_("Name a tool, say what it does and which arguments it takes."),
     create=partial(agent_items_create, model=Tool),
-    with_facts=lambda rows: rows.defer(*SLOTS),
+    with_counts=lambda rows: rows.defer(*SLOTS),
 )
 DOCUMENT = ItemPage(
     key="document",
@@ -150,5 +150,5 @@ DOCUMENT = ItemPage(
     first=_("Upload a text file or paste its text: the agent then finds in it what a question needs."),
     create=documents_create,
     update=document_update,
-    with_facts=_without_content,
+    with_counts=_without_content,
 )

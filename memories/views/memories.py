@@ -12,7 +12,7 @@ from memories.embeddings.vectors import embed_query
 from memories.forms import MemoryForm, MemoryListForm
 from memories.search.memory_search import nearest
 from memories.services import Owner, memory_create
-from memories.views.agent_item import owner_frame
+from memories.views.agent_item import owner_page_context
 from teams.access import principal_of
 from teams.principal import Action
 
@@ -26,7 +26,7 @@ def memory_list(request: HttpRequest, slug: str, find: FindOwner) -> HttpRespons
     """What the owner keeps; what is searched and left out stands in the address."""
     owner = find(principal_of(request), slug)
     form = MemoryListForm(request.GET, owner=owner)
-    context = {**owner_frame(request, owner), "form": form, "narrows": any(form.cleaned_data.values())}
+    context = {**owner_page_context(request, owner), "form": form, "narrows": any(form.cleaned_data.values())}
     if form.meaning:
         vector = embed_query(form.meaning)
         context |= {"found": nearest(form.rows(), vector, MAX_NEAREST), "unknown": vector is None}
@@ -44,5 +44,9 @@ def memory_new(request: HttpRequest, slug: str, find: FindOwner) -> HttpResponse
         memory = memory_create(owner=owner, facts=form.facts(), principal=principal_of(request))
         messages.success(request, _("It is kept now."))
         return redirect("memory", id_=memory.id)
-    context = {**owner_frame(request, owner), "form": form, "back": owner_frame(request, owner)["list_address"]}
+    context = {
+        **owner_page_context(request, owner),
+        "form": form,
+        "back": owner_page_context(request, owner)["list_address"],
+    }
     return render(request, "memories/memory_form.html", context, status=422 if form.errors else 200)

@@ -15,7 +15,7 @@ from memories.access import memory_for
 from memories.forms import MemoryEditForm, RetireForm, VersionForm
 from memories.models import Memory, MemoryVersion
 from memories.services import MemoryFacts, facts_of, memory_update, owner_of
-from memories.views.agent_item import owner_frame
+from memories.views.agent_item import owner_page_context
 from teams.access import principal_of
 from teams.principal import Action
 from teams.versioned_text.versioned_file import StaleVersion
@@ -99,7 +99,7 @@ def add_save_message(request: HttpRequest, saved: Memory, based_on: int) -> None
 
 def _page_context(request: HttpRequest, memory: Memory) -> dict[str, Any]:
     return {
-        **owner_frame(request, owner_of(memory)),
+        **owner_page_context(request, owner_of(memory)),
         "memory": memory,
         "back": reverse("memory", args=[memory.id]),
     }

@@ -19,7 +19,7 @@ from memories.models import Memory
 from memories.search.duplicates import likely_duplicates
 from memories.search.memory_search import IS_CURRENT, nearest
 from memories.services import MAX_MERGED, Owner, memories_merge, memories_of, memories_unmerge
-from memories.views.agent_item import owner_frame
+from memories.views.agent_item import owner_page_context
 from memories.views.memories import FindOwner
 from teams.access import principal_of
 from teams.principal import Action
@@ -84,7 +84,7 @@ def _render_candidates(request: HttpRequest, owner: Owner, memories: list[Memory
     query = form.cleaned_data["q"] if form.is_valid() else ""
     rows = memories_of(owner).filter(IS_CURRENT).defer(*SLOTS, "search")
     context = {
-        **owner_frame(request, owner),
+        **owner_page_context(request, owner),
         "form": form,
         "query": query,
         "pairs": [] if query else likely_duplicates(owner),
@@ -97,7 +97,7 @@ def _render_candidates(request: HttpRequest, owner: Owner, memories: list[Memory
 
 
 def _render_merge_form(request: HttpRequest, owner: Owner, form: MergeForm, *, stale: bool = False) -> HttpResponse:
-    context: dict[str, Any] = {**owner_frame(request, owner), "form": form, "stale": stale}
+    context: dict[str, Any] = {**owner_page_context(request, owner), "form": form, "stale": stale}
     status = StaleVersion.status if stale else 422 if form.is_bound and form.errors else 200
     return render(request, "memories/memory_merge.html", context, status=status)
 

@@ -17,7 +17,7 @@ from memories.access import memory_for
 from memories.forms import VersionForm
 from memories.models import Memory, MemoryVersion
 from memories.services import MemoryFacts, owner_of
-from memories.views.agent_item import owner_frame
+from memories.views.agent_item import owner_page_context
 from memories.views.memory import add_save_message, save_changes
 from teams.access import principal_of
 from teams.principal import Action
@@ -115,6 +115,6 @@ def _find_version(memory: Memory, number: int) -> MemoryVersion:
 
 
 def _page_context(request: HttpRequest, memory: Memory) -> dict[str, Any]:
-    shown = owner_frame(request, owner_of(memory))
+    shown = owner_page_context(request, owner_of(memory))
     address = reverse("memory", args=[memory.id])
     return {**shown, "memory": memory, "crumbs": (*shown["crumbs"], Crumb(_("This memory"), address))}

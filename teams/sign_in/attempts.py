@@ -79,12 +79,12 @@ class SignInStep(Enum):
 
 @dataclass(frozen=True, slots=True)
 class BucketRate:
-    """The tokens of a full bucket, and the time in which one comes back. `given_back` says whether a right attempt
+    """The tokens of a full bucket, and the time in which one comes back. `is_refunded` says whether a right attempt
     returns its token."""
 
     tokens: int
     refill: timedelta
-    given_back: bool = True
+    is_refunded: bool = True
 
 
 ACCOUNT_AT_SOURCE = {
@@ -92,7 +92,7 @@ ACCOUNT_AT_SOURCE = {
     SignInStep.CODE: BucketRate(5, timedelta(minutes=10)),
 }
 SOURCE = BucketRate(20, timedelta(seconds=30))
-SOURCE_EVEN_RIGHT = BucketRate(60, timedelta(seconds=2), given_back=False)  # hashing a password takes half a second
+SOURCE_EVEN_RIGHT = BucketRate(60, timedelta(seconds=2), is_refunded=False)  # hashing a password takes half a second
 ACCOUNT = {
     SignInStep.PASSWORD: BucketRate(50, timedelta(minutes=1)),
     SignInStep.CODE: BucketRate(20, timedelta(minutes=6)),
@@ -155,7 +155,7 @@ def attempt_give_back(attempt: Attempt) -> None:
     and then could guess without end."""
     with transaction.atomic(), connection.cursor() as cursor:
         for bucket, rate in attempt.taken:
-            if rate.given_back:
+            if rate.is_refunded:
                 cursor.execute(GIVE_BACK_SQL, {"bucket": bucket, "refill": rate.refill.total_seconds()})
 
 

@@ -42,7 +42,7 @@ class InlineText(NamedTuple):
     is_address: bool = False
 
     @property
-    def look(self) -> tuple[str, tuple[str, ...], bool]:
+    def appearance(self) -> tuple[str, tuple[str, ...], bool]:
         """What two pieces have in common that look the same."""
         return self.text, self.elements, self.is_address
 
@@ -120,7 +120,7 @@ class Block:
         return tuple(inline_texts(inline_tokens(self.content, self.references)))
 
     @cached_property
-    def word_pieces(self) -> tuple[InlineText, ...]:
+    def word_texts(self) -> tuple[InlineText, ...]:
         """What it says, word by word."""
         if self.kind == "code":
             return tuple(InlineText(token) for token in tokenise(self.content))

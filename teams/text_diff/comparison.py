@@ -28,11 +28,11 @@ class DiffPresentation:
 
     summary: str
     is_same: bool
-    may_be_read: bool
+    is_readable: bool
     html: SafeString
     places: list[DiffHunk]
     changes: int
-    hidden_changes: int = 0
+    hidden_change_count: int = 0
     is_coarse: bool = False
 
     @property
@@ -47,8 +47,8 @@ def compare_texts(old: str, new: str, *, source: bool = False) -> DiffPresentati
     The latter always, where they are very long, or too intricate to be rendered within MOST_SECONDS.
     """
     found = diff_texts(old, new)
-    may_be_read = len(old) + len(new) <= MAX_CHARACTERS and old.count("\n") + new.count("\n") <= MAX_LINES
-    read = _render(old, new) if may_be_read and not source else None
+    is_readable = len(old) + len(new) <= MAX_CHARACTERS and old.count("\n") + new.count("\n") <= MAX_LINES
+    read = _render(old, new) if is_readable and not source else None
     if read:
         return DiffPresentation(diff_summary(found, read.changes), old == new, True, read.html, [], read.changes)
     places = diff_hunks(found)
@@ -56,11 +56,11 @@ def compare_texts(old: str, new: str, *, source: bool = False) -> DiffPresentati
     return DiffPresentation(
         summary=diff_summary(found),
         is_same=old == new,
-        may_be_read=may_be_read and source,
+        is_readable=is_readable and source,
         html=SafeString(""),
         places=places,
         changes=shown,
-        hidden_changes=len(found.changes) - shown,
+        hidden_change_count=len(found.changes) - shown,
         is_coarse=found.is_coarse,
     )
 
@@ -78,7 +78,7 @@ def diff_summary(found: TextDiff, places_shown: int = 0) -> str:
     """What changed, in one sentence. A view that shows other places than the lines that changed says how many."""
     if not found.changes:
         return _("Both are the same, to the letter.")
-    if found.only_white_space:
+    if found.is_white_space_only:
         return _("Nothing but white space changed.")
     count = places_shown or len(found.changes)
     places = ngettext("%(count)s place changed", "%(count)s places changed", count) % {"count": f"{count:,}"}

@@ -155,7 +155,7 @@ class TextDiff:
         return sum(run.words for run in self.changed_runs if run.kind == "removed")
 
     @property
-    def only_white_space(self) -> bool:
+    def is_white_space_only(self) -> bool:
         """Whether something changed, but no word and no sign."""
         return bool(self.changed_runs) and all(run.text.isspace() for run in self.changed_runs)
 

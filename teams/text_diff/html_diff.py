@@ -177,13 +177,15 @@ def _write_changed(writer: HtmlWriter, old: Block, new: Block) -> None:
         _write(writer, pair_blocks(old.children, new.children))
         writer.close(new)
     else:
-        writer.leaf(new, _mark_pieces(old.word_pieces, new.word_pieces))
+        writer.leaf(new, _mark_pieces(old.word_texts, new.word_texts))
 
 
 def _mark_pieces(old: Sequence[InlineText], new: Sequence[InlineText]) -> list[MarkedText]:
     marked: list[MarkedText] = []
     is_island = island_between([piece.text for piece in old], [piece.text for piece in new])
-    for span in merge_across_islands(align([piece.look for piece in old], [piece.look for piece in new]), is_island):
+    for span in merge_across_islands(
+        align([piece.appearance for piece in old], [piece.appearance for piece in new]), is_island
+    ):
         after = new[span.new_from : span.new_to]
         if span.same:
             marked.extend(("equal", piece) for piece in after)

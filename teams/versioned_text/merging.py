@@ -22,7 +22,7 @@ class MergeChunk:
     theirs: Lines | None = None
 
     @property
-    def is_overlap(self) -> bool:
+    def has_conflict(self) -> bool:
         """Whether somebody has to decide."""
         return self.theirs is not None
 

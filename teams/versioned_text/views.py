@@ -52,7 +52,7 @@ class RestoreForm(forms.Form):
         self.number = number
 
     @property
-    def whole_note(self) -> str:
+    def full_note(self) -> str:
         """The note of the new version: which one was restored, and the person's own words."""
         restored = _("Restored version %(number)s") % {"number": self.number}
         own = " ".join(self.cleaned_data["note"].split())
@@ -167,7 +167,7 @@ def restore(request: HttpRequest, document: TextPage, number: int, save: SaveTex
         return render_restore_refused(request, document, found, form, status=422)
     expected = form.cleaned_data["version"]
     try:
-        saved = save(found.content, expected, form.whole_note)
+        saved = save(found.content, expected, form.full_note)
     except StaleVersion as stale:
         newest = replace(document, file=stale.current)
         return render_restore_refused(request, newest, found, form, status=stale.status)

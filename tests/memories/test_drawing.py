@@ -51,11 +51,11 @@ def test_the_hub_of_a_star_is_in_its_middle() -> None:
 
 
 def test_no_label_lies_on_another_or_on_a_node() -> None:
-    spots = [
+    label_requests = [
         LabelRequest(f"Name {number}", 40.0 * (number % 15) + 40, 30.0 * (number // 15) + 40, 8, 13)
         for number in range(150)
     ]
-    found = place_labels(spots, width=1000, height=600)
+    found = place_labels(label_requests, width=1000, height=600)
     assert found[0] is not None
     assert any(label is None for label in found)
     boxes = []

@@ -124,7 +124,7 @@ def test_what_is_no_record_is_left_aside_and_named(folder: Path, capsys: Any) ->
     said = load(folder, capsys)
     assert "Left aside: README.md, documents/.git/, documents/again/, documents/.env, documents/logo.png and" in said
     assert set(Document.objects.values_list("path", flat=True)) == {"plan.md", "notes/sum.py"}
-    names = load_records(folder).left_aside
+    names = load_records(folder).ignored_names
     assert {"documents/null.txt", "documents/long.txt"} < set(names)
 
 

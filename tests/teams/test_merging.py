@@ -77,9 +77,9 @@ def test_it_does_not_matter_who_asks(drawn: tuple[str, str, str]) -> None:
     base, mine, theirs = drawn
     pieces = merge_texts(base, mine, theirs)
     swapped = merge_texts(base, theirs, mine)
-    assert [piece.is_overlap for piece in pieces] == [piece.is_overlap for piece in swapped]
-    assert [(piece.theirs, piece.lines) for piece in swapped if piece.is_overlap] == [
-        (piece.lines, piece.theirs) for piece in pieces if piece.is_overlap
+    assert [piece.has_conflict for piece in pieces] == [piece.has_conflict for piece in swapped]
+    assert [(piece.theirs, piece.lines) for piece in swapped if piece.has_conflict] == [
+        (piece.lines, piece.theirs) for piece in pieces if piece.has_conflict
     ]
 
 

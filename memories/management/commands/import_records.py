@@ -32,8 +32,8 @@ class Command(BaseCommand):
                 stored = records_import(records=records, agent=agent, principal=SYSTEM, advance=advance)
         except DossierError as error:
             raise CommandError(error.detail) from error
-        if records.left_aside:
-            names = names_phrase(records.left_aside)
+        if records.ignored_names:
+            names = names_phrase(records.ignored_names)
             self.stdout.write(f"Left aside: {names}. They are no records, or hidden, or no text that can be kept.")
         self.stdout.write(_summary(records, stored, agent))
         if stored.new["documents"] + stored.changed_documents:
@@ -42,9 +42,9 @@ class Command(BaseCommand):
 
 def _summary(records: RecordFolder, stored: RecordImport, agent: str) -> str:
     parts = [
-        f"{count_phrase(len(lines), kind.noun.word, kind.noun.name)} ({stored.new[kind.noun.name]:,} new)"
+        f"{count_phrase(len(lines), kind.endpoint.word, kind.endpoint.name)} ({stored.new[kind.endpoint.name]:,} new)"
         for kind in RECORD_KINDS
-        if (lines := records.lines[kind.noun.name])
+        if (lines := records.lines[kind.endpoint.name])
     ]
     if documents := len(records.documents):
         new, changed = stored.new["documents"], stored.changed_documents

@@ -52,8 +52,8 @@ def _skipped_lines(workspace: Workspace, team: str | None) -> list[str]:
     if workspace.team_files and not team:
         names = names_phrase([f"{key}.md" for key in workspace.team_files])
         sentences.append(f"Left aside: {names}. They belong to a team; name it with --team.")
-    if workspace.left_aside:
-        sentences.append(f"Left aside: {names_phrase(workspace.left_aside)}. They are no part of a workspace.")
+    if workspace.ignored_names:
+        sentences.append(f"Left aside: {names_phrase(workspace.ignored_names)}. They are no part of a workspace.")
     return sentences + _ignored_lines(workspace.lines)
 
 

@@ -59,7 +59,7 @@ class Command(BaseCommand):
         active, row = read_active_model(), EmbeddingSpace.objects.get()
         self.stdout.write(f"In use: {active.model}, {active.dimensions:,} dimensions; {_missing_phrase(active)}.")
         if row.next_model:
-            coming = EmbeddingModel(row.next_model, row.next_dimensions or 0, active.other_slot)
+            coming = EmbeddingModel(row.next_model, row.next_dimensions or 0, active.free_slot)
             self.stdout.write(f"A change to {coming.model} was begun; {_missing_phrase(coming)}.")
 
     def _forget(self) -> None:

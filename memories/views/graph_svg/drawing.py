@@ -68,7 +68,7 @@ class GraphDrawing:
     height: float
     nodes: list[GraphNode]
     lines: list[GraphLine]
-    names_lines: bool
+    has_line_names: bool
 
 
 def entity_kinds(counts: Mapping[str, int]) -> dict[str, EntityKind]:
@@ -93,12 +93,12 @@ def draw_graph(
     height = max(MIN_HEIGHT, round(HEIGHT_PER_ROOT * math.sqrt(len(ordered))))
     box = {"width": WIDTH - 2 * MARGIN, "height": height - 2 * MARGIN}
     places = [(x + MARGIN, y + MARGIN) for x, y in lay_out(len(ordered), edges, **box, spacing=SPACING)]
-    spots = [_label_request(entity, place) for entity, place in zip(ordered, places, strict=True)]
-    names = place_labels(spots, width=WIDTH, height=height)
+    label_requests = [_label_request(entity, place) for entity, place in zip(ordered, places, strict=True)]
+    names = place_labels(label_requests, width=WIDTH, height=height)
     degrees = Counter(number for edge in edges for number in set(edge))
     nodes = [
-        _node(entity, kinds[entity.type], spot, degrees[number], name, is_centre=entity.id == centre)
-        for number, (entity, spot, name) in enumerate(zip(ordered, spots, names, strict=True))
+        _node(entity, kinds[entity.type], label_request, degrees[number], name, is_centre=entity.id == centre)
+        for number, (entity, label_request, name) in enumerate(zip(ordered, label_requests, names, strict=True))
     ]
     return GraphDrawing(WIDTH, height, nodes, _lines(among, edges, nodes), len(among) <= MAX_NAMED_LINES)
 
@@ -109,10 +109,18 @@ def _label_request(entity: Entity, place: Point) -> LabelRequest:
 
 
 def _node(
-    entity: Entity, kind: EntityKind, spot: LabelRequest, relations: int, label: PlacedLabel | None, *, is_centre: bool
+    entity: Entity,
+    kind: EntityKind,
+    label_request: LabelRequest,
+    relations: int,
+    label: PlacedLabel | None,
+    *,
+    is_centre: bool,
 ) -> GraphNode:
-    path = node_path(kind.shape, (spot.x, spot.y), spot.radius)
-    return GraphNode(entity, kind, spot.x, spot.y, spot.radius, path, relations, label, is_centre)
+    path = node_path(kind.shape, (label_request.x, label_request.y), label_request.radius)
+    return GraphNode(
+        entity, kind, label_request.x, label_request.y, label_request.radius, path, relations, label, is_centre
+    )
 
 
 def _lines(

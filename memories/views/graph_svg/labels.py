@@ -35,15 +35,15 @@ class PlacedLabel:
     anchor: str
 
 
-def place_labels(spots: Sequence[LabelRequest], *, width: float, height: float) -> list[PlacedLabel | None]:
+def place_labels(label_requests: Sequence[LabelRequest], *, width: float, height: float) -> list[PlacedLabel | None]:
     """A label for each spot, or None where every side is taken. The first spots choose first."""
-    taken = np.empty((2 * len(spots), 4))
-    count, found = len(spots), []
-    for number, spot in enumerate(spots):
-        taken[number] = _node_box(spot)
-    for number, spot in enumerate(spots):
+    taken = np.empty((2 * len(label_requests), 4))
+    count, found = len(label_requests), []
+    for number, label_request in enumerate(label_requests):
+        taken[number] = _node_box(label_request)
+    for number, label_request in enumerate(label_requests):
         chosen = None
-        for label, box in _label_positions(spot):
+        for label, box in _label_positions(label_request):
             inside = box[0] >= 0 and box[1] >= 0 and box[2] <= width and box[3] <= height
             if inside and not _overlaps(box, taken[:count], number):
                 chosen, taken[count], count = label, box, count + 1
@@ -52,8 +52,13 @@ def place_labels(spots: Sequence[LabelRequest], *, width: float, height: float) 
     return found
 
 
-def _node_box(spot: LabelRequest) -> tuple[float, float, float, float]:
-    return (spot.x - spot.radius, spot.y - spot.radius, spot.x + spot.radius, spot.y + spot.radius)
+def _node_box(label_request: LabelRequest) -> tuple[float, float, float, float]:
+    return (
+        label_request.x - label_request.radius,
+        label_request.y - label_request.radius,
+        label_request.x + label_request.radius,
+        label_request.y + label_request.radius,
+    )
 
 
 def _overlaps(box: tuple[float, float, float, float], taken: Boxes, own: int) -> bool:
@@ -62,20 +67,24 @@ def _overlaps(box: tuple[float, float, float, float], taken: Boxes, own: int) ->
     return bool(over.any())
 
 
-def _label_positions(spot: LabelRequest) -> list[tuple[PlacedLabel, tuple[float, float, float, float]]]:
+def _label_positions(label_request: LabelRequest) -> list[tuple[PlacedLabel, tuple[float, float, float, float]]]:
     """The label right, left, below and above of the node, each with the box that it takes."""
-    text = spot.name if len(spot.name) <= MAX_LABEL_CHARACTERS else f"{spot.name[: MAX_LABEL_CHARACTERS - 1].rstrip()}…"
-    wide, high = len(text) * WIDTH * spot.size, HEIGHT * spot.size
-    away = spot.radius + GAP
+    text = (
+        label_request.name
+        if len(label_request.name) <= MAX_LABEL_CHARACTERS
+        else f"{label_request.name[: MAX_LABEL_CHARACTERS - 1].rstrip()}…"
+    )
+    wide, high = len(text) * WIDTH * label_request.size, HEIGHT * label_request.size
+    away = label_request.radius + GAP
     places = (
-        ("start", spot.x + away, spot.x + away, spot.y - high / 2),
-        ("end", spot.x - away, spot.x - away - wide, spot.y - high / 2),
-        ("middle", spot.x, spot.x - wide / 2, spot.y + away),
-        ("middle", spot.x, spot.x - wide / 2, spot.y - away - high),
+        ("start", label_request.x + away, label_request.x + away, label_request.y - high / 2),
+        ("end", label_request.x - away, label_request.x - away - wide, label_request.y - high / 2),
+        ("middle", label_request.x, label_request.x - wide / 2, label_request.y + away),
+        ("middle", label_request.x, label_request.x - wide / 2, label_request.y - away - high),
     )
     return [
         (
-            PlacedLabel(text, round(x, 1), round(top + high * 0.78, 1), spot.size, anchor),
+            PlacedLabel(text, round(x, 1), round(top + high * 0.78, 1), label_request.size, anchor),
             (left, top, left + wide, top + high),
         )
         for anchor, x, left, top in places

@@ -17,7 +17,7 @@ from teams.versioned_text.versioned_file import VersionedFile
 
 @dataclass(frozen=True, slots=True)
 class TextConflict:
-    """The person's own text, the other one, and both brought together. `overlaps`: places where both changed it.
+    """The person's own text, the other one, and both brought together. `conflict_count`: places where both changed it.
 
     `is_merged` is False for texts that are too long to be brought together: then the proposal is the person's own.
     """
@@ -25,7 +25,7 @@ class TextConflict:
     yours: str
     theirs: str
     proposal: str
-    overlaps: int
+    conflict_count: int
     is_merged: bool = True
 
     @classmethod
@@ -41,18 +41,18 @@ class TextConflict:
             theirs=_("[%(name)s says:]") % {"name": name},
             end=_("[Keep what is right, and take out these lines in brackets.]"),
         )
-        return cls(yours, theirs, format_merged(pieces, marks), sum(piece.is_overlap for piece in pieces))
+        return cls(yours, theirs, format_merged(pieces, marks), sum(piece.has_conflict for piece in pieces))
 
 
-def show_conflict(desk: EditorSession, *, newest: VersionedFile | None = None, status: int = 200) -> HttpResponse:
+def show_conflict(editor: EditorSession, *, newest: VersionedFile | None = None, status: int = 200) -> HttpResponse:
     """The draft beside the version that somebody published meanwhile. Without a draft, or with none that is older
     than what is published, there is nothing to bring together."""
-    draft, newest = desk.draft(), newest or desk.document.file
+    draft, newest = editor.draft(), newest or editor.document.file
     if draft is None or draft.based_on == newest.version:
-        return redirect(desk.address)
-    conflict = TextConflict.of(_version_content(desk, draft.based_on), draft.content, newest.content, by(newest))
+        return redirect(editor.address)
+    conflict = TextConflict.of(_version_content(editor, draft.based_on), draft.content, newest.content, by(newest))
     return render_editor(
-        desk,
+        editor,
         template="teams/editor_conflict.html",
         conflict=conflict,
         newest=newest,
@@ -63,28 +63,30 @@ def show_conflict(desk: EditorSession, *, newest: VersionedFile | None = None, s
     )
 
 
-def show_draft_conflict(desk: EditorSession, form: DraftForm, stale: StaleDraft) -> HttpResponse:
+def show_draft_conflict(editor: EditorSession, form: DraftForm, stale: StaleDraft) -> HttpResponse:
     """The text that was sent beside the draft as the person left it in another window."""
     sent, current = form.cleaned_data, stale.current
-    other = current.content if current else desk.document.file.content
-    conflict = TextConflict.of(_version_content(desk, sent["version"]), sent["content"], other, _("Your other window"))
+    other = current.content if current else editor.document.file.content
+    conflict = TextConflict.of(
+        _version_content(editor, sent["version"]), sent["content"], other, _("Your other window")
+    )
     return render_editor(
-        desk,
+        editor,
         template="teams/editor_conflict.html",
         conflict=conflict,
         other_window=True,
         text=conflict.proposal,
         # Of two drafts that were made from different versions, the newer version is in both.
-        based_on=max(sent["version"], current.based_on if current else desk.published),
+        based_on=max(sent["version"], current.based_on if current else editor.published),
         revision=current.revision if current else 0,
         keeping=True,
         status=stale.status,
     )
 
 
-def _version_content(desk: EditorSession, number: int) -> str:
+def _version_content(editor: EditorSession, number: int) -> str:
     """What a version says; nothing where there was none yet."""
-    if not number or not desk.document.exists:
+    if not number or not editor.document.exists:
         return ""
-    found = desk.document.file.versions.filter(version=number).values_list("content", flat=True).first()
+    found = editor.document.file.versions.filter(version=number).values_list("content", flat=True).first()
     return found or ""

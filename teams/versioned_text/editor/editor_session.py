@@ -41,7 +41,7 @@ class EditorSession:
         return self.document.edit_address
 
     @property
-    def by_script(self) -> bool:
+    def expects_json(self) -> bool:
         """Whether a script of the page asks, which wants JSON."""
         return "application/json" in self.request.headers.get("Accept", "")
 
@@ -53,7 +53,7 @@ class EditorSession:
         """The text as it was sent."""
         return DraftForm(self.request.POST, stored=self.document.file, person=self.person)
 
-    def says_what_is_published(self, form: DraftForm) -> bool:
+    def matches_published(self, form: DraftForm) -> bool:
         """Whether the text that was sent differs in nothing from what everybody sees."""
         sent: dict[str, Any] = form.cleaned_data
         return bool(sent["version"] == self.published and sent["content"] == self.document.file.content)

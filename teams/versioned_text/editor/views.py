@@ -32,7 +32,7 @@ STEPS: Mapping[str, Callable[[EditorSession], HttpResponse]] = {
 
 def edit(request: HttpRequest, document: TextPage, publish: SaveText) -> HttpResponse:
     """The editor of a text that the person may change; `publish` makes a version of it."""
-    desk = EditorSession(request, document, publish)
+    editor = EditorSession(request, document, publish)
     if request.method == "POST":
-        return ACTIONS.get(request.POST.get("deed", ""), drafting.save_draft)(desk)
-    return STEPS.get(request.GET.get("step", ""), writing.show_editor)(desk)
+        return ACTIONS.get(request.POST.get("deed", ""), drafting.save_draft)(editor)
+    return STEPS.get(request.GET.get("step", ""), writing.show_editor)(editor)

@@ -17,25 +17,25 @@ from teams.versioned_text.editor.editor_session import EditorSession
 from teams.versioned_text.presence import others_editing, presence_end, presence_note
 
 
-def note_presence(desk: EditorSession) -> HttpResponse:
+def note_presence(editor: EditorSession) -> HttpResponse:
     """The person's editor is still open."""
-    presence_note(person_id=desk.person, about=desk.about)
-    return JsonResponse(editor_updates(desk))
+    presence_note(person_id=editor.person, about=editor.about)
+    return JsonResponse(editor_updates(editor))
 
 
-def end_presence(desk: EditorSession) -> HttpResponse:
+def end_presence(editor: EditorSession) -> HttpResponse:
     """The person closed the editor."""
-    presence_end(person_id=desk.person, about=desk.about)
+    presence_end(person_id=editor.person, about=editor.about)
     return HttpResponse(status=204)
 
 
-def editor_updates(desk: EditorSession) -> dict[str, Any]:
+def editor_updates(editor: EditorSession) -> dict[str, Any]:
     """What an open editor should know of others: who is there, and the newest version with its author."""
     return {
-        "others": _editing_sentence(others_editing(desk.person, desk.about)),
-        "published": desk.published,
+        "others": _editing_sentence(others_editing(editor.person, editor.about)),
+        "published": editor.published,
         "newer": _("%(name)s published version %(version)s while you were writing.")
-        % {"name": by(desk.document.file), "version": desk.published},
+        % {"name": by(editor.document.file), "version": editor.published},
     }
 
 
@@ -53,55 +53,57 @@ def _names_value(names: list[str]) -> dict[str, str]:
     return {"some": ", ".join(names[:-1]), "last": names[-1]}
 
 
-def show_editor(desk: EditorSession) -> HttpResponse:
+def show_editor(editor: EditorSession) -> HttpResponse:
     """The editor with the person's draft, or with what is published."""
-    draft = desk.draft()
+    draft = editor.draft()
     if draft is None:
-        return render_editor(desk, text=desk.document.file.content, based_on=desk.published)
-    return render_editor(desk, text=draft.content, based_on=draft.based_on, revision=draft.revision, draft=draft)
+        return render_editor(editor, text=editor.document.file.content, based_on=editor.published)
+    return render_editor(editor, text=draft.content, based_on=draft.based_on, revision=draft.revision, draft=draft)
 
 
-def show_preview(desk: EditorSession) -> HttpResponse:
+def show_preview(editor: EditorSession) -> HttpResponse:
     """The text as people read it; nothing is kept."""
-    form = desk.form()
+    form = editor.form()
     if not form.is_valid():
-        return show_errors(desk, form)
+        return show_errors(editor, form)
     sent = form.cleaned_data
-    if desk.request.headers.get("HX-Request"):
-        return render(desk.request, "teams/_preview.html", {"document": desk.document, "preview": sent["content"]})
+    if editor.request.headers.get("HX-Request"):
+        return render(editor.request, "teams/_preview.html", {"document": editor.document, "preview": sent["content"]})
     return render_editor(
-        desk, text=sent["content"], based_on=sent["version"], revision=sent["revision"], preview=sent["content"]
+        editor, text=sent["content"], based_on=sent["version"], revision=sent["revision"], preview=sent["content"]
     )
 
 
-def use_text(desk: EditorSession) -> HttpResponse:
+def use_text(editor: EditorSession) -> HttpResponse:
     """The editor with the text that was chosen of two; nothing is kept yet."""
-    form = desk.form()
+    form = editor.form()
     if not form.is_valid():
-        return show_errors(desk, form)
+        return show_errors(editor, form)
     sent = form.cleaned_data
-    return render_editor(desk, text=sent["content"], based_on=sent["version"], revision=sent["revision"], keeping=True)
+    return render_editor(
+        editor, text=sent["content"], based_on=sent["version"], revision=sent["revision"], keeping=True
+    )
 
 
-def show_errors(desk: EditorSession, form: DraftForm) -> HttpResponse:
+def show_errors(editor: EditorSession, form: DraftForm) -> HttpResponse:
     """The text that was sent, and why it cannot be kept."""
-    text, based_on = form.data.get("content", ""), form.cleaned_data.get("version", desk.published)
+    text, based_on = form.data.get("content", ""), form.cleaned_data.get("version", editor.published)
     revision = form.cleaned_data.get("revision", 0)
-    return render_editor(desk, text=text, based_on=based_on, revision=revision, form=form, status=422)
+    return render_editor(editor, text=text, based_on=based_on, revision=revision, form=form, status=422)
 
 
 def render_editor(
-    desk: EditorSession, *, status: int = 200, template: str = "teams/editor.html", **facts: Any
+    editor: EditorSession, *, status: int = 200, template: str = "teams/editor.html", **facts: Any
 ) -> HttpResponse:
     """The editor with these facts; the person counts as being there."""
-    presence_note(person_id=desk.person, about=desk.about)
-    others = editor_updates(desk)
+    presence_note(person_id=editor.person, about=editor.about)
+    others = editor_updates(editor)
     context = {
-        "document": desk.document,
-        "published": desk.published,
+        "document": editor.document,
+        "published": editor.published,
         "others_said": others["others"],
         "newer_said": others["newer"],
-        "aside": discarded_text_of(desk.person, desk.about),
+        "aside": discarded_text_of(editor.person, editor.about),
         **facts,
     }
-    return render(desk.request, template, context, status=status)
+    return render(editor.request, template, context, status=status)

@@ -40,4 +40,4 @@ def test_the_defaults_close_the_finding_and_let_admins_import() -> None:
     assert all(default_limits("person"))
     assert default_limits("admin_key").requests_under_way
     assert not default_limits("admin_key").text_bytes_per_day
-    assert default_limits("").are_none
+    assert default_limits("").is_unlimited

@@ -237,23 +237,23 @@ def test_large_bodies_are_costly_everywhere() -> None:
 def test_what_was_costly_for_one_caller_is_so_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     routes, other_day = HeavyRoutes(), "/agents/luna/logs/2026-03-02/"
     routes.learn("key:1", "/agents/luna/logs/2026-03-01/", 3.0)
-    assert routes.were_heavy("key:1", other_day)
-    assert not routes.were_heavy("key:2", other_day), "others' pages are as quick as before"
-    assert not routes.were_heavy("key:1", "/agents/luna/")
+    assert routes.was_heavy("key:1", other_day)
+    assert not routes.was_heavy("key:2", other_day), "others' pages are as quick as before"
+    assert not routes.was_heavy("key:1", "/agents/luna/")
     monkeypatch.setattr(heavy_routes, "REMEMBERED_SECONDS", -1.0)
-    assert not routes.were_heavy("key:1", other_day)
+    assert not routes.was_heavy("key:1", other_day)
 
 
 def test_one_slow_moment_makes_no_route_costly() -> None:
     routes = HeavyRoutes()
     routes.learn("key:1", "/api/v1/assemblies", 0.4)
-    assert not routes.were_heavy("key:1", "/api/v1/assemblies")
+    assert not routes.was_heavy("key:1", "/api/v1/assemblies")
     for _ in range(5):
         routes.learn("key:1", "/api/v1/assemblies", 0.4)
-    assert routes.were_heavy("key:1", "/api/v1/assemblies")
+    assert routes.was_heavy("key:1", "/api/v1/assemblies")
     for _ in range(10):
         routes.learn("key:1", "/api/v1/assemblies", 0.002)
-    assert not routes.were_heavy("key:1", "/api/v1/assemblies")
+    assert not routes.was_heavy("key:1", "/api/v1/assemblies")
 
 
 def test_middling_requests_of_a_costly_caller_are_costly_too() -> None:
@@ -261,13 +261,13 @@ def test_middling_requests_of_a_costly_caller_are_costly_too() -> None:
     routes, search = HeavyRoutes(), "/api/v1/agents/luna/memories/search"
     for _ in range(10):
         routes.learn("key:1", search, 0.05)
-    assert not routes.were_heavy("key:1", search)
+    assert not routes.was_heavy("key:1", search)
     routes.learn("key:1", "/api/v1/assemblies", 1.0)
     routes.learn("key:1", search, 0.05)
-    assert routes.were_heavy("key:1", search)
+    assert routes.was_heavy("key:1", search)
     for _ in range(10):
         routes.learn("key:1", search, 0.01)
-    assert not routes.were_heavy("key:1", search)
+    assert not routes.was_heavy("key:1", search)
 
 
 def test_the_front_hands_over_what_is_costly_and_learns_who_asked(tmp_path: Path) -> None:

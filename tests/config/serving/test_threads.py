@@ -143,14 +143,14 @@ def test_its_threads_stay_and_end_each_request(handler: ThreadedHandler) -> None
 def test_memory_goes_back_after_a_request_that_computed_for_long(
     handler: ThreadedHandler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given_back: list[str] = []
-    monkeypatch.setattr(threaded_handler, "release_memory", lambda _: given_back.append("all"))
+    is_refunded: list[str] = []
+    monkeypatch.setattr(threaded_handler, "release_memory", lambda _: is_refunded.append("all"))
     monkeypatch.setattr(threaded_handler, "TRIM_SECONDS", 60)
     ask(handler, "/told")
     monkeypatch.setattr(threaded_handler, "TRIM_SECONDS", 0)
     ask(handler, "/told")
     handler._threads.shutdown(wait=True)
-    assert given_back == ["all"]
+    assert is_refunded == ["all"]
 
 
 def test_a_client_that_goes_before_all_is_said_gets_nothing(handler: ThreadedHandler) -> None:

@@ -60,7 +60,7 @@ def test_time_without_requests_is_not_saved_up() -> None:
 
 def test_requests_that_hang_take_no_more_than_their_share_of_threads() -> None:
     async def story() -> None:
-        turns, end, hanging = FairLimiter(1, counted_seconds=0.01, most_each=3), asyncio.Event(), 0
+        turns, end, hanging = FairLimiter(1, counted_seconds=0.01, max_per_caller=3), asyncio.Event(), 0
 
         async def hang() -> None:
             nonlocal hanging

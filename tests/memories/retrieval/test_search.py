@@ -273,7 +273,7 @@ class TestOfVeryMany:
         find(agent, "QX-17")  # the sample is kept: what comes now, it does not know
         text = "Ben: Is QX-17 the code for the shed?"
         ids = {memory.id for memory in remember(agent, *[text] * 40)}
-        monkeypatch.setattr(candidates, "REACH", candidates.SearchReach(worded=10, most_worded=10, nearest=20))
+        monkeypatch.setattr(candidates, "REACH", candidates.SearchReach(worded=10, max_term_match_rows=10, nearest=20))
         monkeypatch.setattr(candidates, "BEHIND", 1)
         question = parse_question(text, topic_vector(text), TODAY)
         rows, measured = rows_with_features(agent, question, least=5, weights=WEIGHTS)

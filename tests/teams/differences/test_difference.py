@@ -84,7 +84,7 @@ def test_large_texts_are_compared_whole(old: str, new: str) -> None:
 
 def test_very_long_texts_are_shown_as_they_are_written() -> None:
     shown = compare_texts(prose(400_000, 1), prose(400_000, 2))
-    assert not shown.may_be_read
+    assert not shown.is_readable
     assert shown.places
     assert shown.places[0].cut
 
@@ -124,7 +124,7 @@ def test_of_very_many_lines_only_the_ends_are_compared() -> None:
 def test_what_is_too_intricate_to_be_read_is_shown_as_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparison, "MAX_SECONDS", 0)
     shown = compare_texts("one [a](b)\n" * 3, "two [a](b)\n" * 3)
-    assert (shown.may_be_read, shown.html) == (False, "")
+    assert (shown.is_readable, shown.html) == (False, "")
     assert shown.places
 
 

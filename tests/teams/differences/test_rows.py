@@ -71,4 +71,4 @@ def test_many_long_changes_are_shown_up_to_a_number_of_runs() -> None:
     shown = compare_texts(*texts, source=True)
     assert MAX_RUNS <= sum(len(row.runs) for place in shown.places for row in place.rows) < 1.3 * MAX_RUNS
     assert 0 < shown.changes < MAX_CHANGES
-    assert shown.changes + shown.hidden_changes == len(blocks)
+    assert shown.changes + shown.hidden_change_count == len(blocks)
