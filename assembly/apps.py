@@ -19,6 +19,6 @@ class AssemblyConfig(AppConfig):
         followers = import_module("assembly.records.followers").followers
         seals = import_module("assembly.records.seals")
         monitoring = import_module("assembly.monitoring.new_contexts")
-        followers[:] = [seals.records_seal, monitoring.count_and_watch]  # in this order
+        followers[:] = [seals.records_seal, monitoring.follow_assemblies]  # in this order
         import_module("assembly.monitoring.webhooks.delivery")  # a kind of job
         import_module("assembly.contexts.exports")  # which tells workers its kind of job

@@ -181,8 +181,8 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {
         "AlertKindEnum": "assembly.models.monitoring.AlertKind",
-        "CauseKindEnum": "assembly.comparison.causes.KINDS",
-        "RemedyKindEnum": "assembly.why_not.changes.KINDS",
+        "CauseKindEnum": "assembly.comparison.causes.CAUSE_KINDS",
+        "RemedyKindEnum": "assembly.why_not.changes.CHANGE_KINDS",
         "DecisionCodeEnum": "assembly.engine.codes.DECISION_CODES",
         "SectionStatusEnum": "assembly.engine.types.STATUSES",
         "SourceCodeEnum": "assembly.engine.codes.SourceCode",

@@ -7,9 +7,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assembly.access import assembly_for
-from assembly.comparison.documents import beside_document, cause_document, with_causes
-from assembly.comparison.rerun import again_today, two
-from assembly.comparison.serializers import CONTENT, AgainSerializer, CompareSerializer
+from assembly.comparison.documents import cause_document, comparison_document, with_causes
+from assembly.comparison.rerun import compare_records, rerun_today
+from assembly.comparison.serializers import CONTENT, CompareSerializer, RerunSerializer
 from config.http.errors import Invalid
 from teams.api.view import ApiView
 
@@ -23,22 +23,22 @@ def wants_content(query: dict[str, str]) -> bool:
     return "include" in query
 
 
-class AssemblyAgain(ApiView):
-    @extend_schema(operation_id="assemblies_again", parameters=[INCLUDE], responses=AgainSerializer)
+class AssemblyRerun(ApiView):
+    @extend_schema(operation_id="assemblies_again", parameters=[INCLUDE], responses=RerunSerializer)
     def get(self, request: Request, id_: UUID) -> Response:
         """What the same request is answered with today, beside what it was then, each difference explained.
 
         Files, memories, profile and rules are today's. Nothing is recorded, and no model is asked.
         """
         whole = wants_content(self.query("include"))
-        found = again_today(assembly_for(self.principal, id_))
+        found = rerun_today(assembly_for(self.principal, id_))
         document = {
             "assembly": found.assembly.id,
             "causes": [cause_document(cause) for cause in found.causes],
             "session_gone": found.session_gone,
-            **with_causes(beside_document(found.beside, with_content=whole), found.changes),
+            **with_causes(comparison_document(found.beside, with_content=whole), found.changes),
         }
-        return Response(AgainSerializer(document).data)
+        return Response(RerunSerializer(document).data)
 
 
 class AssemblyCompare(ApiView):
@@ -56,12 +56,12 @@ class AssemblyCompare(ApiView):
         query = self.query("before", "after", "include")
         whole = wants_content(query)
         ids = [_id(query, name) for name in ("before", "after")]
-        found = two(*(assembly_for(self.principal, id_) for id_ in ids))
+        found = compare_records(*(assembly_for(self.principal, id_) for id_ in ids))
         document = {
             "before_id": ids[0],
             "after_id": ids[1],
             "causes": [cause_document(cause) for cause in found.causes],
-            **with_causes(beside_document(found.beside, with_content=whole), found.changes),
+            **with_causes(comparison_document(found.beside, with_content=whole), found.changes),
         }
         return Response(CompareSerializer(document).data)
 

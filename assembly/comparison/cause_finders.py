@@ -11,10 +11,10 @@ import datetime
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from assembly.comparison.causes import Cause, Kind
-from assembly.comparison.interval import Meantime
-from assembly.comparison.side_by_side import same_but_for_sections, sections_of
-from assembly.comparison.thing_history import GONE, Thing, about, kind_and_id
+from assembly.comparison.causes import Cause, CauseKind
+from assembly.comparison.interval import ComparisonInterval
+from assembly.comparison.side_by_side import differs_only_in_sections, sections_of
+from assembly.comparison.thing_history import GONE_STATUSES, RecordState, kind_and_id, ref_without_version
 from assembly.engine.codes import Code
 from assembly.engine.diff import Change
 from assembly.engine.profile import Profile
@@ -30,7 +30,7 @@ def profile_cause(before: Profile, after: Profile) -> Cause | None:
 
     A shipped profile that nobody changed came in another shape with a newer Dossier: nobody made that version here.
     """
-    if before == after or (sections_of(before) == sections_of(after) and _alike(before, after)):
+    if before == after or (sections_of(before) == sections_of(after) and _same_for_section(before, after)):
         return None
     row = StoredProfileVersion.objects.filter(file__name=after.name, version=after.version).first()
     changed = Cause("profile_changed", after.name, f"profile:{after.name}", before.version, after.version)
@@ -41,15 +41,15 @@ def profile_cause(before: Profile, after: Profile) -> Cause | None:
     )
 
 
-def touches(section: str, before: Profile, after: Profile) -> bool:
+def affects_section(section: str, before: Profile, after: Profile) -> bool:
     """Whether what differs between the profiles bears on that section."""
-    if not same_but_for_sections(before, after):
+    if not differs_only_in_sections(before, after):
         return True
     return sections_of(before).get(section) != sections_of(after).get(section)
 
 
-def _alike(before: Profile, after: Profile) -> bool:
-    return same_but_for_sections(before, after) and before.budget == after.budget
+def _same_for_section(before: Profile, after: Profile) -> bool:
+    return differs_only_in_sections(before, after) and before.budget == after.budget
 
 
 def rule_causes(
@@ -78,7 +78,7 @@ def _cause(
     return Cause(kind, name, f"rule:{name}", versions[0], after, newest.editor_name, newest.created, newest.note)
 
 
-def _kind(old: Rule | None, new: Rule | None, newest: StoredRuleVersion, then: datetime.datetime) -> Kind:
+def _kind(old: Rule | None, new: Rule | None, newest: StoredRuleVersion, then: datetime.datetime) -> CauseKind:
     if old and new:
         return "rule_changed"
     if new:
@@ -105,7 +105,7 @@ FILES = frozenset({"agent_file", "team_file"})
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class ChangePair:
     """A change with the candidate that the thing was in either context; None where it was not considered."""
 
     change: Change
@@ -118,7 +118,7 @@ class Pair:
         return self.candidate.ref
 
     @property
-    def is_of_one(self) -> bool:
+    def is_in_one_context(self) -> bool:
         """Whether one of the contexts alone considered it."""
         return self.before is None or self.after is None
 
@@ -131,17 +131,17 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class ThingCauses:
+class RecordCauses:
     """What happened to things since a moment, by their refs without versions, as they stood at the later one."""
 
-    things: Mapping[str, Thing]
+    things: Mapping[str, RecordState]
     then: datetime.datetime
     """When the earlier context was made."""
     days: tuple[datetime.date, datetime.date]
     """The first and the last day that the later one tells of."""
-    days_then: tuple[datetime.date, datetime.date]
+    original_days: tuple[datetime.date, datetime.date]
 
-    def of(self, pair: Pair) -> list[Cause]:
+    def of(self, pair: ChangePair) -> list[Cause]:
         """What happened to this one; nothing where it is as it was."""
         kind, _ = kind_and_id(pair.ref)
         if kind == "daily_log":
@@ -150,53 +150,55 @@ class ThingCauses:
             return self._changed(pair, "file_changed")
         if kind == "memory":
             return self._of_memory(pair)
-        return self._of_another(pair)
+        return self._of_other_record(pair)
 
-    def _of_log(self, pair: Pair) -> list[Cause]:
+    def _of_log(self, pair: ChangePair) -> list[Cause]:
         day = pair.candidate.date
-        if day and not (pair.before and pair.after) and not _both_tell(day, self.days_then, self.days):
-            return [Cause("day_passed", name=day.isoformat(), ref=about(pair.ref))]
-        if pair.after is None and about(pair.ref) not in self.things:
-            return [Cause("log_gone", name=day.isoformat() if day else "", ref=about(pair.ref))]
+        if day and not (pair.before and pair.after) and not _both_include_day(day, self.original_days, self.days):
+            return [Cause("day_passed", name=day.isoformat(), ref=ref_without_version(pair.ref))]
+        if pair.after is None and ref_without_version(pair.ref) not in self.things:
+            return [Cause("log_gone", name=day.isoformat() if day else "", ref=ref_without_version(pair.ref))]
         return self._changed(pair, "log_written")
 
-    def _of_memory(self, pair: Pair) -> list[Cause]:
-        thing = self.things.get(about(pair.ref), GONE)
-        if thing is GONE and pair.after is None:
-            return [Cause("memory_deleted", ref=about(pair.ref))]
+    def _of_memory(self, pair: ChangePair) -> list[Cause]:
+        thing = self.things.get(ref_without_version(pair.ref), GONE_STATUSES)
+        if thing is GONE_STATUSES and pair.after is None:
+            return [Cause("memory_deleted", ref=ref_without_version(pair.ref))]
         if pair.before is None and thing.begun and thing.begun > self.then:
             return [self._cause("memory_added", pair, thing)]
         if not self._is_newer(pair, thing):
             return []
-        return [self._cause(_deed(thing, pair.before), pair, thing)]
+        return [self._cause(_memory_action(thing, pair.before), pair, thing)]
 
-    def _of_another(self, pair: Pair) -> list[Cause]:
-        thing = self.things.get(about(pair.ref), GONE)
-        if thing is GONE and pair.after is None and kind_and_id(pair.ref)[0] in KEPT_KINDS:
-            return [Cause("thing_deleted", ref=about(pair.ref))]
+    def _of_other_record(self, pair: ChangePair) -> list[Cause]:
+        thing = self.things.get(ref_without_version(pair.ref), GONE_STATUSES)
+        if thing is GONE_STATUSES and pair.after is None and kind_and_id(pair.ref)[0] in AGENT_RECORD_KINDS:
+            return [Cause("thing_deleted", ref=ref_without_version(pair.ref))]
         if pair.before is None and thing.begun and thing.begun > self.then:
             return [self._cause("thing_added", pair, thing)]
         return [self._cause("thing_changed", pair, thing)] if self._is_newer(pair, thing) else []
 
-    def _changed(self, pair: Pair, kind: Kind) -> list[Cause]:
-        thing = self.things.get(about(pair.ref), GONE)
+    def _changed(self, pair: ChangePair, kind: CauseKind) -> list[Cause]:
+        thing = self.things.get(ref_without_version(pair.ref), GONE_STATUSES)
         return [self._cause(kind, pair, thing)] if self._is_newer(pair, thing) else []
 
-    def _is_newer(self, pair: Pair, thing: Thing) -> bool:
+    def _is_newer(self, pair: ChangePair, thing: RecordState) -> bool:
         before = version_of(pair.before)
         if before:
             return (version_of(pair.after) or thing.version) > before
         return thing.at is not None and thing.at > self.then
 
-    def _cause(self, kind: Kind, pair: Pair, thing: Thing) -> Cause:
+    def _cause(self, kind: CauseKind, pair: ChangePair, thing: RecordState) -> Cause:
         candidate = pair.candidate
         name = candidate.date.isoformat() if candidate.date else candidate.kind
         versions = version_of(pair.before), version_of(pair.after) or thing.version
-        cause = Cause(kind, name, about(pair.ref), *versions, thing.by, thing.at)
+        cause = Cause(kind, name, ref_without_version(pair.ref), *versions, thing.by, thing.at)
         return replace(cause, note=thing.retired_because if kind == "memory_retired" else thing.note)
 
 
-KEPT_KINDS = frozenset({"event", "entity", "relation", "pattern", "document", "chunk", "thread", "tool", "task"})
+AGENT_RECORD_KINDS = frozenset(
+    {"event", "entity", "relation", "pattern", "document", "chunk", "thread", "tool", "task"}
+)
 
 
 def version_of(candidate: Candidate | None) -> int | None:
@@ -207,9 +209,9 @@ def version_of(candidate: Candidate | None) -> int | None:
     return int(number) if number.isdigit() else None
 
 
-def _deed(thing: Thing, before: Candidate | None) -> Kind:
+def _memory_action(thing: RecordState, before: Candidate | None) -> CauseKind:
     """What was done to a memory, by how it stands and how it stood."""
-    if thing is GONE:
+    if thing is GONE_STATUSES:
         return "memory_changed"
     if thing.superseded_by and not (before and before.superseded_by):
         return "memory_superseded"
@@ -222,43 +224,43 @@ def _deed(thing: Thing, before: Candidate | None) -> Kind:
     return "memory_changed"
 
 
-def _both_tell(
+def _both_include_day(
     day: datetime.date, one: tuple[datetime.date, datetime.date], other: tuple[datetime.date, datetime.date]
 ) -> bool:
     return all(first <= day <= last for first, last in (one, other))
 
 
-OF_TEAM = frozenset({"team_files", "team_memories"})
-OF_REQUEST = ("turn:", REF)
-UNSEARCHED = frozenset({"agent_files", "team_files", "daily_logs", "turns", "additional_context"})
+TEAM_SOURCES = frozenset({"team_files", "team_memories"})
+REQUEST_SOURCES = ("turn:", REF)
+UNSEARCHED_SOURCES = frozenset({"agent_files", "team_files", "daily_logs", "turns", "additional_context"})
 """Sources that offer the same whatever the topic is."""
 
 
 @dataclass(frozen=True, slots=True)
-class AskedCauses:
+class RequestCauses:
     """Two requests, and the inputs that were gathered for them, in the order in which they are compared."""
 
-    meantime: Meantime
+    interval: ComparisonInterval
     before: Inputs
     after: Inputs
 
-    def whose(self, pair: Pair, source: str) -> Iterator[Cause]:
+    def whose(self, pair: ChangePair, source: str) -> Iterator[Cause]:
         """That it is of an agent or a team whose context the other is not."""
-        early, late = self.meantime.early, self.meantime.late
-        if late is None or not pair.is_of_one:
+        earlier, late = self.interval.earlier, self.interval.late
+        if late is None or not pair.is_in_one_context:
             return
-        mine = self._side(pair, late)
-        if source in OF_TEAM:
-            if early.team_id != late.team_id:
+        mine = self._considering_context(pair, late)
+        if source in TEAM_SOURCES:
+            if earlier.team_id != late.team_id:
                 yield Cause("another_team", mine.team_name)
-        elif early.agent_id != late.agent_id and not pair.ref.startswith(OF_REQUEST):
+        elif earlier.agent_id != late.agent_id and not pair.ref.startswith(REQUEST_SOURCES):
             yield Cause("another_agent", mine.agent_name)
 
-    def of(self, pair: Pair) -> Iterator[Cause]:
+    def of(self, pair: ChangePair) -> Iterator[Cause]:
         """What of the requests bears on it alone."""
-        if self.meantime.late is None:
+        if self.interval.late is None:
             return
-        if pair.ref.startswith(OF_REQUEST):
+        if pair.ref.startswith(REQUEST_SOURCES):
             yield Cause("brought_along")
         codes = {one.code for one in (pair.change.before, pair.change.after) if one}
         if Code.FILTERED in codes and codes != {Code.FILTERED}:
@@ -266,7 +268,7 @@ class AskedCauses:
 
     def topic(self, source: str) -> Iterator[Cause]:
         """That the source was searched for something else."""
-        if self.before.request.topic != self.after.request.topic and source not in UNSEARCHED:
+        if self.before.request.topic != self.after.request.topic and source not in UNSEARCHED_SOURCES:
             yield Cause("topic_changed")
 
     def room(self) -> Iterator[Cause]:
@@ -280,12 +282,12 @@ class AskedCauses:
 
     def otherwise(self) -> Iterator[Cause]:
         """What may explain it where nothing else does."""
-        if self.meantime.differ("session", "filters", "exclude"):
+        if self.interval.differ("session", "filters", "exclude"):
             yield Cause("asked_otherwise")
         if self.before.request.engine_version != self.after.request.engine_version:
             yield Cause("engine_changed")
 
-    def _side(self, pair: Pair, late: Assembly) -> Assembly:
+    def _considering_context(self, pair: ChangePair, late: Assembly) -> Assembly:
         """The context that considered it."""
-        is_late = (pair.before is None) is not self.meantime.is_backward
-        return late if is_late else self.meantime.early
+        is_late = (pair.before is None) is not self.interval.is_backward
+        return late if is_late else self.interval.earlier

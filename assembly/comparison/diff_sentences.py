@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from assembly.comparison.side_by_side import Beside, Side
+from assembly.comparison.side_by_side import ComparedContext, SideBySide
 from assembly.engine.codes import Code, SourceCode, WarningCode
 from assembly.engine.diff import Change, Comparison, SectionChange
 from assembly.engine.reasons import source_sentence, warning_sentence
@@ -18,14 +18,14 @@ MOST_SENTENCES = 4
 """Of a summary; the sections and items tell the rest."""
 
 
-def summary(comparison: Comparison, *, overflows: bool = False) -> str:
+def comparison_summary(comparison: Comparison, *, overflows: bool = False) -> str:
     """What the change costs, and what it brings. `overflows`: what is never cut would now be larger than the budget."""
     if comparison.is_same:
         return _("The context stays as it is.")
-    lost = [sentence for section in comparison.sections for sentence in _losses(section)]
+    lost = [sentence for section in comparison.sections for sentence in _loss_sentences(section)]
     if overflows:
         lost.insert(0, _("What is never cut would be larger than the whole budget, so it would stand alone."))
-    won = [sentence for section in comparison.sections for sentence in _gains(section)]
+    won = [sentence for section in comparison.sections for sentence in _gain_sentences(section)]
     told = [*lost, *won] if lost else [_("Nothing is pushed out by this change."), *won]
     return " ".join(told[:MOST_SENTENCES])
 
@@ -47,7 +47,7 @@ def _missing_part(change: Change) -> str:
     }
 
 
-def _losses(section: SectionChange) -> Iterator[str]:
+def _loss_sentences(section: SectionChange) -> Iterator[str]:
     label = {"section": section.section.label}
     for change in section.changes:
         if change.is_cut and change.decision.code is Code.TRUNCATED:
@@ -101,7 +101,7 @@ def _no_longer_in(out: Sequence[Change], label: str) -> str:
     return worded % {"count": f"{count:,}", "section": label}
 
 
-def _gains(section: SectionChange) -> Iterator[str]:
+def _gain_sentences(section: SectionChange) -> Iterator[str]:
     came = sum(change.effect == "in" for change in section.changes)
     if came and section.section.considered > 1:
         yield ngettext(
@@ -113,14 +113,14 @@ def _gains(section: SectionChange) -> Iterator[str]:
         yield _("%(section)s would no longer be cut.") % {"section": section.section.label}
 
 
-def count_sentence(beside: Beside) -> str:
+def count_sentence(beside: SideBySide) -> str:
     """How much is different, in one sentence or two."""
     comparison = beside.comparison
     if beside.is_same and comparison.is_same:
         return _("Both say the same, to the letter.")
     if beside.is_same:
         return _("Both say the same, to the letter. What was left out, or how it ranked, is different.")
-    more = [*_counted(beside)]
+    more = [*_change_count(beside)]
     tokens = comparison.tokens_after - comparison.tokens_before
     size = _("%(n)s tokens more") if tokens > 0 else _("%(n)s tokens less") if tokens else _("as many tokens")
     told = _("%(after)s tokens instead of %(before)s: %(size)s.") % {
@@ -131,22 +131,22 @@ def count_sentence(beside: Beside) -> str:
     return f"{_sentence(more)} {told}" if more else told
 
 
-def side_warnings(side: Side) -> list[tuple[str, str]]:
+def side_warnings(side: ComparedContext) -> list[tuple[str, str]]:
     """The codes of a context's warnings, each with its sentence."""
     return [(code, _warning(code, side)) for code in side.warnings]
 
 
-def _warning(code: str, side: Side) -> str:
+def _warning(code: str, side: ComparedContext) -> str:
     if code in set(SourceCode):
         names = ", ".join(label_of(name) for name in sorted(side.missing))
         return f"{names}: {source_sentence(SourceCode(code))}"
     return warning_sentence(WarningCode(code))
 
 
-def _counted(beside: Beside) -> list[str]:
+def _change_count(beside: SideBySide) -> list[str]:
     comparison = beside.comparison
     came, went, cut = len(comparison.newly_in), len(comparison.pushed_out), len(comparison.newly_cut)
-    ranked = sum(ranks_otherwise(one) for one in comparison.changes)
+    ranked = sum(is_rank_change_only(one) for one in comparison.changes)
     others = len(comparison.changes) - came - went - cut - ranked
     told = []
     if came:
@@ -162,7 +162,7 @@ def _counted(beside: Beside) -> list[str]:
     return told
 
 
-def ranks_otherwise(change: Change) -> bool:
+def is_rank_change_only(change: Change) -> bool:
     """Whether nothing is different of the item but its rank or its score."""
     before, after = change.before, change.after
     same = before is not None and after is not None and (before.ref, before.code) == (after.ref, after.code)

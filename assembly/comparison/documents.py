@@ -8,9 +8,9 @@ from typing import Any
 
 from assembly.comparison.causes import Cause, cause_sentence
 from assembly.comparison.diff_sentences import count_sentence, side_warnings
-from assembly.comparison.explain import Explained
-from assembly.comparison.side_by_side import Beside, Side
-from assembly.contexts.documents import fate_document
+from assembly.comparison.explain import ExplainedChanges
+from assembly.comparison.side_by_side import ComparedContext, SideBySide
+from assembly.contexts.documents import decision_summary_document
 from assembly.engine.diff import Change, SectionChange
 from assembly.engine.reasons import sentence
 from assembly.engine.types import SectionResult
@@ -42,12 +42,12 @@ def change_document(change: Change, labels: Mapping[str, str]) -> dict[str, Any]
         "effect": change.effect,
         "cut": change.is_cut,
         "reason": sentence(change.after, labels[change.after.section]) if change.after else None,
-        "before": fate_document(change.before),
-        "after": fate_document(change.after),
+        "before": decision_summary_document(change.before),
+        "after": decision_summary_document(change.after),
     }
 
 
-def beside_document(beside: Beside, *, with_content: bool) -> dict[str, Any]:
+def comparison_document(beside: SideBySide, *, with_content: bool) -> dict[str, Any]:
     """What is different in texts, fates and settings; both texts whole where they are asked for."""
     comparison = beside.comparison
     labels = labels_of(beside)
@@ -73,7 +73,7 @@ def beside_document(beside: Beside, *, with_content: bool) -> dict[str, Any]:
     }
 
 
-def with_causes(document: dict[str, Any], changes: Sequence[Explained]) -> dict[str, Any]:
+def with_causes(document: dict[str, Any], changes: Sequence[ExplainedChanges]) -> dict[str, Any]:
     """The document with the causes of each of its changes, which come in the same order."""
     explained = [
         {**told, "causes": [cause_document(cause) for cause in causes]}
@@ -97,7 +97,7 @@ def cause_document(cause: Cause) -> dict[str, Any]:
     }
 
 
-def labels_of(beside: Beside) -> dict[str, str]:
+def labels_of(beside: SideBySide) -> dict[str, str]:
     """The headings of the sections of both, by their keys."""
     return {
         section.key: section.label
@@ -107,7 +107,7 @@ def labels_of(beside: Beside) -> dict[str, str]:
     }
 
 
-def _side_document(side: Side, *, with_content: bool) -> dict[str, Any]:
+def _side_document(side: ComparedContext, *, with_content: bool) -> dict[str, Any]:
     request, profile = side.inputs.request, side.inputs.profile
     return {
         "tokens": side.tokens,

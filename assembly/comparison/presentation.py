@@ -14,11 +14,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from agents.models import Agent
-from assembly.comparison.causes import KINDS, Cause, cause_sentence
-from assembly.comparison.diff_sentences import count_sentence, ranks_otherwise, side_warnings
-from assembly.comparison.explain import Explained, deeds_of
-from assembly.comparison.side_by_side import Beside, Name, Setting
-from assembly.contexts.items import Tag
+from assembly.comparison.causes import CAUSE_KINDS, Cause, cause_sentence
+from assembly.comparison.diff_sentences import count_sentence, is_rank_change_only, side_warnings
+from assembly.comparison.explain import ExplainedChanges, edits_of
+from assembly.comparison.side_by_side import ParameterDiff, ParameterName, SideBySide
+from assembly.contexts.items import OutcomeTag
 from assembly.engine.codes import Code
 from assembly.engine.diff import Change, Comparison, Effect, SectionChange
 from assembly.engine.types import Candidate
@@ -30,7 +30,7 @@ from teams.text_diff.comparison import compare_texts
 WIDTH = 1000  # of a bar, in the units of its SVG
 
 
-UNNAMED = frozenset(kind for kind in KINDS if kind.startswith(("memory", "thing")))
+UNNAMED = frozenset(kind for kind in CAUSE_KINDS if kind.startswith(("memory", "thing")))
 """The sentences of these causes do not name the thing."""
 SHOWN = 12
 """Changes that are shown at once; the others are folded away."""
@@ -40,7 +40,7 @@ TAGS: Mapping[Effect, tuple[str, str]] = {
     "moved": ("moves", "plain"),
     "changed": ("told otherwise", "plain"),
 }
-SETTINGS: Mapping[Name, str] = {
+SETTINGS: Mapping[ParameterName, str] = {
     "topic": "Topic",
     "budget": "Budget in tokens",
     "tokenizer": "Counted by",
@@ -66,7 +66,7 @@ class CauseRow:
 class ChangeRow:
     """What becomes of one item, and why."""
 
-    tag: Tag
+    tag: OutcomeTag
     title: str
     section: str
     layer: str
@@ -76,7 +76,7 @@ class ChangeRow:
 
 
 @dataclass(frozen=True, slots=True)
-class SettingRow:
+class ParameterDiffRow:
     """By what both were made, where it is not the same. "" stands for nothing."""
 
     label: str
@@ -85,11 +85,11 @@ class SettingRow:
 
 
 Addresses = Mapping[Cause, str]
-NOWHERE: Addresses = {}
+NO_ADDRESSES: Addresses = {}
 
 
-def beside_page(
-    beside: Beside, causes: Sequence[tuple[Cause, ...]] = (), addresses: Addresses = NOWHERE
+def comparison_page(
+    beside: SideBySide, causes: Sequence[tuple[Cause, ...]] = (), addresses: Addresses = NO_ADDRESSES
 ) -> dict[str, Any]:
     """All that templates/assembly/_beside.html takes. `causes`: of each change, in the same order, where they are
     known."""
@@ -98,19 +98,19 @@ def beside_page(
         "beside": beside,
         "headline": count_sentence(beside),
         "tone": "plain" if beside.is_same else "warn" if beside.comparison.pushed_out else "good",
-        "settings": [_setting(one) for one in beside.settings],
-        "rows": sight_rows(beside),
+        "settings": [_parameter_diff_row(one) for one in beside.settings],
+        "rows": section_diff_rows(beside),
         "changes": rows[:SHOWN],
         "more_changes": rows[SHOWN:],
         "new_warnings": [
             message for code, message in side_warnings(beside.after) if code not in beside.before.warnings
         ],
-        "troubles": _troubles(beside),
+        "troubles": _comparison_warnings(beside),
         "difference": compare_texts(beside.before.content, beside.after.content, source=True),
     }
 
 
-def change_rows(beside: Beside, causes: Sequence[tuple[Cause, ...]], addresses: Addresses) -> list[ChangeRow]:
+def change_rows(beside: SideBySide, causes: Sequence[tuple[Cause, ...]], addresses: Addresses) -> list[ChangeRow]:
     """What comes in, goes, moves, or is told otherwise."""
     candidates: dict[tuple[str, str], Candidate] = {**beside.before.candidates, **beside.after.candidates}
     titles = {ref: title_of(one) for (_section, ref), one in candidates.items()}
@@ -125,7 +125,7 @@ def change_rows(beside: Beside, causes: Sequence[tuple[Cause, ...]], addresses: 
                 title=titles[change.decision.ref],
                 section=section.label,
                 layer=section.layer.lower(),
-                why=_why(change, section.label, titles),
+                why=_change_reason(change, section.label, titles),
                 causes=cause_rows(mine, addresses),
             )
         )
@@ -137,7 +137,7 @@ def cause_rows(causes: Sequence[Cause], addresses: Addresses) -> tuple[CauseRow,
     return tuple(CauseRow(cause_sentence(cause), addresses.get(cause, "")) for cause in causes)
 
 
-def deed_rows(beside: Beside, changes: Sequence[Explained], addresses: Addresses) -> list[CauseRow]:
+def edit_rows(beside: SideBySide, changes: Sequence[ExplainedChanges], addresses: Addresses) -> list[CauseRow]:
     """What was changed since, each thing once and by its title."""
     candidates: dict[tuple[str, str], Candidate] = {**beside.before.candidates, **beside.after.candidates}
     titles: dict[Cause, str] = {}
@@ -147,22 +147,22 @@ def deed_rows(beside: Beside, changes: Sequence[Explained], addresses: Addresses
             titles.setdefault(cause, title_of(candidates[decision.section, decision.ref]))
     return [
         CauseRow(cause_sentence(cause), addresses.get(cause, ""), titles[cause] if cause.kind in UNNAMED else "")
-        for cause in deeds_of(changes)
+        for cause in edits_of(changes)
     ]
 
 
-def _tag(change: Change) -> Tag:
+def _tag(change: Change) -> OutcomeTag:
     if change.is_cut:
-        return Tag(_("cut"), "warn")
+        return OutcomeTag(_("cut"), "warn")
     if change.is_whole_again:
-        return Tag(_("whole again"), "good")
-    if ranks_otherwise(change):
-        return Tag(_("ranks otherwise"), "plain")
+        return OutcomeTag(_("whole again"), "good")
+    if is_rank_change_only(change):
+        return OutcomeTag(_("ranks otherwise"), "plain")
     label, tone = TAGS[change.effect]
-    return Tag(_(label), tone)
+    return OutcomeTag(_(label), tone)
 
 
-def _why(change: Change, label: str, titles: Mapping[str, str]) -> str:
+def _change_reason(change: Change, label: str, titles: Mapping[str, str]) -> str:
     after = change.after
     if after is None:
         return _("It is not among what was considered.")
@@ -171,11 +171,11 @@ def _why(change: Change, label: str, titles: Mapping[str, str]) -> str:
     return reason(after, label, titles)
 
 
-def _setting(one: Setting) -> SettingRow:
-    return SettingRow(one.of or _(SETTINGS[one.name]), one.before, one.after)
+def _parameter_diff_row(one: ParameterDiff) -> ParameterDiffRow:
+    return ParameterDiffRow(one.of or _(SETTINGS[one.name]), one.before, one.after)
 
 
-def _troubles(beside: Beside) -> list[str]:
+def _comparison_warnings(beside: SideBySide) -> list[str]:
     """What the reader must know of the comparison itself."""
     told = []
     if beside.missing:
@@ -199,7 +199,7 @@ def _address(cause: Cause, agent: Agent | None, team: Team | None) -> str:
     kind, _, id_ = cause.ref.partition(":")
     between = f"?from={cause.before}&to={cause.after}" if cause.before and cause.after else ""
     if cause.kind in VERSIONED and between:
-        history = _history(kind, cause.name, agent, team)
+        history = _history_address(kind, cause.name, agent, team)
         return f"{history}{between}" if history else ""
     if kind == "memory" and cause.at:
         return reverse("memory_versions", args=[id_])
@@ -211,7 +211,7 @@ def _address(cause: Cause, agent: Agent | None, team: Team | None) -> str:
     return ""
 
 
-def _history(kind: str, name: str, agent: Agent | None, team: Team | None) -> str:
+def _history_address(kind: str, name: str, agent: Agent | None, team: Team | None) -> str:
     """The page that compares versions of a file, or of a day's log; "" where its owner is gone."""
     if kind == "team_file":
         return reverse("team_file_compare", args=[team.slug, name]) if team else ""
@@ -223,74 +223,80 @@ def _history(kind: str, name: str, agent: Agent | None, team: Team | None) -> st
 
 
 @dataclass(frozen=True, slots=True)
-class SightRow:
+class SectionDiffRow:
     """A section in the table. The bars are as wide as the largest section is long."""
 
     label: str
     layer: str
     before: int
     after: int
-    was_wide: int
-    is_wide: int
-    tag: Tag
+    width_before: int
+    width_after: int
+    tag: OutcomeTag
     kept: str
     """How much of a text that is cut is in; empty for others."""
     is_same: bool
 
 
-class Compared(Protocol):
+class HasComparison(Protocol):
     """What has two contexts that were compared."""
 
     @property
     def comparison(self) -> Comparison: ...
 
 
-def sight_rows(trial: Compared) -> list[SightRow]:
+def section_diff_rows(trial: HasComparison) -> list[SectionDiffRow]:
     """The sections in order, without those that are empty before and after."""
     sections = [one for one in trial.comparison.sections if one.tokens_before or one.tokens_after or not one.is_same]
     widest = max((max(one.tokens_before, one.tokens_after) for one in sections), default=0) or 1
     return [
-        SightRow(
+        SectionDiffRow(
             label=one.section.label,
             layer=one.section.layer.lower(),
             before=one.tokens_before,
             after=one.tokens_after,
-            was_wide=round(one.tokens_before * WIDTH / widest),
-            is_wide=round(one.tokens_after * WIDTH / widest),
+            width_before=round(one.tokens_before * WIDTH / widest),
+            width_after=round(one.tokens_after * WIDTH / widest),
             tag=_section_tag(one),
-            kept=_kept(one),
+            kept=_kept_phrase(one),
             is_same=one.is_same,
         )
         for one in sections
     ]
 
 
-def _section_tag(section: SectionChange) -> Tag:
+def _section_tag(section: SectionChange) -> OutcomeTag:
     after = section.after
     if section.is_same:
         status = after.status if after else "empty"
-        return Tag({"cut": _("cut, as before"), "left_out": _("left out, as before")}.get(status, _("same")), "plain")
+        return OutcomeTag(
+            {"cut": _("cut, as before"), "left_out": _("left out, as before")}.get(status, _("same")), "plain"
+        )
     if after is None or after.status == "left_out":
-        return Tag(_("left out"), "bad")
+        return OutcomeTag(_("left out"), "bad")
     if after.status == "empty":
-        return Tag(_("empty"), "plain")
+        return OutcomeTag(_("empty"), "plain")
     if after.status == "cut":
-        return Tag(_("cut"), "warn")
+        return OutcomeTag(_("cut"), "warn")
     return _tag_of_items(section)
 
 
-def _tag_of_items(section: SectionChange) -> Tag:
+def _tag_of_items(section: SectionChange) -> OutcomeTag:
     out, came = (sum(change.effect == effect for change in section.changes) for effect in ("out", "in"))
     if out:
-        return Tag(ngettext("%(count)s left out", "%(count)s left out", out) % {"count": f"{out:,}"}, "bad")
+        return OutcomeTag(ngettext("%(count)s left out", "%(count)s left out", out) % {"count": f"{out:,}"}, "bad")
     if any(change.is_cut for change in section.changes):
-        return Tag(_("told shorter"), "warn")
+        return OutcomeTag(_("told shorter"), "warn")
     if came and section.section.considered > 1:
-        return Tag(ngettext("%(count)s more", "%(count)s more", came) % {"count": f"{came:,}"}, "good")
-    return Tag(_("whole"), "good") if section.section.status == "whole" else Tag(_("some left out, as before"), "plain")
+        return OutcomeTag(ngettext("%(count)s more", "%(count)s more", came) % {"count": f"{came:,}"}, "good")
+    return (
+        OutcomeTag(_("whole"), "good")
+        if section.section.status == "whole"
+        else OutcomeTag(_("some left out, as before"), "plain")
+    )
 
 
-def _kept(section: SectionChange) -> str:
+def _kept_phrase(section: SectionChange) -> str:
     cut = next((change.decision for change in section.changes if change.decision.code is Code.TRUNCATED), None)
     whole = cut.detail.get("kept_paragraphs") if cut else None
     if not cut or not whole:

@@ -19,9 +19,9 @@ from django.utils import timezone
 
 from agents.models import Agent
 from assembly.comparison.causes import Cause
-from assembly.comparison.explain import Explained, deeds_of, explained
-from assembly.comparison.interval import between, today_of
-from assembly.comparison.side_by_side import Beside, side_made, side_recorded
+from assembly.comparison.explain import ExplainedChanges, edits_of, explain_changes
+from assembly.comparison.interval import interval_between, interval_until_now
+from assembly.comparison.side_by_side import SideBySide, compared_from_record, compared_from_result
 from assembly.engine.profile import Profile
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.models import Assembly
@@ -37,7 +37,7 @@ from config.http.errors import DossierError, NotFound
 from teams.models import Team
 
 
-class NobodyLeft(DossierError):
+class OwnerDeleted(DossierError):
     """The agent or the team of a context is gone, so nothing can be gathered for it any more."""
 
     status = 409
@@ -46,27 +46,27 @@ class NobodyLeft(DossierError):
 
 
 @dataclass(frozen=True, slots=True)
-class Whom:
+class ContextOwners:
     """Whom a context was for, as they are today."""
 
     agent: Agent
     team: Team | None
 
 
-def whom_of(assembly: Assembly) -> Whom:
+def load_owners(assembly: Assembly) -> ContextOwners:
     """The agent and the team, by one query each. Raises NobodyLeft."""
     agent = Agent.objects.filter(id=assembly.agent_id).first()
     if agent is None:
-        raise _nobody(assembly.agent_name)
+        raise _owner_deleted_error(assembly.agent_name)
     if assembly.team_id is None:
-        return Whom(agent, None)
+        return ContextOwners(agent, None)
     team = Team.objects.filter(id=assembly.team_id).first()
     if team is None:
-        raise _nobody(assembly.team_name)
-    return Whom(agent, team)
+        raise _owner_deleted_error(assembly.team_name)
+    return ContextOwners(agent, team)
 
 
-def asked_again(told: Recorded) -> Asked:
+def request_of_record(told: Recorded) -> Asked:
     """The request once more, for the present moment; the texts that it brought along are among its candidates.
 
     A budget that was the profile's is the profile's again.
@@ -79,7 +79,7 @@ def asked_again(told: Recorded) -> Asked:
         max_tokens=None if assembly.budget == profile.budget else assembly.budget,
         tokenizer=assembly.tokenizer,
         session=kept.get("session") or "",
-        history=_turns(told, profile),
+        history=_recorded_turns(told, profile),
         filters=_filters(kept.get("filters") or {}),
         budgets=Budgets(**(kept.get("budgets") or {})),
         strategy=kept.get("strategy") or {},
@@ -87,7 +87,7 @@ def asked_again(told: Recorded) -> Asked:
     )
 
 
-def _turns(told: Recorded, profile: Profile) -> tuple[Turn, ...]:
+def _recorded_turns(told: Recorded, profile: Profile) -> tuple[Turn, ...]:
     """The turns that came with the request, in their order, each once."""
     keys = {section.key for section in profile.sections if section.source == "turns"}
     turns = {one.position or 0: Turn(one.kind, one.text) for one in told.inputs.candidates if one.section in keys}
@@ -98,25 +98,25 @@ def _filters(kept: Mapping[str, Any]) -> Filters:
     since = kept.get("since")
     return Filters(
         since=datetime.datetime.fromisoformat(since) if since else None,
-        event_types=_words(kept.get("event_types")),
-        entity_types=_words(kept.get("entity_types")),
+        event_types=_optional_names(kept.get("event_types")),
+        entity_types=_optional_names(kept.get("entity_types")),
         exclude=tuple(kept.get("exclude") or ()),
     )
 
 
-def _words(kept: list[str] | None) -> frozenset[str] | None:
+def _optional_names(kept: list[str] | None) -> frozenset[str] | None:
     return None if kept is None else frozenset(kept)
 
 
-def _nobody(name: str) -> NobodyLeft:
-    return NobodyLeft(
+def _owner_deleted_error(name: str) -> OwnerDeleted:
+    return OwnerDeleted(
         f"{name} was deleted, so nothing can be put together today. What was told stays as it was: open the context, "
         "or try changes that need no new reading, as another budget."
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Anew:
+class RerunInputs:
     """What the sources have for the request today. `session_gone`: the one that it named is not there any more."""
 
     inputs: Inputs
@@ -124,22 +124,22 @@ class Anew:
     session_gone: bool
 
 
-def gathered_anew(whom: Whom, asked: Asked, now: datetime.datetime) -> Anew:
+def gather_rerun_inputs(whom: ContextOwners, asked: Asked, now: datetime.datetime) -> RerunInputs:
     """What the request would be made of at that moment. Raises as `assembly.pipeline.services.assemble` does."""
-    prepared, session_gone = _prepared(whom, asked, now)
+    prepared, session_gone = _prepare_rerun(whom, asked, now)
     gathered = gather_for(prepared, TimeBudget.begun_now())
     ruled = prepared.under_rules(gathered.situation)
-    return Anew(Inputs(ruled.request, ruled.profile, tuple(gathered.candidates)), gathered.reports, session_gone)
+    return RerunInputs(Inputs(ruled.request, ruled.profile, tuple(gathered.candidates)), gathered.reports, session_gone)
 
 
-def settled_without_asking(inputs: Inputs) -> Settled:
+def assemble_without_model(inputs: Inputs) -> Settled:
     """The engine's result for them; what a model would be asked to summarise is extracted."""
     request = inputs.request
     tokenizer = get_tokenizer(request.tokenizer)
     return settle(request, inputs.profile, inputs.candidates, tokenizer, TimeBudget.begun_now(), ask_model=False)
 
 
-def _prepared(whom: Whom, asked: Asked, now: datetime.datetime) -> tuple[Prepared, bool]:
+def _prepare_rerun(whom: ContextOwners, asked: Asked, now: datetime.datetime) -> tuple[Prepared, bool]:
     try:
         return prepare(whom.agent, whom.team, asked, now), False
     except NotFound:  # nothing but a session can be missing
@@ -147,23 +147,23 @@ def _prepared(whom: Whom, asked: Asked, now: datetime.datetime) -> tuple[Prepare
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
+class RerunResult:
     """The context then and today. `changes` are those of the comparison, each with its causes."""
 
     assembly: Assembly
     now: datetime.datetime
-    beside: Beside
-    changes: tuple[Explained, ...]
+    beside: SideBySide
+    changes: tuple[ExplainedChanges, ...]
     session_gone: bool
     """The request named a session that is not there any more: today's context is without it."""
 
     @property
     def causes(self) -> tuple[Cause, ...]:
         """What was changed since, each once."""
-        return deeds_of(self.changes)
+        return edits_of(self.changes)
 
 
-def again_today(assembly: Assembly) -> Again:
+def rerun_today(assembly: Assembly) -> RerunResult:
     """Assemble the recorded request for this moment. Nothing is recorded, no model is asked, no agent notices.
 
     Raises NobodyLeft where the agent or its team was deleted, RecordDamaged, and what
@@ -171,36 +171,36 @@ def again_today(assembly: Assembly) -> Again:
     team in which the agent works no longer.
     """
     told, now = recorded(assembly), timezone.now()
-    before, whom = side_recorded(told), whom_of(assembly)
-    anew = gathered_anew(whom, asked_again(told), now)
-    after = side_made(anew.inputs, settled_without_asking(anew.inputs), anew.reports)
-    beside = Beside.of(before, after)
-    return Again(assembly, now, beside, explained(beside, today_of(assembly)), anew.session_gone)
+    before, whom = compared_from_record(told), load_owners(assembly)
+    anew = gather_rerun_inputs(whom, request_of_record(told), now)
+    after = compared_from_result(anew.inputs, assemble_without_model(anew.inputs), anew.reports)
+    beside = SideBySide.of(before, after)
+    return RerunResult(assembly, now, beside, explain_changes(beside, interval_until_now(assembly)), anew.session_gone)
 
 
 @dataclass(frozen=True, slots=True)
-class Two:
+class RecordComparison:
     """Two contexts in the order in which they are looked at, whichever is older."""
 
-    beside: Beside
-    changes: tuple[Explained, ...]
+    beside: SideBySide
+    changes: tuple[ExplainedChanges, ...]
     """Those of the comparison, each with its causes."""
 
     @property
     def causes(self) -> tuple[Cause, ...]:
         """What was changed between the making of the one and of the other, each once."""
-        return deeds_of(self.changes)
+        return edits_of(self.changes)
 
 
-def two(before: Assembly, after: Assembly) -> Two:
+def compare_records(before: Assembly, after: Assembly) -> RecordComparison:
     """Compare them. Raises RecordDamaged, and TooCostly. Whether somebody may look is for the caller to decide."""
     begun = thread_time()
-    side = side_recorded(recorded(before))
+    side = compared_from_record(recorded(before))
     check_cpu(thread_time() - begun)  # the other one takes about as long, and no replay is stopped
-    beside = Beside.of(side, side_recorded(recorded(after)))
-    return Two(beside, explained(beside, between(before, after)))
+    beside = SideBySide.of(side, compared_from_record(recorded(after)))
+    return RecordComparison(beside, explain_changes(beside, interval_between(before, after)))
 
 
-def asked_then(told: Recorded) -> Asked:
+def original_request(told: Recorded) -> Asked:
     """The wishes of its request, for any moment: without `now`, and with the budget that it had."""
-    return replace(asked_again(told), max_tokens=told.assembly.budget)
+    return replace(request_of_record(told), max_tokens=told.assembly.budget)

@@ -8,8 +8,8 @@ from typing import Any
 from rest_framework import serializers
 
 from agents.models import AgentFile
-from assembly.comparison.causes import KINDS
-from assembly.comparison.side_by_side import NAMES
+from assembly.comparison.causes import CAUSE_KINDS
+from assembly.comparison.side_by_side import PARAMETER_NAMES
 from assembly.contexts.serializers import WarningSerializer
 from assembly.engine.diff import EFFECTS
 from assembly.engine.types import STATUSES
@@ -17,7 +17,7 @@ from teams.models import TeamFile
 from teams.versioned_text.serializers import HunkSerializer
 
 
-class FateSerializer(serializers.Serializer[Any]):
+class DecisionSummarySerializer(serializers.Serializer[Any]):
     section = serializers.CharField(help_text="The key of the section.")
     code = serializers.CharField(help_text="The reason code.")
     included = serializers.BooleanField()
@@ -53,15 +53,15 @@ class TrialChangeSerializer(serializers.Serializer[Any]):
     )
     cut = serializers.BooleanField(help_text="It stays in, with more missing than before.")
     reason = serializers.CharField(allow_null=True, help_text="Why, in a plain sentence.")
-    before = FateSerializer(allow_null=True, help_text="null: it was not considered there.")
-    after = FateSerializer(allow_null=True, help_text="null: it would not be considered there.")
+    before = DecisionSummarySerializer(allow_null=True, help_text="null: it was not considered there.")
+    after = DecisionSummarySerializer(allow_null=True, help_text="null: it would not be considered there.")
 
 
 CONTENT = "content"
 """What may be asked for besides."""
 
 
-class SideSerializer(serializers.Serializer[Any]):
+class ComparedContextSerializer(serializers.Serializer[Any]):
     tokens = serializers.IntegerField()
     budget = serializers.IntegerField()
     tokenizer = serializers.CharField()
@@ -75,8 +75,8 @@ class SideSerializer(serializers.Serializer[Any]):
     content = serializers.CharField(required=False, help_text="With `include=content`.")
 
 
-class SettingSerializer(serializers.Serializer[Any]):
-    name = serializers.ChoiceField(choices=list(NAMES))
+class ParameterDiffSerializer(serializers.Serializer[Any]):
+    name = serializers.ChoiceField(choices=list(PARAMETER_NAMES))
     section = serializers.CharField(allow_null=True, help_text="The heading, for what a profile says of one section.")
     before = serializers.CharField()
     after = serializers.CharField()
@@ -89,12 +89,12 @@ class TextDifferenceSerializer(serializers.Serializer[Any]):
     hunks = HunkSerializer(many=True)
 
 
-class BesideSerializer(serializers.Serializer[Any]):
+class SideBySideSerializer(serializers.Serializer[Any]):
     summary = serializers.CharField(help_text="How much is different, in plain sentences.")
     same = serializers.BooleanField(help_text="Both texts are the same, to the letter.")
-    before = SideSerializer()
-    after = SideSerializer()
-    settings = SettingSerializer(many=True, help_text="By what both were made, where it is not the same.")
+    before = ComparedContextSerializer()
+    after = ComparedContextSerializer()
+    settings = ParameterDiffSerializer(many=True, help_text="By what both were made, where it is not the same.")
     sections = SectionChangeSerializer(many=True)
     changes = TrialChangeSerializer(many=True)
     difference = TextDifferenceSerializer()
@@ -104,7 +104,7 @@ class BesideSerializer(serializers.Serializer[Any]):
 
 
 class CauseSerializer(serializers.Serializer[Any]):
-    kind = serializers.ChoiceField(choices=list(KINDS))
+    kind = serializers.ChoiceField(choices=list(CAUSE_KINDS))
     message = serializers.CharField(help_text="A plain sentence.")
     ref = serializers.CharField(allow_null=True, help_text="The thing, whichever version of it.")
     name = serializers.CharField(allow_null=True)
@@ -119,14 +119,14 @@ class ExplainedChangeSerializer(TrialChangeSerializer):
     causes = CauseSerializer(many=True, help_text="Why it is different; at least one.")
 
 
-class AgainSerializer(BesideSerializer):
+class RerunSerializer(SideBySideSerializer):
     assembly = serializers.UUIDField()
     causes = CauseSerializer(many=True, help_text="What was changed since, each thing once.")
     changes = ExplainedChangeSerializer(many=True)
     session_gone = serializers.BooleanField(help_text="The session of the request is not there any more.")
 
 
-class CompareSerializer(BesideSerializer):
+class CompareSerializer(SideBySideSerializer):
     before_id = serializers.UUIDField()
     after_id = serializers.UUIDField()
     causes = CauseSerializer(many=True, help_text="What was changed from the one to the other, each thing once.")

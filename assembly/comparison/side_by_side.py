@@ -20,7 +20,7 @@ from assembly.sources.base import SourceReport
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ComparedContext:
     """A context, what it was made of, and what was missing. It can be compared (`assembly.engine.diff.Context`)."""
 
     inputs: Inputs
@@ -43,10 +43,10 @@ class Side:
         return {(one.section, one.ref): one for one in self.inputs.candidates}
 
 
-def side_recorded(told: Recorded) -> Side:
+def compared_from_record(told: Recorded) -> ComparedContext:
     """The context on record. Raises RecordDamaged where the record does not give its text any more."""
     assembly = told.assembly
-    return Side(
+    return ComparedContext(
         inputs=told.inputs,
         content=content_of(told),
         sha256=bytes(assembly.sha256).hex(),
@@ -58,11 +58,11 @@ def side_recorded(told: Recorded) -> Side:
     )
 
 
-def side_made(inputs: Inputs, settled: Settled, reports: Sequence[SourceReport] = ()) -> Side:
+def compared_from_result(inputs: Inputs, settled: Settled, reports: Sequence[SourceReport] = ()) -> ComparedContext:
     """The context that the engine made of the inputs. `reports`: of what was gathered for it."""
     made: Assembled = settled.assembled
     codes = [*made.warnings, *(report.code for report in reports if report.code)]
-    return Side(
+    return ComparedContext(
         inputs=Inputs(inputs.request, inputs.profile, tuple(settled.candidates)),
         content=made.content,
         sha256=made.sha256,
@@ -75,27 +75,27 @@ def side_made(inputs: Inputs, settled: Settled, reports: Sequence[SourceReport] 
     )
 
 
-Name = Literal["topic", "budget", "tokenizer", "profile", "section", "rules", "day", "left_out_by_request"]
-NAMES: tuple[Name, ...] = get_args(Name)
+ParameterName = Literal["topic", "budget", "tokenizer", "profile", "section", "rules", "day", "left_out_by_request"]
+PARAMETER_NAMES: tuple[ParameterName, ...] = get_args(ParameterName)
 PROFILE_FACTS = ("similarity_threshold", "weights", "depth_limit", "over_budget", "fill", "cut_at", "quality_min")
 """What a profile says of the context as a whole, beside its budget."""
-ADDED = frozenset({ALWAYS_INCLUDED.key, LATEST.key})
+ADDED_TO_PROFILE = frozenset({ALWAYS_INCLUDED.key, LATEST.key})
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class ParameterDiff:
     """One that differs. `of` is the section's heading, for what a profile says of one section. Plain values as text."""
 
-    name: Name
+    name: ParameterName
     before: str
     after: str
     of: str = ""
 
 
-def settings_between(before: Inputs, after: Inputs) -> tuple[Setting, ...]:
+def parameter_diffs(before: Inputs, after: Inputs) -> tuple[ParameterDiff, ...]:
     """Those that differ, the most telling first."""
     old, new = before.request, after.request
-    pairs: list[tuple[Name, str, str]] = [
+    pairs: list[tuple[ParameterName, str, str]] = [
         ("topic", old.topic, new.topic),
         ("budget", f"{old.budget:,}", f"{new.budget:,}"),
         ("tokenizer", old.tokenizer, new.tokenizer),
@@ -104,17 +104,17 @@ def settings_between(before: Inputs, after: Inputs) -> tuple[Setting, ...]:
         ("day", f"{old.now:%Y-%m-%d}", f"{new.now:%Y-%m-%d}"),
         ("left_out_by_request", ", ".join(old.exclude), ", ".join(new.exclude)),
     ]
-    found = [Setting(name, was, now) for name, was, now in pairs if was != now]
+    found = [ParameterDiff(name, was, now) for name, was, now in pairs if was != now]
     return (*found, *_sections(before.profile, after.profile))
 
 
 def sections_of(profile: Profile) -> dict[str, Section]:
     """The sections that the profile itself has, by key: others are made for what rules always include, and for what was
     added afterwards."""
-    return {section.key: section for section in profile.sections if section.key not in ADDED}
+    return {section.key: section for section in profile.sections if section.key not in ADDED_TO_PROFILE}
 
 
-def same_but_for_sections(one: Profile, other: Profile) -> bool:
+def differs_only_in_sections(one: Profile, other: Profile) -> bool:
     """Whether the profiles weigh, search and cut alike, and have the same order."""
     alike = all(getattr(one, name) == getattr(other, name) for name in PROFILE_FACTS)
     return alike and one.ranker == other.ranker and [*sections_of(one)] == [*sections_of(other)]
@@ -128,11 +128,11 @@ def _rules(inputs: Inputs) -> str:
     return "; ".join(f"{rule.name}, version {rule.version}" for rule in inputs.request.rules)
 
 
-def _sections(before: Profile, after: Profile) -> list[Setting]:
+def _sections(before: Profile, after: Profile) -> list[ParameterDiff]:
     """What profiles of the same sections say differently of one of them: its cap, its share, how many items."""
     old, new = sections_of(before), sections_of(after)
     both = [(old[key], new[key]) for key in new if key in old and old[key] != new[key]]
-    return [Setting("section", _limits(was, now), _limits(now, was), now.label) for was, now in both]
+    return [ParameterDiff("section", _limits(was, now), _limits(now, was), now.label) for was, now in both]
 
 
 def _limits(section: Section, other: Section) -> str:
@@ -149,19 +149,19 @@ def _value(value: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class SideBySide:
     """A context and another one that is looked at after it."""
 
-    before: Side
-    after: Side
+    before: ComparedContext
+    after: ComparedContext
     comparison: Comparison
-    settings: tuple[Setting, ...]
+    settings: tuple[ParameterDiff, ...]
     """What both were asked and made by, where it is not the same."""
 
     @classmethod
-    def of(cls, before: Side, after: Side) -> "Beside":
+    def of(cls, before: ComparedContext, after: ComparedContext) -> "SideBySide":
         """Compared in every respect."""
-        return cls(before, after, compare(before, after), settings_between(before.inputs, after.inputs))
+        return cls(before, after, compare(before, after), parameter_diffs(before.inputs, after.inputs))
 
     @property
     def is_same(self) -> bool:

@@ -20,7 +20,7 @@ VERSIONED: Mapping[str, Any] = {
 }
 """By what a ref begins with, the table of the versions."""
 
-KEPT: Mapping[str, Any] = {
+AGENT_RECORD_MODELS: Mapping[str, Any] = {
     **{model.ref_kind: model for model in (Document, Entity, Event, Pattern, Relation, TaskFrame, Thread, Tool)},
     "chunk": Document,
 }
@@ -31,7 +31,7 @@ FILE_ID = "file_id"
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class RecordState:
     """One as it stands, and who made its newest version. `begun` is None where its beginning is not asked for.
 
     `at` is None where nobody knows any more: it is gone, or it keeps no versions and was changed once more since.
@@ -47,11 +47,11 @@ class Thing:
     pinned: bool = False
 
 
-GONE = Thing(0, None, "")
+GONE_STATUSES = RecordState(0, None, "")
 """What is not there today."""
 
 
-def things_at(refs: Iterable[str], moment: datetime.datetime | None) -> dict[str, Thing]:
+def load_record_states(refs: Iterable[str], moment: datetime.datetime | None) -> dict[str, RecordState]:
     """The things that these refs name, by kind and id: `memory:<uuid>`. What is gone today is left out.
 
     None: as they stand today.
@@ -60,15 +60,21 @@ def things_at(refs: Iterable[str], moment: datetime.datetime | None) -> dict[str
     for ref in refs:
         kind, id_ = kind_and_id(ref)
         wanted.setdefault(kind, set()).add(id_)
-    found: dict[str, Thing] = {}
+    found: dict[str, RecordState] = {}
     for kind, ids in wanted.items():
-        read = _versioned if kind in VERSIONED else _kept if kind in KEPT else _unknown
+        read = (
+            _load_versioned
+            if kind in VERSIONED
+            else _load_agent_records
+            if kind in AGENT_RECORD_MODELS
+            else _load_nothing
+        )
         rows = read(kind, ids, moment)
         found |= {f"{kind}:{id_}": thing for id_, thing in rows.items()}
     return found
 
 
-def about(ref: str) -> str:
+def ref_without_version(ref: str) -> str:
     """What the ref names, whichever version or piece of it: `chunk:<uuid>` for `chunk:<uuid>@3#7`."""
     return ":".join(kind_and_id(ref))
 
@@ -79,19 +85,19 @@ def kind_and_id(ref: str) -> tuple[str, str]:
     return kind, rest.partition("@")[0]
 
 
-def _unknown(_kind: str, _ids: set[str], _moment: datetime.datetime | None) -> dict[UUID, Thing]:
+def _load_nothing(_kind: str, _ids: set[str], _moment: datetime.datetime | None) -> dict[UUID, RecordState]:
     """Turns of a conversation, and all else that nobody keeps."""
     return {}
 
 
-def _versioned(kind: str, ids: set[str], moment: datetime.datetime | None) -> dict[UUID, Thing]:
+def _load_versioned(kind: str, ids: set[str], moment: datetime.datetime | None) -> dict[UUID, RecordState]:
     versions = VERSIONED[kind].objects.filter(file_id__in=ids, **({"created__lte": moment} if moment else {}))
     newest = versions.order_by(FILE_ID, "-version").distinct(FILE_ID)
-    begun = _begun(ids) if kind == "memory" else {}
+    begun = _creation_times(ids) if kind == "memory" else {}
     facts = {name for name in ("superseded_by", "retired_because", "pinned") if kind == "memory"}
     names = {"version", "created", "editor_name", "note", *facts}
     return {
-        row[FILE_ID]: Thing(
+        row[FILE_ID]: RecordState(
             version=row["version"],
             at=row["created"],
             by=row["editor_name"],
@@ -103,16 +109,16 @@ def _versioned(kind: str, ids: set[str], moment: datetime.datetime | None) -> di
     }
 
 
-def _begun(ids: set[str]) -> dict[UUID, datetime.datetime]:
+def _creation_times(ids: set[str]) -> dict[UUID, datetime.datetime]:
     return dict(Memory.objects.filter(id__in=ids).values_list(ID, "created"))
 
 
-def _kept(kind: str, ids: set[str], moment: datetime.datetime | None) -> dict[UUID, Thing]:
-    rows: QuerySet[Any] = KEPT[kind].objects.filter(id__in=ids)
+def _load_agent_records(kind: str, ids: set[str], moment: datetime.datetime | None) -> dict[UUID, RecordState]:
+    rows: QuerySet[Any] = AGENT_RECORD_MODELS[kind].objects.filter(id__in=ids)
     names = (ID, "version", "updated", "editor_name", "created")
     return {
-        id_: replace(GONE, begun=created)
+        id_: replace(GONE_STATUSES, begun=created)
         if moment and updated > moment
-        else Thing(version=version, at=updated, by=by, begun=created)
+        else RecordState(version=version, at=updated, by=by, begun=created)
         for id_, version, updated, by, created in rows.values_list(*names)
     }

@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 
 from agents.models import Agent
 from assembly.access import assembly_for
-from assembly.comparison.presentation import beside_page, cause_addresses, deed_rows
-from assembly.comparison.rerun import again_today, two, whom_of
+from assembly.comparison.presentation import cause_addresses, comparison_page, edit_rows
+from assembly.comparison.rerun import compare_records, load_owners, rerun_today
 from assembly.models import Assembly, AssemblyQuerySet
 from config.http.errors import NotFound
 from teams.access import principal_of
@@ -24,24 +24,24 @@ from teams.models import Team
 from teams.principal import Principal
 
 
-def again(request: HttpRequest, id_: UUID) -> HttpResponse:
+def rerun(request: HttpRequest, id_: UUID) -> HttpResponse:
     """The context then and today. Nothing is recorded."""
     assembly = assembly_for(principal_of(request), id_)
-    found = again_today(assembly)
+    found = rerun_today(assembly)
     causes = [mine for _change, mine in found.changes]
-    whom = whom_of(assembly)
+    whom = load_owners(assembly)
     addresses = cause_addresses({one for mine in causes for one in mine}, whom.agent, whom.team)
     page = {
         "assembly": assembly,
         "found": found,
-        "since": deed_rows(found.beside, found.changes, addresses),
-        **beside_page(found.beside, causes, addresses),
+        "since": edit_rows(found.beside, found.changes, addresses),
+        **comparison_page(found.beside, causes, addresses),
     }
     return render(request, "assembly/again.html", page)
 
 
 ID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
-OFFERED = 20
+MAX_SUGGESTIONS = 20
 """The newest contexts to choose from."""
 LISTED = ("id", "created", "agent_name", "team_name", "topic", "tokens", "budget")
 
@@ -49,17 +49,17 @@ LISTED = ("id", "created", "agent_name", "team_name", "topic", "tokens", "budget
 def compare(request: HttpRequest) -> HttpResponse:
     """Both contexts; where one of them is not named yet, which others there are."""
     principal = principal_of(request)
-    before, after = (_named(principal, request.GET.get(name, "")) for name in ("before", "after"))
+    before, after = (_find_context(principal, request.GET.get(name, "")) for name in ("before", "after"))
     faults = [found for found in (before, after) if isinstance(found, str)]
     if isinstance(before, Assembly) and isinstance(after, Assembly):
-        return _beside(request, before, after)
+        return _comparison_page(request, before, after)
     if before is None and isinstance(after, Assembly):
         return redirect(f"{reverse('context_compare')}?{urlencode({'before': str(after.id)})}")
     first = before if isinstance(before, Assembly) else None
-    return _choosing(request, principal, first, faults)
+    return _choice_page(request, principal, first, faults)
 
 
-def _named(principal: Principal, text: str) -> Assembly | str | None:
+def _find_context(principal: Principal, text: str) -> Assembly | str | None:
     """The context that an id or an address names; None where nothing is given; else what is wrong, in words."""
     if not text.strip():
         return None
@@ -72,9 +72,9 @@ def _named(principal: Principal, text: str) -> Assembly | str | None:
         return _("This context was not found. Check the address, and whether you have access.")
 
 
-def _beside(request: HttpRequest, before: Assembly, after: Assembly) -> HttpResponse:
+def _comparison_page(request: HttpRequest, before: Assembly, after: Assembly) -> HttpResponse:
     """Both, and what was changed between the making of the one and of the other."""
-    found = two(before, after)
+    found = compare_records(before, after)
     causes = [mine for _change, mine in found.changes]
     agent = Agent.objects.filter(id=before.agent_id).first() if before.agent_id == after.agent_id else None
     both_in = before.team_id if before.team_id == after.team_id else None
@@ -84,24 +84,26 @@ def _beside(request: HttpRequest, before: Assembly, after: Assembly) -> HttpResp
         "before": before,
         "after": after,
         "is_backward": after.created < before.created,
-        "since": deed_rows(found.beside, found.changes, addresses),
-        **beside_page(found.beside, causes, addresses),
+        "since": edit_rows(found.beside, found.changes, addresses),
+        **comparison_page(found.beside, causes, addresses),
     }
     return render(request, "assembly/comparison.html", page)
 
 
-def _choosing(request: HttpRequest, principal: Principal, before: Assembly | None, faults: list[str]) -> HttpResponse:
+def _choice_page(
+    request: HttpRequest, principal: Principal, before: Assembly | None, faults: list[str]
+) -> HttpResponse:
     contexts = Assembly.objects.visible_to(principal).order_by("-created", "-id")
     if before:
         contexts = contexts.filter(agent_id=before.agent_id).exclude(id=before.id)
     page: dict[str, Any] = {
         "before": before,
-        "contexts": _offered(contexts),
+        "contexts": _suggestion_rows(contexts),
         "fault": faults[0] if faults else "",
         "typed": request.GET.get("after", ""),
     }
     return render(request, "assembly/comparison_choice.html", page, status=404 if faults else 200)
 
 
-def _offered(contexts: AssemblyQuerySet) -> list[Assembly]:
-    return list(contexts.only(*LISTED)[:OFFERED])
+def _suggestion_rows(contexts: AssemblyQuerySet) -> list[Assembly]:
+    return list(contexts.only(*LISTED)[:MAX_SUGGESTIONS])

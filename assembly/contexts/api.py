@@ -13,10 +13,10 @@ from agents.access import agent_for
 from agents.models import Agent
 from assembly.access import assembly_for
 from assembly.contexts.documents import assembly_document, decision_document, summary_documents
-from assembly.contexts.search.parameters import PARAMETERS, Parameter, wanted_or_refused
-from assembly.contexts.search.search import found
-from assembly.contexts.search.sql import after_of
-from assembly.contexts.search.visible_owners import Sight
+from assembly.contexts.search.parameters import PARAMETERS, Parameter, require_context_query
+from assembly.contexts.search.search import search_contexts
+from assembly.contexts.search.sql import parse_cursor
+from assembly.contexts.search.visible_owners import VisibleOwners
 from assembly.contexts.serializers import (
     AppendSerializer,
     AssemblyRequestSerializer,
@@ -28,7 +28,7 @@ from assembly.contexts.serializers import (
     ReplaySerializer,
     TokensRequestSerializer,
     TokensSerializer,
-    asked_of,
+    to_assembly_request,
 )
 from assembly.pipeline.answer_cache import Answer
 from assembly.pipeline.append_event import append
@@ -48,13 +48,13 @@ from teams.api.view import ApiView
 from teams.principal import Action
 
 
-def created(answer: Answer) -> Response:
+def created_response(answer: Answer) -> Response:
     """The answer to a request that made an assembly."""
     location = f"/api/v1/assemblies/{answer.assembly.id}"
     return Response(assembly_document(answer), status.HTTP_201_CREATED, headers={"Location": location})
 
 
-def filter_of(name: str, parameter: Parameter) -> OpenApiParameter:
+def filter_parameter(name: str, parameter: Parameter) -> OpenApiParameter:
     """One of the filters of lists, for the OpenAPI document."""
     return OpenApiParameter(name, dict(parameter.schema), description=parameter.description)
 
@@ -62,7 +62,7 @@ def filter_of(name: str, parameter: Parameter) -> OpenApiParameter:
 class AssemblyList(ApiView):
     @extend_schema(
         operation_id="assemblies_list",
-        parameters=[*(filter_of(name, parameter) for name, parameter in PARAMETERS.items()), *PAGE],
+        parameters=[*(filter_parameter(name, parameter) for name, parameter in PARAMETERS.items()), *PAGE],
         responses=page_serializer(AssemblySummarySerializer),
     )
     def get(self, request: Request) -> Response:
@@ -70,9 +70,9 @@ class AssemblyList(ApiView):
         `next`.
         """
         query = self.query(*PARAMETERS, "cursor", "limit")
-        sight = Sight(self.principal)
-        wanted, limit = wanted_or_refused(query, sight), limit_of(query.get("limit", ""))
-        page = found(sight=sight, wanted=wanted, after=after_of(query.get("cursor", "")), limit=limit)
+        sight = VisibleOwners(self.principal)
+        wanted, limit = require_context_query(query, sight), limit_of(query.get("limit", ""))
+        page = search_contexts(sight=sight, wanted=wanted, after=parse_cursor(query.get("cursor", "")), limit=limit)
         following = next_page_url(request.path, query, encode_cursor(page.next)) if page.next else None
         return Response({"results": summary_documents(page.contexts), "next": following})
 
@@ -90,7 +90,9 @@ class AssemblyList(ApiView):
         agent: Agent = agent_for(self.principal, data.pop("agent"), Action.READ)
         slug = data.pop("team")
         team = team_for(self.principal, slug) if slug is not None else None
-        return created(assemble(agent=agent, team=team, asked=asked_of(data), principal=self.principal))
+        return created_response(
+            assemble(agent=agent, team=team, asked=to_assembly_request(data), principal=self.principal)
+        )
 
 
 class AssemblyDetail(ApiView):
@@ -144,7 +146,7 @@ class AssemblyAppend(ApiView):
         wishes = self.validated(AppendSerializer)
         with transaction.atomic():  # without the assembly, there is no new event either
             event = self._event(agent, **wishes)
-            return created(append(assembly=assembly, event=event, principal=self.principal))
+            return created_response(append(assembly=assembly, event=event, principal=self.principal))
 
     def _event(self, agent: Agent, event: dict[str, Any] | None = None, event_id: UUID | None = None) -> Event:
         if event is not None:
@@ -158,7 +160,7 @@ class AssemblyAppend(ApiView):
         return found
 
 
-class Tokens(ApiView):
+class TokenCount(ApiView):
     @extend_schema(operation_id="tokens_count", request=TokensRequestSerializer, responses=TokensSerializer)
     @idempotent
     def post(self, request: Request) -> Response:
@@ -168,7 +170,7 @@ class Tokens(ApiView):
         return Response({"tokens": tokenizer_named(asked["tokenizer"]).count(asked["content"]), **_name(asked)})
 
 
-class Compress(ApiView):
+class TextCompression(ApiView):
     @extend_schema(operation_id="compress", request=CompressRequestSerializer, responses=CompressSerializer)
     @idempotent
     def post(self, request: Request) -> Response:

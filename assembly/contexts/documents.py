@@ -45,11 +45,11 @@ def messages_of(answer: Answer) -> list[Message]:
     assembly = answer.assembly
     sections = assembly.profile["sections"]
     if assembly.engine_version < ESCAPED_SINCE:
-        return _as_one_system_message(answer.content, sections, assembly.sections, answer.decisions)
-    return messages_from(answer.content, sections, assembly.sections, answer.decisions)
+        return _single_system_message(answer.content, sections, assembly.sections, answer.decisions)
+    return build_messages(answer.content, sections, assembly.sections, answer.decisions)
 
 
-def messages_from(
+def build_messages(
     content: str,
     sections: Sequence[Mapping[str, Any]],
     results: Sequence[Mapping[str, Any]],
@@ -67,10 +67,10 @@ def messages_from(
     messages = [Message(role="system", content=SECTION_SEPARATOR.join(instructions))] if instructions else []
     if data:
         messages.append(Message(role="user", content=SECTION_SEPARATOR.join([DATA_LEAD, *data])))
-    return messages + [_turn(content[start:end]) for start, end in _said(turns, decisions)]
+    return messages + [_turn(content[start:end]) for start, end in _turn_lengths(turns, decisions)]
 
 
-def _said(turns: set[str], decisions: Iterable[Decision]) -> list[tuple[int, int]]:
+def _turn_lengths(turns: set[str], decisions: Iterable[Decision]) -> list[tuple[int, int]]:
     """Where the turns stand, in their order."""
     return sorted(
         (one.start, one.end)
@@ -86,7 +86,7 @@ def _turn(text: str) -> Message:
     return Message(role=lead[1], content=text[lead.end() :])
 
 
-def _as_one_system_message(
+def _single_system_message(
     content: str,
     sections: Sequence[Mapping[str, Any]],
     results: Sequence[Mapping[str, Any]],
@@ -94,14 +94,14 @@ def _as_one_system_message(
 ) -> list[Message]:
     """Return the messages as they were before version 4 of the engine: all but the turns was the system's."""
     turns = {one["key"] for one in sections if one["shape"] == "turns"}
-    said = _said(turns, decisions)
+    said = _turn_lengths(turns, decisions)
     starts = [result["start"] for result in results if result["key"] in turns]
     system = content[: starts[0] if said else None].rstrip()
     first = [Message(role="system", content=system)] if system else []
     return first + [_turn(content[start:end]) for start, end in said]
 
 
-GONE: Component = "custom"
+DELETED_NAME: Component = "custom"
 """The type of components whose source this version of Dossier does not have any more."""
 
 
@@ -133,10 +133,10 @@ def components_of(answer: Answer) -> list[ContextComponent]:
 
 def component_of(source: str) -> Component:
     """The seed's type for what the source with this name gives."""
-    return SOURCES[source].component if source in SOURCES else GONE
+    return SOURCES[source].component if source in SOURCES else DELETED_NAME
 
 
-def considered_of(reports: list[dict[str, Any]]) -> dict[str, int]:
+def considered_counts(reports: list[dict[str, Any]]) -> dict[str, int]:
     """How many events and entities were considered, and chunks searched."""
     counts = {report["name"]: report["count"] for report in reports}
     return {
@@ -188,14 +188,14 @@ def assembly_document(answer: Answer) -> dict[str, Any]:
         "metadata": {
             "query": asked.get("query", assembly.topic),
             "signals": asked.get("signals"),
-            **considered_of(assembly.sources),
+            **considered_counts(assembly.sources),
             "considered": len(answer.decisions),
             "included": len(answer.decisions) - assembly.left_out,
             "left_out": assembly.left_out,
             "sources": [_source_document(report) for report in assembly.sources],
             "quality": asked.get("quality"),
             "summaries": asked.get("summaries"),
-            "rules": [_fired(rule) for rule in asked.get("rules", ())],
+            "rules": [_fired_rule_document(rule) for rule in asked.get("rules", ())],
             "unreadable_rules": asked.get("unreadable_rules", []),
             "assembly_ms": assembly.assembly_ms,
         },
@@ -207,7 +207,7 @@ def _source_document(report: dict[str, Any]) -> dict[str, Any]:
     return {"started_ms": 0, "deadline_ms": None, "code": None, "fault": "", "left_out": 0, **report}
 
 
-def _fired(rule: dict[str, Any]) -> dict[str, Any]:
+def _fired_rule_document(rule: dict[str, Any]) -> dict[str, Any]:
     return {name: rule[name] for name in ("name", "version", "scope", "did")}
 
 
@@ -238,7 +238,7 @@ def decision_document(decision: Decision, position: int, section: Section) -> di
     }
 
 
-def fate_document(decision: Decision | None) -> dict[str, Any] | None:
+def decision_summary_document(decision: Decision | None) -> dict[str, Any] | None:
     """What became of a candidate in one of two contexts; None where it was not considered."""
     if decision is None:
         return None

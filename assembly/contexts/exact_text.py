@@ -8,7 +8,7 @@ from assembly.engine.codes import Code
 from assembly.engine.rendering import MARKER
 from assembly.engine.types import Decision
 
-STRETCH = 60_000
+MAX_EXCERPT_CHARACTERS = 60_000
 """Characters that a page shows at once, at most: a longer text follows when it is asked for."""
 NEAR_END = 2_000  # characters before the end of a stretch in which a line may end it
 
@@ -20,7 +20,7 @@ Run = tuple[str, bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TextPart:
     """Of a section: an item, or what stands between two. `position`: of its decision; None: of no item.
 
     Of an item that goes on from the stretch before, or into the next one, not both its ends are here.
@@ -33,19 +33,19 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TextSection:
     """A section of the exact text."""
 
     layer: str
     label: str
-    parts: tuple[Part, ...]
+    parts: tuple[TextPart, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class TextExcerpt:
     """What a page shows of the text. `following`: where the rest of it begins; None: there is none."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[TextSection, ...]
     begin: int
     end: int
     following: int | None
@@ -56,42 +56,44 @@ class Stretch:
         return self.begin == 0 and self.following is None
 
 
-def stretch(sections: Sections, decisions: Sequence[Decision], content: str, begin: int = 0) -> Stretch:
+def text_excerpt(sections: Sections, decisions: Sequence[Decision], content: str, begin: int = 0) -> TextExcerpt:
     """The text from there on, as much as a page shows. What stands between two sections goes with the first."""
-    end = _end(content, begin)
+    end = _excerpt_end(content, begin)
     items = sorted((one.start, one.end, position) for position, one in enumerate(decisions) if one.start is not None)
-    marks = sorted(_mark(content, one.end) for one in decisions if one.code == Code.TRUNCATED and one.end)
-    shown = _Shown(content, begin, end, [(start, stop or start, position) for start, stop, position in items], marks)
-    return Stretch(tuple(_pieces(sections, shown)), begin, end, end if end < len(content) else None)
+    marks = sorted(_cut_mark_position(content, one.end) for one in decisions if one.code == Code.TRUNCATED and one.end)
+    shown = _ExcerptBuilder(
+        content, begin, end, [(start, stop or start, position) for start, stop, position in items], marks
+    )
+    return TextExcerpt(tuple(_text_sections(sections, shown)), begin, end, end if end < len(content) else None)
 
 
-def all_pieces(sections: Sections, decisions: Sequence[Decision], content: str) -> list[Piece]:
+def all_text_sections(sections: Sections, decisions: Sequence[Decision], content: str) -> list[TextSection]:
     """All of the text, stretch by stretch."""
-    pieces: list[Piece] = []
+    pieces: list[TextSection] = []
     following: int | None = 0 if content else None
     while following is not None:
-        shown = stretch(sections, decisions, content, following)
+        shown = text_excerpt(sections, decisions, content, following)
         pieces += shown.pieces
         following = shown.following
     return pieces
 
 
-def _mark(content: str, end: int) -> Span:
+def _cut_mark_position(content: str, end: int) -> Span:
     """Where the mark of a cut stands that ends there, with the line that closes fenced code after it."""
     start = content.rfind(MARKER, 0, end) + len(MARKER) - len(MARKER.lstrip())
     return start, end
 
 
-def _end(content: str, begin: int) -> int:
+def _excerpt_end(content: str, begin: int) -> int:
     """Where the stretch ends: after a line, if one ends near the most that it holds."""
-    most = begin + STRETCH
+    most = begin + MAX_EXCERPT_CHARACTERS
     if most >= len(content):
         return len(content)
     return (content.rfind("\n", most - NEAR_END, most) + 1) or most
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _ExcerptBuilder:
     content: str
     begin: int
     end: int
@@ -99,16 +101,16 @@ class _Shown:
     """Where each begins and ends, and its position, in the order of the text."""
     marks: Sequence[Span]
 
-    def parts(self, start: int, end: int) -> Iterator[Part]:
+    def parts(self, start: int, end: int) -> Iterator[TextPart]:
         """What stands from start to end, as far as it is shown."""
         at = start
         for item_start, item_end, position in self.items:
             if start <= item_start and item_end <= end:
-                yield Part(self.runs(at, item_start))
+                yield TextPart(self.runs(at, item_start))
                 begins, ends = self.begin <= item_start, item_end <= self.end
-                yield Part(self.runs(item_start, item_end), position, begins, ends)
+                yield TextPart(self.runs(item_start, item_end), position, begins, ends)
                 at = item_end
-        yield Part(self.runs(at, end))
+        yield TextPart(self.runs(at, end))
 
     def runs(self, start: int, end: int) -> tuple[Run, ...]:
         """The text there, as far as it is shown, with the marks set apart."""
@@ -120,10 +122,10 @@ class _Shown:
         return tuple(run for run in (*runs, (self.content[at:end], False)) if run[0])
 
 
-def _pieces(sections: Sections, shown: _Shown) -> Iterator[Piece]:
+def _text_sections(sections: Sections, shown: _ExcerptBuilder) -> Iterator[TextSection]:
     present = [section for section in sections if section["end"] > section["start"]]
     ends = [section["start"] for section in present[1:]] + [len(shown.content)]
     for section, end in zip(present, ends, strict=False):
         if section["start"] < shown.end and end > shown.begin:
             parts = tuple(part for part in shown.parts(section["start"], end) if part.runs)
-            yield Piece(section["layer"].lower(), section["label"], parts)
+            yield TextSection(section["layer"].lower(), section["label"], parts)

@@ -32,10 +32,10 @@ from django.utils.translation import gettext as _
 
 from agents.access import still_sees, visibility_of
 from agents.keys import principal_behind
-from assembly.contexts.search.parameters import wanted_or_refused
-from assembly.contexts.search.search import Found, found, matching_count
-from assembly.contexts.search.sql import Place, after_of
-from assembly.contexts.search.visible_owners import Sight
+from assembly.contexts.search.parameters import require_context_query
+from assembly.contexts.search.search import SearchPage, matching_count, search_contexts
+from assembly.contexts.search.sql import ListPosition, parse_cursor
+from assembly.contexts.search.visible_owners import VisibleOwners
 from assembly.models import Assembly, ContextFile, ContextFilePart
 from config.http.cursors import encode_cursor
 from config.http.errors import DossierError, NotFound
@@ -99,13 +99,13 @@ COLUMNS = (
     "warnings",
     "assembly_ms",
 )
-OTHERWISE = {"agent": "agent_slug", "team": "team_slug", "profile": "profile_name"}
+COLUMN_SOURCES = {"agent": "agent_slug", "team": "team_slug", "profile": "profile_name"}
 """Columns whose values the record keeps under another name."""
 
 
 def row_of(context: Assembly) -> Mapping[str, Any]:
     """By column; moments are texts in RFC 3339, UTC."""
-    values = {column: getattr(context, OTHERWISE.get(column, column)) for column in COLUMNS}
+    values = {column: getattr(context, COLUMN_SOURCES.get(column, column)) for column in COLUMNS}
     moments = {name: values[name].isoformat().replace("+00:00", "Z") for name in ("created", "now")}
     return {**values, **moments, "id": str(context.id)}
 
@@ -114,7 +114,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class ExportFormat:
     """How rows are written. What lies between two parts of a file is `between`."""
 
     content_type: str
@@ -141,37 +141,37 @@ def _json_rows(rows: Rows) -> str:
     return ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
 
 
-FORMATS: Mapping[str, Format] = {
-    "csv": Format("text/csv; charset=utf-8", ",".join(COLUMNS) + "\r\n", _csv_rows, "", ""),
-    "json": Format("application/json", "[\n", _json_rows, ",\n", "\n]\n"),
+EXPORT_FORMATS: Mapping[str, ExportFormat] = {
+    "csv": ExportFormat("text/csv; charset=utf-8", ",".join(COLUMNS) + "\r\n", _csv_rows, "", ""),
+    "json": ExportFormat("application/json", "[\n", _json_rows, ",\n", "\n]\n"),
 }
 
 
-def list_sent(contexts: Sequence[Assembly], kind: str) -> HttpResponseBase:
+def list_response(contexts: Sequence[Assembly], kind: str) -> HttpResponseBase:
     """The rows at once."""
-    parts = [FORMATS[kind].write([row_of(context) for context in contexts])]
+    parts = [EXPORT_FORMATS[kind].write([row_of(context) for context in contexts])]
     name = f"contexts-{timezone.now():%Y-%m-%d}.{kind}"
     return HttpResponse(
-        "".join(_whole(parts, kind)),
-        content_type=FORMATS[kind].content_type,
+        "".join(_framed_parts(parts, kind)),
+        content_type=EXPORT_FORMATS[kind].content_type,
         headers={"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"},
     )
 
 
-def file_sent(file: ContextFile) -> HttpResponseBase:
+def export_file_response(file: ContextFile) -> HttpResponseBase:
     """The rows that were prepared, part by part."""
     contents = file.parts.order_by("number").values_list("content", flat=True).iterator(chunk_size=1)
     written = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES)  # noqa: SIM115 - the answer closes it
-    for text in _whole((bytes(content).decode() for content in contents), file.format):
+    for text in _framed_parts((bytes(content).decode() for content in contents), file.format):
         written.write(text.encode())
     written.seek(0)
     name = f"contexts-{file.created:%Y-%m-%d-%H%M}.{file.format}"
-    return file_response(written, name, FORMATS[file.format].content_type)
+    return file_response(written, name, EXPORT_FORMATS[file.format].content_type)
 
 
-def _whole(parts: Iterable[str], kind: str) -> Iterable[str]:
+def _framed_parts(parts: Iterable[str], kind: str) -> Iterable[str]:
     """The parts with what stands around and between them; some have no rows."""
-    form, begun = FORMATS[kind], False
+    form, begun = EXPORT_FORMATS[kind], False
     yield form.begin
     for part in parts:
         if part:
@@ -180,32 +180,32 @@ def _whole(parts: Iterable[str], kind: str) -> Iterable[str]:
     yield form.end
 
 
-KEPT = timedelta(days=1)
-AT_ONCE = 5_000
+FILE_RETENTION = timedelta(days=1)
+MAX_IMMEDIATE_ROWS = 5_000
 """More rows than these are prepared in the background."""
-PART = 1_000
+ROWS_PER_PART = 1_000
 """Rows that are read and written at a time."""
-MOST_STRETCHES = 8
+MAX_SLICES = 8
 """Of the list; where so many are not its end, it is long, however few of its rows are wanted."""
 
 
-def short_list(*, sight: Sight, parameters: Mapping[str, str]) -> Sequence[Assembly] | None:
+def find_short_list(*, sight: VisibleOwners, parameters: Mapping[str, str]) -> Sequence[Assembly] | None:
     """All that the parameters want; None where that is too much to do at once. Raises Invalid and TooBroad."""
-    wanted, contexts = wanted_or_refused(parameters, sight), list[Assembly]()
-    after: Place | None = None
-    for _stretch in range(MOST_STRETCHES):
-        page = found(sight=sight, wanted=wanted, after=after, limit=PART)
+    wanted, contexts = require_context_query(parameters, sight), list[Assembly]()
+    after: ListPosition | None = None
+    for _stretch in range(MAX_SLICES):
+        page = search_contexts(sight=sight, wanted=wanted, after=after, limit=ROWS_PER_PART)
         contexts += page.contexts
         after = page.next
-        if after is None or len(contexts) > AT_ONCE:
+        if after is None or len(contexts) > MAX_IMMEDIATE_ROWS:
             break
-    return None if after or len(contexts) > AT_ONCE else contexts
+    return None if after or len(contexts) > MAX_IMMEDIATE_ROWS else contexts
 
 
 @transaction.atomic
-def context_file_begin(*, parameters: Mapping[str, str], kind: str, principal: Principal) -> ContextFile:
+def context_file_create(*, parameters: Mapping[str, str], kind: str, principal: Principal) -> ContextFile:
     """Have the file prepared. What is recorded from now on will not be in it."""
-    ContextFile.objects.filter(created__lt=timezone.now() - KEPT).delete()
+    ContextFile.objects.filter(created__lt=timezone.now() - FILE_RETENTION).delete()
     until = parameters.get("until") or timezone.now().isoformat()
     file = ContextFile.objects.create(
         requested_by=principal.ref, parameters={**parameters, "until": until}, format=kind
@@ -237,7 +237,7 @@ def require_same_access(file: ContextFile, principal: Principal) -> None:
 
 def context_file_for(principal: Principal, id_: UUID) -> ContextFile:
     """The file, for the one who asked for it, while it is kept. Raises NotFound."""
-    files = ContextFile.objects.select_related("job").filter(created__gte=timezone.now() - KEPT)
+    files = ContextFile.objects.select_related("job").filter(created__gte=timezone.now() - FILE_RETENTION)
     file = files.filter(id=id_, requested_by=principal.ref).first()
     if file is None:
         raise NotFound("This list")
@@ -245,16 +245,16 @@ def context_file_for(principal: Principal, id_: UUID) -> ContextFile:
 
 
 @job_kind("list_contexts")
-def context_file_in_background(job: Job, advance: Advance) -> None:
+def prepare_context_file(job: Job, advance: Advance) -> None:
     """Prepare the file that the job names, with what the one who asked for it may see now; one that is gone is done."""
     file = ContextFile.objects.filter(id=job.arguments["file"], finished_at=None).first()
     principal = principal_behind(job.requested_by)
     if file and principal:
-        _prepare(file, Sight(principal), job, advance)
+        _prepare(file, VisibleOwners(principal), job, advance)
 
 
-def _prepare(file: ContextFile, sight: Sight, job: Job, advance: Advance) -> None:
-    wanted = wanted_or_refused(file.parameters, sight)
+def _prepare(file: ContextFile, sight: VisibleOwners, job: Job, advance: Advance) -> None:
+    wanted = require_context_query(file.parameters, sight)
     visibility = visibility_of(sight.principal)
     if visibility != file.visibility:  # also of a job that goes on: its first rows may be others' by now
         file.parts.all().delete()
@@ -262,17 +262,17 @@ def _prepare(file: ContextFile, sight: Sight, job: Job, advance: Advance) -> Non
     Job.objects.filter(id=job.id).update(steps=matching_count(sight=sight, wanted=wanted))
     parts = list(file.parts.defer("content").order_by("number"))
     advance(sum(part.rows for part in parts))
-    after = after_of(parts[-1].place) if parts else None
+    after = parse_cursor(parts[-1].place) if parts else None
     while not parts or after:
-        page = found(sight=sight, wanted=wanted, after=after, limit=PART)
-        parts.append(_part(file, len(parts), page))
+        page = search_contexts(sight=sight, wanted=wanted, after=after, limit=ROWS_PER_PART)
+        parts.append(_store_part(file, len(parts), page))
         after = page.next
         advance(len(page.contexts))
     ContextFile.objects.filter(id=file.id).update(finished_at=timezone.now())
 
 
-def _part(file: ContextFile, number: int, page: Found) -> ContextFilePart:
-    content = FORMATS[file.format].write([row_of(context) for context in page.contexts]).encode()
+def _store_part(file: ContextFile, number: int, page: SearchPage) -> ContextFilePart:
+    content = EXPORT_FORMATS[file.format].write([row_of(context) for context in page.contexts]).encode()
     place = encode_cursor(page.next) if page.next else ""
     rows = len(page.contexts)
     return ContextFilePart.objects.create(file=file, number=number, content=content, rows=rows, place=place)

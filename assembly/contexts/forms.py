@@ -17,10 +17,10 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from assembly.contexts.search.criteria import Wanted
-from assembly.contexts.search.parameters import MAX_WORDS_CHARACTERS, PARAMETERS, WARNINGS, wanted_of
-from assembly.contexts.search.things import is_name
-from assembly.contexts.search.visible_owners import Owner, Sight
+from assembly.contexts.search.criteria import ContextQuery
+from assembly.contexts.search.parameters import MAX_WORDS_CHARACTERS, PARAMETERS, WARNINGS, parse_context_query
+from assembly.contexts.search.things import is_plain_name
+from assembly.contexts.search.visible_owners import VisibleOwner, VisibleOwners
 from assembly.engine.codes import DECISION_CODES, Code
 from assembly.engine.reasons import warning_label
 from assembly.profiles.catalogue import profiles_all
@@ -84,9 +84,9 @@ def reason_label(code: str) -> str:
 
 
 DAYS = {"today": 1, "week": 7, "month": 30}
-MOST_PEOPLE = 500
+MAX_PEOPLE = 500
 SEARCH = {"type": "search", "autocomplete": "off"}
-THING = {
+REFERENCE_HELP = {
     "autocomplete": "off",
     "spellcheck": "false",
     "placeholder": _("A part of its name, or its address"),
@@ -95,13 +95,13 @@ THING = {
     "hx-include": "closest form",
 }
 """What is typed is looked up at once, where the list stands."""
-THINGS = ("contains", "omits")
-CHOOSE = _("Choose below which one you mean, or paste the address of its page.")
-MORE = ("requested_by", "profile", "warning", "reason", "since", "until", "contains", "omits")
+REFERENCE_FIELDS = ("contains", "omits")
+CHOOSE_HELP = _("Choose below which one you mean, or paste the address of its page.")
+ADVANCED_FIELDS = ("requested_by", "profile", "warning", "reason", "since", "until", "contains", "omits")
 """Those that are folded away until one of them is used."""
 
 
-class Choices(forms.Select):
+class FastSelect(forms.Select):
     """As Django's, written at once: there a template of its own writes each option, and here are hundreds."""
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
@@ -121,8 +121,8 @@ class ContextFilterForm(forms.Form):
     q = forms.CharField(
         label=_("Search"), required=False, validators=[validate_storable], widget=forms.TextInput(SEARCH)
     )
-    agent = forms.CharField(label=_("Agent"), required=False, widget=Choices)
-    team = forms.CharField(label=_("Team"), required=False, widget=Choices)
+    agent = forms.CharField(label=_("Agent"), required=False, widget=FastSelect)
+    team = forms.CharField(label=_("Team"), required=False, widget=FastSelect)
     when = forms.ChoiceField(
         label=_("When"),
         required=False,
@@ -136,7 +136,7 @@ class ContextFilterForm(forms.Form):
     only = forms.CharField(
         label=_("Show"),
         required=False,
-        widget=Choices(
+        widget=FastSelect(
             choices=[
                 ("", _("All")),
                 ("cut", _("Cut or with a warning")),
@@ -144,45 +144,45 @@ class ContextFilterForm(forms.Form):
             ]
         ),
     )
-    requested_by = forms.CharField(label=_("Asked for by"), required=False, widget=Choices)
-    profile = forms.CharField(label=_("Profile"), required=False, widget=Choices)
+    requested_by = forms.CharField(label=_("Asked for by"), required=False, widget=FastSelect)
+    profile = forms.CharField(label=_("Profile"), required=False, widget=FastSelect)
     warning = forms.CharField(
         label=_("Warning"),
         required=False,
-        widget=Choices(choices=[("", _("Any or none")), *((code, warning_label(code)) for code in WARNINGS)]),
+        widget=FastSelect(choices=[("", _("Any or none")), *((code, warning_label(code)) for code in WARNINGS)]),
     )
     reason = forms.CharField(
         label=_("Something was"),
         required=False,
-        widget=Choices(choices=[("", _("Anything")), *((code, reason_label(code)) for code in DECISION_CODES)]),
+        widget=FastSelect(choices=[("", _("Anything")), *((code, reason_label(code)) for code in DECISION_CODES)]),
     )
     since = forms.CharField(label=_("From"), required=False, widget=forms.DateInput({"type": "date"}))
     until = forms.CharField(label=_("To"), required=False, widget=forms.DateInput({"type": "date"}))
     contains = forms.CharField(
-        label=_("It was told"), required=False, validators=[validate_storable], widget=forms.TextInput(THING)
+        label=_("It was told"), required=False, validators=[validate_storable], widget=forms.TextInput(REFERENCE_HELP)
     )
     omits = forms.CharField(
         label=_("It was not told, though there"),
         required=False,
         validators=[validate_storable],
-        widget=forms.TextInput(THING),
+        widget=forms.TextInput(REFERENCE_HELP),
     )
 
-    def __init__(self, *args: Any, sight: Sight, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, sight: VisibleOwners, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.sight, self.wanted = sight, Wanted()
+        self.sight, self.wanted = sight, ContextQuery()
         self.fields["q"].widget.attrs["maxlength"] = MAX_WORDS_CHARACTERS
-        self._offer("agent", _("All agents"), _named(sight.agents, sight.deleted_agents))
-        self._offer("team", _("All teams"), _named(sight.teams, sight.deleted_teams))
+        self._offer("agent", _("All agents"), _owner_choices(sight.agents, sight.deleted_agents))
+        self._offer("team", _("All teams"), _owner_choices(sight.teams, sight.deleted_teams))
         self._offer("requested_by", _("Anybody"), [("me", _("Me")), *self._people()])
         self._offer("profile", _("Any profile"), [(entry.name, entry.name) for entry in profiles_all()])
 
     def clean(self) -> dict[str, Any]:
         values = {**self.cleaned_data}
-        self.wanted, faults = wanted_of(self.parameters, self.sight)
+        self.wanted, faults = parse_context_query(self.parameters, self.sight)
         named = self.named
         for name, fault in faults.items():
-            self.add_error(name, CHOOSE if name in named else fault)
+            self.add_error(name, CHOOSE_HELP if name in named else fault)
         return values
 
     @property
@@ -197,18 +197,18 @@ class ContextFilterForm(forms.Form):
     @property
     def named(self) -> dict[str, str]:
         """The names that stand where a thing is to be chosen, by their fields."""
-        typed = {name: str(self.cleaned_data.get(name) or "").strip() for name in THINGS}
-        return {name: text for name, text in typed.items() if text and is_name(text)}
+        typed = {name: str(self.cleaned_data.get(name) or "").strip() for name in REFERENCE_FIELDS}
+        return {name: text for name, text in typed.items() if text and is_plain_name(text)}
 
     @property
     def more(self) -> list[forms.BoundField]:
         """The fields that are folded away."""
-        return [self[name] for name in MORE]
+        return [self[name] for name in ADVANCED_FIELDS]
 
     @property
-    def more_is_used(self) -> bool:
+    def uses_advanced_filters(self) -> bool:
         """Whether one of them narrows the list, or was filled in wrongly."""
-        return any(self.data.get(name) or name in self.errors for name in MORE)
+        return any(self.data.get(name) or name in self.errors for name in ADVANCED_FIELDS)
 
     def _offer(self, name: str, nothing: Any, choices: Iterable[tuple[str, Any]]) -> None:
         """The choices, and what the address asks for beside them."""
@@ -223,11 +223,11 @@ class ContextFilterForm(forms.Form):
         people = User.objects.exclude(id=self.sight.principal.id)
         if not self.sight.principal.is_admin:
             people = people.filter(memberships__team__in=[team.id for team in self.sight.teams]).distinct()
-        rows = people.order_by("name", "username").values_list("id", "name", "username")[:MOST_PEOPLE]
+        rows = people.order_by("name", "username").values_list("id", "name", "username")[:MAX_PEOPLE]
         return [(f"person:{id_}", name or username) for id_, name, username in rows]
 
 
-def _named(there: Sequence[Owner], deleted: Sequence[Owner]) -> list[tuple[str, Any]]:
+def _owner_choices(there: Sequence[VisibleOwner], deleted: Sequence[VisibleOwner]) -> list[tuple[str, Any]]:
     slugs = {one.slug for one in there}
     gone = {one.slug: one for one in deleted if one.slug not in slugs}
     return [

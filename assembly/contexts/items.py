@@ -15,9 +15,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from msgspec import structs
 
-from assembly.contexts.links import Whereabouts
+from assembly.contexts.links import ItemLinks
 from assembly.contexts.near_misses import near_misses
-from assembly.contexts.scores import Part, score_parts
+from assembly.contexts.scores import ScorePart, score_parts
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.diff import named
 from assembly.engine.reasons import sentence
@@ -27,8 +27,8 @@ from assembly.records.item_titles import short_title, title_of
 from assembly.records.reader import Recorded
 from assembly.records.warnings import warnings_of
 
-NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-CODES = {
+NUMBER_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+REASON_TAGS = {
     Code.OVER_SECTION_BUDGET: ("no room", "warn"),
     Code.OVER_TOTAL_BUDGET: ("no room", "warn"),
     Code.BELOW_RELEVANCE: ("off topic", "plain"),
@@ -43,7 +43,7 @@ CODES = {
     Code.SUMMARISED: ("as a summary", "good"),
     Code.COMPACTED: ("made shorter", "good"),
 }
-CHOICES = {
+REASON_LABELS = {
     Code.REQUIRED: "always in",
     Code.FITS: "in, whole",
     Code.RULE_INCLUDED: "in by a rule",
@@ -55,28 +55,28 @@ CHOICES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Tag:
+class OutcomeTag:
     """A short outcome; `tone` is good, warn, bad or plain."""
 
     label: str
     tone: str
 
 
-def tag_of_code(code: Code) -> Tag:
+def tag_of_code(code: Code) -> OutcomeTag:
     """What became of an item."""
-    return Tag(*CODES.get(code, (label_of_code(code), "plain")))
+    return OutcomeTag(*REASON_TAGS.get(code, (label_of_code(code), "plain")))
 
 
-def cut_tag(decision: Decision) -> Tag:
+def cut_tag(decision: Decision) -> OutcomeTag:
     """How much of a text that was cut is in."""
     whole, of = decision.detail.get("kept_paragraphs"), decision.detail.get("of_paragraphs")
-    return Tag(f"cut: {whole:,} of {of:,} paragraphs" if whole else "cut", "warn")
+    return OutcomeTag(f"cut: {whole:,} of {of:,} paragraphs" if whole else "cut", "warn")
 
 
 def label_of_code(code: str) -> str:
     """The code among others, for one to choose from."""
-    known = CODES.get(Code(code), (code.replace("_", " "),))
-    return CHOICES.get(Code(code), known[0])
+    known = REASON_TAGS.get(Code(code), (code.replace("_", " "),))
+    return REASON_LABELS.get(Code(code), known[0])
 
 
 def is_left_out(decision: Decision) -> bool:
@@ -91,16 +91,16 @@ def headline(assembly: Assembly, decisions: Sequence[Decision]) -> str:
         told = f"{assembly.agent_name} was told {assembly.tokens:,} tokens, more than the {assembly.budget:,} allowed."
     cut = sum(decision.code == Code.TRUNCATED for decision in decisions)
     out = sum(is_left_out(decision) for decision in decisions)
-    parts = [f"{_counted(cut, 'text')} cut"] if cut else []
-    parts += [f"{_counted(out, 'item')} left out"] if out else []
+    parts = [f"{count_phrase(cut, 'text')} cut"] if cut else []
+    parts += [f"{count_phrase(out, 'item')} left out"] if out else []
     if not parts:
         return f"{told} Nothing was left out."
     rest = " and ".join(parts)
     return f"{told} {rest[0].upper()}{rest[1:]}."
 
 
-def _counted(count: int, noun: str) -> str:
-    number = NUMBERS[count] if count < len(NUMBERS) else f"{count:,}"
+def count_phrase(count: int, noun: str) -> str:
+    number = NUMBER_WORDS[count] if count < len(NUMBER_WORDS) else f"{count:,}"
     return f"{number} {noun} was" if count == 1 else f"{number} {noun}s were"
 
 
@@ -110,7 +110,7 @@ def warnings(assembly: Assembly) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ItemView:
     """A candidate and what became of it, in words. `position`: its place in the order of deciding, from 0."""
 
     position: int
@@ -119,7 +119,7 @@ class Item:
     short_title: str
     layer: str
     size: str
-    tag: Tag
+    tag: OutcomeTag
     why: str
     near: str
     """What it would have needed to be in; empty where no number says that."""
@@ -128,7 +128,7 @@ class Item:
     standing: str
     """Of one item among others of its section, which its rank and its score set apart."""
     score: str
-    parts: Sequence[Part]
+    parts: Sequence[ScorePart]
     """Of its score."""
     address: str
     """Of the version that it came from; empty where that can no longer be read."""
@@ -145,23 +145,23 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Items:
+class ItemViews:
     """All that a context considered; each is worded when it is asked for."""
 
     told: Recorded
-    whereabouts: Whereabouts
+    whereabouts: ItemLinks
 
-    def at(self, positions: Iterable[int]) -> list[Item]:
+    def at(self, positions: Iterable[int]) -> list[ItemView]:
         """Those at these positions."""
         wanted = [*positions]
         near = near_misses(self.told.decisions, [self.told.decisions[position] for position in wanted])
         return [self._item(position, near) for position in wanted]
 
-    def _item(self, position: int, near: Mapping[tuple[str, str], str]) -> Item:
+    def _item(self, position: int, near: Mapping[tuple[str, str], str]) -> ItemView:
         decision, candidate = self.told.decisions[position], self.told.inputs.candidates[position]
         section, title = self._sections[decision.section], self.title(position)
         is_one_of_many = decision.section not in self._one_text and not candidate.date
-        return Item(
+        return ItemView(
             position=position,
             decision=decision,
             title=title,
@@ -172,7 +172,7 @@ class Items:
             why=self._reason(decision, section["label"]),
             near=near.get((decision.section, decision.ref), ""),
             rank=_rank(decision),
-            standing=_standing(decision, section["label"]) if is_one_of_many else "",
+            standing=_rank_sentence(decision, section["label"]) if is_one_of_many else "",
             score=floatformat(decision.score, 2),
             parts=score_parts(decision, self.told.inputs.profile.weights),
             address=self.whereabouts.address_of(candidate),
@@ -226,7 +226,7 @@ def _rank(decision: Decision) -> str:
     return _("Rank %(rank)s.") % {"rank": intcomma(decision.rank)}
 
 
-def _standing(decision: Decision, label: str) -> str:
+def _rank_sentence(decision: Decision, label: str) -> str:
     """The section, the rank there, and the score that gave it."""
     rank = _("rank %(rank)s") % {"rank": intcomma(decision.rank)}
     if decision.score is None:
@@ -234,17 +234,17 @@ def _standing(decision: Decision, label: str) -> str:
     return f"{label}, {rank}, " + _("score %(score)s") % {"score": floatformat(decision.score, 2)}
 
 
-def included(told: Recorded) -> list[int]:
+def included_positions(told: Recorded) -> list[int]:
     """The positions of what is in, in the order of the text."""
     found = [position for position, decision in enumerate(told.decisions) if decision.included]
     return sorted(found, key=lambda position: told.decisions[position].start or 0)
 
 
-def left_out(told: Recorded) -> list[int]:
+def left_out_positions(told: Recorded) -> list[int]:
     """The positions of what was left out, in the order of deciding."""
     return [position for position, decision in enumerate(told.decisions) if is_left_out(decision)]
 
 
-def empty(told: Recorded) -> list[int]:
+def empty_positions(told: Recorded) -> list[int]:
     """The positions of what has no text."""
     return [position for position, decision in enumerate(told.decisions) if decision.code == Code.EMPTY]

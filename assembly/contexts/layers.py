@@ -14,7 +14,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from assembly.contexts.items import Tag, cut_tag, is_left_out, tag_of_code
+from assembly.contexts.items import OutcomeTag, cut_tag, is_left_out, tag_of_code
 from assembly.engine.codes import Code, SourceCode
 from assembly.engine.types import Decision
 from assembly.models import Assembly, StoredRule
@@ -23,15 +23,17 @@ from assembly.sources.external.questions import SOURCE as EXTERNAL
 from teams.principal import Principal
 
 BAR_WIDTH = 1000  # in the units of its SVG
-LEAST = 6
+MIN_BAR_WIDTH = 6
 TAGS = {SourceCode.SOURCE_TIMEOUT: "late", SourceCode.SOURCE_FAILED: "failed"}
 """What became of a source that told nothing."""
-COMPLETE = frozenset({"agent_files", "team_files", "daily_logs", "turns", "additional_context", "task_stack", *SERVERS})
+COMPLETE_TAG = frozenset(
+    {"agent_files", "team_files", "daily_logs", "turns", "additional_context", "task_stack", *SERVERS}
+)
 """These give all that there is: their limit is how much that can be."""
 
 
 @dataclass(frozen=True, slots=True)
-class SourceRow:
+class SourceTimingRow:
     """One source. Times are milliseconds since the assembly began; None: an older record, which has none.
 
     `x`, `width` and `deadline_x` are in the units of the bar's SVG.
@@ -58,13 +60,13 @@ class SourceRow:
         return self.started_ms is not None
 
 
-def longest_of(assembly: Assembly) -> int:
+def timeline_length_ms(assembly: Assembly) -> int:
     """Milliseconds that the bars are drawn along: the whole assembly, or the last source where that took longer."""
     ends: list[int] = [report.get("started_ms", 0) + report["ms"] for report in assembly.sources]
     return max([assembly.assembly_ms, *ends, 1])
 
 
-def tag_of(assembly: Assembly, section: Mapping[str, Any]) -> str:
+def source_status_tag(assembly: Assembly, section: Mapping[str, Any]) -> str:
     """What became of the source of a recorded section of the profile, in one word; empty where it answered."""
     source = f"{EXTERNAL}:{section['key']}" if section["source"] == EXTERNAL else section["source"]
     codes = {report["name"]: report.get("code") for report in assembly.sources}
@@ -72,17 +74,17 @@ def tag_of(assembly: Assembly, section: Mapping[str, Any]) -> str:
     return TAGS[SourceCode(code)] if code else ""
 
 
-def source_rows(assembly: Assembly) -> list[SourceRow]:
+def source_rows(assembly: Assembly) -> list[SourceTimingRow]:
     """The sources in the order in which they were asked, by the names that people know."""
     reports = sorted(assembly.sources, key=lambda report: report.get("started_ms", 0))
-    scale = BAR_WIDTH / longest_of(assembly)
-    return [_row(report, scale) for report in reports]
+    scale = BAR_WIDTH / timeline_length_ms(assembly)
+    return [_source_row(report, scale) for report in reports]
 
 
-def _row(report: dict[str, Any], scale: float) -> SourceRow:
+def _source_row(report: dict[str, Any], scale: float) -> SourceTimingRow:
     started, deadline, code = report.get("started_ms"), report.get("deadline_ms"), report.get("code")
-    width = max(LEAST, round(report["ms"] * scale))
-    return SourceRow(
+    width = max(MIN_BAR_WIDTH, round(report["ms"] * scale))
+    return SourceTimingRow(
         label=label_of(report["name"]),
         count=report["count"],
         limit=report["limit"],
@@ -95,7 +97,7 @@ def _row(report: dict[str, Any], scale: float) -> SourceRow:
         tag=TAGS[SourceCode(code)] if code else "",
         trouble=_trouble(report, SourceCode(code)) if code else "",
         left_out=report.get("left_out", 0),
-        is_full=report["name"] not in COMPLETE and 0 < report["limit"] <= report["count"],
+        is_full=report["name"] not in COMPLETE_TAG and 0 < report["limit"] <= report["count"],
     )
 
 
@@ -112,7 +114,7 @@ FEW = 3  # sections of a layer whose names stand on its line
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class CapUsage:
     """What became of a cap, in tokens: `used` + `lent` + `unused` is the cap, or the whole budget where that is less.
 
     Unused is what it still might have used of what was free in the end. Lent is the rest of its cap: others used it.
@@ -125,7 +127,7 @@ class Room:
     unused: int | None = None
 
     @classmethod
-    def of(cls, cap: int | None, used: int, *, budget: int, free: int) -> "Room":
+    def of(cls, cap: int | None, used: int, *, budget: int, free: int) -> "CapUsage":
         """That of a cap in a context of so large a budget, of which so much was free in the end."""
         if cap is None:
             return cls(cap, used)
@@ -135,25 +137,25 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True)
-class SectionRow:
+class SectionBudgetRow:
     """A section in the table of the budget."""
 
     label: str
     layer: str
-    room: Room
+    room: CapUsage
     required: bool
     included: int
     considered: int
-    tags: tuple[Tag, ...]
+    tags: tuple[OutcomeTag, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class LayerRow:
+class LayerBudgetRow:
     """Sections of one layer that follow one another, and what they have together."""
 
     layer: str
-    room: Room
-    sections: tuple[SectionRow, ...]
+    room: CapUsage
+    sections: tuple[SectionBudgetRow, ...]
 
     @property
     def label(self) -> str:
@@ -175,7 +177,7 @@ class LayerRow:
 
 
 @dataclass(frozen=True, slots=True)
-class BarPiece:
+class BudgetBarSegment:
     """A layer in the bar, from x to x + width in the units of its SVG."""
 
     layer: str
@@ -190,25 +192,25 @@ class BarPiece:
         return round(max(self.width - GAP, self.width / 2), 2)
 
 
-def free_of(assembly: Assembly) -> int:
+def unused_tokens(assembly: Assembly) -> int:
     """Tokens of the budget that nothing used."""
     return max(0, assembly.budget - assembly.tokens)
 
 
-def layer_rows(assembly: Assembly, decisions: Sequence[Decision]) -> list[LayerRow]:
+def layer_rows(assembly: Assembly, decisions: Sequence[Decision]) -> list[LayerBudgetRow]:
     """The layers in the order of the context, each with its sections."""
-    budget, free = assembly.budget, free_of(assembly)
+    budget, free = assembly.budget, unused_tokens(assembly)
     found = []
     for layer, group in groupby(_section_rows(assembly, decisions), key=attrgetter("layer")):
         sections = tuple(group)
         caps = [row.room.cap for row in sections]
         cap = None if None in caps else sum(cap for cap in caps if cap is not None)
         used = sum(row.room.used for row in sections)
-        found.append(LayerRow(layer, Room.of(cap, used, budget=budget, free=free), sections))
+        found.append(LayerBudgetRow(layer, CapUsage.of(cap, used, budget=budget, free=free), sections))
     return found
 
 
-def bar(assembly: Assembly, rows: Sequence[LayerRow]) -> list[BarPiece]:
+def budget_bar_segments(assembly: Assembly, rows: Sequence[LayerBudgetRow]) -> list[BudgetBarSegment]:
     """The layers along the budget, in order; empty ones not at all."""
     scale = BAR_WIDTH / max(assembly.budget, assembly.tokens, 1)
     found, before = [], 0
@@ -216,48 +218,50 @@ def bar(assembly: Assembly, rows: Sequence[LayerRow]) -> list[BarPiece]:
         tokens = row.room.used
         labels = ", ".join(section.label for section in row.sections if section.room.used)
         if tokens:
-            found.append(BarPiece(row.layer, labels, tokens, round(before * scale, 2), round(tokens * scale, 2)))
+            found.append(
+                BudgetBarSegment(row.layer, labels, tokens, round(before * scale, 2), round(tokens * scale, 2))
+            )
         before += tokens
     return found
 
 
-def _section_rows(assembly: Assembly, decisions: Sequence[Decision]) -> Iterator[SectionRow]:
+def _section_rows(assembly: Assembly, decisions: Sequence[Decision]) -> Iterator[SectionBudgetRow]:
     of_profile = {section["key"]: section for section in assembly.profile["sections"]}
     of_section: dict[str, list[Decision]] = {}
     for decision in decisions:
         of_section.setdefault(decision.section, []).append(decision)
-    budget, free = assembly.budget, free_of(assembly)
+    budget, free = assembly.budget, unused_tokens(assembly)
     for section in assembly.sections:
         described, own = of_profile[section["key"]], of_section.get(section["key"], [])
-        yield SectionRow(
+        yield SectionBudgetRow(
             label=section["label"],
             layer=section["layer"].lower(),
-            room=Room.of(section["cap"], section["tokens"], budget=budget, free=free),
+            room=CapUsage.of(section["cap"], section["tokens"], budget=budget, free=free),
             required=described["required"],
             included=section["included"],
             considered=section["considered"],
-            tags=_tags(section["status"], own, tag_of(assembly, described)),
+            tags=_tags(section["status"], own, source_status_tag(assembly, described)),
         )
 
 
-def _tags(status: str, decisions: Sequence[Decision], of_source: str) -> tuple[Tag, ...]:
+def _tags(status: str, decisions: Sequence[Decision], of_source: str) -> tuple[OutcomeTag, ...]:
     if status == "cut":
         return (cut_tag(next(decision for decision in decisions if decision.code == Code.TRUNCATED)),)
     if of_source:
-        return (Tag(f"source {of_source}", "bad"),)
+        return (OutcomeTag(f"source {of_source}", "bad"),)
     if status == "empty":
-        return (Tag("empty", "plain"),)
+        return (OutcomeTag("empty", "plain"),)
     if status == "left_out":
-        return (Tag("left out", "bad"),)
-    counts: Counter[Tag] = Counter()
+        return (OutcomeTag("left out", "bad"),)
+    counts: Counter[OutcomeTag] = Counter()
     for code, count in Counter(decision.code for decision in decisions if is_left_out(decision)).items():
         counts[tag_of_code(code)] += count
-    missed = tuple(Tag(f"{count:,} {tag.label}", tag.tone) for tag, count in counts.items())
-    return missed or (Tag("whole", "good"),)
+    missed = tuple(OutcomeTag(f"{count:,} {tag.label}", tag.tone) for tag, count in counts.items())
+    return missed or (OutcomeTag("whole", "good"),)
 
 
 @dataclass(frozen=True, slots=True)
-class FiredRule:
+class FiredRuleRow:
     """A rule as it was. `address` leads to that version; empty where it can no longer be read."""
 
     name: str
@@ -267,22 +271,22 @@ class FiredRule:
     address: str
 
 
-def fired_rules(principal: Principal, assembly: Assembly) -> list[FiredRule]:
+def fired_rule_rows(principal: Principal, assembly: Assembly) -> list[FiredRuleRow]:
     """Those that fired, in the order in which they counted; one query where any did."""
     recorded = assembly.request.get("rules", ())
     names = [rule["name"] for rule in recorded]
     readable = set(_readable(principal, names)) if names else set()
-    return [_fired(rule, readable=rule["name"] in readable) for rule in recorded]
+    return [_fired_rule_row(rule, readable=rule["name"] in readable) for rule in recorded]
 
 
 def _readable(principal: Principal, names: list[str]) -> list[str]:
     return list(StoredRule.objects.visible_to(principal).filter(name__in=names).values_list("name", flat=True))
 
 
-def _fired(rule: Mapping[str, Any], *, readable: bool) -> FiredRule:
+def _fired_rule_row(rule: Mapping[str, Any], *, readable: bool) -> FiredRuleRow:
     name, version = rule["name"], rule["version"]
     address = reverse("rule_version", args=[name, version]) if readable else ""
-    return FiredRule(name, version, rule["scope"], rule["did"], address)
+    return FiredRuleRow(name, version, rule["scope"], rule["did"], address)
 
 
 def bar_width(part: int, whole: int) -> int:

@@ -28,7 +28,7 @@ ANY_SLUG, ANY_ID, ANY_VERSION = "any-slug", UUID(int=0), 1_234_567_890
 
 
 @dataclass(frozen=True, slots=True)
-class Whereabouts:
+class ItemLinks:
     """Where the agent and the team of a context are found today; empty for what was deleted."""
 
     agent: str
@@ -61,10 +61,10 @@ def address_pattern(page: str, *arguments: object) -> str:
     return address
 
 
-def whereabouts(request: HttpRequest, assembly: Assembly) -> Whereabouts:
+def item_links(request: HttpRequest, assembly: Assembly) -> ItemLinks:
     """Of the agent and the team, as far as who asks may see them."""
     principal = principal_of(request)
     agent = Agent.objects.visible_to(principal).filter(id=assembly.agent_id).values_list("slug", flat=True).first()
     teams = Team.objects.visible_to(principal).values_list("slug", flat=True)
     team = teams.filter(id=assembly.team_id).first() if assembly.team_id else None
-    return Whereabouts(agent or "", team or "")
+    return ItemLinks(agent or "", team or "")

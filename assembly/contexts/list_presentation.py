@@ -21,10 +21,10 @@ from django.utils.translation import gettext as _
 
 from agents.models import Agent, AgentFile, DailyLog
 from assembly.contexts.forms import ContextFilterForm, reason_label
-from assembly.contexts.items import Tag
+from assembly.contexts.items import OutcomeTag
 from assembly.contexts.layers import bar_width
 from assembly.contexts.links import ANY_ID, address_pattern
-from assembly.contexts.search.criteria import Thing
+from assembly.contexts.search.criteria import ReferenceQuery
 from assembly.engine.reasons import warning_label
 from assembly.models import Assembly
 from config.http.errors import DossierError
@@ -49,17 +49,17 @@ class ContextRow:
     is_over: bool
     tokens: str
     left_out: str
-    outcomes: tuple[Tag, ...]
+    outcomes: tuple[OutcomeTag, ...]
     took: str
 
 
 def context_rows(contexts: Sequence[Assembly]) -> list[ContextRow]:
     """Them in their order."""
     address = address_pattern("context", ANY_ID)
-    return [_row(context, address.format(context.id)) for context in contexts]
+    return [_context_row(context, address.format(context.id)) for context in contexts]
 
 
-def _row(context: Assembly, address: str) -> ContextRow:
+def _context_row(context: Assembly, address: str) -> ContextRow:
     return ContextRow(
         address=address,
         created=context.created,
@@ -75,21 +75,21 @@ def _row(context: Assembly, address: str) -> ContextRow:
     )
 
 
-def _outcomes(context: Assembly) -> tuple[Tag, ...]:
+def _outcomes(context: Assembly) -> tuple[OutcomeTag, ...]:
     """Its warnings; without any, whether something was cut or left out for want of room."""
     if context.warnings:
-        return tuple(Tag(warning_label(code), "bad") for code in context.warnings)
-    return (Tag(_("short of room"), "warn") if context.truncated else Tag(_("all had room"), "good"),)
+        return tuple(OutcomeTag(warning_label(code), "bad") for code in context.warnings)
+    return (OutcomeTag(_("short of room"), "warn") if context.truncated else OutcomeTag(_("all had room"), "good"),)
 
 
 EXCERPT = 80
-Titled = Callable[[UUID, Principal], str]
+TitleFinder = Callable[[UUID, Principal], str]
 
 
-def thing_title(thing: Thing, principal: Principal) -> str:
+def reference_title(thing: ReferenceQuery, principal: Principal) -> str:
     """Its title; its ref where the person may not read it, or where it is gone."""
     kind, _colon, id_ = thing.named.partition(":")
-    title = TITLES[kind](UUID(id_), principal) if kind in TITLES and _is_id(id_) else ""
+    title = TITLE_FINDERS[kind](UUID(id_), principal) if kind in TITLE_FINDERS and _is_id(id_) else ""
     if not title:
         return thing.ref
     return _("%(title)s, version %(version)s") % {"title": title, "version": thing.version} if thing.version else title
@@ -104,15 +104,15 @@ def _is_id(text: str) -> bool:
 
 def _agent_file(id_: UUID, principal: Principal) -> str:
     file = AgentFile.objects.filter(id=id_, agent__in=Agent.objects.visible_to(principal)).select_related("agent")
-    return _of(file.values_list("file_key", "agent__name").first())
+    return _owned_title(file.values_list("file_key", "agent__name").first())
 
 
 def _team_file(id_: UUID, principal: Principal) -> str:
     file = TeamFile.objects.filter(id=id_, team__in=Team.objects.visible_to(principal)).select_related("team")
-    return _of(file.values_list("file_key", "team__name").first())
+    return _owned_title(file.values_list("file_key", "team__name").first())
 
 
-def _of(found: tuple[str, str] | None) -> str:
+def _owned_title(found: tuple[str, str] | None) -> str:
     return _("%(file)s of %(owner)s") % {"file": found[0].capitalize(), "owner": found[1]} if found else ""
 
 
@@ -125,12 +125,14 @@ def _daily_log(id_: UUID, principal: Principal) -> str:
 
 def _memory(id_: UUID, principal: Principal) -> str:
     try:
-        return _quoted(memory_for(principal, id_).text)
+        return _quoted_excerpt(memory_for(principal, id_).text)
     except DossierError:
         return ""
 
 
-def _kept(model: type[Document | Entity | Event | Pattern | Thread | Tool], column: str) -> Titled:
+def _find_event_or_relation(
+    model: type[Document | Entity | Event | Pattern | Thread | Tool], column: str
+) -> TitleFinder:
     """Of what agents keep: what stands in that column."""
 
     def title(id_: UUID, principal: Principal) -> str:
@@ -138,38 +140,42 @@ def _kept(model: type[Document | Entity | Event | Pattern | Thread | Tool], colu
             id=id_, agent__in=Agent.objects.visible_to(principal)
         )
         found = rows.values_list(column, flat=True).first()
-        return _quoted(str(found)) if found else ""
+        return _quoted_excerpt(str(found)) if found else ""
 
     return title
 
 
-def _quoted(text: str) -> str:
+def _quoted_excerpt(text: str) -> str:
     return f"“{Truncator(' '.join(text.split())).chars(EXCERPT)}”"
 
 
-TITLES: dict[str, Titled] = {
+TITLE_FINDERS: dict[str, TitleFinder] = {
     "agent_file": _agent_file,
     "team_file": _team_file,
     "daily_log": _daily_log,
     "memory": _memory,
-    "chunk": _kept(Document, "path"),
-    "entity": _kept(Entity, "name"),
-    "event": _kept(Event, "type"),
-    "pattern": _kept(Pattern, "name"),
-    "thread": _kept(Thread, "title"),
-    "tool": _kept(Tool, "name"),
+    "chunk": _find_event_or_relation(Document, "path"),
+    "entity": _find_event_or_relation(Entity, "name"),
+    "event": _find_event_or_relation(Event, "type"),
+    "pattern": _find_event_or_relation(Pattern, "name"),
+    "thread": _find_event_or_relation(Thread, "title"),
+    "tool": _find_event_or_relation(Tool, "name"),
 }
 
-Words = Callable[[ContextFilterForm, str], str]
+FilterPhrase = Callable[[ContextFilterForm, str], str]
 """Says what a parameter that is given wants."""
 
 
-def sentence(form: ContextFilterForm) -> str:
+def filter_sentence(form: ContextFilterForm) -> str:
     """The whole of it; empty where everything is shown."""
     values = form.cleaned_data
     when = [_when(values)] if any(values.get(name) for name in ("when", "since", "until")) else []
-    said = {name: words(form, str(values[name])) for name, words in WORDS.items() if values.get(name)}
-    parts = [said[name] for name in BEFORE if name in said] + when + [said[name] for name in AFTER if name in said]
+    said = {name: words(form, str(values[name])) for name, words in FILTER_PHRASES.items() if values.get(name)}
+    parts = (
+        [said[name] for name in PHRASES_BEFORE_NOUN if name in said]
+        + when
+        + [said[name] for name in PHRASES_AFTER_NOUN if name in said]
+    )
     whole = ", ".join(parts)
     return whole[:1].upper() + whole[1:]
 
@@ -183,21 +189,21 @@ def _when(values: Mapping[str, str]) -> str:
     return {"today": _("today"), "week": _("in the last 7 days"), "month": _("in the last 30 days")}[values["when"]]
 
 
-def _chosen(form: ContextFilterForm, name: str, value: str) -> str:
+def _choice_label(form: ContextFilterForm, name: str, value: str) -> str:
     """The label of a choice."""
     return str(dict(form.fields[name].widget.choices).get(value, value))
 
 
 def _agent(form: ContextFilterForm, value: str) -> str:
-    return _("of %s") % _chosen(form, "agent", value)
+    return _("of %s") % _choice_label(form, "agent", value)
 
 
 def _team(form: ContextFilterForm, value: str) -> str:
-    return _("in %s") % _chosen(form, "team", value)
+    return _("in %s") % _choice_label(form, "team", value)
 
 
 def _requested_by(form: ContextFilterForm, value: str) -> str:
-    who = _("you") if value == "me" else _chosen(form, "requested_by", value)
+    who = _("you") if value == "me" else _choice_label(form, "requested_by", value)
     return _("asked for by %s") % who
 
 
@@ -229,13 +235,13 @@ def _omits(form: ContextFilterForm, _value: str) -> str:
     return _("that leave out %s") % _title(form, form.wanted.omits)
 
 
-def _title(form: ContextFilterForm, thing: Thing | None) -> str:
-    return thing_title(thing, form.sight.principal) if thing else ""
+def _title(form: ContextFilterForm, thing: ReferenceQuery | None) -> str:
+    return reference_title(thing, form.sight.principal) if thing else ""
 
 
-BEFORE = ("agent", "team", "requested_by")
-AFTER = ("profile", "only", "warning", "reason", "contains", "omits", "q")
-WORDS: Mapping[str, Words] = {
+PHRASES_BEFORE_NOUN = ("agent", "team", "requested_by")
+PHRASES_AFTER_NOUN = ("profile", "only", "warning", "reason", "contains", "omits", "q")
+FILTER_PHRASES: Mapping[str, FilterPhrase] = {
     "agent": _agent,
     "team": _team,
     "requested_by": _requested_by,

@@ -17,25 +17,25 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods
 
 from assembly.contexts.exports import (
-    AT_ONCE,
     COLUMNS,
-    FORMATS,
-    KEPT,
+    EXPORT_FORMATS,
+    FILE_RETENTION,
+    MAX_IMMEDIATE_ROWS,
     AccessChanged,
-    context_file_begin,
+    context_file_create,
     context_file_for,
-    file_sent,
-    list_sent,
+    export_file_response,
+    find_short_list,
+    list_response,
     require_same_access,
-    short_list,
 )
-from assembly.contexts.forms import THINGS, ContextFilterForm
-from assembly.contexts.list_presentation import context_rows, sentence
-from assembly.contexts.search.db import TooBroad
-from assembly.contexts.search.search import Found, found
-from assembly.contexts.search.sql import after_of
-from assembly.contexts.search.things import Group, things_called
-from assembly.contexts.search.visible_owners import Sight
+from assembly.contexts.forms import REFERENCE_FIELDS, ContextFilterForm
+from assembly.contexts.list_presentation import context_rows, filter_sentence
+from assembly.contexts.search.db import SearchTooBroad
+from assembly.contexts.search.search import SearchPage, search_contexts
+from assembly.contexts.search.sql import parse_cursor
+from assembly.contexts.search.things import ReferenceMatchGroup, find_references
+from assembly.contexts.search.visible_owners import VisibleOwners
 from assembly.models import ContextFile
 from config.http.cursors import encode_cursor, limit_of, next_page_url
 from memories.jobs.services import UNFINISHED
@@ -43,7 +43,7 @@ from teams.access import principal_of
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ReferenceChoice:
     """A thing, and the list of the contexts that it narrows."""
 
     title: str
@@ -52,52 +52,54 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class ChoiceGroup:
+class ReferenceChoiceGroup:
     """Things of one kind."""
 
     label: str
-    choices: Sequence[Choice]
+    choices: Sequence[ReferenceChoice]
     has_more: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ReferenceChoices:
     """Which thing of that name the field means."""
 
     label: str
     words: str
-    groups: Sequence[ChoiceGroup]
+    groups: Sequence[ReferenceChoiceGroup]
 
 
-def questions(form: ContextFilterForm, path: str, asked: Mapping[str, str]) -> list[Question]:
+def reference_choices(form: ContextFilterForm, path: str, asked: Mapping[str, str]) -> list[ReferenceChoices]:
     """One for each field that holds a name. `asked` is what the address asks for. Raises TooBroad."""
     kept = {name: value for name, value in asked.items() if name != "cursor"}
     found = []
     for name, words in form.named.items():
-        groups = things_called(words, sight=form.sight, wanted=form.wanted)
-        choices = [_group(group, f"{path}?", {**kept, name: ""}, name) for group in groups]
-        found.append(Question(str(form.fields[name].label), words, choices))
+        groups = find_references(words, sight=form.sight, wanted=form.wanted)
+        choices = [_choice_group(group, f"{path}?", {**kept, name: ""}, name) for group in groups]
+        found.append(ReferenceChoices(str(form.fields[name].label), words, choices))
     return found
 
 
-def _group(group: Group, path: str, kept: Mapping[str, str], name: str) -> ChoiceGroup:
-    choices = [Choice(one.title, one.owner, path + urlencode({**kept, name: one.ref})) for one in group.offered]
-    return ChoiceGroup(group.label, choices, group.has_more)
+def _choice_group(group: ReferenceMatchGroup, path: str, kept: Mapping[str, str], name: str) -> ReferenceChoiceGroup:
+    choices = [
+        ReferenceChoice(one.title, one.owner, path + urlencode({**kept, name: one.ref})) for one in group.offered
+    ]
+    return ReferenceChoiceGroup(group.label, choices, group.has_more)
 
 
 def contexts(request: HttpRequest) -> HttpResponse:
     """The contexts that the person may read, newest first; filters are in the address."""
-    sight = Sight(principal_of(request))
+    sight = VisibleOwners(principal_of(request))
     form = ContextFilterForm(request.GET, sight=sight)
     asked = {name: value for name, value in request.GET.dict().items() if value}
     page, choosing, too_broad = _list_page(request, form, asked)
     narrowed = {name: value for name, value in asked.items() if name in form.fields}
     context = {
         "form": form,
-        "sentence": sentence(form) if form.is_valid() else "",
+        "sentence": filter_sentence(form) if form.is_valid() else "",
         "page": page,
         "questions": choosing,
-        "is_typing": request.headers.get("HX-Trigger-Name") in THINGS,
+        "is_typing": request.headers.get("HX-Trigger-Name") in REFERENCE_FIELDS,
         "rows": context_rows(page.contexts),
         "too_broad": too_broad,
         "filtered": bool(narrowed),
@@ -113,46 +115,46 @@ def contexts(request: HttpRequest) -> HttpResponse:
 
 def _list_page(
     request: HttpRequest, form: ContextFilterForm, asked: Mapping[str, str]
-) -> tuple[Found, Sequence[Question], str]:
+) -> tuple[SearchPage, Sequence[ReferenceChoices], str]:
     """The page that the address asks for, or what is to be chosen first; and what to say where it took too long."""
-    limit, after = limit_of(request.GET.get("limit", "")), after_of(request.GET.get("cursor", ""))
-    nothing = Found((), None)
+    limit, after = limit_of(request.GET.get("limit", "")), parse_cursor(request.GET.get("cursor", ""))
+    nothing = SearchPage((), None)
     try:
         if not form.is_valid():
-            return nothing, questions(form, request.path, asked), ""
-        return found(sight=form.sight, wanted=form.wanted, after=after, limit=limit), (), ""
-    except TooBroad as error:
+            return nothing, reference_choices(form, request.path, asked), ""
+        return search_contexts(sight=form.sight, wanted=form.wanted, after=after, limit=limit), (), ""
+    except SearchTooBroad as error:
         return nothing, (), error.detail
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def context_list_download(request: HttpRequest) -> HttpResponseBase:
     """What is in the file that the filters of the address select; sent, the file itself or the page of its making."""
-    sight = Sight(principal_of(request))
+    sight = VisibleOwners(principal_of(request))
     form = ContextFilterForm(request.GET, sight=sight)
     kind = request.POST.get("format", "")
-    if request.method == "POST" and form.is_valid() and kind in FORMATS:
-        return _made(sight, form.parameters, kind)
+    if request.method == "POST" and form.is_valid() and kind in EXPORT_FORMATS:
+        return _download_response(sight, form.parameters, kind)
     context = {
         "form": form,
-        "sentence": sentence(form) if form.is_valid() else "",
+        "sentence": filter_sentence(form) if form.is_valid() else "",
         "formats": ContextFile.Format.choices,
         "columns": COLUMNS,
-        "at_once": AT_ONCE,
+        "at_once": MAX_IMMEDIATE_ROWS,
         "asked": request.GET.urlencode(),
     }
     is_faulty = request.method == "POST" or not form.is_valid()
     return render(request, "assembly/context_list_download.html", context, status=422 if is_faulty else 200)
 
 
-def _made(sight: Sight, parameters: dict[str, str], kind: str) -> HttpResponseBase:
+def _download_response(sight: VisibleOwners, parameters: dict[str, str], kind: str) -> HttpResponseBase:
     try:
-        contexts = short_list(sight=sight, parameters=parameters)
-    except TooBroad:
+        contexts = find_short_list(sight=sight, parameters=parameters)
+    except SearchTooBroad:
         contexts = None
     if contexts is not None:
-        return list_sent(contexts, kind)
-    file = context_file_begin(parameters=parameters, kind=kind, principal=sight.principal)
+        return list_response(contexts, kind)
+    file = context_file_create(parameters=parameters, kind=kind, principal=sight.principal)
     return redirect("context_file", id_=file.id)
 
 
@@ -167,7 +169,7 @@ def _download_page(request: HttpRequest, file: ContextFile, *, refusal: str = ""
         "refusal": refusal,
         "again": f"{reverse('context_list_download')}?{urlencode(file.parameters)}",
         "is_running": file.finished_at is None and file.job is not None and file.job.status in UNFINISHED,
-        "hours": round(KEPT.total_seconds() / 3600),
+        "hours": round(FILE_RETENTION.total_seconds() / 3600),
     }
     return render(request, "assembly/context_file.html", context, status=AccessChanged.status if refusal else 200)
 
@@ -182,4 +184,4 @@ def context_file_download(request: HttpRequest, id_: UUID) -> HttpResponseBase:
         require_same_access(file, principal)
     except AccessChanged as refused:
         return _download_page(request, file, refusal=refused.detail)
-    return file_sent(file)
+    return export_file_response(file)

@@ -22,28 +22,28 @@ def near_misses(decisions: Sequence[Decision], wanted: Iterable[Decision]) -> di
     rule, a filter or the ladder left out, what is said already, what is in whole. The tokens are those that were
     missing when its turn came; where others would have had them first, the sentence says so.
     """
-    context = _Context.of(decisions)
+    context = _Competition.of(decisions)
     found = {(decision.section, decision.ref): context.sentence(decision) for decision in wanted}
     return {place: sentence for place, sentence in found.items() if sentence}
 
 
 @dataclass(frozen=True, slots=True)
-class _Context:
+class _Competition:
     """What is known of those that competed: the one pass over all decisions that is needed."""
 
-    first_short: Mapping[str, int]
+    first_without_room: Mapping[str, int]
     """By section, and by the code of the whole, the position of the first that more room there would go to."""
     positions: Mapping[Place, int]
-    best_short: float
+    best_score_without_room: float
     """The best score among those for which the whole had no room: blocks of all sections compete by it."""
-    last_is_pinned: frozenset[str] = field(default=frozenset())
+    fully_pinned_sections: frozenset[str] = field(default=frozenset())
     """Sections in which the last that had a place is pinned: no score brings another one in."""
 
     @classmethod
-    def of(cls, decisions: Sequence[Decision]) -> "_Context":
+    def of(cls, decisions: Sequence[Decision]) -> "_Competition":
         first: dict[str, int] = {}
         for position, decision in enumerate(decisions):
-            for room in _rooms(decision):
+            for room in _limiting_budgets(decision):
                 first.setdefault(room, position)
         positions = {(decision.section, decision.ref): position for position, decision in enumerate(decisions)}
         scores = [one.score for one in decisions if one.code is Code.OVER_TOTAL_BUDGET and one.score is not None]
@@ -55,21 +55,21 @@ class _Context:
 
     def sentence(self, decision: Decision) -> str:
         if decision.code in NO_ROOM:
-            return self._for_want_of_room(decision)
+            return self._budget_sentence(decision)
         if decision.code is Code.OUTRANKED:
-            return self._for_want_of_rank(decision)
+            return self._score_sentence(decision)
         if decision.code is Code.BELOW_RELEVANCE and decision.score is not None:
             return _("It needed a score of at least %(least)s.") % {
                 "least": score_words(decision.detail.get("threshold"))
             }
-        return _cut(decision) if decision.code is Code.TRUNCATED else ""
+        return _cut_sentence(decision) if decision.code is Code.TRUNCATED else ""
 
-    def _for_want_of_room(self, decision: Decision) -> str:
+    def _budget_sentence(self, decision: Decision) -> str:
         needed = decision.detail.get("needed")
         if not needed or any(step["step"] == "drop" for step in decision.detail.get("steps", ())):
             return ""
         tokens = {"tokens": f"{needed:,}"}
-        if self._others_come_first(decision):
+        if self._is_behind_others(decision):
             return (
                 ngettext(
                     "%(tokens)s token was missing when its turn came; others would have had it first.",
@@ -87,15 +87,19 @@ class _Context:
             % tokens
         )
 
-    def _others_come_first(self, decision: Decision) -> bool:
+    def _is_behind_others(self, decision: Decision) -> bool:
         here = self.positions.get((decision.section, decision.ref), 0)
-        if decision.code is Code.OVER_TOTAL_BUDGET and decision.score is not None and decision.score < self.best_short:
+        if (
+            decision.code is Code.OVER_TOTAL_BUDGET
+            and decision.score is not None
+            and decision.score < self.best_score_without_room
+        ):
             return True
-        return any(self.first_short.get(room, here) < here for room in _rooms(decision))
+        return any(self.first_without_room.get(room, here) < here for room in _limiting_budgets(decision))
 
-    def _for_want_of_rank(self, decision: Decision) -> str:
+    def _score_sentence(self, decision: Decision) -> str:
         last, top_k = decision.detail.get("last_score"), decision.detail.get("top_k")
-        if decision.section in self.last_is_pinned:
+        if decision.section in self.fully_pinned_sections:
             return _("Pinned ones had all the places.")
         if decision.score is not None and last is not None:
             return _("It needed a score above %(least)s.") % {"least": score_words(last)}
@@ -107,7 +111,7 @@ class _Context:
         }
 
 
-def _rooms(decision: Decision) -> tuple[str, ...]:
+def _limiting_budgets(decision: Decision) -> tuple[str, ...]:
     """Where more room would have gone to this one: its section, or the whole context."""
     if decision.code is Code.OVER_SECTION_BUDGET:
         return (decision.section,)
@@ -117,7 +121,7 @@ def _rooms(decision: Decision) -> tuple[str, ...]:
     return (decision.section, Code.OVER_TOTAL_BUDGET) if decision.code is Code.TRUNCATED else ()
 
 
-def _cut(decision: Decision) -> str:
+def _cut_sentence(decision: Decision) -> str:
     kept = next((step["after"] for step in decision.detail.get("steps", ()) if step["step"] == TRUNCATE), None)
     missing = 0 if kept is None else decision.tokens_full - kept
     if missing <= 0:

@@ -13,9 +13,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from assembly.access import assembly_for
-from assembly.contexts.exact_text import NEAR_END, STRETCH, Part, Piece, Run, Stretch
-from assembly.contexts.items import Item, Items, included, left_out
-from assembly.contexts.links import Whereabouts, whereabouts
+from assembly.contexts.exact_text import MAX_EXCERPT_CHARACTERS, NEAR_END, Run, TextExcerpt, TextPart, TextSection
+from assembly.contexts.items import ItemView, ItemViews, included_positions, left_out_positions
+from assembly.contexts.links import ItemLinks, item_links
 from assembly.models import Assembly
 from assembly.records.item_titles import short_title
 from assembly.records.reader import RecordDamaged, Recorded, content_of, recorded
@@ -24,12 +24,12 @@ from teams.principal import Principal
 
 IN_SHOWN, OUT_SHOWN = 20, 8
 """So many items of each kind stand on the page of a context; the others follow when they are asked for."""
-SURELY_SHOWN = STRETCH - NEAR_END
+MIN_VISIBLE_ITEMS = MAX_EXCERPT_CHARACTERS - NEAR_END
 """What begins before this character of the text stands on the page of the context."""
 
 
 @dataclass(frozen=True)
-class Places:
+class ItemAddresses:
     """The addresses of items."""
 
     told: Recorded
@@ -44,12 +44,12 @@ class Places:
         """Of the page that says why the item is in or not."""
         return f"{self._why}?ref={quote(self.told.decisions[position].ref, safe='')}"
 
-    def in_text(self, position: int) -> str:
+    def text_position_address(self, position: int) -> str:
         """Of the item in the exact text; empty for what is not in."""
         start = self.told.decisions[position].start
         if start is None:
             return ""
-        if start < SURELY_SHOWN:
+        if start < MIN_VISIBLE_ITEMS:
             return f"{self._page}#text-{position}"
         return f"{self._text}?begin={start}#text-{position}"
 
@@ -74,16 +74,16 @@ class Places:
 
     @cached_property
     def _on_page(self) -> set[int]:
-        return {*included(self.told)[:IN_SHOWN], *left_out(self.told)[:OUT_SHOWN]}
+        return {*included_positions(self.told)[:IN_SHOWN], *left_out_positions(self.told)[:OUT_SHOWN]}
 
 
 @dataclass(frozen=True, slots=True)
 class ListedItem:
     """An item, where its page is that says why, and where it stands in the text: empty for what is not in."""
 
-    item: Item
-    why_address: str
-    text_address: str
+    item: ItemView
+    reason_address: str
+    excerpt_address: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,19 +104,19 @@ class ContextPage:
     """One context, open for reading: its items and its exact text are worded and linked as they are asked for."""
 
     told: Recorded
-    whereabouts: Whereabouts
+    whereabouts: ItemLinks
 
     @property
     def assembly(self) -> Assembly:
         return self.told.assembly
 
     @cached_property
-    def items(self) -> Items:
-        return Items(self.told, self.whereabouts)
+    def items(self) -> ItemViews:
+        return ItemViews(self.told, self.whereabouts)
 
     @cached_property
-    def places(self) -> Places:
-        return Places(self.told)
+    def places(self) -> ItemAddresses:
+        return ItemAddresses(self.told)
 
     @cached_property
     def content(self) -> str | None:
@@ -129,13 +129,16 @@ class ContextPage:
     def listed(self, positions: list[int]) -> list[ListedItem]:
         """The items at these positions."""
         of = self.places
-        return [ListedItem(item, of.why(item.position), of.in_text(item.position)) for item in self.items.at(positions)]
+        return [
+            ListedItem(item, of.why(item.position), of.text_position_address(item.position))
+            for item in self.items.at(positions)
+        ]
 
-    def linked(self, shown: Stretch) -> list[tuple[Piece, list[LinkedPart]]]:
+    def linked(self, shown: TextExcerpt) -> list[tuple[TextSection, list[LinkedPart]]]:
         """The sections of a stretch, each with its parts and where these lead."""
         return [(piece, [self._linked(part) for part in piece.parts]) for piece in shown.pieces]
 
-    def _linked(self, part: Part) -> LinkedPart:
+    def _linked(self, part: TextPart) -> LinkedPart:
         position = part.position
         if position is None or not part.begins:
             return LinkedPart(part.runs, position, begins=False)
@@ -151,12 +154,12 @@ class ContextPage:
         )
 
 
-def page_of_context(request: HttpRequest, id_: UUID) -> ContextPage:
+def load_context_page(request: HttpRequest, id_: UUID) -> ContextPage:
     """The context, read once, if who asks may see its agent and its team. Raises NotFound and RecordDamaged."""
-    told = told_for(principal_of(request), id_)
-    return ContextPage(told, whereabouts(request, told.assembly))
+    told = record_for(principal_of(request), id_)
+    return ContextPage(told, item_links(request, told.assembly))
 
 
-def told_for(principal: Principal, id_: UUID) -> Recorded:
+def record_for(principal: Principal, id_: UUID) -> Recorded:
     """What the record tells of the context. Raises NotFound, and RecordDamaged where it cannot be read any more."""
     return recorded(assembly_for(principal, id_))

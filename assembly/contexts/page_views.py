@@ -25,11 +25,11 @@ from rest_framework.utils.encoders import JSONEncoder
 
 from assembly.contexts import items, layers
 from assembly.contexts.documents import assembly_document, decision_document
-from assembly.contexts.exact_text import stretch
+from assembly.contexts.exact_text import text_excerpt
 from assembly.contexts.forms import ItemFilterForm
-from assembly.contexts.items import empty, included, label_of_code, left_out
-from assembly.contexts.layers import fired_rules, longest_of, source_rows
-from assembly.contexts.page import IN_SHOWN, OUT_SHOWN, ContextPage, page_of_context, told_for
+from assembly.contexts.items import empty_positions, included_positions, label_of_code, left_out_positions
+from assembly.contexts.layers import fired_rule_rows, source_rows, timeline_length_ms
+from assembly.contexts.page import IN_SHOWN, OUT_SHOWN, ContextPage, load_context_page, record_for
 from assembly.models import AssemblyFlag
 from assembly.pipeline.answer_cache import Answer
 from assembly.records.reader import Recorded, content_of
@@ -39,12 +39,12 @@ from config.http.errors import Invalid, NotFound
 from config.http.serializers import OPTIONS
 from teams.access import principal_of
 
-PAGE = 50  # items
+ITEMS_PER_PAGE = 50  # items
 MOST_DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Following:
+class NextItems:
     """The items that come next: their address, how many they are, and what tells them apart on the page."""
 
     address: str
@@ -54,11 +54,11 @@ class Following:
 
 def context_items(request: HttpRequest, id_: UUID) -> HttpResponse:
     """What was considered, what became of it, and why. With htmx: the next items alone."""
-    page = page_of_context(request, id_)
+    page = load_context_page(request, id_)
     form = filter_form(page.told, request.GET)
-    found = chosen(page.told, form.cleaned_data) if form.is_valid() else []
-    begin = _begin(request, found)
-    shown = found[begin : begin + PAGE]
+    found = filtered_positions(page.told, form.cleaned_data) if form.is_valid() else []
+    begin = _page_start(request, found)
+    shown = found[begin : begin + ITEMS_PER_PAGE]
     facts = {
         "assembly": page.assembly,
         "form": form,
@@ -69,8 +69,8 @@ def context_items(request: HttpRequest, id_: UUID) -> HttpResponse:
         "last": begin + len(shown),
         "key": _key(request, begin),
         "items": page.listed(shown),
-        "next": _next(request, page.assembly.id, begin + len(shown), len(found)),
-        "previous": _address(request, page.assembly.id, max(0, begin - PAGE)) if begin else "",
+        "next": _next_address(request, page.assembly.id, begin + len(shown), len(found)),
+        "previous": _address(request, page.assembly.id, max(0, begin - ITEMS_PER_PAGE)) if begin else "",
     }
     part = request.headers.get("HX-Request") and begin
     return render(request, "assembly/_more_items.html" if part else "assembly/context_items.html", facts)
@@ -83,41 +83,41 @@ def filter_form(told: Recorded, query: Mapping[str, str]) -> ItemFilterForm:
     return ItemFilterForm(query, told=told, codes=labels)
 
 
-def chosen(told: Recorded, wishes: Mapping[str, str]) -> list[int]:
+def filtered_positions(told: Recorded, wishes: Mapping[str, str]) -> list[int]:
     """The positions of what is wanted: what is in as the text goes, all else in the order of deciding."""
-    positions = {"in": included, "out": left_out}.get(wishes["which"], _all)(told)
+    positions = {"in": included_positions, "out": left_out_positions}.get(wishes["which"], _all)(told)
     if section := wishes["section"]:
         positions = [position for position in positions if told.decisions[position].section == section]
     if code := wishes["code"]:
         positions = [position for position in positions if told.decisions[position].code == code]
     if words := wishes["q"].casefold().split():
         texts = told.inputs.candidates
-        positions = [position for position in positions if _has(texts[position].text, words)]
+        positions = [position for position in positions if _contains_words(texts[position].text, words)]
     return positions
 
 
-def following(page: ContextPage, which: str, shown: int, of: int) -> Following | None:
+def next_items(page: ContextPage, which: str, shown: int, of: int) -> NextItems | None:
     """What comes after the first so many of a kind; None: nothing."""
     if shown >= of:
         return None
     address = f"{reverse('context_items', args=[page.assembly.id])}?{urlencode({'which': which, 'begin': shown})}"
-    return Following(address, f"{which}-{shown}", min(PAGE, of - shown))
+    return NextItems(address, f"{which}-{shown}", min(ITEMS_PER_PAGE, of - shown))
 
 
 def _all(told: Recorded) -> list[int]:
     return [*range(len(told.decisions))]
 
 
-def _has(text: str, words: list[str]) -> bool:
+def _contains_words(text: str, words: list[str]) -> bool:
     folded = text.casefold()
     return all(word in folded for word in words)
 
 
-def _begin(request: HttpRequest, found: list[int]) -> int:
+def _page_start(request: HttpRequest, found: list[int]) -> int:
     """The place at which the page begins: as asked for, or so that an item is on it. Raises Invalid."""
     if "at" in request.GET:
         position = _number(request, "at")
-        return found.index(position) // PAGE * PAGE if position in found else 0
+        return found.index(position) // ITEMS_PER_PAGE * ITEMS_PER_PAGE if position in found else 0
     return _number(request, "begin") if "begin" in request.GET else 0
 
 
@@ -128,10 +128,10 @@ def _number(request: HttpRequest, name: str) -> int:
     raise Invalid(name, _("Use a whole number from 0 upwards, as the links of this page do."))
 
 
-def _next(request: HttpRequest, id_: UUID, end: int, of: int) -> Following | None:
+def _next_address(request: HttpRequest, id_: UUID, end: int, of: int) -> NextItems | None:
     if end >= of:
         return None
-    return Following(_address(request, id_, end), _key(request, end), min(PAGE, of - end))
+    return NextItems(_address(request, id_, end), _key(request, end), min(ITEMS_PER_PAGE, of - end))
 
 
 def _key(request: HttpRequest, begin: int) -> str:
@@ -148,34 +148,34 @@ def _address(request: HttpRequest, id_: UUID, begin: int) -> str:
 
 def context(request: HttpRequest, id_: UUID) -> HttpResponse:
     """The whole record in plain words."""
-    page = page_of_context(request, id_)
+    page = load_context_page(request, id_)
     assembly, told = page.assembly, page.told
     rows = layers.layer_rows(assembly, told.decisions)
-    is_in, out = included(told), left_out(told)
+    is_in, out = included_positions(told), left_out_positions(told)
     in_shown, out_shown = is_in[:IN_SHOWN], out[:OUT_SHOWN]
     listed = page.listed([*in_shown, *out_shown])
-    shown = None if page.content is None else stretch(assembly.sections, told.decisions, page.content)
+    shown = None if page.content is None else text_excerpt(assembly.sections, told.decisions, page.content)
     facts = {
         "assembly": assembly,
         "agent_slug": page.whereabouts.agent,
         "team_slug": page.whereabouts.team,
         "headline": items.headline(assembly, told.decisions),
         "layers": rows,
-        "bar": layers.bar(assembly, rows),
-        "unused": layers.free_of(assembly),
+        "bar": layers.budget_bar_segments(assembly, rows),
+        "unused": layers.unused_tokens(assembly),
         "over": max(0, assembly.tokens - assembly.budget),
         "form": filter_form(told, {}),
         "considered": len(told.decisions),
         "included": listed[: len(in_shown)],
         "included_count": len(is_in),
-        "included_next": following(page, "in", IN_SHOWN, len(is_in)),
+        "included_next": next_items(page, "in", IN_SHOWN, len(is_in)),
         "left_out": listed[len(in_shown) :],
         "left_out_count": len(out),
-        "left_out_next": following(page, "out", OUT_SHOWN, len(out)),
-        "empty": [page.items.title(position) for position in empty(told)],
-        "rules": fired_rules(principal_of(request), assembly),
+        "left_out_next": next_items(page, "out", OUT_SHOWN, len(out)),
+        "empty": [page.items.title(position) for position in empty_positions(told)],
+        "rules": fired_rule_rows(principal_of(request), assembly),
         "sources": source_rows(assembly),
-        "longest_ms": longest_of(assembly),
+        "longest_ms": timeline_length_ms(assembly),
         "warnings": items.warnings(assembly),
         "stretch": shown,
         "pieces": page.linked(shown) if shown else None,
@@ -188,7 +188,7 @@ def context(request: HttpRequest, id_: UUID) -> HttpResponse:
 @require_POST
 def replay(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Assemble again from the record alone, and say whether the bytes are the same."""
-    told = told_for(principal_of(request), id_)
+    told = record_for(principal_of(request), id_)
     result = replay_of(told)
     if request.headers.get("HX-Request"):
         return render(request, "assembly/_replay.html", {"result": result})
@@ -202,7 +202,7 @@ def replay(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 def download(request: HttpRequest, id_: UUID) -> HttpResponse:
     """The exact text as a file."""
-    told = told_for(principal_of(request), id_)
+    told = record_for(principal_of(request), id_)
     name = f"{told.assembly.agent_slug}-{told.assembly.created:%Y-%m-%d-%H%M%S}.md"
     return HttpResponse(
         content_of(told).encode(),
@@ -213,11 +213,11 @@ def download(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 def exact(request: HttpRequest, id_: UUID) -> HttpResponse:
     """The text from a character on. With htmx: that stretch alone. Raises NotFound beyond its end."""
-    page = page_of_context(request, id_)
+    page = load_context_page(request, id_)
     if page.content is None:
         return redirect("context", id_=id_)  # which says that the record was changed
-    begin = beginning(request, len(page.content))
-    shown = stretch(page.assembly.sections, page.told.decisions, page.content, begin)
+    begin = excerpt_start(request, len(page.content))
+    shown = text_excerpt(page.assembly.sections, page.told.decisions, page.content, begin)
     facts = {
         "assembly": page.assembly,
         "stretch": shown,
@@ -228,7 +228,7 @@ def exact(request: HttpRequest, id_: UUID) -> HttpResponse:
     return render(request, "assembly/_more_text.html" if part else "assembly/context_exact.html", facts)
 
 
-def beginning(request: HttpRequest, characters: int) -> int:
+def excerpt_start(request: HttpRequest, characters: int) -> int:
     """Where the stretch begins: 0 unless asked for. Raises NotFound for what is no place in the text."""
     asked = request.GET.get("begin", "0")
     begin = int(asked) if asked.isascii() and asked.isdigit() and len(asked) <= MOST_DIGITS else -1
@@ -237,18 +237,18 @@ def beginning(request: HttpRequest, characters: int) -> int:
     return begin
 
 
-SHOWN = 60_000  # characters of the document that its page shows
+MAX_SHOWN_CHARACTERS = 60_000  # characters of the document that its page shows
 
 
 def record(request: HttpRequest, id_: UUID) -> HttpResponse:
     """The document, indented; of a long one the beginning."""
-    told = told_for(principal_of(request), id_)
-    text = pretty(document_of(told))
+    told = record_for(principal_of(request), id_)
+    text = pretty_json(load_document(told))
     facts = {
         "assembly": told.assembly,
-        "text": text[:SHOWN],
+        "text": text[:MAX_SHOWN_CHARACTERS],
         "characters": len(text),
-        "more": max(0, len(text) - SHOWN),
+        "more": max(0, len(text) - MAX_SHOWN_CHARACTERS),
         "decisions": len(told.decisions),
     }
     return render(request, "assembly/context_record.html", facts)
@@ -256,23 +256,23 @@ def record(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 def record_file(request: HttpRequest, id_: UUID) -> HttpResponse:
     """The whole document as a file."""
-    told = told_for(principal_of(request), id_)
+    told = record_for(principal_of(request), id_)
     name = f"{told.assembly.agent_slug}-{told.assembly.created:%Y-%m-%d-%H%M%S}.json"
     return HttpResponse(
-        pretty(document_of(told)).encode(),
+        pretty_json(load_document(told)).encode(),
         content_type="application/json; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
 
 
-def document_of(told: Recorded) -> dict[str, Any]:
+def load_document(told: Recorded) -> dict[str, Any]:
     """The assembly as the API gives it, with all its decisions. Raises RecordDamaged."""
     sections = {section.key: section for section in told.inputs.profile.sections}
     decisions = [decision_document(one, place, sections[one.section]) for place, one in enumerate(told.decisions)]
     return {**assembly_document(Answer(told.assembly, content_of(told), told.decisions)), "decisions": decisions}
 
 
-def pretty(document: dict[str, Any]) -> str:
+def pretty_json(document: dict[str, Any]) -> str:
     """As JSON that people can read, with each value written as the API writes it."""
     try:
         return orjson.dumps(document, default=JSONEncoder().default, option=OPTIONS | orjson.OPT_INDENT_2).decode()

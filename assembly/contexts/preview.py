@@ -23,7 +23,7 @@ from teams.models import Team
 from teams.principal import Principal
 
 
-class WishesForm(forms.Form):
+class ContextRequestForm(forms.Form):
     """How a context is to be put together, and for which topic."""
 
     profile = forms.ChoiceField(
@@ -58,7 +58,7 @@ class WishesForm(forms.Form):
         return self.cleaned_data["profile"] or CONVERSATION.name
 
 
-class PreviewForm(WishesForm):
+class PreviewForm(ContextRequestForm):
     """What an agent would be told. `chosen` narrows the teams to those of one agent."""
 
     field_order = ("agent", "team", "profile", "topic", "max_tokens")

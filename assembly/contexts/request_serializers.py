@@ -11,7 +11,7 @@ from config.http.serializers import StrictSerializer
 from memories.api.fields import choice_field
 
 
-class NumberUpTo(serializers.FloatField):
+class BoundedNumberField(serializers.FloatField):
     """A JSON number from 0 to the most."""
 
     default_error_messages = {"range": "Use a number from 0 to {most:,}."}
@@ -27,7 +27,7 @@ class NumberUpTo(serializers.FloatField):
         return float(data)
 
 
-class PerSection(serializers.DictField):
+class SectionMapField(serializers.DictField):
     """Values by the keys of sections."""
 
     default_error_messages = {
@@ -43,7 +43,7 @@ class PerSection(serializers.DictField):
         return super().to_internal_value(data)
 
 
-class Steps(serializers.ListField):
+class OverBudgetStepsField(serializers.ListField):
     """Some of the steps for what is over budget, in their order."""
 
     default_error_messages = {"order": f"Name each step once at most, in this order: {', '.join(STEPS)}."}
@@ -55,11 +55,11 @@ class Steps(serializers.ListField):
 
 
 class WeightsSerializer(StrictSerializer):
-    recency = NumberUpTo(MAX_WEIGHT, required=False)
-    relevance = NumberUpTo(MAX_WEIGHT, required=False)
-    salience = NumberUpTo(MAX_WEIGHT, required=False)
-    credibility = NumberUpTo(MAX_WEIGHT, required=False)
-    coherence = NumberUpTo(MAX_WEIGHT, required=False)
+    recency = BoundedNumberField(MAX_WEIGHT, required=False)
+    relevance = BoundedNumberField(MAX_WEIGHT, required=False)
+    salience = BoundedNumberField(MAX_WEIGHT, required=False)
+    credibility = BoundedNumberField(MAX_WEIGHT, required=False)
+    coherence = BoundedNumberField(MAX_WEIGHT, required=False)
 
 
 class StrategySerializer(StrictSerializer):
@@ -68,17 +68,17 @@ class StrategySerializer(StrictSerializer):
         min_value=0, max_value=MAX_DEPTH_LIMIT, required=False, help_text="Relations that a walk of the graph follows."
     )
     similarity_threshold = Fraction(required=False)
-    budget_allocation = PerSection(
-        child=NumberUpTo(MAX_PERCENT),
+    budget_allocation = SectionMapField(
+        child=BoundedNumberField(MAX_PERCENT),
         required=False,
         help_text="Percents of the budget by section, or by source for all its sections.",
     )
-    caps = PerSection(
+    caps = SectionMapField(
         child=serializers.IntegerField(min_value=0, max_value=MAX_CAP, allow_null=True),
         required=False,
         help_text="Most tokens by section; null: what remains.",
     )
-    top_k = PerSection(
+    top_k = SectionMapField(
         child=serializers.IntegerField(min_value=1, max_value=MAX_TOP_K, allow_null=True),
         required=False,
         help_text="Items that have a chance, by section; null: all.",
@@ -86,7 +86,7 @@ class StrategySerializer(StrictSerializer):
     omit = serializers.ListField(
         child=ExactText(max_length=60), max_length=MAX_SECTIONS, required=False, help_text="Sections to leave out."
     )
-    over_budget = Steps(
+    over_budget = OverBudgetStepsField(
         child=serializers.ChoiceField(choices=STEPS),
         required=False,
         help_text="What is done, in this order, with what is over its room: the weakest hits are left out (drop), "

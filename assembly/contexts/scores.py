@@ -17,12 +17,12 @@ from assembly.engine.profile import Weights
 from assembly.engine.types import Decision, flat
 
 WIDTH = 1000  # of a bar, in the units of its SVG
-MINUS = "\N{MINUS SIGN}"
-BOOST = "boost"
+MINUS_SIGN = "\N{MINUS SIGN}"
+BOOST_LABEL = "boost"
 STANDARD_SCORE = "_z"
 """How the name of a measure ends that compares an item with the others; what it was before explains no more."""
 SIMILARITY = "similarity"
-FEATURES: Mapping[str, str | Promise] = {
+FEATURE_LABELS: Mapping[str, str | Promise] = {
     "similarity": gettext_lazy("Its meaning is near the topic"),
     "similarity_z": gettext_lazy("How near its meaning is to the topic, compared with others"),
     "similarity_with_previous": gettext_lazy("Its meaning, together with what was said before it"),
@@ -66,7 +66,7 @@ FEATURES: Mapping[str, str | Promise] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ScorePart:
     """One thing that was measured. `share` is what it adds to the score; None: it explains, and counts for nothing.
 
     `width` is its share's part of a bar, in the units of its SVG: that of the largest share is whole. `source_share` is
@@ -93,11 +93,11 @@ class Part:
     def counted(self) -> str:
         """The share to two decimals. Said here, because a page has hundreds of them, and filters take their time."""
         if self.source_share is not None:
-            return _("%(share)s at source") % {"share": _signed(self.source_share)}
-        return _("counts nothing") if self.share is None else _signed(self.share)
+            return _("%(share)s at source") % {"share": _signed_number(self.source_share)}
+        return _("counts nothing") if self.share is None else _signed_number(self.share)
 
 
-def score_parts(decision: Decision, weights: Weights) -> list[Part]:
+def score_parts(decision: Decision, weights: Weights) -> list[ScorePart]:
     """What the score is made of, the largest share first, and then what explains it; empty without a score.
 
     The shares add up to the score. `weights` are those of the profile, for what was ranked by them.
@@ -111,28 +111,30 @@ def score_parts(decision: Decision, weights: Weights) -> list[Part]:
     largest = max((abs(share) for share in shares.values()), default=0) or 1.0
     order = sorted(shares, key=lambda name: -abs(shares[name]))
     counted = [
-        Part(label_of(name), measured.get(name), shares[name], round(WIDTH * abs(shares[name]) / largest))
+        ScorePart(feature_label(name), measured.get(name), shares[name], round(WIDTH * abs(shares[name]) / largest))
         for name in order
     ]
     found = sorted(at_source, key=lambda name: -abs(at_source[name]))
-    counted += [Part(label_of(name), measured.get(name), None, source_share=at_source[name]) for name in found]
+    counted += [
+        ScorePart(feature_label(name), measured.get(name), None, source_share=at_source[name]) for name in found
+    ]
     named = shares.keys() | at_source.keys()
     explains = [name for name in measured if name not in named and f"{name}{STANDARD_SCORE}" not in named]
-    return counted + [Part(label_of(name), measured[name], None) for name in explains]
+    return counted + [ScorePart(feature_label(name), measured[name], None) for name in explains]
 
 
-def _signed(share: float) -> str:
-    return f"{share:.2f}".replace("-", MINUS)
+def _signed_number(share: float) -> str:
+    return f"{share:.2f}".replace("-", MINUS_SIGN)
 
 
-def label_of(feature: str) -> str:
+def feature_label(feature: str) -> str:
     """What a feature is called; one that is not known by its own name in words."""
-    return _label_in(get_language(), feature)
+    return _localized_label(get_language(), feature)
 
 
 @lru_cache(maxsize=512)
-def _label_in(_language: str | None, feature: str) -> str:
-    return str(FEATURES.get(feature) or feature.replace("_", " ").capitalize())
+def _localized_label(_language: str | None, feature: str) -> str:
+    return str(FEATURE_LABELS.get(feature) or feature.replace("_", " ").capitalize())
 
 
 def _shares(
@@ -141,12 +143,12 @@ def _shares(
     """By feature: as the ranker recorded them; else by the weights of the profile, or by the similarity alone."""
     if recorded := {name.removeprefix(SHARE): share for name, share in signals.items() if name.startswith(SHARE)}:
         return recorded
-    if set(measured) <= {SIMILARITY, BOOST}:
+    if set(measured) <= {SIMILARITY, BOOST_LABEL}:
         shares = {SIMILARITY: measured[SIMILARITY]} if SIMILARITY in measured else {}
     else:
         counted = {name: weight * measured.get(name, 0.0) for name, weight in flat(weights).items()}
         shares = {name: share for name, share in counted.items() if share}
-    if BOOST in measured:
+    if BOOST_LABEL in measured:
         # A rule multiplies the score of the others.
-        shares[BOOST] = round(score - sum(shares.values()), DECIMALS)
+        shares[BOOST_LABEL] = round(score - sum(shares.values()), DECIMALS)
     return shares

@@ -157,7 +157,7 @@ class AssemblyRequestSerializer(StrictSerializer):
         return attrs
 
 
-def asked_of(wishes: dict[str, Any]) -> Asked:
+def to_assembly_request(wishes: dict[str, Any]) -> Asked:
     """The validated wishes of a request as the service takes them."""
     filters = wishes.pop("filters", {})
     words = {name: frozenset(filters[name]) for name in ("event_types", "entity_types") if name in filters}

@@ -19,7 +19,7 @@ from teams.api.view import ApiView
 from teams.principal import Action
 
 
-class UseSerializer(serializers.Serializer[Any]):
+class MemoryUseSerializer(serializers.Serializer[Any]):
     assembly = serializers.UUIDField()
     created = serializers.DateTimeField()
     agent = serializers.CharField()
@@ -30,17 +30,17 @@ class UseSerializer(serializers.Serializer[Any]):
     code = serializers.ChoiceField(choices=DECISION_CODES)
 
 
-class UsesSerializer(serializers.Serializer[Any]):
+class MemoryUsesSerializer(serializers.Serializer[Any]):
     told = serializers.IntegerField(help_text="In so many assemblies that you may see it is in the content.")
     left_out = serializers.IntegerField(help_text="Of so many it was left out.")
-    results = UseSerializer(many=True)
+    results = MemoryUseSerializer(many=True)
     next = serializers.CharField(allow_null=True)
 
 
 class MemoryUses(ApiView):
     find: FindOwner = staticmethod(team_for)
 
-    @extend_schema(parameters=PAGE, responses=UsesSerializer)
+    @extend_schema(parameters=PAGE, responses=MemoryUsesSerializer)
     def get(self, request: Request, slug: str, id_: UUID) -> Response:
         """The assemblies that you may see which considered any version of the memory, the newest 1,000."""
         query = self.query("cursor", "limit")

@@ -46,16 +46,16 @@ from teams.services import membership_set, team_create
 from teams.versioned_text.drafts import draft_save
 
 DAY = re.compile(r"\{\{day ([+-][0-9]+)\}\}")
-AT = re.compile(r"\{\{at (-[0-9]+) ([0-9]{2}):([0-9]{2})\}\}")
-AGO = re.compile(r"\{\{ago ([0-9]+)\}\}")
+TIME_OF_DAY = re.compile(r"\{\{at (-[0-9]+) ([0-9]{2}):([0-9]{2})\}\}")
+DAYS_AGO = re.compile(r"\{\{ago ([0-9]+)\}\}")
 
 
-def days_dated(text: str, today: datetime.date) -> str:
+def resolve_days(text: str, today: datetime.date) -> str:
     """The text with its days as dates in words."""
     return DAY.sub(lambda match: _in_words(today + datetime.timedelta(days=int(match[1]))), text)
 
 
-def moments_dated(text: str, now: datetime.datetime) -> str:
+def resolve_moments(text: str, now: datetime.datetime) -> str:
     """The text with its moments as RFC 3339. `now` is in the agent's time zone."""
 
     def at(match: re.Match[str]) -> str:
@@ -66,14 +66,14 @@ def moments_dated(text: str, now: datetime.datetime) -> str:
         # Before UTC, or an hour would be lost or won on two nights of the year.
         return (now.astimezone(datetime.UTC) - datetime.timedelta(minutes=int(match[1]))).isoformat()
 
-    return AGO.sub(ago, AT.sub(at, text))
+    return DAYS_AGO.sub(ago, TIME_OF_DAY.sub(at, text))
 
 
 def _in_words(date: datetime.date) -> str:
     return f"{date.day} {date:%B}"
 
 
-def records_of(folder: Path, now: datetime.datetime) -> RecordFolder:
+def demo_records(folder: Path, now: datetime.datetime) -> RecordFolder:
     """What the folder holds, dated. `now` is in the agent's time zone. Raises ImportRefused."""
     with TemporaryDirectory() as name:
         dated = Path(name)
@@ -81,8 +81,8 @@ def records_of(folder: Path, now: datetime.datetime) -> RecordFolder:
             if path.is_file():
                 target = dated / path.relative_to(folder)
                 target.parent.mkdir(parents=True, exist_ok=True)
-                text = days_dated(path.read_text(encoding="utf-8"), now.date())
-                target.write_text(moments_dated(text, now), encoding="utf-8")
+                text = resolve_days(path.read_text(encoding="utf-8"), now.date())
+                target.write_text(resolve_moments(text, now), encoding="utf-8")
         return load_records(dated)
 
 
@@ -93,7 +93,7 @@ def agent_records_load(*, agent: Agent, folder: Path, is_open: Collection[str], 
     """
     if not folder.is_dir():
         return
-    records = records_of(folder, now.astimezone(ZoneInfo(agent.timezone)))
+    records = demo_records(folder, now.astimezone(ZoneInfo(agent.timezone)))
     records_import(records=records, agent=agent.slug, principal=SYSTEM, advance=lambda _: None)
     for document in Document.objects.filter(agent=agent):
         if document.path in is_open:
@@ -107,18 +107,18 @@ LOG_NAME = re.compile(r"day-([0-9]+)")
 BETWEEN_MEMORIES = datetime.timedelta(hours=20)
 
 
-def workspace_of(folder: Path, today: datetime.date) -> Workspace:
+def demo_workspace(folder: Path, today: datetime.date) -> Workspace:
     """What the folder holds, its days moved to dates. Raises ImportRefused."""
     with TemporaryDirectory() as name:
         dated = Path(name)
         (dated / "memory").mkdir()
         for path in [*folder.glob("*.md"), *folder.glob("memory/*.md")]:
             target = dated / path.relative_to(folder).with_stem(_dated_name(path.stem, today))
-            target.write_text(days_dated(path.read_text(encoding="utf-8"), today), encoding="utf-8")
+            target.write_text(resolve_days(path.read_text(encoding="utf-8"), today), encoding="utf-8")
         return load_workspace(dated)
 
 
-def aged(memories: tuple[MemoryFacts, ...], now: datetime.datetime) -> list[MemoryFacts]:
+def with_creation_times(memories: tuple[MemoryFacts, ...], now: datetime.datetime) -> list[MemoryFacts]:
     """The memories, each somewhat older than the one after it, so that some are recent and some are not."""
     return [
         replace(facts, occurred_at=now - BETWEEN_MEMORIES * before)
@@ -153,7 +153,7 @@ class Plan:
         return len(self.teams) + len(self.agents) + len(self.contexts)
 
 
-def plan_read() -> Plan:
+def load_plan() -> Plan:
     """The demo's plan, as it lies beside this file."""
     return Plan(**tomllib.loads((FOLDER / "demo.toml").read_text(encoding="utf-8")))
 
@@ -164,22 +164,22 @@ def demo_load(*, plan: Plan, now: datetime.datetime, advance: Advance) -> None:
     if Team.objects.exists() or Agent.objects.exists():
         raise Conflict("There are teams or agents here already. Nothing was loaded.")
     people = {entry["username"]: _person(entry) for entry in plan.people}
-    teams = {entry["slug"]: _team(entry, people, now) for entry in _counted(plan.teams, advance)}
+    teams = {entry["slug"]: _team(entry, people, now) for entry in _with_progress(plan.teams, advance)}
     for entry in plan.people:
         for slug, role in entry["roles"].items():
             membership_set(team=teams[slug], user=people[entry["username"]], role=role)
-    agents = {entry["slug"]: _agent(entry, people, teams, now) for entry in _counted(plan.agents, advance)}
+    agents = {entry["slug"]: _agent(entry, people, teams, now) for entry in _with_progress(plan.agents, advance)}
     for entry in plan.drafts:
         _draft(entry, people, teams, agents)
     for entry in plan.superseded:
-        _supersede(teams[entry["team"]], entry)
+        _supersede_memory(teams[entry["team"]], entry)
     for entry in plan.rules:
         _rule(teams[entry["team"]], people[entry["by"]], entry)
-    for entry in _counted(plan.contexts, advance):
+    for entry in _with_progress(plan.contexts, advance):
         _context(entry, people, teams, agents, now)
 
 
-def _counted(entries: list[Entry], advance: Advance) -> Iterable[Entry]:
+def _with_progress(entries: list[Entry], advance: Advance) -> Iterable[Entry]:
     for entry in entries:
         yield entry
         advance(1)
@@ -197,10 +197,10 @@ def _team(entry: Entry, people: Mapping[str, User], now: datetime.datetime) -> T
     folder = FOLDER / "teams" / team.slug
     for earlier in ("earlier", ""):
         if author := _author(entry, earlier, people):
-            texts = workspace_of(folder / earlier, now.date()).team_files
-            store_files(TeamFile.objects.filter(team=team), texts, author, _uncounted, _notes(entry, earlier))
-    facts = aged(workspace_of(folder, now.date()).lines.memories, now)
-    memories_store(owner=team, facts=facts, principal=SYSTEM, advance=_uncounted)
+            texts = demo_workspace(folder / earlier, now.date()).team_files
+            store_files(TeamFile.objects.filter(team=team), texts, author, _ignore_progress, _notes(entry, earlier))
+    facts = with_creation_times(demo_workspace(folder, now.date()).lines.memories, now)
+    memories_store(owner=team, facts=facts, principal=SYSTEM, advance=_ignore_progress)
     return team
 
 
@@ -210,11 +210,16 @@ def _agent(entry: Entry, people: Mapping[str, User], teams: Mapping[str, Team], 
     today, folder = agent.today(now), FOLDER / "agents" / entry["slug"]
     for earlier in ("earlier", ""):
         if author := _author(entry, earlier, people):
-            texts = workspace_of(folder / earlier, today).agent_files
-            store_files(AgentFile.objects.filter(agent=agent), texts, author, _uncounted, _notes(entry, earlier))
-    workspace = workspace_of(folder, today)
-    store_logs(agent, workspace.logs, SYSTEM, _uncounted)
-    memories_store(owner=agent, facts=aged(workspace.lines.memories, now), principal=SYSTEM, advance=_uncounted)
+            texts = demo_workspace(folder / earlier, today).agent_files
+            store_files(AgentFile.objects.filter(agent=agent), texts, author, _ignore_progress, _notes(entry, earlier))
+    workspace = demo_workspace(folder, today)
+    store_logs(agent, workspace.logs, SYSTEM, _ignore_progress)
+    memories_store(
+        owner=agent,
+        facts=with_creation_times(workspace.lines.memories, now),
+        principal=SYSTEM,
+        advance=_ignore_progress,
+    )
     agent_records_load(agent=agent, folder=folder / "records", is_open=entry.get("open", []), now=now)
     return agent
 
@@ -243,11 +248,11 @@ def _draft(entry: Entry, people: Mapping[str, User], teams: Mapping[str, Team], 
     )
 
 
-def _uncounted(_steps: int) -> None:
+def _ignore_progress(_steps: int) -> None:
     """The demo counts whole teams and agents, not their files."""
 
 
-def _supersede(team: Team, entry: Entry) -> None:
+def _supersede_memory(team: Team, entry: Entry) -> None:
     memories = memories_of(team)
     old, new = (memories.get(text__startswith=entry[which]) for which in ("old", "new"))
     facts = MemoryFacts(kind=old.kind, text=old.text, occurred_at=old.occurred_at)
@@ -269,11 +274,11 @@ def _context(
         agent=agents[entry["agent"]],
         team=teams[entry["team"]],
         principal=people[entry["by"]].principal,
-        asked=_asked(entry, now),
+        asked=_to_assembly_request(entry, now),
     )
 
 
-def _asked(entry: Entry, now: datetime.datetime) -> Asked:
+def _to_assembly_request(entry: Entry, now: datetime.datetime) -> Asked:
     """What the entry asks for: its own words are those of Asked."""
     wishes = {name: value for name, value in entry.items() if name not in {"agent", "team", "by", "history"}}
     history = tuple(Turn(**turn) for turn in entry.get("history", []))

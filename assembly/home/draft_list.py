@@ -36,7 +36,7 @@ MARKS = re.compile(r"[#*_`>]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DraftTarget:
     """A text that the person may edit, and the version that it is at; 0 where there is none yet."""
 
     name: str
@@ -46,27 +46,27 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptDraft:
+class DraftRow:
     """A draft, how it begins, and the text that it is of, if it can still be published there."""
 
     draft: Draft
     beginning: str
-    place: Place | None
+    place: DraftTarget | None
 
     @property
-    def is_overtaken(self) -> bool:
+    def is_outdated(self) -> bool:
         """Whether somebody published a version since the draft was begun."""
         return self.place is not None and self.place.version > self.draft.based_on
 
 
-def kept_drafts(principal: Principal) -> list[KeptDraft]:
+def draft_rows(principal: Principal) -> list[DraftRow]:
     """All drafts of a person, the newest first, with their texts; at most four more queries, and as many again where
     there are texts that the person may not edit."""
     rows = list(drafts_of(principal.id).defer("content").annotate(beginning=Left("content", BEGINNING)))
-    places = places_of(principal, [row.about for row in rows])
+    places = draft_targets(principal, [row.about for row in rows])
     unreadable = unreadable_texts(principal, [row.about for row in rows if row.about not in places])
     return [
-        KeptDraft(row, _in_plain_words(row.beginning), places.get(row.about))
+        DraftRow(row, _in_plain_words(row.beginning), places.get(row.about))
         for row in rows
         if row.about not in unreadable
     ]
@@ -94,13 +94,13 @@ def _in_plain_words(beginning: str) -> str:
     return " ".join(MARKS.sub("", beginning).split())
 
 
-def places_of(principal: Principal, abouts: Iterable[str]) -> dict[str, Place]:
+def draft_targets(principal: Principal, abouts: Iterable[str]) -> dict[str, DraftTarget]:
     """What the drafts are of, by what names it; texts that are gone or may not be edited are missing."""
     ids = _ids_by_kind(abouts)
     return {
         **_agent_files(principal, ids["agent_file"]),
         **_team_files(principal, ids["team_file"]),
-        **_logs(principal, ids["daily_log"]),
+        **_log_targets(principal, ids["daily_log"]),
     }
 
 
@@ -112,58 +112,63 @@ def _ids_by_kind(abouts: Iterable[str]) -> defaultdict[str, list[str]]:
     return ids
 
 
-def _agent_files(principal: Principal, ids: list[str]) -> dict[str, Place]:
+def _agent_files(principal: Principal, ids: list[str]) -> dict[str, DraftTarget]:
     files = AgentFile.objects.filter(id__in=ids, agent__in=Agent.objects.editable_by(principal))
     return {
-        file.about: _place(file, file.agent, "agent_file") for file in files.select_related("agent").defer("content")
+        file.about: _file_target(file, file.agent, "agent_file")
+        for file in files.select_related("agent").defer("content")
     }
 
 
-def _team_files(principal: Principal, ids: list[str]) -> dict[str, Place]:
+def _team_files(principal: Principal, ids: list[str]) -> dict[str, DraftTarget]:
     files = TeamFile.objects.filter(id__in=ids, team__in=Team.objects.editable_by(principal))
-    return {file.about: _place(file, file.team, "team_file") for file in files.select_related("team").defer("content")}
+    return {
+        file.about: _file_target(file, file.team, "team_file") for file in files.select_related("team").defer("content")
+    }
 
 
-def _place(file: Any, owner: Agent | Team, route: str) -> Place:
+def _file_target(file: Any, owner: Agent | Team, route: str) -> DraftTarget:
     address = reverse(route, args=[owner.slug, file.file_key])
-    return Place(file.get_file_key_display(), owner.name, address, file.version)
+    return DraftTarget(file.get_file_key_display(), owner.name, address, file.version)
 
 
-def _logs(principal: Principal, keys: list[str]) -> dict[str, Place]:
+def _log_targets(principal: Principal, keys: list[str]) -> dict[str, DraftTarget]:
     """The logs of days, named `<agent>/<day>`; a day whose log is not begun yet has one that can be written."""
     days = [(UUID(agent), datetime.date.fromisoformat(day)) for agent, day in (key.split("/") for key in keys)]
     agents = Agent.objects.editable_by(principal).in_bulk([agent for agent, _day in days])
     logs = DailyLog.objects.filter(agent__in=agents, date__in=[day for _agent, day in days])
     versions = {(log.agent_id, log.date): log.version for log in logs.defer("content")}
     return {
-        f"daily_log:{agent}/{day:%Y-%m-%d}": _log(agents[agent], day, versions)
+        f"daily_log:{agent}/{day:%Y-%m-%d}": _log_target(agents[agent], day, versions)
         for agent, day in days
         if agent in agents
     }
 
 
-def _log(agent: Agent, day: datetime.date, versions: Mapping[tuple[UUID, datetime.date], int]) -> Place:
+def _log_target(agent: Agent, day: datetime.date, versions: Mapping[tuple[UUID, datetime.date], int]) -> DraftTarget:
     name = _("Log of %(day)s") % {"day": date_format(day, "j F")}
-    return Place(name, agent.name, reverse("daily_log_edit", args=[agent.slug, day]), versions.get((agent.id, day), 0))
+    return DraftTarget(
+        name, agent.name, reverse("daily_log_edit", args=[agent.slug, day]), versions.get((agent.id, day), 0)
+    )
 
 
 def draft_list(request: HttpRequest) -> HttpResponse:
     """All drafts of the person."""
     principal = principal_of(request)
-    return render(request, "pages/draft_list.html", {"drafts": kept_drafts(principal)})
+    return render(request, "pages/draft_list.html", {"drafts": draft_rows(principal)})
 
 
 def draft_page(request: HttpRequest, id_: UUID) -> HttpResponse:
     """One draft as it was written, also where its text is gone or may not be edited any more."""
-    draft = _own(request, id_)
-    place = places_of(principal_of(request), [draft.about]).get(draft.about)
+    draft = _own_draft(request, id_)
+    place = draft_targets(principal_of(request), [draft.about]).get(draft.about)
     return render(request, "pages/draft.html", {"draft": draft, "place": place})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def draft_forget(request: HttpRequest, id_: UUID) -> HttpResponse:
+def draft_delete(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Ask whether a draft shall go, and forget it, unless its author went on writing since the page was shown."""
-    draft = _own(request, id_)
+    draft = _own_draft(request, id_)
     if request.method != "POST":
         return confirmation_page(
             request,
@@ -193,7 +198,7 @@ def draft_forget(request: HttpRequest, id_: UUID) -> HttpResponse:
     return redirect("home")
 
 
-def _own(request: HttpRequest, id_: UUID) -> Draft:
+def _own_draft(request: HttpRequest, id_: UUID) -> Draft:
     """The person's draft; 404 for one of a text that they may not read any more."""
     principal = principal_of(request)
     draft = get_object_or_404(Draft, pk=id_, person_id=principal.id)

@@ -24,7 +24,7 @@ COUNTED = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class SectionUsage:
     """A text measured against its section of the conversation profile, in tokens."""
 
     tokens: int
@@ -40,55 +40,59 @@ class Room:
         return max(self.tokens - self.most, 0)
 
 
-def room_of(key: str, text: str) -> Room:
+def section_usage(key: str, text: str) -> SectionUsage:
     """The room of the text of a file with that key."""
     section = SECTIONS[key]
-    return Room(
+    return SectionUsage(
         tokens=get_tokenizer(DEFAULT_TOKENIZER).count(text),
-        most=_most(key),
+        most=_section_limit(key),
         required=section.required,
         capped=section.cap is not None,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class FullFile:
+class OversizedFile:
     """A file that is longer than its room."""
 
     name: str
     owner: str
     address: str
-    room: Room
+    room: SectionUsage
 
 
-def files_over_room(principal: Principal) -> list[FullFile]:
+def find_oversized_files(principal: Principal) -> list[OversizedFile]:
     """Those that the person may edit, the fullest first, as far as they are counted."""
     agents, teams = Agent.objects.editable_by(principal), Team.objects.editable_by(principal)
-    agent_files = _likely(AgentFile.objects.filter(agent__in=agents).select_related("agent"), AgentFile.Key.values)
-    team_files = _likely(TeamFile.objects.filter(team__in=teams).select_related("team"), TeamFile.Key.values)
-    found = [_full(file, file.agent, "agent_file") for file in agent_files]
-    found += [_full(file, file.team, "team_file") for file in team_files]
+    agent_files = _possibly_oversized(
+        AgentFile.objects.filter(agent__in=agents).select_related("agent"), AgentFile.Key.values
+    )
+    team_files = _possibly_oversized(
+        TeamFile.objects.filter(team__in=teams).select_related("team"), TeamFile.Key.values
+    )
+    found = [_oversized_file(file, file.agent, "agent_file") for file in agent_files]
+    found += [_oversized_file(file, file.team, "team_file") for file in team_files]
     over = [file for file in found if file.room.over]
     return sorted(over, key=lambda file: file.room.tokens / file.room.most, reverse=True)
 
 
-def _likely(files: QuerySet[Any], keys: list[str]) -> list[Any]:
+def _possibly_oversized(files: QuerySet[Any], keys: list[str]) -> list[Any]:
     """The files that may be over their room. A token has a byte at least; PostgreSQL knows the bytes of a text
     without reading it."""
-    most = Case(*(When(file_key=key, then=Value(_most(key))) for key in keys))
+    most = Case(*(When(file_key=key, then=Value(_section_limit(key))) for key in keys))
     size = Func(F("content"), function="octet_length", output_field=IntegerField())
     measured = files.alias(size=size, most=most).filter(size__gt=F("most"))
     return list(measured.alias(fullness=F("size") * 100 / F("most")).order_by("-fullness", "id")[:COUNTED])
 
 
-def _full(file: Any, owner: Agent | Team, route: str) -> FullFile:
+def _oversized_file(file: Any, owner: Agent | Team, route: str) -> OversizedFile:
     name = file.get_file_key_display()
-    return FullFile(
-        name, owner.name, reverse(route, args=[owner.slug, file.file_key]), room_of(file.file_key, file.content)
+    return OversizedFile(
+        name, owner.name, reverse(route, args=[owner.slug, file.file_key]), section_usage(file.file_key, file.content)
     )
 
 
-def _most(key: str) -> int:
+def _section_limit(key: str) -> int:
     return SECTIONS[key].cap or CONVERSATION.budget
 
 
@@ -98,7 +102,7 @@ class FileCard:
 
     file: Any
     guidance: Guidance
-    room: Room
+    room: SectionUsage
     draft: Draft | None
     edit_address: str
     read_address: str
@@ -122,7 +126,7 @@ def _card(file: Any, words: Guidance, route: str, slug: str, draft: Draft | None
     return FileCard(
         file=file,
         guidance=words,
-        room=room_of(file.file_key, file.content),
+        room=section_usage(file.file_key, file.content),
         draft=draft,
         edit_address=reverse(route, args=[slug, file.file_key]),
         read_address=reverse(f"{route}_version", args=[slug, file.file_key, file.version]),

@@ -23,9 +23,9 @@ from agents.guidance import AGENT_FILES
 from agents.log_calendar import CalendarDay, load_days
 from agents.models import Agent
 from agents.services import agent_files_ensure
-from assembly.home.draft_list import kept_drafts
-from assembly.home.file_cards import file_cards, files_over_room
-from assembly.home.recent_changes import changes_lately
+from assembly.home.draft_list import draft_rows
+from assembly.home.file_cards import file_cards, find_oversized_files
+from assembly.home.recent_changes import find_recent_changes
 from assembly.models import Alert, Assembly
 from assembly.records.usage import uses_of
 from config.http.cursors import next_page_url, page_of
@@ -48,20 +48,20 @@ def home(request: HttpRequest) -> HttpResponse:
     """What the person comes back to."""
     principal = principal_of(request)
     contexts = Assembly.objects.visible_to(principal).filter(~Q(warnings=[]) | Q(truncated=True))
-    drafts = kept_drafts(principal)
+    drafts = draft_rows(principal)
     context = {
         "drafts": drafts[:DRAFTS],
         "more_drafts": len(drafts) > DRAFTS,
-        "full_files": files_over_room(principal)[:FULL_FILES],
-        **_owned(principal),
-        "days": changes_lately(principal),
+        "full_files": find_oversized_files(principal)[:FULL_FILES],
+        **_visible_owners(principal),
+        "days": find_recent_changes(principal),
         "alerts_waiting": Alert.objects.visible_to(principal).waiting().count(),
         "contexts": contexts.listed().order_by("-created", "-id")[:HOME_CONTEXTS],
     }
     return render(request, "pages/home.html", context)
 
 
-def _owned(principal: Principal) -> dict[str, Any]:
+def _visible_owners(principal: Principal) -> dict[str, Any]:
     """The agents and teams that the person sees, those of the person's own teams first."""
     own = Membership.objects.filter(user_id=principal.id)
     agents = Agent.objects.visible_to(principal).annotate(

@@ -19,7 +19,7 @@ LOOKED_AT, SHOWN, PER_DAY = 60, 6, 5
 
 
 @dataclass(frozen=True, slots=True)
-class Save:
+class SavedVersion:
     """Somebody saved a text. `history` is the address of all its versions."""
 
     what: str
@@ -32,7 +32,7 @@ class Save:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class TextChange:
     """What one person made of one text on one day: its versions from `first` to `last`, notes newest first."""
 
     what: str
@@ -52,15 +52,15 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class PersonsDay:
+class PersonDayChanges:
     """What one person changed on one day."""
 
     editor: str
     date: datetime.date
-    changes: tuple[Change, ...]
+    changes: tuple[TextChange, ...]
 
     @property
-    def shown(self) -> tuple[Change, ...]:
+    def shown(self) -> tuple[TextChange, ...]:
         """Those that are shown, the newest first."""
         return self.changes[:PER_DAY]
 
@@ -70,33 +70,35 @@ class PersonsDay:
         return len(self.changes) - len(self.shown)
 
 
-def changes_lately(principal: Principal) -> list[PersonsDay]:
+def find_recent_changes(principal: Principal) -> list[PersonDayChanges]:
     """The latest changes to all that the person may read, the newest first; what Dossier itself provisions is none."""
-    days: dict[tuple[datetime.date, str], dict[str, list[Save]]] = {}
-    for save in sorted(_saves(principal), key=attrgetter("created"), reverse=True):
+    days: dict[tuple[datetime.date, str], dict[str, list[SavedVersion]]] = {}
+    for save in sorted(_saved_versions(principal), key=attrgetter("created"), reverse=True):
         texts = days.setdefault((save.created.astimezone(datetime.UTC).date(), save.editor), {})
         texts.setdefault(save.history, []).append(save)
-    found = [PersonsDay(editor, date, tuple(map(_change, texts.values()))) for (date, editor), texts in days.items()]
+    found = [
+        PersonDayChanges(editor, date, tuple(map(_change, texts.values()))) for (date, editor), texts in days.items()
+    ]
     return found[:SHOWN]
 
 
-def _change(saves: list[Save]) -> Change:
+def _change(saves: list[SavedVersion]) -> TextChange:
     newest, oldest = saves[0], saves[-1]
     notes = tuple(note for note, _same in groupby(save.note for save in saves) if note)
-    return Change(
+    return TextChange(
         newest.what, newest.owner, newest.history, oldest.version, newest.version, notes, newest.created
     )  # fmt: skip
 
 
-def _saves(principal: Principal) -> Iterable[Save]:
+def _saved_versions(principal: Principal) -> Iterable[SavedVersion]:
     agents = Agent.objects.visible_to(principal).values("id")
     teams = Team.objects.visible_to(principal).values("id")
-    yield from map(_of_agent_file, _latest(AgentFileVersion, "file__agent", file__agent_id__in=agents))
-    yield from map(_of_team_file, _latest(TeamFileVersion, "file__team", file__team_id__in=teams))
+    yield from map(_from_agent_file, _latest(AgentFileVersion, "file__agent", file__agent_id__in=agents))
+    yield from map(_from_team_file, _latest(TeamFileVersion, "file__team", file__team_id__in=teams))
     for version in _latest(DailyLogVersion, "file__agent", file__agent_id__in=agents):
         # Agents write their logs all day long: that is no news, but that somebody corrected one is.
         if version.editor_ref.startswith("person:"):
-            yield _of_log(version)
+            yield _from_log(version)
 
 
 def _latest(model: Any, owner: str, **mine: Any) -> Any:
@@ -105,24 +107,24 @@ def _latest(model: Any, owner: str, **mine: Any) -> Any:
     return rows.defer("content", "file__content").order_by("-id")[:LOOKED_AT]
 
 
-def _of_agent_file(version: AgentFileVersion) -> Save:
+def _from_agent_file(version: AgentFileVersion) -> SavedVersion:
     file = version.file
     history = reverse("agent_file_history", args=[file.agent.slug, file.file_key])
     return _save(version, AgentFile.Key(file.file_key).label, file.agent.name, history)
 
 
-def _of_team_file(version: TeamFileVersion) -> Save:
+def _from_team_file(version: TeamFileVersion) -> SavedVersion:
     file = version.file
     history = reverse("team_file_history", args=[file.team.slug, file.file_key])
     return _save(version, TeamFile.Key(file.file_key).label, file.team.name, history)
 
 
-def _of_log(version: DailyLogVersion) -> Save:
+def _from_log(version: DailyLogVersion) -> SavedVersion:
     log = version.file
     history = reverse("daily_log_history", args=[log.agent.slug, log.date])
     return _save(version, _("Log of %(day)s") % {"day": date_format(log.date, "j F")}, log.agent.name, history)
 
 
-def _save(version: Any, what: str, owner: str, history: str) -> Save:
+def _save(version: Any, what: str, owner: str, history: str) -> SavedVersion:
     editor = version.editor_name or "Dossier"
-    return Save(what, owner, history, editor, version.note, version.version, version.created)
+    return SavedVersion(what, owner, history, editor, version.note, version.version, version.created)

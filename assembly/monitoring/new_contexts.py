@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 
 from assembly.models import Assembly
-from assembly.monitoring.alerts.watch import Watch
+from assembly.monitoring.alerts.watch import AlertBatch
 from assembly.monitoring.trends.counting import counting_begin
-from assembly.monitoring.trends.recount import with_records
+from assembly.monitoring.trends.recount import load_with_records
 
 
-def count_and_watch(assemblies: Sequence[Assembly]) -> None:
+def follow_assemblies(assemblies: Sequence[Assembly]) -> None:
     """Count these contexts, the oldest first, and open and close alerts.
 
     Each must come here once, in the transaction that notes that it did.
     """
-    counting, watch = counting_begin(), Watch()
-    for assembly, told in with_records(assemblies):
+    counting, watch = counting_begin(), AlertBatch()
+    for assembly, told in load_with_records(assemblies):
         counting.add(assembly, told)
         watch.add(assembly, told)
     counting.write()

@@ -17,7 +17,7 @@ from django.utils.safestring import SafeString
 from assembly.contexts.layers import bar_width
 from assembly.engine.reasons import warning_label
 from assembly.profiles.shipped import CONVERSATION
-from assembly.simulation.draft_preview.size import measure, rendered_with_cut
+from assembly.simulation.draft_preview.size import measure_text, rendered_with_cut
 from teams.text_diff.markdown import render_markdown
 from teams.versioned_text.presentation import TextPage
 from teams.versioned_text.versioned_file import Version
@@ -29,7 +29,7 @@ register.simple_tag(bar_width, name="width")
 @register.inclusion_tag("assembly/_size.html")
 def size_of(text: str, key: str) -> dict[str, Any]:
     """A text measured against its section in the conversation profile."""
-    measured = measure(text, key)
+    measured = measure_text(text, key)
     return {
         "key": key,
         "measure": measured,
@@ -43,7 +43,7 @@ def size_of(text: str, key: str) -> dict[str, Any]:
 @register.simple_tag
 def rendered_for(text: str, key: str) -> SafeString:
     """A text as HTML, with a line where a context would cut it."""
-    kept = measure(text, key).kept_characters
+    kept = measure_text(text, key).included_characters
     return render_markdown(text) if kept is None else rendered_with_cut(text, kept)
 
 

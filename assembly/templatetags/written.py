@@ -8,13 +8,13 @@ from django.utils.safestring import SafeString
 
 from assembly.contexts.exact_text import Run
 from assembly.contexts.page import LinkedPart
-from assembly.contexts.scores import Part
+from assembly.contexts.scores import ScorePart
 
 register = template.Library()
 
-CUT = '<mark class="cut">{}</mark>'
-TOLD = '<span class="told"{}>{}{}{}</span>'
-PLACE = ' id="text-{}" tabindex="-1"'
+CUT_TEMPLATE = '<mark class="cut">{}</mark>'
+ITEM_TEMPLATE = '<span class="told"{}>{}{}{}</span>'
+LINK_TEMPLATE = ' id="text-{}" tabindex="-1"'
 SIGN = '<a class="sign {}" href="{}" aria-label="{}"></a>'
 SHARE = '<tr><th scope="row">{} <span class="of">{}</span></th><td>{}</td><td class="num">{}</td></tr>'
 BAR = (
@@ -27,7 +27,7 @@ NOTHING = SafeString("")
 @register.filter
 def cuts_marked(runs: Iterable[Run]) -> SafeString:
     """The text, with the marks of cuts set apart."""
-    return SafeString("".join([format_html(CUT, text) if is_mark else escape(text) for text, is_mark in runs]))
+    return SafeString("".join([format_html(CUT_TEMPLATE, text) if is_mark else escape(text) for text, is_mark in runs]))
 
 
 @register.filter
@@ -36,18 +36,18 @@ def signed(part: LinkedPart) -> SafeString:
     text = cuts_marked(part.runs)
     if part.position is None:
         return text
-    place = format_html(PLACE, part.position) if part.begins else NOTHING
+    place = format_html(LINK_TEMPLATE, part.position) if part.begins else NOTHING
     why = format_html(SIGN, "why-in", part.item_address, part.item_label) if part.item_address else NOTHING
     source = format_html(SIGN, "source", part.source_address, part.source_label) if part.source_address else NOTHING
-    return format_html(TOLD, place, why, text, source)
+    return format_html(ITEM_TEMPLATE, place, why, text, source)
 
 
 @register.filter
-def score_rows(parts: Iterable[Part]) -> SafeString:
+def score_rows(parts: Iterable[ScorePart]) -> SafeString:
     """The rows of a table of what a score is made of."""
     return format_html_join("\n", SHARE, ((part.label, part.measured, _bar(part), part.counted) for part in parts))
 
 
-def _bar(part: Part) -> SafeString:
+def _bar(part: ScorePart) -> SafeString:
     # Nothing in it is a text of anybody's, so nothing has to be escaped.
     return SafeString(BAR.format(" against" if part.against else "", part.width)) if part.width else NOTHING

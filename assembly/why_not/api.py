@@ -18,11 +18,11 @@ from assembly.engine.codes import DECISION_CODES
 from assembly.engine.diff import Change
 from assembly.engine.types import Candidate, Decision
 from assembly.records.item_titles import reason, title_of
-from assembly.why_not.answer import MAX_CHARACTERS, Standing, WhyNot, why_not
-from assembly.why_not.changes import KINDS
+from assembly.why_not.answer import MAX_CHARACTERS, RankContext, WhyNotAnswer, answer_why_not
+from assembly.why_not.changes import CHANGE_KINDS
 from assembly.why_not.fix_search import Remedy
-from assembly.why_not.not_considered import WHYS, Unconsidered
-from assembly.why_not.sentences import Titles, cost, would_be_in
+from assembly.why_not.not_considered import NOT_CONSIDERED_CODES, NotConsidered
+from assembly.why_not.sentences import Titles, cost_sentence, remedy_sentence
 from config.http.errors import Invalid
 from teams.api.view import ApiView
 
@@ -35,22 +35,24 @@ class MatchSerializer(serializers.Serializer[Any]):
     included = serializers.BooleanField()
 
 
-class NeighbourSerializer(MatchSerializer):
+class CompetitorSerializer(MatchSerializer):
     rank = serializers.IntegerField()
     score = serializers.FloatField(allow_null=True)
     tokens_full = serializers.IntegerField()
 
 
-class StandingSerializer(serializers.Serializer[Any]):
+class RankContextSerializer(serializers.Serializer[Any]):
     cap = serializers.IntegerField(allow_null=True, help_text="Of its section; null: what remains of the budget.")
     used_before = serializers.IntegerField(help_text="Tokens that were used when its section's turn came.")
-    around = NeighbourSerializer(many=True, help_text="Those that ranked around it, itself among them, the best first.")
+    around = CompetitorSerializer(
+        many=True, help_text="Those that ranked around it, itself among them, the best first."
+    )
     above = serializers.IntegerField(help_text="So many rank above the first of them.")
     below = serializers.IntegerField(help_text="So many rank below the last of them.")
 
 
-class ChangeSerializer(serializers.Serializer[Any]):
-    kind = serializers.ChoiceField(choices=KINDS)
+class RemedyChangeSerializer(serializers.Serializer[Any]):
+    kind = serializers.ChoiceField(choices=CHANGE_KINDS)
     section = serializers.CharField()
     ref = serializers.CharField()
     value = serializers.FloatField(help_text="What becomes of the number that the kind names; 0 where it has none.")
@@ -59,7 +61,7 @@ class ChangeSerializer(serializers.Serializer[Any]):
 
 class RemedySerializer(serializers.Serializer[Any]):
     sentence = serializers.CharField()
-    changes = ChangeSerializer(many=True, help_text="Made together, in this order, they bring it in.")
+    changes = RemedyChangeSerializer(many=True, help_text="Made together, in this order, they bring it in.")
     least = serializers.BooleanField(help_text="One step less of the last was tried, and does not bring it in.")
     whole = serializers.BooleanField(help_text="It is what brings in all of it; less may bring in a part.")
     code = serializers.ChoiceField(choices=DECISION_CODES, help_text="What then becomes of it.")
@@ -71,8 +73,8 @@ class RemedySerializer(serializers.Serializer[Any]):
     newly_in = serializers.ListField(child=serializers.CharField(), help_text="Refs of what would come in, itself too.")
 
 
-class UnconsideredSerializer(serializers.Serializer[Any]):
-    why = serializers.ChoiceField(choices=WHYS)
+class NotConsideredSerializer(serializers.Serializer[Any]):
+    why = serializers.ChoiceField(choices=NOT_CONSIDERED_CODES)
     sentence = serializers.CharField()
     ref = serializers.CharField(allow_null=True, help_text="Of what is there today.")
     name = serializers.CharField(allow_null=True)
@@ -82,13 +84,13 @@ class WhyNotSerializer(serializers.Serializer[Any]):
     considered = serializers.BooleanField()
     reason = serializers.CharField(help_text="The answer in a sentence.")
     decision = DecisionSerializer(allow_null=True, help_text="What became of it; null where it was not considered.")
-    standing = StandingSerializer(allow_null=True)
+    standing = RankContextSerializer(allow_null=True)
     remedies = RemedySerializer(many=True, help_text="What would bring it in, each proved by running the engine.")
     untried = serializers.ListField(
-        child=serializers.ChoiceField(choices=KINDS), help_text="What there was no time to try."
+        child=serializers.ChoiceField(choices=CHANGE_KINDS), help_text="What there was no time to try."
     )
     matches = MatchSerializer(many=True, help_text="All that could be meant, the one of this answer first.")
-    unconsidered = UnconsideredSerializer(many=True, help_text="Why what could be meant was not considered.")
+    unconsidered = NotConsideredSerializer(many=True, help_text="Why what could be meant was not considered.")
 
 
 PARAMETERS = [
@@ -107,7 +109,9 @@ class AssemblyWhyNot(ApiView):
         """
         query = _checked(self.query("ref", "q", "section"))
         assembly = assembly_for(self.principal, id_)
-        found = why_not(assembly, ref=query.get("ref", ""), words=query.get("q", ""), section=query.get("section", ""))
+        found = answer_why_not(
+            assembly, ref=query.get("ref", ""), words=query.get("q", ""), section=query.get("section", "")
+        )
         return Response(WhyNotSerializer(_document(found)).data)
 
 
@@ -120,19 +124,19 @@ def _checked(query: dict[str, str]) -> dict[str, str]:
     return query
 
 
-def _document(found: WhyNot) -> dict[str, Any]:
+def _document(found: WhyNotAnswer) -> dict[str, Any]:
     titles = {candidate.ref: title_of(candidate) for candidate in found.told.inputs.candidates}
     matches = [_match_document(one.decision, one.candidate) for one in found.matches]
-    unconsidered = [_unconsidered_document(one) for one in found.unconsidered]
-    stands = found.standing
-    if stands is None:
+    unconsidered = [_not_considered_document(one) for one in found.unconsidered]
+    rank_context = found.standing
+    if rank_context is None:
         told: dict[str, Any] = {"considered": False, "reason": found.unconsidered[0].sentence, "decision": None}
     else:
-        sentence = reason(stands.decision, stands.section.label, titles)
-        told = {"considered": True, "reason": sentence, "decision": _decision_document(found, stands)}
+        sentence = reason(rank_context.decision, rank_context.section.label, titles)
+        told = {"considered": True, "reason": sentence, "decision": _decision_document(found, rank_context)}
     return {
         **told,
-        "standing": _standing_document(stands) if stands else None,
+        "standing": _rank_context_document(rank_context) if rank_context else None,
         "remedies": [_remedy_document(one, found, titles) for one in found.remedies.found],
         "untried": found.remedies.untried,
         "matches": matches,
@@ -140,8 +144,10 @@ def _document(found: WhyNot) -> dict[str, Any]:
     }
 
 
-def _decision_document(found: WhyNot, stands: Standing) -> dict[str, Any]:
-    return decision_document(stands.decision, found.told.decisions.index(stands.decision), stands.section)
+def _decision_document(found: WhyNotAnswer, rank_context: RankContext) -> dict[str, Any]:
+    return decision_document(
+        rank_context.decision, found.told.decisions.index(rank_context.decision), rank_context.section
+    )
 
 
 def _match_document(decision: Decision, candidate: Candidate) -> dict[str, Any]:
@@ -149,23 +155,23 @@ def _match_document(decision: Decision, candidate: Candidate) -> dict[str, Any]:
     return {**facts, "title": title_of(candidate)}
 
 
-def _standing_document(stands: Standing) -> dict[str, Any]:
+def _rank_context_document(rank_context: RankContext) -> dict[str, Any]:
     around = [
         {
             **_match_document(one.decision, one.candidate),
             **{name: getattr(one.decision, name) for name in ("rank", "score", "tokens_full")},
         }
-        for one in stands.around
+        for one in rank_context.around
     ]
-    facts = {name: getattr(stands, name) for name in ("cap", "used_before", "above", "below")}
+    facts = {name: getattr(rank_context, name) for name in ("cap", "used_before", "above", "below")}
     return {**facts, "around": around}
 
 
-def _remedy_document(remedy: Remedy, found: WhyNot, titles: Titles) -> dict[str, Any]:
+def _remedy_document(remedy: Remedy, found: WhyNotAnswer, titles: Titles) -> dict[str, Any]:
     decision = found.matches[0].decision
     comparison = remedy.comparison
     return {
-        "sentence": would_be_in(remedy, found.told.inputs, titles),
+        "sentence": remedy_sentence(remedy, found.told.inputs, titles),
         "changes": [
             {name: getattr(change, name) for name in ("kind", "section", "ref", "value", "name")}
             for change in remedy.changes
@@ -175,7 +181,7 @@ def _remedy_document(remedy: Remedy, found: WhyNot, titles: Titles) -> dict[str,
         "code": remedy.after.code,
         "awaits_summary": remedy.awaits_summary,
         "tokens": comparison.tokens_after,
-        "cost": cost(remedy, (decision.section, decision.ref), titles),
+        "cost": cost_sentence(remedy, (decision.section, decision.ref), titles),
         "pushed_out": _refs(comparison.pushed_out),
         "newly_cut": _refs(comparison.newly_cut),
         "newly_in": _refs(comparison.newly_in),
@@ -186,7 +192,7 @@ def _refs(changes: tuple[Change, ...]) -> list[str]:
     return [change.decision.ref for change in changes]
 
 
-def _unconsidered_document(one: Unconsidered) -> dict[str, Any]:
+def _not_considered_document(one: NotConsidered) -> dict[str, Any]:
     thing = one.thing
     return {
         "why": one.why,

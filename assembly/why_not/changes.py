@@ -29,22 +29,22 @@ def is_scored(candidate: Candidate, section: Section, profile: Profile) -> bool:
     return True
 
 
-def raised(candidate: Candidate, section: Section, profile: Profile, by: float) -> Candidate:
+def with_raised_score(candidate: Candidate, section: Section, profile: Profile, by: float) -> Candidate:
     """The candidate as if its score, before any rule boosts it, were higher by so much.
 
     Blocks and ranked lines are raised by the one measure that weighs most, others by their similarity.
     """
     if section.shape == "lines" and not (profile.ranker and candidate.measures):
-        return replace(candidate, similarity=higher(candidate.similarity, by))
+        return replace(candidate, similarity=increased_score(candidate.similarity, by))
     heaviest = _heaviest_measure(profile) if section.shape == "blocks" else _heaviest_feature(profile.ranker, candidate)
     if heaviest is None:
         return candidate
     name, weight = heaviest
-    more = {name: higher(candidate.measures.get(name), by / weight)}
+    more = {name: increased_score(candidate.measures.get(name), by / weight)}
     return replace(candidate, measures={**candidate.measures, **more})
 
 
-def higher(score: float | None, by: float) -> float:
+def increased_score(score: float | None, by: float) -> float:
     """Without the noise of the last digits, which would tell equals apart."""
     return round((score or 0.0) + by, DIGITS)
 
@@ -63,7 +63,7 @@ def _heaviest_feature(ranker: Ranker | None, candidate: Candidate) -> tuple[str,
     return max(weights, key=lambda weighed: abs(weighed[1]), default=None)
 
 
-Kind = Literal[
+ChangeKind = Literal[
     "budget", "cap", "top_k", "threshold", "reach", "score", "source_score", "boost", "pin", "always_include",
     "without_rule", "without_exclusion", "not_superseded", "not_retired", "without_other", "shorter", "text",
 ]  # fmt: skip
@@ -74,7 +74,7 @@ so many of the rules that exclude it, the narrowest first, do not; without_exclu
 not_superseded, not_retired: as if it stood; without_other: what says the same is not there; shorter: the first so many
 characters of its text alone; text: there is one."""
 
-KINDS: tuple[Kind, ...] = get_args(Kind)
+CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
 RULE = "why-not"
 """The name of a rule that is tried: of the narrowest scope, so that no other one outdoes it."""
 SOME_TEXT = "…"
@@ -89,10 +89,10 @@ INCLUDABLE: Mapping[str, By] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RemedyChange:
     """One change for the candidate that is named by its section and its ref."""
 
-    kind: Kind
+    kind: ChangeKind
     section: str
     ref: str
     value: float = 0
@@ -101,19 +101,19 @@ class Change:
     """Of boost and always_include, what the rule finds its items by, as tag:blue; of without_other, the other's ref."""
 
 
-def changed(inputs: Inputs, changes: Sequence[Change]) -> Inputs:
+def apply_changes(inputs: Inputs, changes: Sequence[RemedyChange]) -> Inputs:
     """What the engine would be given, were all of them made, in their order."""
     for change in changes:
-        inputs = _APPLIED[change.kind](inputs, change)
+        inputs = _APPLIERS[change.kind](inputs, change)
     return inputs
 
 
-def excluding(rules: Sequence[Rule], candidate: Candidate, section: Section) -> list[Rule]:
+def excluding_rules(rules: Sequence[Rule], candidate: Candidate, section: Section) -> list[Rule]:
     """The rules that say that the candidate stays out, the narrowest first."""
     return [rule for rule in rules if any(selects(one, candidate, section) for one in rule.then.exclude)]
 
 
-def named_by(exclusions: Sequence[str], ref: str) -> set[str]:
+def rules_naming(exclusions: Sequence[str], ref: str) -> set[str]:
     """Those that name the ref: by itself, without its version, or by its id alone."""
     unversioned = ref.partition("@")[0]
     return {ref, unversioned, unversioned.rpartition(":")[2]} & set(exclusions)
@@ -125,66 +125,68 @@ def may_be_included(candidate: Candidate) -> bool:
     return candidate.ref.partition(":")[0] in INCLUDABLE
 
 
-def selector_of(name: str) -> Selector:
+def change_selector(name: str) -> Selector:
     """What a change is named that finds its items by a label."""
     by, _, value = name.partition(":")
-    return Selector(_BY[by], value)
+    return Selector(_STEP_UNITS[by], value)
 
 
-def found_in(inputs: Inputs, section: str, ref: str) -> tuple[Section, Candidate]:
+def find_candidate(inputs: Inputs, section: str, ref: str) -> tuple[Section, Candidate]:
     """The candidate in that place, with its section before it."""
     described = next(one for one in inputs.profile.sections if one.key == section)
     return described, next(one for one in inputs.candidates if (one.section, one.ref) == (section, ref))
 
 
-def _subject(inputs: Inputs, change: Change) -> tuple[Section, Candidate]:
-    return found_in(inputs, change.section, change.ref)
+def _changed_candidate(inputs: Inputs, change: RemedyChange) -> tuple[Section, Candidate]:
+    return find_candidate(inputs, change.section, change.ref)
 
 
-def _with_budget(inputs: Inputs, change: Change) -> Inputs:
-    return _asking(inputs, budget=int(change.value))
+def _with_budget(inputs: Inputs, change: RemedyChange) -> Inputs:
+    return _request_setter(inputs, budget=int(change.value))
 
 
-def _with_cap(inputs: Inputs, change: Change) -> Inputs:
-    return _sectioned(inputs, change, cap=int(change.value), share=None)
+def _with_cap(inputs: Inputs, change: RemedyChange) -> Inputs:
+    return _section_setter(inputs, change, cap=int(change.value), share=None)
 
 
-def _with_top_k(inputs: Inputs, change: Change) -> Inputs:
-    return _sectioned(inputs, change, top_k=int(change.value))
+def _with_top_k(inputs: Inputs, change: RemedyChange) -> Inputs:
+    return _section_setter(inputs, change, top_k=int(change.value))
 
 
-def _with_threshold(inputs: Inputs, change: Change) -> Inputs:
-    return _profiled(inputs, similarity_threshold=change.value)
+def _with_threshold(inputs: Inputs, change: RemedyChange) -> Inputs:
+    return _profile_setter(inputs, similarity_threshold=change.value)
 
 
-def _with_reach(inputs: Inputs, change: Change) -> Inputs:
+def _with_reach(inputs: Inputs, change: RemedyChange) -> Inputs:
     ranker = inputs.profile.ranker
-    return _profiled(inputs, ranker=replace(ranker, reach=change.value)) if ranker else inputs
+    return _profile_setter(inputs, ranker=replace(ranker, reach=change.value)) if ranker else inputs
 
 
-def _with_score(inputs: Inputs, change: Change) -> Inputs:
-    section, candidate = _subject(inputs, change)
-    return _instead(inputs, candidate, raised(candidate, section, inputs.profile, change.value))
+def _with_score(inputs: Inputs, change: RemedyChange) -> Inputs:
+    section, candidate = _changed_candidate(inputs, change)
+    return _replace_candidate(inputs, candidate, with_raised_score(candidate, section, inputs.profile, change.value))
 
 
-def _with_source_score(inputs: Inputs, change: Change) -> Inputs:
-    _, candidate = _subject(inputs, change)
-    return _instead(inputs, candidate, replace(candidate, score=higher(candidate.score, change.value)))
+def _with_source_score(inputs: Inputs, change: RemedyChange) -> Inputs:
+    _, candidate = _changed_candidate(inputs, change)
+    return _replace_candidate(
+        inputs, candidate, replace(candidate, score=increased_score(candidate.score, change.value))
+    )
 
 
-def _with_boost(inputs: Inputs, change: Change) -> Inputs:
-    return _ruled(inputs, Actions(boost=(Boost(selector_of(change.name), change.value),)))
+def _with_boost(inputs: Inputs, change: RemedyChange) -> Inputs:
+    return _rules_setter(inputs, Actions(boost=(Boost(change_selector(change.name), change.value),)))
 
 
-def _pinned(inputs: Inputs, change: Change) -> Inputs:
-    _, candidate = _subject(inputs, change)
-    return _instead(inputs, candidate, replace(candidate, pinned=True))
+def _pinned(inputs: Inputs, change: RemedyChange) -> Inputs:
+    _, candidate = _changed_candidate(inputs, change)
+    return _replace_candidate(inputs, candidate, replace(candidate, pinned=True))
 
 
-def _always_included(inputs: Inputs, change: Change) -> Inputs:
+def _always_included(inputs: Inputs, change: RemedyChange) -> Inputs:
     """As the source of what rules include would offer it, with what else the rule finds: each once."""
-    selector = selector_of(change.name)
-    ruled = _ruled(inputs, Actions(always_include=(selector,)))
+    selector = change_selector(change.name)
+    ruled = _rules_setter(inputs, Actions(always_include=(selector,)))
     profile = inputs.profile
     if ALWAYS_INCLUDED.key not in {section.key for section in profile.sections}:
         profile = with_room(profile, ruled.request.rules)
@@ -201,77 +203,79 @@ def _always_included(inputs: Inputs, change: Change) -> Inputs:
     return replace(ruled, profile=profile, candidates=(*inputs.candidates, *offered))
 
 
-def _without_rule(inputs: Inputs, change: Change) -> Inputs:
+def _without_rule(inputs: Inputs, change: RemedyChange) -> Inputs:
     """They keep what else they do, and what else they exclude."""
-    section, candidate = _subject(inputs, change)
-    silenced = excluding(inputs.request.rules, candidate, section)[: int(change.value)]
+    section, candidate = _changed_candidate(inputs, change)
+    silenced = excluding_rules(inputs.request.rules, candidate, section)[: int(change.value)]
 
     def kept(rule: Rule) -> Rule:
         exclude = tuple(one for one in rule.then.exclude if not selects(one, candidate, section))
         return replace(rule, then=replace(rule.then, exclude=exclude)) if rule in silenced else rule
 
-    return _asking(inputs, rules=tuple(map(kept, inputs.request.rules)))
+    return _request_setter(inputs, rules=tuple(map(kept, inputs.request.rules)))
 
 
-def _without_exclusion(inputs: Inputs, change: Change) -> Inputs:
-    gone = named_by(inputs.request.exclude, change.ref)
-    return _asking(inputs, exclude=tuple(one for one in inputs.request.exclude if one not in gone))
+def _without_exclusion(inputs: Inputs, change: RemedyChange) -> Inputs:
+    gone = rules_naming(inputs.request.exclude, change.ref)
+    return _request_setter(inputs, exclude=tuple(one for one in inputs.request.exclude if one not in gone))
 
 
-def _not_superseded(inputs: Inputs, change: Change) -> Inputs:
-    _, candidate = _subject(inputs, change)
-    return _instead(inputs, candidate, replace(candidate, superseded_by=None))
+def _not_superseded(inputs: Inputs, change: RemedyChange) -> Inputs:
+    _, candidate = _changed_candidate(inputs, change)
+    return _replace_candidate(inputs, candidate, replace(candidate, superseded_by=None))
 
 
-def _not_retired(inputs: Inputs, change: Change) -> Inputs:
-    _, candidate = _subject(inputs, change)
-    return _instead(inputs, candidate, replace(candidate, retired=None))
+def _not_retired(inputs: Inputs, change: RemedyChange) -> Inputs:
+    _, candidate = _changed_candidate(inputs, change)
+    return _replace_candidate(inputs, candidate, replace(candidate, retired=None))
 
 
-def _without_other(inputs: Inputs, change: Change) -> Inputs:
+def _without_other(inputs: Inputs, change: RemedyChange) -> Inputs:
     mine = (change.section, change.ref)
     left = (one for one in inputs.candidates if one.ref != change.name or (one.section, one.ref) == mine)
     return replace(inputs, candidates=tuple(left))
 
 
-def _shorter(inputs: Inputs, change: Change) -> Inputs:
+def _shorter(inputs: Inputs, change: RemedyChange) -> Inputs:
     """A summary of the whole text is none of its beginning."""
-    _, candidate = _subject(inputs, change)
-    return _instead(inputs, candidate, replace(candidate, text=candidate.text[: int(change.value)], summary=None))
+    _, candidate = _changed_candidate(inputs, change)
+    return _replace_candidate(
+        inputs, candidate, replace(candidate, text=candidate.text[: int(change.value)], summary=None)
+    )
 
 
-def _with_text(inputs: Inputs, change: Change) -> Inputs:
-    _, candidate = _subject(inputs, change)
-    return _instead(inputs, candidate, replace(candidate, text=SOME_TEXT))
+def _with_text(inputs: Inputs, change: RemedyChange) -> Inputs:
+    _, candidate = _changed_candidate(inputs, change)
+    return _replace_candidate(inputs, candidate, replace(candidate, text=SOME_TEXT))
 
 
-def _instead(inputs: Inputs, one: Candidate, other: Candidate) -> Inputs:
+def _replace_candidate(inputs: Inputs, one: Candidate, other: Candidate) -> Inputs:
     return replace(inputs, candidates=tuple(other if item is one else item for item in inputs.candidates))
 
 
-def _asking(inputs: Inputs, **facts: object) -> Inputs:
+def _request_setter(inputs: Inputs, **facts: object) -> Inputs:
     request: Request = replace(inputs.request, **facts)  # type: ignore[arg-type]
     return replace(inputs, request=request)
 
 
-def _profiled(inputs: Inputs, **facts: object) -> Inputs:
+def _profile_setter(inputs: Inputs, **facts: object) -> Inputs:
     profile: Profile = replace(inputs.profile, **facts)  # type: ignore[arg-type]
     return replace(inputs, profile=profile)
 
 
-def _sectioned(inputs: Inputs, change: Change, **facts: object) -> Inputs:
+def _section_setter(inputs: Inputs, change: RemedyChange, **facts: object) -> Inputs:
     sections = inputs.profile.sections
     others = tuple(replace(one, **facts) if one.key == change.section else one for one in sections)  # type: ignore[arg-type]
-    return _profiled(inputs, sections=others)
+    return _profile_setter(inputs, sections=others)
 
 
-def _ruled(inputs: Inputs, then: Actions) -> Inputs:
+def _rules_setter(inputs: Inputs, then: Actions) -> Inputs:
     rule = Rule(RULE, 1, "agent", Condition(), then)
-    return _asking(inputs, rules=in_order([rule, *inputs.request.rules]))
+    return _request_setter(inputs, rules=in_order([rule, *inputs.request.rules]))
 
 
-_BY: Mapping[str, By] = {by: by for by in get_args(By)}
-_APPLIED: Mapping[Kind, Callable[[Inputs, Change], Inputs]] = {
+_STEP_UNITS: Mapping[str, By] = {by: by for by in get_args(By)}
+_APPLIERS: Mapping[ChangeKind, Callable[[Inputs, RemedyChange], Inputs]] = {
     "budget": _with_budget,
     "cap": _with_cap,
     "top_k": _with_top_k,

@@ -7,41 +7,41 @@ from typing import Any, Literal, get_args
 
 from django.utils.translation import gettext as _
 
-from assembly.contexts.search.owned_things import Thing
+from assembly.contexts.search.owned_things import OwnedRecord
 from assembly.engine.codes import SourceCode
 from assembly.models import Assembly
 from assembly.records.warnings import label_of
 from assembly.sources.daily_logs import DAYS
 
-Why = Literal["unknown", "later", "no_section", "source_late", "source_failed", "too_old", "passed_over"]
+NotConsideredCode = Literal["unknown", "later", "no_section", "source_late", "source_failed", "too_old", "passed_over"]
 """unknown: nothing of the name is there for you to see; later: it was made after the context; no_section: the profile
 tells nothing of its kind; source_late, source_failed: nothing of the kind could be read then; too_old: a day before the
 days that are told; passed_over: its source was asked, and returned other things."""
 
-WHYS: tuple[Why, ...] = get_args(Why)
+NOT_CONSIDERED_CODES: tuple[NotConsideredCode, ...] = get_args(NotConsideredCode)
 
 
 @dataclass(frozen=True, slots=True)
-class Unconsidered:
+class NotConsidered:
     """`thing` is what is there today; None: nothing that one may know of."""
 
-    why: Why
+    why: NotConsideredCode
     sentence: str
-    thing: Thing | None = None
+    thing: OwnedRecord | None = None
 
 
-def unknown() -> Unconsidered:
+def unknown_record() -> NotConsidered:
     """Of what is not there, and just so of what belongs to others."""
-    return Unconsidered("unknown", _("Nothing of that name was considered, and there is nothing of it today."))
+    return NotConsidered("unknown", _("Nothing of that name was considered, and there is nothing of it today."))
 
 
-def unconsidered(assembly: Assembly, thing: Thing) -> Unconsidered:
+def explain_not_considered(assembly: Assembly, thing: OwnedRecord) -> NotConsidered:
     """Why the thing, which is there today, is not among the candidates of the context."""
     why, sentence = next(_reasons(assembly, thing))
-    return Unconsidered(why, sentence, thing)
+    return NotConsidered(why, sentence, thing)
 
 
-def _reasons(assembly: Assembly, thing: Thing) -> Iterator[tuple[Why, str]]:
+def _reasons(assembly: Assembly, thing: OwnedRecord) -> Iterator[tuple[NotConsideredCode, str]]:
     """Those that hold, the one that settles it first."""
     if thing.created > assembly.created:
         yield "later", _("It was not there yet: it was written after this context was made.")
@@ -50,13 +50,13 @@ def _reasons(assembly: Assembly, thing: Thing) -> Iterator[tuple[Why, str]]:
         yield "no_section", _("The profile “%(profile)s” has no section for it.") % {"profile": assembly.profile_name}
     for report in reports:
         if report.get("code"):
-            yield _missed(report)
+            yield _missed_code(report)
     if thing.day and _is_too_old(thing.day, assembly.now):
         yield "too_old", _("Only the last %(days)s days are told, and this one was before them.") % {"days": DAYS}
-    yield "passed_over", " ".join(_returned(report) for report in reports)
+    yield "passed_over", " ".join(_returned_codes(report) for report in reports)
 
 
-def _reports(assembly: Assembly, thing: Thing) -> list[Mapping[str, Any]]:
+def _reports(assembly: Assembly, thing: OwnedRecord) -> list[Mapping[str, Any]]:
     """What is on record of the sources that could have offered it, for a section of the profile."""
     sections = assembly.profile["sections"]
     asked = {
@@ -67,14 +67,14 @@ def _reports(assembly: Assembly, thing: Thing) -> list[Mapping[str, Any]]:
     return [report for report in assembly.sources if report["name"] in asked]
 
 
-def _missed(report: Mapping[str, Any]) -> tuple[Why, str]:
+def _missed_code(report: Mapping[str, Any]) -> tuple[NotConsideredCode, str]:
     source = {"source": label_of(report["name"])}
     if report["code"] == SourceCode.SOURCE_TIMEOUT:
         return "source_late", _("%(source)s did not answer in time, so nothing of them was considered.") % source
     return "source_failed", _("%(source)s could not be read then, so nothing of them was considered.") % source
 
 
-def _returned(report: Mapping[str, Any]) -> str:
+def _returned_codes(report: Mapping[str, Any]) -> str:
     told = {"source": label_of(report["name"]), "count": f"{report['count']:,}", "limit": f"{report['limit']:,}"}
     if report["count"] >= report["limit"]:
         return _("%(source)s: it returned %(count)s, as many as it may, and this came after them.") % told

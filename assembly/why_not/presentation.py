@@ -10,15 +10,15 @@ from assembly.engine.linear_ranker import SHARE, SOURCE_SHARE
 from assembly.engine.types import Candidate, Decision
 from assembly.records.item_titles import reason, title_of
 from assembly.records.reader import Recorded
-from assembly.why_not.answer import Match, Neighbour, Standing, WhyNot
+from assembly.why_not.answer import Competitor, Match, RankContext, WhyNotAnswer
 from assembly.why_not.fix_search import Remedy, is_whole
-from assembly.why_not.sentences import Titles, cost, fine, untried, would_be_in
+from assembly.why_not.sentences import Titles, cost_sentence, fine_score, remedy_sentence, untried_sentence
 
-MOST_CHOICES = 40
+MAX_CHOICES = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class MatchChoice:
     """Something that could be meant."""
 
     ref: str
@@ -30,18 +30,18 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CompetitorRow:
     """One of those around it. `score` is empty where nothing scored them."""
 
-    choice: Choice
+    choice: MatchChoice
     rank: str
     score: str
     tokens: int
-    is_itself: bool
+    is_subject: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class RemedyRow:
     """What would bring it in, and what that does to the others."""
 
     sentence: str
@@ -49,7 +49,7 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class WhyNotPage:
     """The answer; `title` is empty where the thing was not considered."""
 
     headline: str
@@ -59,10 +59,10 @@ class Answered:
     facts: tuple[tuple[str, str], ...] = ()
     parts: tuple[tuple[str, str], ...] = ()
     """Of its score."""
-    rows: tuple[Row, ...] = ()
+    rows: tuple[CompetitorRow, ...] = ()
     above: int = 0
     below: int = 0
-    ways: tuple[Way, ...] = ()
+    ways: tuple[RemedyRow, ...] = ()
     untried: str = ""
     is_in: bool = False
     is_whole: bool = False
@@ -70,45 +70,45 @@ class Answered:
     """Of things that were not considered, the name and why."""
 
 
-def answered(found: WhyNot) -> Answered:
+def why_not_page(found: WhyNotAnswer) -> WhyNotPage:
     """The whole answer."""
-    stands = found.standing
-    if stands is None:
+    rank_context = found.standing
+    if rank_context is None:
         return _not_considered(found)
     titles = {candidate.ref: title_of(candidate) for candidate in found.told.inputs.candidates}
     labels = {section.key: section.label for section in found.told.sections}
-    decision = stands.decision
-    return Answered(
+    decision = rank_context.decision
+    return WhyNotPage(
         headline=_headline(decision),
         tone="good" if is_whole(decision) else "warn",
-        title=title_of(stands.candidate),
-        why=reason(decision, stands.section.label, titles),
-        facts=tuple(_facts(found.told, stands)),
-        parts=tuple((_part(name), fine(round(value, 4))) for name, value in decision.signals),
-        rows=tuple(_row(neighbour, labels) for neighbour in stands.around),
-        above=stands.above,
-        below=stands.below,
-        ways=tuple(_way(remedy, found, titles) for remedy in found.remedies.found),
-        untried=untried(found.remedies.untried),
+        title=title_of(rank_context.candidate),
+        why=reason(decision, rank_context.section.label, titles),
+        facts=tuple(_facts(found.told, rank_context)),
+        parts=tuple((_score_part_row(name), fine_score(round(value, 4))) for name, value in decision.signals),
+        rows=tuple(_competitor_row(neighbour, labels) for neighbour in rank_context.around),
+        above=rank_context.above,
+        below=rank_context.below,
+        ways=tuple(_remedy_row(remedy, found, titles) for remedy in found.remedies.found),
+        untried=untried_sentence(found.remedies.untried),
         is_in=decision.included,
         is_whole=is_whole(decision),
     )
 
 
-def choices(matches: Sequence[Match]) -> list[Choice]:
+def match_choices(matches: Sequence[Match]) -> list[MatchChoice]:
     """What else could be meant."""
-    return [_choice(match.decision, match.candidate, match.label) for match in matches]
+    return [_match_choice(match.decision, match.candidate, match.label) for match in matches]
 
 
-def missing(told: Recorded) -> list[Choice]:
+def missing_choices(told: Recorded) -> list[MatchChoice]:
     """What is left out, or not in with all its words, to pick from."""
     labels = {section.key: section.label for section in told.sections}
     out = ((one, candidate) for one, candidate in told.decided if not is_whole(one) and one.tokens_full)
-    return [_choice(one, candidate, labels[one.section]) for one, candidate in _first(out)]
+    return [_match_choice(one, candidate, labels[one.section]) for one, candidate in _first(out)]
 
 
 def _first(out: Iterable[tuple[Decision, Candidate]]) -> list[tuple[Decision, Candidate]]:
-    return [both for both, _place in zip(out, range(MOST_CHOICES), strict=False)]
+    return [both for both, _place in zip(out, range(MAX_CHOICES), strict=False)]
 
 
 def _headline(decision: Decision) -> str:
@@ -117,34 +117,34 @@ def _headline(decision: Decision) -> str:
     return _("It is in, but not all of it.") if decision.included else _("It was considered, and left out.")
 
 
-def _not_considered(found: WhyNot) -> Answered:
+def _not_considered(found: WhyNotAnswer) -> WhyNotPage:
     first, *others = found.unconsidered
     if first.thing is None:
-        return Answered(first.sentence, "plain")
+        return WhyNotPage(first.sentence, "plain")
     listed = tuple((one.thing.name, one.sentence) for one in found.unconsidered if one.thing)
     if not others:
-        return Answered(_("It was not considered at all."), "warn", title=first.thing.name, why=first.sentence)
+        return WhyNotPage(_("It was not considered at all."), "warn", title=first.thing.name, why=first.sentence)
     count = len(listed)
     headline = ngettext("None of this was considered.", "None of these %(count)s was considered.", count)
-    return Answered(headline % {"count": f"{count:,}"}, "warn", elsewhere=listed)
+    return WhyNotPage(headline % {"count": f"{count:,}"}, "warn", elsewhere=listed)
 
 
-def _facts(told: Recorded, stands: Standing) -> Iterable[tuple[str, str]]:
-    decision, result = stands.decision, stands.result
-    yield _("Section"), stands.section.label
-    if decision.rank and stands.around:
+def _facts(told: Recorded, rank_context: RankContext) -> Iterable[tuple[str, str]]:
+    decision, result = rank_context.decision, rank_context.result
+    yield _("Section"), rank_context.section.label
+    if decision.rank and rank_context.around:
         yield _("Rank"), _("%(rank)s of %(all)s") % {"rank": f"{decision.rank:,}", "all": f"{result.considered:,}"}
     if decision.score is not None:
-        yield _("Score"), fine(round(decision.score, 4))
+        yield _("Score"), fine_score(round(decision.score, 4))
     yield _("Length"), _tokens(decision.tokens_full)
-    room = _("what remains of the budget") if stands.cap is None else _tokens(stands.cap)
-    if stands.section.required:
+    room = _("what remains of the budget") if rank_context.cap is None else _tokens(rank_context.cap)
+    if rank_context.section.required:
         room = _("as much as it needs: it is never cut")
     yield _("Room of the section"), room
     yield (
         _("Used before it"),
         _("%(used)s of %(budget)s tokens")
-        % {"used": f"{stands.used_before:,}", "budget": f"{told.inputs.request.budget:,}"},
+        % {"used": f"{rank_context.used_before:,}", "budget": f"{told.inputs.request.budget:,}"},
     )
 
 
@@ -152,7 +152,7 @@ def _tokens(count: int) -> str:
     return ngettext("%(count)s token", "%(count)s tokens", count) % {"count": f"{count:,}"}
 
 
-def _part(name: str) -> str:
+def _score_part_row(name: str) -> str:
     if name.startswith(SOURCE_SHARE):
         words = name.removeprefix(SOURCE_SHARE).replace("_", " ")
         return _("share of %(name)s in the score of its source") % {"name": words}
@@ -160,9 +160,9 @@ def _part(name: str) -> str:
     return _("share of %(name)s") % {"name": words} if name.startswith(SHARE) else words
 
 
-def _choice(decision: Decision, candidate: Candidate, label: str) -> Choice:
+def _match_choice(decision: Decision, candidate: Candidate, label: str) -> MatchChoice:
     outcome, tone = _outcome(decision)
-    return Choice(decision.ref, decision.section, title_of(candidate), label, outcome, tone)
+    return MatchChoice(decision.ref, decision.section, title_of(candidate), label, outcome, tone)
 
 
 def _outcome(decision: Decision) -> tuple[str, str]:
@@ -171,18 +171,18 @@ def _outcome(decision: Decision) -> tuple[str, str]:
     return (_("in, in part"), "warn") if decision.included else (_("left out"), "plain")
 
 
-def _row(neighbour: Neighbour, labels: Mapping[str, str]) -> Row:
+def _competitor_row(neighbour: Competitor, labels: Mapping[str, str]) -> CompetitorRow:
     decision = neighbour.decision
-    return Row(
-        choice=_choice(decision, neighbour.candidate, labels[decision.section]),
+    return CompetitorRow(
+        choice=_match_choice(decision, neighbour.candidate, labels[decision.section]),
         rank=f"{decision.rank:,}",
         score="" if decision.score is None else f"{decision.score:.4f}",
         tokens=decision.tokens_full,
-        is_itself=neighbour.is_itself,
+        is_subject=neighbour.is_subject,
     )
 
 
-def _way(remedy: Remedy, found: WhyNot, titles: Titles) -> Way:
+def _remedy_row(remedy: Remedy, found: WhyNotAnswer, titles: Titles) -> RemedyRow:
     decision = found.matches[0].decision
     place = (decision.section, decision.ref)
-    return Way(would_be_in(remedy, found.told.inputs, titles), cost(remedy, place, titles))
+    return RemedyRow(remedy_sentence(remedy, found.told.inputs, titles), cost_sentence(remedy, place, titles))

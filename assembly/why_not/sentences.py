@@ -16,30 +16,30 @@ from assembly.engine.profile import Section
 from assembly.engine.reasons import score_words
 from assembly.engine.types import Decision
 from assembly.records.reader import Inputs
-from assembly.why_not.changes import Change, Kind
+from assembly.why_not.changes import ChangeKind, RemedyChange
 from assembly.why_not.fix_search import Remedy
 
 Titles = Mapping[str, str]
 """What people call things, by ref."""
 
 
-def condition(change: Change, inputs: Inputs, titles: Titles) -> str:
+def condition_sentence(change: RemedyChange, inputs: Inputs, titles: Titles) -> str:
     """What would have to be otherwise than it was on record."""
     return _CONDITIONS[change.kind](change, inputs, titles)
 
 
-def _section(change: Change, inputs: Inputs) -> Section:
+def _section(change: RemedyChange, inputs: Inputs) -> Section:
     return next(one for one in inputs.profile.sections if one.key == change.section)
 
 
-def _budget(change: Change, inputs: Inputs, _titles: Titles) -> str:
+def _budget(change: RemedyChange, inputs: Inputs, _titles: Titles) -> str:
     more = int(change.value) - inputs.request.budget
     return ngettext(
         "with %(more)s more token (a budget of %(value)s)", "with %(more)s more tokens (a budget of %(value)s)", more
     ) % {"more": f"{more:,}", "value": f"{int(change.value):,}"}
 
 
-def _cap(change: Change, inputs: Inputs, _titles: Titles) -> str:
+def _cap(change: RemedyChange, inputs: Inputs, _titles: Titles) -> str:
     section = _section(change, inputs)
     more = int(change.value) - (section.cap_within(inputs.request.budget) or 0)
     return ngettext(
@@ -49,7 +49,7 @@ def _cap(change: Change, inputs: Inputs, _titles: Titles) -> str:
     ) % {"more": f"{more:,}", "section": section.label, "value": f"{int(change.value):,}"}
 
 
-def _top_k(change: Change, inputs: Inputs, _titles: Titles) -> str:
+def _top_k(change: RemedyChange, inputs: Inputs, _titles: Titles) -> str:
     section = _section(change, inputs)
     return _("if %(section)s took the best %(value)s rather than %(now)s") % {
         "section": section.label,
@@ -58,68 +58,68 @@ def _top_k(change: Change, inputs: Inputs, _titles: Titles) -> str:
     }
 
 
-def _threshold(change: Change, inputs: Inputs, _titles: Titles) -> str:
+def _threshold(change: RemedyChange, inputs: Inputs, _titles: Titles) -> str:
     return _("if a similarity of %(value)s were near enough to the topic, rather than %(now)s") % {
-        "value": fine(change.value),
+        "value": fine_score(change.value),
         "now": score_words(inputs.profile.similarity_threshold),
     }
 
 
-def _reach(change: Change, inputs: Inputs, _titles: Titles) -> str:
+def _reach(change: RemedyChange, inputs: Inputs, _titles: Titles) -> str:
     now = inputs.profile.ranker.reach if inputs.profile.ranker else 0.0
     return _("if what scores up to %(value)s less than the best were near enough to the topic, rather than %(now)s") % {
-        "value": fine(change.value),
+        "value": fine_score(change.value),
         "now": score_words(now),
     }
 
 
-def _score(change: Change, _inputs: Inputs, _titles: Titles) -> str:
-    return _("with a score that is higher by %(value)s") % {"value": fine(change.value)}
+def _score(change: RemedyChange, _inputs: Inputs, _titles: Titles) -> str:
+    return _("with a score that is higher by %(value)s") % {"value": fine_score(change.value)}
 
 
-def _source_score(change: Change, _inputs: Inputs, _titles: Titles) -> str:
-    return _("if its source scored it higher by %(value)s") % {"value": fine(change.value)}
+def _source_score(change: RemedyChange, _inputs: Inputs, _titles: Titles) -> str:
+    return _("if its source scored it higher by %(value)s") % {"value": fine_score(change.value)}
 
 
-def _boost(change: Change, _inputs: Inputs, _titles: Titles) -> str:
+def _boost(change: RemedyChange, _inputs: Inputs, _titles: Titles) -> str:
     return _("if a rule for %(by)s let it count %(value)s times as much") % {
-        "by": _selected(change.name),
+        "by": _selector_phrase(change.name),
         "value": f"{change.value:g}",
     }
 
 
-def _pin(_change: Change, _inputs: Inputs, _titles: Titles) -> str:
+def _pin(_change: RemedyChange, _inputs: Inputs, _titles: Titles) -> str:
     return _("if somebody pinned it")
 
 
-def _always_include(change: Change, _inputs: Inputs, _titles: Titles) -> str:
-    return _("if a rule always included %(by)s") % {"by": _selected(change.name)}
+def _always_include(change: RemedyChange, _inputs: Inputs, _titles: Titles) -> str:
+    return _("if a rule always included %(by)s") % {"by": _selector_phrase(change.name)}
 
 
-def _without_rule(change: Change, _inputs: Inputs, _titles: Titles) -> str:
+def _without_rule(change: RemedyChange, _inputs: Inputs, _titles: Titles) -> str:
     names = [label.partition("@")[0] for label in change.name.split(", ")]
     return ngettext(
         "if the rule %(names)s did not leave it out", "if the rules %(names)s did not leave it out", len(names)
     ) % {"names": ", ".join(f"“{name}”" for name in names)}
 
 
-def _without_exclusion(_change: Change, _inputs: Inputs, _titles: Titles) -> str:
+def _without_exclusion(_change: RemedyChange, _inputs: Inputs, _titles: Titles) -> str:
     return _("if the request did not exclude it")
 
 
-def _not_superseded(_change: Change, _inputs: Inputs, _titles: Titles) -> str:
+def _not_superseded(_change: RemedyChange, _inputs: Inputs, _titles: Titles) -> str:
     return _("if nothing newer had taken its place")
 
 
-def _not_retired(_change: Change, _inputs: Inputs, _titles: Titles) -> str:
+def _not_retired(_change: RemedyChange, _inputs: Inputs, _titles: Titles) -> str:
     return _("if it were not retired")
 
 
-def _without_other(change: Change, _inputs: Inputs, titles: Titles) -> str:
+def _without_other(change: RemedyChange, _inputs: Inputs, titles: Titles) -> str:
     return _("if %(other)s did not say the same") % {"other": titles.get(change.name, change.name)}
 
 
-def _shorter(change: Change, inputs: Inputs, _titles: Titles) -> str:
+def _shorter(change: RemedyChange, inputs: Inputs, _titles: Titles) -> str:
     text = next(one.text for one in inputs.candidates if (one.section, one.ref) == (change.section, change.ref))
     less = len(text.rstrip()) - int(change.value)
     return ngettext(
@@ -127,21 +127,21 @@ def _shorter(change: Change, inputs: Inputs, _titles: Titles) -> str:
     ) % {"less": f"{less:,}"}
 
 
-def _text(_change: Change, _inputs: Inputs, _titles: Titles) -> str:
+def _text(_change: RemedyChange, _inputs: Inputs, _titles: Titles) -> str:
     return _("if there were a text in it")
 
 
-def fine(value: float) -> str:
+def fine_score(value: float) -> str:
     """A score to four places, without zeros at the end."""
     return f"{value:.4f}".rstrip("0").rstrip(".") if value else "0"
 
 
-def _selected(name: str) -> str:
+def _selector_phrase(name: str) -> str:
     by, _sep, value = name.partition(":")
-    return str(_SELECTED[by]) % {"value": value}
+    return str(_SELECTOR_PHRASES[by]) % {"value": value}
 
 
-_SELECTED: Mapping[str, Promise] = {
+_SELECTOR_PHRASES: Mapping[str, Promise] = {
     "path": _lazy("“%(value)s”"),
     "kg_entity": _lazy("“%(value)s”"),
     "memory_kind": _lazy("memories of the kind “%(value)s”"),
@@ -149,7 +149,7 @@ _SELECTED: Mapping[str, Promise] = {
     "source": _lazy("all of the source “%(value)s”"),
 }
 
-_CONDITIONS: Mapping[Kind, Callable[[Change, Inputs, Titles], str]] = {
+_CONDITIONS: Mapping[ChangeKind, Callable[[RemedyChange, Inputs, Titles], str]] = {
     "budget": _budget,
     "cap": _cap,
     "top_k": _top_k,
@@ -170,21 +170,21 @@ _CONDITIONS: Mapping[Kind, Callable[[Change, Inputs, Titles], str]] = {
 }
 
 
-def would_be_in(remedy: Remedy, inputs: Inputs, titles: Titles) -> str:
+def remedy_sentence(remedy: Remedy, inputs: Inputs, titles: Titles) -> str:
     """What brings it in: “It would have fitted with 312 more tokens (a budget of 16,312).”"""
     *before, last = remedy.changes
-    told = [condition(change, inputs, titles) for change in before]
-    conditions = _(" and ").join([*told, _measured(remedy) or condition(last, inputs, titles)])
-    beginning = _("All of it would be in") if remedy.whole else _beginning(remedy)
+    told = [condition_sentence(change, inputs, titles) for change in before]
+    conditions = _(" and ").join([*told, _measured_clause(remedy) or condition_sentence(last, inputs, titles)])
+    beginning = _("All of it would be in") if remedy.whole else _opening_clause(remedy)
     least = "" if remedy.is_least else _(" Less may be enough: there was no time to try.")
     return f"{beginning} {conditions}.{least}"
 
 
-def _measured(remedy: Remedy) -> str:
+def _measured_clause(remedy: Remedy) -> str:
     """The last change by what it comes to: the score that it needs, or the tokens that are too many."""
     before, after = remedy.before, remedy.after
     if remedy.change.kind == "score" and before.score is not None and after.score is not None:
-        scores = {"value": fine(after.score), "now": fine(before.score)}
+        scores = {"value": fine_score(after.score), "now": fine_score(before.score)}
         return _("with a score of %(value)s rather than %(now)s") % scores
     less = before.tokens_full - after.tokens_full
     if remedy.change.kind == "shorter" and less > 0:
@@ -200,7 +200,7 @@ def _measured(remedy: Remedy) -> str:
     return ""
 
 
-def _beginning(remedy: Remedy) -> str:
+def _opening_clause(remedy: Remedy) -> str:
     code = remedy.after.code
     if code is Code.TRUNCATED:
         return _("Its beginning would be in")
@@ -212,29 +212,29 @@ def _beginning(remedy: Remedy) -> str:
     return _("It would have fitted") if only_room else _("It would be in")
 
 
-def cost(remedy: Remedy, place: Place, titles: Titles) -> str:
+def cost_sentence(remedy: Remedy, place: Place, titles: Titles) -> str:
     """What this would do to the others."""
     comparison = remedy.comparison
     mine = {place, (remedy.after.section, remedy.after.ref)}
-    gone = _others([change.decision for change in comparison.pushed_out], mine)
-    cut = _others([change.decision for change in comparison.newly_cut], mine)
-    came = _others([change.decision for change in comparison.newly_in], mine)
+    gone = _other_decisions([change.decision for change in comparison.pushed_out], mine)
+    cut = _other_decisions([change.decision for change in comparison.newly_cut], mine)
+    came = _other_decisions([change.decision for change in comparison.newly_in], mine)
     parts = [
-        _told(gone, titles, _("%(names)s would go for it."), "%(count)s other would go for it.",
+        _items_phrase(gone, titles, _("%(names)s would go for it."), "%(count)s other would go for it.",
               "%(count)s others would go for it."),
-        _told(cut, titles, _("%(names)s would be told shorter."), "%(count)s other would be told shorter.",
+        _items_phrase(cut, titles, _("%(names)s would be told shorter."), "%(count)s other would be told shorter.",
               "%(count)s others would be told shorter."),
-        _told(came, titles, _("%(names)s would come in, too."), "%(count)s other would come in, too.",
+        _items_phrase(came, titles, _("%(names)s would come in, too."), "%(count)s other would come in, too.",
               "%(count)s others would come in, too."),
     ]  # fmt: skip
     return " ".join(part for part in parts if part) or _("Nothing else would go or come.")
 
 
-def _others(decisions: Sequence[Decision], mine: set[Place]) -> list[Decision]:
+def _other_decisions(decisions: Sequence[Decision], mine: set[Place]) -> list[Decision]:
     return [one for one in decisions if (one.section, one.ref) not in mine]
 
 
-def _told(others: Sequence[Decision], titles: Titles, one: str, singular: str, plural: str) -> str:
+def _items_phrase(others: Sequence[Decision], titles: Titles, one: str, singular: str, plural: str) -> str:
     """A single one by its name, several by their count."""
     if len(others) == 1 and others[0].ref in titles:
         return one % {"names": titles[others[0].ref]}
@@ -242,7 +242,7 @@ def _told(others: Sequence[Decision], titles: Titles, one: str, singular: str, p
     return ngettext(singular, plural, count) % {"count": f"{count:,}"} if others else ""
 
 
-def untried(kinds: Sequence[Kind]) -> str:
+def untried_sentence(kinds: Sequence[ChangeKind]) -> str:
     """What there was no time to try; empty where everything was."""
     if not kinds:
         return ""
@@ -250,7 +250,7 @@ def untried(kinds: Sequence[Kind]) -> str:
     return _("There was no time to try: %(names)s.") % {"names": names}
 
 
-_KINDS: Mapping[Kind, Promise] = {
+_KINDS: Mapping[ChangeKind, Promise] = {
     "budget": _lazy("another budget"),
     "cap": _lazy("another cap"),
     "top_k": _lazy("more places"),

@@ -13,8 +13,8 @@ from django.utils.translation import gettext_lazy as _
 from assembly.access import assembly_for
 from assembly.records.reader import recorded
 from assembly.why_not.answer import MAX_CHARACTERS
-from assembly.why_not.answer import why_not as why_not_found
-from assembly.why_not.presentation import answered, choices, missing
+from assembly.why_not.answer import answer_why_not as why_not_found
+from assembly.why_not.presentation import match_choices, missing_choices, why_not_page
 from teams.access import principal_of
 
 
@@ -47,7 +47,7 @@ def why_not(request: HttpRequest, id_: UUID) -> HttpResponse:
     if form.asks:
         asked = form.cleaned_data
         found = why_not_found(assembly, ref=asked["ref"], words=asked["q"], section=asked["section"])
-        facts |= {"answer": answered(found), "choices": choices(found.matches[1:])}
+        facts |= {"answer": why_not_page(found), "choices": match_choices(found.matches[1:])}
     else:
-        facts |= {"choices": missing(recorded(assembly))}
+        facts |= {"choices": missing_choices(recorded(assembly))}
     return render(request, "assembly/why_not.html", facts, status=200 if form.is_valid() else 422)

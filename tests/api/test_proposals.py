@@ -11,7 +11,7 @@ from assembly.models import Assembly, Proposal
 from assembly.pipeline.request import Asked
 from assembly.pipeline.services import assemble
 from assembly.simulation.proposals.services import proposal_create
-from assembly.simulation.what_if.wishes import Wishes
+from assembly.simulation.what_if.wishes import Overrides
 from teams.models import Team, User
 from teams.principal import SYSTEM
 from tests.client import Api, errors_of, problem
@@ -29,9 +29,9 @@ def told(agent: Agent, team: Team) -> Assembly:
 @pytest.fixture
 def proposal(told: Assembly, editor: User) -> Proposal:
     """Made by the editor."""
-    return proposal_create(assembly=told, wishes=Wishes(max_tokens=900), note="More room", principal=editor.principal)[
-        0
-    ]
+    return proposal_create(
+        assembly=told, wishes=Overrides(max_tokens=900), note="More room", principal=editor.principal
+    )[0]
 
 
 def test_a_proposal_is_made_and_read(told: Assembly, agent_api: Api) -> None:

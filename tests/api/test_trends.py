@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.monitoring.new_contexts import count_and_watch
+from assembly.monitoring.new_contexts import follow_assemblies
 from memories.services import MemoryFacts, memory_create
 from teams.models import Team, User
 from teams.principal import SYSTEM
@@ -24,7 +24,7 @@ MARCH = "since=2026-03-12&until=2026-03-15"
 @pytest.fixture
 def counted(agent: Agent, team: Team) -> None:
     """One context in the team and one of the agent alone, a day apart."""
-    count_and_watch([dated(told(agent), NOON - datetime.timedelta(days=1)), dated(told(agent, team), NOON)])
+    follow_assemblies([dated(told(agent), NOON - datetime.timedelta(days=1)), dated(told(agent, team), NOON)])
 
 
 def contexts(api: Api, query: str = "") -> list[int]:
@@ -92,8 +92,8 @@ def test_memories_that_nobody_was_told(counted: None, agent: Agent, team: Team, 
     facts = MemoryFacts(kind="fact", text="The ferry is late")
     known = memory_create(owner=agent, facts=facts, principal=SYSTEM)
     told_of = memory_create(owner=team, facts=facts, principal=SYSTEM)
-    count_and_watch([dated(told(agent, team, topic="weather"), NOON)])
-    count_and_watch([dated(told(agent, team, topic="ferry"), NOON)])
+    follow_assemblies([dated(told(agent, team, topic="weather"), NOON)])
+    follow_assemblies([dated(told(agent, team, topic="ferry"), NOON)])
     memory_create(owner=agent, facts=MemoryFacts(kind="fact", text="New"), principal=SYSTEM)
     unused = admin_api.get(f"trends?{MARCH}").json()["unused_memories"]
     assert (unused["kept"], unused["unused"]) == (3, 1)

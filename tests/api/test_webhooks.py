@@ -10,7 +10,7 @@ from django.db import connection
 
 from agents.models import Agent
 from assembly.models import Webhook, WebhookDelivery, WebhookEvent
-from assembly.monitoring.webhooks.delivery import announce
+from assembly.monitoring.webhooks.delivery import event_announce
 from assembly.monitoring.webhooks.services import secret_of
 from memories.jobs.services import MAX_ATTEMPTS
 from memories.models import Job, JobStatus
@@ -108,7 +108,7 @@ def test_a_test_is_sent_and_stands_in_the_log(webhook: Webhook, admin_api: Api, 
 
 
 def test_a_message_that_was_given_up_is_sent_again_once(webhook: Webhook, owner_api: Api) -> None:
-    announce(event=WebhookEvent.ALERT_OPENED, data={}, team_id=webhook.team_id)
+    event_announce(event=WebhookEvent.ALERT_OPENED, data={}, team_id=webhook.team_id)
     (waits,) = owner_api.get(f"webhooks/{webhook.id}/deliveries").json()["results"]
     assert (waits["given_up"], waits["sent_again"]) == (False, [])
     send = f"webhooks/{webhook.id}/deliveries/{waits['id']}/send"

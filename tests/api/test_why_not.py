@@ -13,7 +13,7 @@ from assembly.pipeline.request import Asked, Budgets
 from assembly.pipeline.services import assemble
 from assembly.records.reader import recorded
 from assembly.sources.base import Filters
-from assembly.why_not.changes import Change, changed
+from assembly.why_not.changes import RemedyChange, apply_changes
 from memories.models import Entity, Memory
 from memories.services import MemoryFacts, memories_create, memory_create, memory_update
 from teams.models import Team, User
@@ -52,8 +52,8 @@ def asked(api: Api, told: Assembly, query: str) -> Any:
 
 def brings_it_in(told: Assembly, answer: Any, remedy: Any) -> bool:
     """Whether exactly the changes of the answer bring it in, made on what the record holds."""
-    changes = [Change(**change) for change in remedy["changes"]]
-    after = changed(recorded(told).inputs, changes).assembled()
+    changes = [RemedyChange(**change) for change in remedy["changes"]]
+    after = apply_changes(recorded(told).inputs, changes).assembled()
     return any(one.ref == answer["decision"]["ref"] and one.included for one in after.decisions)
 
 

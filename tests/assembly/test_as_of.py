@@ -10,8 +10,8 @@ from assembly.pipeline.request import Asked
 from assembly.pipeline.services import assemble
 from assembly.profiles.services import profile_create, profile_save
 from assembly.profiles.shipped import SHIPPED
-from assembly.simulation.time_travel.services import AsOf, assemble_as_of
-from assembly.simulation.time_travel.shadow_tables import past
+from assembly.simulation.time_travel.services import PastContext, assemble_as_of
+from assembly.simulation.time_travel.shadow_tables import database_as_of
 from config.http.errors import Invalid
 from memories.search import candidates, owner_sample
 from memories.services import MemoryFacts, memories_create
@@ -31,7 +31,7 @@ WISHES = (
 )
 
 
-def as_of(story: Story, moment: datetime.datetime, asked: Asked) -> AsOf:
+def as_of(story: Story, moment: datetime.datetime, asked: Asked) -> PastContext:
     return assemble_as_of(agent=story.agent, team=story.team, asked=asked, moment=moment, principal=SYSTEM)
 
 
@@ -88,7 +88,7 @@ def test_nothing_can_be_written_in_the_past(monkeypatch: pytest.MonkeyPatch) -> 
     story = story_begun(monkeypatch, seed=1)
     with (
         pytest.raises(InternalError, match="read-only"),
-        past(BEGUN, [story.agent.id]),
+        database_as_of(BEGUN, [story.agent.id]),
         connection.cursor() as cursor,
     ):
         cursor.execute("INSERT INTO change_counters VALUES (%s, 1, 1)", [story.agent.id])

@@ -13,7 +13,7 @@ from assembly.pipeline.request import Asked
 from assembly.profiles.services import profile_create
 from assembly.rules.services import rule_save
 from assembly.simulation.time_travel import shadow_tables
-from assembly.simulation.time_travel.services import SECONDS, AsOf, assemble_as_of
+from assembly.simulation.time_travel.services import SECONDS, PastContext, assemble_as_of
 from memories.embeddings.base import EmbedderTimeout, seconds_left
 from memories.models import Entity, Event, TaskFrame, Thread
 from memories.services import (
@@ -57,16 +57,16 @@ def kept(clock: Clock) -> Kept:
     return kept
 
 
-def then(kept: Kept, principal: Principal = SYSTEM, **wishes: Any) -> AsOf:
+def then(kept: Kept, principal: Principal = SYSTEM, **wishes: Any) -> PastContext:
     agent, team = kept
     return assemble_as_of(agent=agent, team=team, asked=Asked(**wishes), moment=NOW, principal=principal)
 
 
-def codes(found: AsOf) -> set[str]:
+def codes(found: PastContext) -> set[str]:
     return {limit.code for limit in found.limits}
 
 
-def said(found: AsOf, code: str) -> str:
+def said(found: PastContext, code: str) -> str:
     return " ".join(limit.sentence for limit in found.limits if limit.code == code)
 
 
@@ -123,7 +123,7 @@ def test_a_rule_that_was_switched_since_is_as_it_was_and_it_is_said_how_that_is_
 
 
 def test_memories_beyond_the_bound_are_found_by_their_words_alone(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shadow_tables, "MOST", 1)
+    monkeypatch.setattr(shadow_tables, "MAX_EMBEDDED", 1)
     for memory in memories_of(kept[0]):
         facts = MemoryFacts(kind="fact", text=f"Otherwise {memory.text}")
         memory_update(memory=memory, expected_version=1, facts=facts, superseded_by=None, principal=SYSTEM)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from assembly.comparison.diff_sentences import summary
+from assembly.comparison.diff_sentences import comparison_summary
 from assembly.engine.codes import Code
 from assembly.engine.diff import SHORTENED, Comparison, changes_between, compare, named
 from assembly.engine.types import Assembled, Decision
@@ -45,7 +45,7 @@ def test_a_context_is_not_different_from_itself(situation: Situation) -> None:
     found = compare(made, made)
     assert found.is_same
     assert (found.changes, found.newly_cut, found.tokens_before) == ((), (), found.tokens_after)
-    assert summary(found) == "The context stays as it is."
+    assert comparison_summary(found) == "The context stays as it is."
 
 
 @CALM
@@ -61,7 +61,7 @@ def test_sums_add_up_and_every_difference_is_told_once(pair: tuple[Situation, Si
     came.update((one.after.section, named(one.after.ref)) for one in moved if one.after)
     went.update((one.before.section, named(one.before.ref)) for one in moved if one.before)
     assert included(before) + came - went == included(after)
-    assert found.is_same or summary(found)
+    assert found.is_same or comparison_summary(found)
     if before.content != after.content and not any(one.code in SHORTENED for one in before.decisions):
         assert not found.is_same
 
@@ -102,10 +102,10 @@ def told(budget: int, **files: str) -> Assembled:
 def test_what_it_costs_is_told_first() -> None:
     knows = {"knowledge_base": PARAGRAPHS}
     now = told(240, identity="I am.", **knows)
-    assert summary(compare(now, told(240, identity="I am.", team_goals="Ship it.", **knows))) == (
+    assert comparison_summary(compare(now, told(240, identity="I am.", team_goals="Ship it.", **knows))) == (
         "Nothing is pushed out by this change. Team Goals would be in."
     )
     goals = "Ship the demo by the middle of March. " * 10
-    assert summary(compare(now, told(240, identity="I am.", team_goals=goals, **knows))) == (
+    assert comparison_summary(compare(now, told(240, identity="I am.", team_goals=goals, **knows))) == (
         "Knowledge Base would be cut: the last paragraph of 9 would be missing. Team Goals would be in."
     )

@@ -6,12 +6,12 @@ import pytest
 from django.utils import timezone
 
 from agents.models import Agent, AgentFile, DailyLog
-from assembly.demo.loading import FOLDER, demo_load, plan_read
+from assembly.demo.loading import FOLDER, demo_load, load_plan
 from assembly.engine.codes import Code
 from assembly.models import Assembly, StoredRule
 from assembly.records.reader import recorded, replay
 from assembly.rules.catalogue import rule_described
-from assembly.simulation.rule_backtest.services import rule_try
+from assembly.simulation.rule_backtest.services import rule_backtest
 from assembly.sources.memories import LIMIT
 from memories.archive.memory_markdown import parse_memory_file
 from memories.models import (
@@ -42,7 +42,7 @@ pytestmark = [pytest.mark.usefixtures("module_database"), pytest.mark.django_db]
 
 @pytest.fixture(scope="module")
 def demo() -> None:
-    demo_load(plan=plan_read(), now=timezone.now(), advance=lambda _: None)
+    demo_load(plan=load_plan(), now=timezone.now(), advance=lambda _: None)
 
 
 def codes(section: str, **of: Any) -> set[str]:
@@ -150,7 +150,7 @@ def test_every_section_of_its_other_profiles_is_filled(demo: None) -> None:
 
 
 def test_its_contexts_show_what_dossier_does(demo: None) -> None:
-    assert Assembly.objects.count() == len(plan_read().contexts)
+    assert Assembly.objects.count() == len(load_plan().contexts)
     luna = {"agent_slug": "luna", "budget": 16_000, "profile_name": "conversation"}
     assert codes("knowledge", **luna) == {Code.TRUNCATED}
     assert Code.SUPERSEDED in codes("team_knowledge", **luna)
@@ -175,7 +175,7 @@ def test_its_rule_applies_to_one_context_and_can_be_tried_there(demo: None) -> N
     (told,) = [assembly for assembly in Assembly.objects.all() if assembly.request["rules"]]
     assert (told.agent_slug, told.topic.split()[4]) == ("otis", "refund")
     assert all(told.request["rules"][0]["did"].values()), "it includes, weighs and leaves out"
-    trials = rule_try(rule=rule_described(rule.content).rule, owner=rule.owner, principal=SYSTEM)
+    trials = rule_backtest(rule=rule_described(rule.content).rule, owner=rule.owner, principal=SYSTEM)
     assert (len(trials.trials), trials.applying) == (3, 1)
 
 

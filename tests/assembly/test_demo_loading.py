@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from agents.models import Agent
 from assembly.demo import loading
-from assembly.demo.loading import days_dated, demo_load, moments_dated, plan_read
+from assembly.demo.loading import demo_load, load_plan, resolve_days, resolve_moments
 from memories.models import (
     Event,
     Memory,
@@ -32,7 +32,7 @@ MOMENTS = [
 
 @pytest.mark.parametrize("now", MOMENTS, ids=str)
 def test_days_are_counted_from_today(now: datetime.datetime) -> None:
-    demo_load(plan=plan_read(), now=now, advance=lambda _: None)
+    demo_load(plan=load_plan(), now=now, advance=lambda _: None)
     for agent in Agent.objects.all():
         today = agent.today(now)
         ages = {(today - log.date).days for log in agent.daily_logs.all()}
@@ -53,7 +53,7 @@ def test_moments_are_those_of_the_agents_clock() -> None:
     london = ZoneInfo("Europe/London")
     now = datetime.datetime(2026, 10, 25, 3, 0, tzinfo=london)  # two hours after summer time ended
     text = "{{at -1 09:12}} {{at -0 00:30}} {{ago 150}} {{day +1}}"
-    dated = days_dated(moments_dated(text, now), now.date())
+    dated = resolve_days(resolve_moments(text, now), now.date())
     assert dated == "2026-10-24T09:12:00+01:00 2026-10-25T00:30:00+01:00 2026-10-25T00:30:00+00:00 26 October"
 
 

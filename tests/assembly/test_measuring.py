@@ -15,7 +15,7 @@ from assembly.pipeline.request import Asked
 from assembly.pipeline.services import assemble
 from assembly.profiles.shipped import CONVERSATION
 from assembly.simulation.draft_preview import size
-from assembly.simulation.draft_preview.size import measure, rendered_with_cut
+from assembly.simulation.draft_preview.size import measure_text, rendered_with_cut
 from assembly.templatetags.contexts import rendered_for, size_of
 from teams.models import Team
 from teams.principal import SYSTEM
@@ -39,9 +39,9 @@ def test_a_text_is_cut_where_a_context_cuts_it(text: str, agent: Agent, team: Te
     knowledge = agent.files.get(file_key="KNOWLEDGE")
     file_save(file=knowledge, content=text, expected_version=1, author=SYSTEM.author)
     cut = cut_of(agent, team, "knowledge")
-    measured = measure(text, "KNOWLEDGE")
-    assert measured.kept_characters == cut["kept_chars"]
-    assert measured.lost_paragraphs == cut["of_paragraphs"] - cut["kept_paragraphs"]
+    measured = measure_text(text, "KNOWLEDGE")
+    assert measured.included_characters == cut["kept_chars"]
+    assert measured.cut_paragraphs == cut["of_paragraphs"] - cut["kept_paragraphs"]
     assert measured.tokens > measured.room
 
 
@@ -50,17 +50,17 @@ def test_a_day_is_cut_where_a_context_cuts_it(agent: Agent, team: Team) -> None:
     today = datetime.datetime.now(datetime.UTC).date()
     daily_log_append(agent=agent, date=today, text=LONG, principal=SYSTEM)
     cut = cut_of(agent, team, "recent_activity")
-    assert measure(LONG, "RECENT_ACTIVITY").kept_characters == cut["kept_chars"]
+    assert measure_text(LONG, "RECENT_ACTIVITY").included_characters == cut["kept_chars"]
 
 
 def test_what_is_always_told_whole_is_never_cut() -> None:
-    measured = measure(LONG * 10, "IDENTITY")
-    assert (measured.kept_characters, measured.lost_paragraphs) == (None, 0)
+    measured = measure_text(LONG * 10, "IDENTITY")
+    assert (measured.included_characters, measured.cut_paragraphs) == (None, 0)
     assert measured.section.required
 
 
 def test_an_empty_text_has_no_tokens() -> None:
-    assert (measure(" \n ", "GOALS").tokens, measure("", "GOALS").words) == (0, 0)
+    assert (measure_text(" \n ", "GOALS").tokens, measure_text("", "GOALS").words) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_the_line_stands_where_the_text_is_cut(text: str, kept: int, before: str
 def test_the_line_of_a_text_that_is_shown_edited_stands_in_what_was_written(key: str) -> None:
     paragraphs = [f"# Title {number}\n\nSentence {number}: story and stage, story and stage." for number in range(400)]
     text = "\n\n".join(paragraphs)
-    kept = measure(text, key).kept_characters
+    kept = measure_text(text, key).included_characters
     assert kept is not None
     shown = [number for number in range(400) if f"Title {number}\n" in text[:kept]]
     section = next(section for section in CONVERSATION.sections if section.key.upper() == key)

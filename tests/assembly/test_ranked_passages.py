@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from agents.models import Agent
-from assembly.contexts.scores import label_of, score_parts
+from assembly.contexts.scores import feature_label, score_parts
 from assembly.engine.assemble import assemble as run
 from assembly.engine.codes import Code
 from assembly.engine.linear_ranker import relevance_of
@@ -20,7 +20,7 @@ from assembly.pipeline.services import assemble
 from assembly.profiles.rankers import RANKERS
 from assembly.profiles.services import profile_create, profile_save
 from assembly.records.reader import recorded, replay
-from assembly.why_not.changes import is_scored, raised
+from assembly.why_not.changes import is_scored, with_raised_score
 from memories.embeddings.indexing import document_split
 from memories.services.document import documents_create
 from teams.models import User
@@ -96,7 +96,7 @@ def test_why_not_finds_the_least_score_that_brings_a_passage_in(answer: Answer) 
     assert "source_score" in {remedy.change.kind for remedy in found.found}
     section, candidate = inputs.profile.sections[0], inputs.candidates[0]
     assert is_scored(candidate, section, inputs.profile)
-    assert raised(candidate, section, inputs.profile, 0.25).measures["relevance"] == pytest.approx(
+    assert with_raised_score(candidate, section, inputs.profile, 0.25).measures["relevance"] == pytest.approx(
         candidate.measures["relevance"] + 0.25
     )
 
@@ -115,15 +115,15 @@ def test_a_page_tells_the_score_from_that_of_the_source(answer: Answer) -> None:
     parts = score_parts(first, record.inputs.profile.weights)
     assert [part.share for part in parts if part.share is not None] == [pytest.approx(first.score)]
     by_label = {part.label: part for part in parts}
-    words = by_label[label_of("words_z")]
+    words = by_label[feature_label("words_z")]
     assert words.source_share == dict(first.signals)["source_share:words_z"]
     assert words.counted == f"{words.source_share:.2f} at source"
     assert words.value == dict(first.signals)["words_z"]
 
 
 def test_another_ranker_has_to_be_searched_for_and_is_named_as_a_setting(answer: Answer) -> None:
-    from assembly.comparison.side_by_side import settings_between
-    from assembly.simulation.what_if.overrides import reaches
+    from assembly.comparison.side_by_side import parameter_diffs
+    from assembly.simulation.what_if.overrides import record_covers_profile
 
     record = recorded(Assembly.objects.get(id=answer.assembly.id))
     row = StoredProfile.objects.get(name="passages")
@@ -131,6 +131,6 @@ def test_another_ranker_has_to_be_searched_for_and_is_named_as_a_setting(answer:
     profile_save(name="passages", content=text, expected_version=row.version, principal=SYSTEM)
     [section] = record.inputs.profile.sections
     wanted = replace(record.inputs.profile, sections=(replace(section, ranker=None),))
-    assert not reaches(record, wanted)
-    [setting] = settings_between(record.inputs, replace(record.inputs, profile=wanted))
+    assert not record_covers_profile(record, wanted)
+    [setting] = parameter_diffs(record.inputs, replace(record.inputs, profile=wanted))
     assert (setting.before, setting.after, setting.of) == ("ranker default", "ranker seed", "Content")

@@ -19,7 +19,13 @@ from assembly.pipeline.services import assemble
 from assembly.rules.catalogue import entry_of, rule_drafted
 from assembly.rules.services import Owner, rule_create, rule_save, scope_of
 from assembly.simulation.rule_backtest import services
-from assembly.simulation.rule_backtest.services import LIMIT, Today, Trial, Trials, rule_try
+from assembly.simulation.rule_backtest.services import (
+    LIMIT,
+    ContextBacktest,
+    CurrentOwners,
+    RuleBacktest,
+    rule_backtest,
+)
 from config.http.cpu_budget import TooCostly
 from memories.models import Document, Event, Session
 from teams.models import Team, User
@@ -55,11 +61,11 @@ def drafted(content: str, owner: Owner = None, name: str = "tried", version: int
     return rule_drafted(content, name=name, version=version, scope=scope_of(owner))
 
 
-def tried(content: str, owner: Owner = None, principal: Principal = SYSTEM, **options: Any) -> Trials:
-    return rule_try(rule=drafted(content, owner), owner=owner, principal=principal, **options)
+def tried(content: str, owner: Owner = None, principal: Principal = SYSTEM, **options: Any) -> RuleBacktest:
+    return rule_backtest(rule=drafted(content, owner), owner=owner, principal=principal, **options)
 
 
-def only(trials: Trials) -> Trial:
+def only(trials: RuleBacktest) -> ContextBacktest:
     (trial,) = trials.trials
     return trial
 
@@ -118,7 +124,7 @@ def test_trying_a_rule_that_had_applied_as_it_was_changes_nothing(content: str, 
         file_save(file=file, content="Changed since.", expected_version=file.version, author=SYSTEM.author)
     entry = entry_of(rule)
     assert entry.described
-    trial = only(rule_try(rule=entry.described.rule, owner=rule.owner, principal=SYSTEM))
+    trial = only(rule_backtest(rule=entry.described.rule, owner=rule.owner, principal=SYSTEM))
     assert (trial.changes, trial.tokens) == ((), trial.assembly.tokens)
     assert trial.applied is trial.applies is ("moon" not in content)
 
@@ -131,7 +137,7 @@ def test_a_changed_text_takes_the_place_of_the_one_that_had_applied(
     rule = rule_create(name="tried", content=RULES["all"], owner=None, principal=SYSTEM)
     rule_create(name="z-other", content="then: {always_include: [{path: RULES}]}", owner=None, principal=SYSTEM)
     told(kept, profile=profile)
-    trial = only(rule_try(rule=drafted(content, version=2), owner=None, principal=SYSTEM))
+    trial = only(rule_backtest(rule=drafted(content, version=2), owner=None, principal=SYSTEM))
     rule_save(rule=rule, content=content, enabled=True, expected_version=1, principal=SYSTEM)
     after = told(kept, profile=profile)
     assert trial.applied
@@ -141,7 +147,7 @@ def test_a_changed_text_takes_the_place_of_the_one_that_had_applied(
     assert bool(trial.changes) is (content != RULES["all"])
 
 
-def effects(trial: Trial) -> dict[str, set[str]]:
+def effects(trial: ContextBacktest) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for change in trial.changes:
         found.setdefault(change.effect, set()).add(change.ref.partition(":")[0])
@@ -160,7 +166,7 @@ def test_a_promise_that_could_not_be_kept_is_told(kept: tuple[Agent, Team]) -> N
     required = sum(section["tokens"] for section in told(kept).assembly.sections[:2])
     told(kept, max_tokens=required + 1)
     small, large = tried("then: {always_include: [{path: press.md}]}").trials
-    assert (small.breaks_promise, large.breaks_promise) == (True, False)
+    assert (small.misses_required_item, large.misses_required_item) == (True, False)
     assert small.changes == ()
 
 
@@ -182,7 +188,7 @@ def test_those_whom_the_rule_is_for_are_tried_the_newest_first(kept: tuple[Agent
     membership_set(team=team, user=person, role="viewer")
     assert [trial.assembly.id for trial in tried(content, None, person.principal).trials] == [ours.id, mine.id]
     stranger = User.objects.create_user("eve")
-    assert tried(content, None, stranger.principal) == Trials((), 0, 0)
+    assert tried(content, None, stranger.principal) == RuleBacktest((), 0, 0)
 
 
 def test_what_was_told_again_is_tried_once(kept: tuple[Agent, Team]) -> None:
@@ -232,14 +238,14 @@ def test_what_was_tried_is_told_where_the_cpu_time_ends(
         told(kept, max_tokens=1_000 + number)
     done: list[Assembly] = []
 
-    def costly(rule: Rule, assembly: Assembly, today: Today) -> Trial:
+    def costly(rule: Rule, assembly: Assembly, today: CurrentOwners) -> ContextBacktest:
         if len(done) == most:
             raise TooCostly("Enough.")
         done.append(assembly)
         return real(rule, assembly, today)
 
-    real, most = services._tried, 2
-    monkeypatch.setattr(services, "_tried", costly)
+    real, most = services._backtest_context, 2
+    monkeypatch.setattr(services, "_backtest_context", costly)
     trials = tried(RULES["exclude"])
     assert (len(trials.trials), trials.untried) == (2, 2)
     done, most = [], 0

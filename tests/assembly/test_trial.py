@@ -17,7 +17,7 @@ from assembly.pipeline.request import Asked
 from assembly.pipeline.services import assemble
 from assembly.rules.services import rule_create
 from assembly.simulation.draft_preview import services as trials
-from assembly.simulation.draft_preview.services import DRAFT, Trial, trial
+from assembly.simulation.draft_preview.services import DRAFT, DraftPreview, preview_drafts
 from config.http.errors import Invalid
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team
@@ -34,11 +34,11 @@ PARAGRAPH = "The tide table hangs beside the door of the net loft, and whoever o
 
 @pytest.fixture(autouse=True)
 def _nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trials, "kept", AssemblyCache[Trial]())
+    monkeypatch.setattr(trials, "kept", AssemblyCache[DraftPreview]())
 
 
-def tried(agent: Agent, team: Team | None, texts: dict[str, str], **options: Any) -> Trial:
-    return trial(agent=agent, team=team, asked=Asked(**{"now": NOW, **options}), texts=texts)
+def tried(agent: Agent, team: Team | None, texts: dict[str, str], **options: Any) -> DraftPreview:
+    return preview_drafts(agent=agent, team=team, asked=Asked(**{"now": NOW, **options}), texts=texts)
 
 
 def told(agent: Agent, team: Team | None, **options: Any) -> Any:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from assembly.contexts.documents import DATA_LEAD, messages_from
+from assembly.contexts.documents import DATA_LEAD, build_messages
 from assembly.engine.assemble import assemble
 from assembly.engine.profile import Profile, Section
 from assembly.engine.rule_effects import ALWAYS_INCLUDED
@@ -151,7 +151,7 @@ def check_messages(attack: Attack, assembled: Assembled) -> None:
     """The system's message holds owners' files alone, the user's what was seen; the turns are as they were said."""
     sections = [flat(section) for section in attack.profile.sections]
     results = [flat(result) for result in assembled.sections]
-    messages = messages_from(assembled.content, sections, results, assembled.decisions)
+    messages = build_messages(assembled.content, sections, results, assembled.decisions)
     inside = {one.section for one in assembled.decisions if one.included}
     true = [section for section in attack.profile.sections if section.key in inside]
     owners = [one.label for one in true if one.source in OWNERS]

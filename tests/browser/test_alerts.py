@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from assembly.models import Assembly, Webhook, WebhookDelivery
-from assembly.monitoring.new_contexts import count_and_watch
+from assembly.monitoring.new_contexts import follow_assemblies
 from memories.jobs.services import MAX_ATTEMPTS
 from memories.models import Job, JobStatus
 from teams.models import Team
@@ -41,7 +41,7 @@ def test_an_alert_is_told_to_a_webhook_and_looked_after(
 ) -> None:
     sign_in(page, server)
     registered(page, server, receiver.url)
-    count_and_watch([Assembly.objects.get(topic="the stage")])
+    follow_assemblies([Assembly.objects.get(topic="the stage")])
     page.goto(f"{server}/alerts/")
     line = page.locator(".items > li").filter(has_text="Cut to fit")
     expect(line).to_contain_text("Knowledge")
@@ -65,7 +65,7 @@ def test_what_was_given_up_is_sent_again_from_the_page(
 ) -> None:
     sign_in(page, server)
     registered(page, server, receiver.url)
-    count_and_watch(list(Assembly.objects.order_by("id")))
+    follow_assemblies(list(Assembly.objects.order_by("id")))
     WebhookDelivery.objects.update(attempts=MAX_ATTEMPTS, status=500, fault="It answered with status 500.")
     Job.objects.update(status=JobStatus.PARKED)
     page.goto(f"{server}/webhooks/{Webhook.objects.get().id}/")

@@ -17,12 +17,12 @@ from playwright.sync_api import Browser, Page, ViewportSize
 from agents.keys import api_key_create
 from agents.models import Agent
 from agents.services import daily_log_append
-from assembly.contexts.exports import context_file_begin
+from assembly.contexts.exports import context_file_create
 from assembly.models import Assembly, ExternalSource, Proposal, StoredProfile, StoredRule, Webhook, WebhookDelivery
-from assembly.monitoring.new_contexts import count_and_watch
+from assembly.monitoring.new_contexts import follow_assemblies
 from assembly.profiles.shipped import SHIPPED
 from assembly.simulation.proposals.services import proposal_create
-from assembly.simulation.what_if.wishes import Wishes
+from assembly.simulation.what_if.wishes import Overrides
 from config.http.encryption import encrypt
 from memories.archive.services import import_begin, import_create
 from memories.models import ImportPlan, Job, Memory
@@ -328,7 +328,7 @@ def facts(olga: User, team: Team) -> Facts:
     )
     answered = {"attempts": 1, "status": 503, "ms": 40, "answer": "Not now.", "fault": "It did not take the message."}
     WebhookDelivery.objects.create(webhook=webhook, event="alert.opened", body="{}", **answered)
-    count_and_watch(list(Assembly.objects.order_by("id")))
+    follow_assemblies(list(Assembly.objects.order_by("id")))
     today = agent.today(timezone.now())
     daily_log_append(agent=agent, date=today, text="Went on.", principal=olga.principal)
     about = team.files.get(file_key="GOALS").about
@@ -341,7 +341,7 @@ def facts(olga: User, team: Team) -> Facts:
         today=today.isoformat(),
         moment=f"{timezone.now():%H:%M:%S}",
         context=Assembly.objects.get(topic="the stage").id,
-        list=context_file_begin(parameters={}, kind="csv", principal=olga.principal).id,
+        list=context_file_create(parameters={}, kind="csv", principal=olga.principal).id,
         over=Assembly.objects.get(budget=1).id,
         draft=draft.id,
         proposal=_proposal(olga).id,
@@ -372,7 +372,7 @@ def _imports(olga: User) -> list[ImportPlan]:
 
 def _proposal(olga: User) -> Proposal:
     """One with a wish of each kind."""
-    wishes = Wishes(
+    wishes = Overrides(
         max_tokens=500,
         topic="the empty stage",
         profile="coding",

@@ -5,7 +5,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from assembly.models import Assembly
-from assembly.monitoring.new_contexts import count_and_watch
+from assembly.monitoring.new_contexts import follow_assemblies
 from teams.models import Team
 from tests.browser.conftest import sign_in
 from tests.browser.looking import too_wide, violations_in_both_schemes
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 def counted(team: Team) -> list[Assembly]:
     """The contexts of today, counted as a worker does it."""
     contexts = list(Assembly.objects.order_by("id"))
-    count_and_watch(contexts)
+    follow_assemblies(contexts)
     return contexts
 
 

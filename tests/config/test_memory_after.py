@@ -18,10 +18,10 @@ import django
 django.setup()
 
 from assembly.pipeline.summaries.extractive import compress
-from config.server.memory_settings import give_back_memory
+from config.server.memory_settings import release_memory
 from assembly.engine.tokenizers import get_tokenizer
 from memories.embeddings.wordllama import embed, warm_up
-from teams.text_diff.markdown import rendered
+from teams.text_diff.markdown import render_markdown
 
 TEXTS = ["\\U0001f600" * 200_000, "1" * 200_000, "[a](" * 50_000, "a.\\n" * 60_000]
 
@@ -33,14 +33,14 @@ def megabytes(name):
 def work(text):
     compress(text, 5_000, get_tokenizer("cl100k_base"))
     embed([text] * 3)
-    rendered(text[:30_000])
+    render_markdown(text[:30_000])
 
 
 warm_up()
 sizes = []
 for number in range(8):
     work(TEXTS[number % 4])
-    give_back_memory()
+    release_memory()
     sizes.append(megabytes("VmRSS"))
 print(json.dumps({"first": sizes[3], "last": sizes[-1], "peak": megabytes("VmHWM")}))
 """

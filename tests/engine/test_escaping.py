@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembly.contexts.exact_text import all_pieces
+from assembly.contexts.exact_text import all_text_sections
 from assembly.engine.escaping import escaped
 from assembly.engine.heading_levels import shifted
 from assembly.engine.types import flat
@@ -160,6 +160,6 @@ def test_a_cut_in_a_fence_closes_it_and_the_page_marks_both() -> None:
     assembled = run(profile_of(section(cap=20)), candidate("a", text))
     assert assembled.content.endswith("x = 1 ... [truncated]\n````")
     sections = [flat(result) for result in assembled.sections]
-    (piece,) = all_pieces(sections, assembled.decisions, assembled.content)
+    (piece,) = all_text_sections(sections, assembled.decisions, assembled.content)
     marks = [shown for part in piece.parts for shown, is_mark in part.runs if is_mark]
     assert marks == ["... [truncated]\n````"]

@@ -3,11 +3,11 @@
 import pytest
 from django.urls import reverse
 
-from assembly.contexts.links import PAGES, Whereabouts
+from assembly.contexts.links import PAGES, ItemLinks
 from assembly.engine.types import Candidate
 
 ID = "01a1fc7c-0f9e-7116-8647-000000000001"
-HERE = Whereabouts("luna", "demo")
+HERE = ItemLinks("luna", "demo")
 
 
 def test_a_memory_leads_to_the_version_that_was_considered() -> None:
@@ -19,4 +19,4 @@ def test_a_memory_leads_to_the_version_that_was_considered() -> None:
 def test_a_thing_leads_to_its_page(kind: str) -> None:
     thing = Candidate(f"{kind}:{ID}@3", "things", "It.")
     assert HERE.address_of(thing) == reverse(PAGES[kind], args=["luna", ID])
-    assert Whereabouts("", "").address_of(thing) == ""
+    assert ItemLinks("", "").address_of(thing) == ""

@@ -83,8 +83,8 @@ def test_what_cannot_be_made_is_told(
 
 @pytest.fixture
 def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exports, "AT_ONCE", 3)
-    monkeypatch.setattr(exports, "PART", 2)
+    monkeypatch.setattr(exports, "MAX_IMMEDIATE_ROWS", 3)
+    monkeypatch.setattr(exports, "ROWS_PER_PART", 2)
 
 
 def done(job: Job, advanced: list[int]) -> None:

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from agents.models import Agent
-from assembly.contexts.layers import LayerRow, Room, bar, free_of, layer_rows
+from assembly.contexts.layers import CapUsage, LayerBudgetRow, budget_bar_segments, layer_rows, unused_tokens
 from assembly.engine.types import Candidate
 from assembly.models import Assembly
 from assembly.pipeline.request import Asked
@@ -25,7 +25,7 @@ SIZES = (0, 1, 39, 300, 2_000, 5_000)
 def test_used_lent_and_unused_are_the_cap_or_the_budget(cap: int, budget: int) -> None:
     most = min(cap, budget)
     for used, free in product(SIZES, SIZES):
-        room = Room.of(cap, min(used, most), budget=budget, free=free)
+        room = CapUsage.of(cap, min(used, most), budget=budget, free=free)
         assert room.lent is not None
         assert room.unused is not None
         assert room.used + room.lent + room.unused == most
@@ -34,22 +34,22 @@ def test_used_lent_and_unused_are_the_cap_or_the_budget(cap: int, budget: int) -
 
 
 def test_what_has_no_cap_lends_nothing() -> None:
-    assert Room.of(None, 30, budget=100, free=70) == Room(None, 30, None, None)
+    assert CapUsage.of(None, 30, budget=100, free=70) == CapUsage(None, 30, None, None)
 
 
 @pytest.mark.parametrize(
     ("room", "lent", "unused"),
     [
-        (Room.of(3_000, 900, budget=16_000, free=8_000), 0, 2_100),  # all that it left was still free in the end
-        (Room.of(3_000, 900, budget=4_000, free=500), 1_600, 500),  # the others went on with 1,600 of it
-        (Room.of(3_000, 0, budget=1_600, free=0), 1_600, 0),  # a cap is never more than the whole
+        (CapUsage.of(3_000, 900, budget=16_000, free=8_000), 0, 2_100),  # all that it left was still free in the end
+        (CapUsage.of(3_000, 900, budget=4_000, free=500), 1_600, 500),  # the others went on with 1,600 of it
+        (CapUsage.of(3_000, 0, budget=1_600, free=0), 1_600, 0),  # a cap is never more than the whole
     ],
 )
-def test_lent_is_what_others_used_of_a_cap(room: Room, lent: int, unused: int) -> None:
+def test_lent_is_what_others_used_of_a_cap(room: CapUsage, lent: int, unused: int) -> None:
     assert (room.lent, room.unused) == (lent, unused)
 
 
-def _rows(assembly: Assembly) -> list[LayerRow]:
+def _rows(assembly: Assembly) -> list[LayerBudgetRow]:
     return layer_rows(assembly, recorded(assembly).decisions)
 
 
@@ -57,7 +57,7 @@ def _add_up(assembly: Assembly) -> None:
     rows = _rows(assembly)
     sections = [section for row in rows for section in row.sections]
     assert sum(row.room.used for row in rows) == sum(section.room.used for section in sections) == assembly.tokens
-    assert assembly.tokens + free_of(assembly) == max(assembly.tokens, assembly.budget)
+    assert assembly.tokens + unused_tokens(assembly) == max(assembly.tokens, assembly.budget)
     assert sum(row.considered for row in rows) == len(recorded(assembly).decisions)
     for room in [row.room for row in rows] + [section.room for section in sections]:
         if room.cap is not None:
@@ -91,12 +91,12 @@ def test_sections_of_a_layer_that_follow_one_another_stand_together(team: Team, 
 def test_the_bar_is_as_long_as_what_was_used() -> None:
     assembly = cast("Assembly", SimpleNamespace(budget=1_000, tokens=500))
     rows = [_layer("l1", 100), _layer("l2", 0), _layer("l3", 400)]
-    pieces = bar(assembly, rows)
+    pieces = budget_bar_segments(assembly, rows)
     assert [(piece.layer, piece.x, piece.width) for piece in pieces] == [("l1", 0, 100), ("l3", 100, 400)]
 
 
-def _layer(layer: str, tokens: int) -> LayerRow:
-    return LayerRow(layer, Room(None, tokens), ())
+def _layer(layer: str, tokens: int) -> LayerBudgetRow:
+    return LayerBudgetRow(layer, CapUsage(None, tokens), ())
 
 
 def test_the_page_says_what_was_lent(signed_in: SignedIn, owner: User, team: Team, agent: Agent) -> None:
@@ -104,11 +104,11 @@ def test_the_page_says_what_was_lent(signed_in: SignedIn, owner: User, team: Tea
     small = recorded_context(agent, team, owner.principal, SECTIONS, texts, budget=1_000)
     page = text_of(signed_in(owner).get(f"/contexts/{small.id}/"))
     (row,) = (row for row in _rows(small) if row.layer == "l4")
-    assert row.room == Room(3_000, 0, small.tokens, 1_000 - small.tokens)
+    assert row.room == CapUsage(3_000, 0, small.tokens, 1_000 - small.tokens)
     assert f'data-label="lent">{small.tokens}</td>' in page
     assert f'data-label="unused">{1_000 - small.tokens}</td>' in page
 
 
 def test_headings_of_many_sections_are_counted() -> None:
     section: Any = SimpleNamespace(label="Tools", required=False)
-    assert LayerRow("l6", Room(None, 0), (section,) * 4).label == ""
+    assert LayerBudgetRow("l6", CapUsage(None, 0), (section,) * 4).label == ""

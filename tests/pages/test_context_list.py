@@ -10,7 +10,7 @@ import pytest
 from agents.models import Agent
 from agents.services import agent_create, daily_log_append
 from assembly.contexts.search import search
-from assembly.contexts.search.db import TooBroad
+from assembly.contexts.search.db import SearchTooBroad
 from assembly.models import Assembly
 from memories.models import Entity
 from memories.services import MemoryFacts, memories_create, memory_create
@@ -208,7 +208,7 @@ def test_with_htmx_the_address_is_kept_and_the_next_page_follows(
 def test_a_search_that_came_only_so_far_offers_to_go_on(
     signed_in: SignedIn, teammate: User, agent: Agent, team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, few in (("WALKED", 2), ("FURTHER", 1)):
+    for name, few in (("MAX_WALKED_ROWS", 2), ("SECOND_WALK_FACTOR", 1)):
         monkeypatch.setattr(search, name, few)  # so that a page looks at four rows
     for age in range(9):
         context(agent, team, age=age, left_out=int(age == 8), topic="about kelp")
@@ -225,7 +225,7 @@ def test_a_search_that_takes_too_long_says_what_to_do(
     signed_in: SignedIn, teammate: User, listed: list[Assembly], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def slow(**_: Any) -> None:
-        raise TooBroad("Narrow the time.")
+        raise SearchTooBroad("Narrow the time.")
 
     monkeypatch.setattr("assembly.contexts.list_views.found", slow)
     page = text_of(signed_in(teammate).get("/contexts/?q=ferry"))

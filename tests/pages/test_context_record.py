@@ -5,7 +5,7 @@ import re
 
 from agents.keys import api_key_create
 from agents.models import Agent
-from assembly.contexts.page_views import pretty
+from assembly.contexts.page_views import pretty_json
 from assembly.models import Assembly
 from teams.models import Team, User
 from tests.assembly.large_record import context_of_many
@@ -32,10 +32,10 @@ def test_the_file_is_what_the_api_gives(signed_in: SignedIn, teammate: User, tea
 def test_each_value_is_written_as_the_api_writes_it() -> None:
     beyond_64_bits = 2**70
     assert (
-        pretty({"score": 1.5e-7, "said": "“so”", "none": []})
+        pretty_json({"score": 1.5e-7, "said": "“so”", "none": []})
         == '{\n  "score": 1.5e-7,\n  "said": "“so”",\n  "none": []\n}'
     )
-    assert json.loads(pretty({"asked": beyond_64_bits})) == {"asked": beyond_64_bits}
+    assert json.loads(pretty_json({"asked": beyond_64_bits})) == {"asked": beyond_64_bits}
 
 
 def test_the_page_shows_the_beginning_of_a_long_one(signed_in: SignedIn, owner: User, team: Team, agent: Agent) -> None:

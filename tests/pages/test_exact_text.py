@@ -6,7 +6,7 @@ import re
 import pytest
 
 from agents.models import Agent
-from assembly.contexts.exact_text import STRETCH, Stretch, stretch
+from assembly.contexts.exact_text import MAX_EXCERPT_CHARACTERS, TextExcerpt, text_excerpt
 from assembly.models import Assembly
 from assembly.records.reader import content_of, recorded
 from teams.models import Team, User
@@ -16,18 +16,18 @@ from tests.pages.conftest import SignedIn, text_of
 TAGS = re.compile(r"</?(span|mark|a)\b[^>]*>")
 
 
-def stretches(assembly: Assembly) -> list[Stretch]:
+def stretches(assembly: Assembly) -> list[TextExcerpt]:
     """All of the text, one after the other."""
     told = recorded(assembly)
     content, begin, found = content_of(told), 0, []
     while True:
-        found.append(stretch(assembly.sections, told.decisions, content, begin))
+        found.append(text_excerpt(assembly.sections, told.decisions, content, begin))
         if (following := found[-1].following) is None:
             return found
         begin = following
 
 
-def text_in(shown: Stretch) -> str:
+def text_in(shown: TextExcerpt) -> str:
     return "".join(text for piece in shown.pieces for part in piece.parts for text, _ in part.runs)
 
 
@@ -37,7 +37,7 @@ def test_a_long_text_is_whole_in_its_stretches(text: str, team: Team, agent: Age
     found = stretches(assembly)
     assert "".join(map(text_in, found)) == content_of(recorded(assembly))
     assert len(found) >= 3
-    assert all(len(text_in(one)) <= STRETCH for one in found)
+    assert all(len(text_in(one)) <= MAX_EXCERPT_CHARACTERS for one in found)
     parts = [part for one in found for piece in one.pieces for part in piece.parts if part.position is not None]
     assert [part.begins for part in parts] == [True] + [False] * (len(parts) - 1)
     assert [part.ends for part in parts] == [False] * (len(parts) - 1) + [True]

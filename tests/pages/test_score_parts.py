@@ -3,7 +3,7 @@
 import pytest
 
 from agents.models import Agent
-from assembly.contexts.scores import FEATURES, label_of, score_parts
+from assembly.contexts.scores import FEATURE_LABELS, feature_label, score_parts
 from assembly.engine.codes import Code
 from assembly.engine.profile import Weights
 from assembly.engine.types import Decision
@@ -30,8 +30,8 @@ def test_the_shares_of_the_ranker_stand_as_they_were_recorded() -> None:
     signals = (("similarity", 0.5), ("asks", 1.0), ("share:similarity", 2.0), ("share:asks", -1.5))
     parts = score_parts(decided(0.5, *signals), WEIGHTS)
     assert [(part.label, part.value, part.share, part.width) for part in parts] == [
-        (FEATURES["similarity"], 0.5, 2.0, 1000),
-        (FEATURES["asks"], 1.0, -1.5, 750),
+        (FEATURE_LABELS["similarity"], 0.5, 2.0, 1000),
+        (FEATURE_LABELS["asks"], 1.0, -1.5, 750),
     ]
     assert [part.against for part in parts] == [False, True]
     assert [(part.measured, part.counted) for part in parts] == [("0.50", "2.00"), ("1.00", "\N{MINUS SIGN}1.50")]
@@ -45,7 +45,10 @@ def test_blocks_are_weighed_by_the_profile_and_what_only_explains_counts_for_not
 
 def test_a_rule_adds_what_it_multiplied_by() -> None:
     parts = score_parts(decided(0.8, ("similarity", 0.4), ("boost", 2.0)), WEIGHTS)
-    assert {part.label: part.share for part in parts} == {FEATURES["similarity"]: 0.4, FEATURES["boost"]: 0.4}
+    assert {part.label: part.share for part in parts} == {
+        FEATURE_LABELS["similarity"]: 0.4,
+        FEATURE_LABELS["boost"]: 0.4,
+    }
 
 
 def test_what_has_no_score_has_no_parts() -> None:
@@ -53,7 +56,7 @@ def test_what_has_no_score_has_no_parts() -> None:
 
 
 def test_what_nobody_named_is_called_by_its_own_name() -> None:
-    assert label_of("times_sung") == "Times sung"
+    assert feature_label("times_sung") == "Times sung"
 
 
 def _assert_they_add_up(assembly: Assembly) -> set[str]:
@@ -85,9 +88,9 @@ def test_shares_add_up_to_the_score_in_every_kind_of_context(team: Team, agent: 
         answer = assemble(agent=agent, team=team, principal=owner.principal, asked=asked)
         measured |= _assert_they_add_up(answer.assembly)
     assert "boost" in measured
-    assert measured <= set(FEATURES), "everything that is measured has a name in plain words"
+    assert measured <= set(FEATURE_LABELS), "everything that is measured has a name in plain words"
 
 
 def test_all_that_the_ranker_weighs_has_a_name() -> None:
     assert CONVERSATION.ranker
-    assert {name for name, _ in CONVERSATION.ranker.weights} <= set(FEATURES)
+    assert {name for name, _ in CONVERSATION.ranker.weights} <= set(FEATURE_LABELS)

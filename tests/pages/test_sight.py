@@ -171,7 +171,7 @@ def test_all_agents_of_a_team_are_told_in_one_list(
     page = text_of(browser.get(GOALS, {"topic": "the & demo", "agent": "*"}))
     assert page.count("Nothing is pushed out by this change.") == 4
     assert "topic=the%20%26%20demo" in page
-    monkeypatch.setattr(views, "MOST_AGENTS", 2)
+    monkeypatch.setattr(views, "MAX_AGENTS", 2)
     assert "no time for 2 more agents" in text_of(browser.get(GOALS, {"topic": "", "agent": "*"}))
     monkeypatch.setattr(views, "SECONDS", -1.0)
     assert "no time for 3 more agents" in text_of(browser.get(GOALS, {"topic": "", "agent": "*"}))

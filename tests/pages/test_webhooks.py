@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils.html import escape
 
 from assembly.models import Webhook, WebhookDelivery, WebhookEvent
-from assembly.monitoring.webhooks.delivery import announce
+from assembly.monitoring.webhooks.delivery import event_announce
 from assembly.monitoring.webhooks.services import WebhookFacts, secret_of, webhook_create
 from memories.jobs.services import MAX_ATTEMPTS
 from memories.models import Job, JobStatus
@@ -105,7 +105,7 @@ def test_a_test_says_what_came_of_it(
 @pytest.fixture
 def given_up(webhook: Webhook) -> WebhookDelivery:
     """A message that nobody took."""
-    announce(event=WebhookEvent.ALERT_OPENED, data={"name": "Knowledge"}, team_id=webhook.team_id)
+    event_announce(event=WebhookEvent.ALERT_OPENED, data={"name": "Knowledge"}, team_id=webhook.team_id)
     refused = {"attempts": MAX_ATTEMPTS, "status": 500, "fault": "It answered with status 500."}
     WebhookDelivery.objects.update(**refused)
     Job.objects.update(status=JobStatus.PARKED)
@@ -137,7 +137,7 @@ def test_the_log_is_read_in_as_many_queries_however_long(
     browser: Client, webhook: Webhook, django_assert_max_num_queries: Any
 ) -> None:
     for _ in range(12):
-        announce(event=WebhookEvent.ALERT_OPENED, data={}, team_id=webhook.team_id)
+        event_announce(event=WebhookEvent.ALERT_OPENED, data={}, team_id=webhook.team_id)
     browser.get(f"{LIST}{webhook.id}/")
     with django_assert_max_num_queries(10):
         assert text_of(browser.get(f"{LIST}{webhook.id}/")).count("A worker sends it soon.") == 12

@@ -1,7 +1,7 @@
 """What stands on a page hundreds of times is written as a template would write it: nothing of it is taken as HTML."""
 
 from assembly.contexts.page import LinkedPart
-from assembly.contexts.scores import MINUS, Part
+from assembly.contexts.scores import MINUS_SIGN, ScorePart
 from assembly.templatetags.written import cuts_marked, score_rows, signed
 
 RUNS = (("Is 1 < 2 & “so”? ", False), ("... [truncated]", True))
@@ -39,10 +39,12 @@ def test_without_a_version_to_read_there_is_no_sign_for_it() -> None:
 
 
 def test_a_share_has_a_row_and_a_bar_unless_it_counts_nothing() -> None:
-    against, nothing = score_rows([Part("Trust & so on", 0.5, -1.25, 400), Part("Steps away", None, None)]).split("\n")
+    against, nothing = score_rows(
+        [ScorePart("Trust & so on", 0.5, -1.25, 400), ScorePart("Steps away", None, None)]
+    ).split("\n")
     assert '<th scope="row">Trust &amp; so on <span class="of">0.50</span></th>' in against
     assert '<svg class="part against" viewBox="0 0 1000 8"' in against
-    assert f'<rect width="400" height="8"/></svg></td><td class="num">{MINUS}1.25</td>' in against
+    assert f'<rect width="400" height="8"/></svg></td><td class="num">{MINUS_SIGN}1.25</td>' in against
     assert nothing == (
         '<tr><th scope="row">Steps away <span class="of"></span></th><td></td><td class="num">counts nothing</td></tr>'
     )

@@ -17,12 +17,12 @@ from agents.access import agent_for
 from agents.forms import AgentForm, AgentSettingsForm
 from assembly.contexts.forms import ContextFilterForm
 from assembly.contexts.preview import PreviewForm
-from assembly.contexts.search.visible_owners import Sight
+from assembly.contexts.search.visible_owners import VisibleOwners
 from assembly.monitoring.alerts.services import AlertFilterForm
 from assembly.monitoring.webhooks.services import WebhookNewForm
 from assembly.rules.form_fields import WhenForm, names_for
 from assembly.rules.forms import RuleForm, owner_choices
-from assembly.simulation.draft_preview.forms import SightForm
+from assembly.simulation.draft_preview.forms import DraftPreviewForm
 from assembly.simulation.draft_preview.subject import agent_file_subject, team_file_subject
 from assembly.simulation.time_travel.forms import AsOfForm
 from config.http.errors import Forbidden, NotFound
@@ -64,7 +64,7 @@ def _rule_owners(principal: Principal, _world: World) -> Offers:
 
 
 def _filters(principal: Principal, _world: World) -> Offers:
-    form = ContextFilterForm({}, sight=Sight(principal))
+    form = ContextFilterForm({}, sight=VisibleOwners(principal))
     return {name: {str(value) for value, _ in form.fields[name].widget.choices} - {""} for name in ("agent", "team")}
 
 
@@ -192,7 +192,7 @@ def test_the_preview_of_a_draft_offers_agents_and_teams_of_the_person(world: Wor
     led.agent.teams.add(foreign.team)
     principal = world.people["mixed"].principal
     subject = agent_file_subject(principal, led.agent.slug, "IDENTITY")
-    assert _choices(SightForm(teams=subject.teams), "team") == {"team": {LED}}
+    assert _choices(DraftPreviewForm(teams=subject.teams), "team") == {"team": {LED}}
     foreign.agent.teams.add(led.team)
     subject = team_file_subject(world.people["outsider"].principal, FOREIGN, "GOALS")
     assert {agent.slug for agent in subject.agents} == {led.agent.slug, foreign.agent.slug}

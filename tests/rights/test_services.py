@@ -13,7 +13,7 @@ from assembly.models import Assembly, Proposal
 from assembly.monitoring.webhooks.services import WebhookFacts, webhook_create
 from assembly.records.retention_policies import Keeping, assembly_flag, assembly_unflag, retention_clear, retention_set
 from assembly.simulation.proposals.services import proposal_create, proposal_decide, proposal_delete
-from assembly.simulation.what_if.wishes import Wishes
+from assembly.simulation.what_if.wishes import Overrides
 from config.http.errors import Forbidden, NotFound
 from memories.archive.services import import_begin, import_create
 from teams.principal import Principal
@@ -149,7 +149,7 @@ REFUSING: Mapping[str, tuple[str, Callable[[Owned, Principal], object]]] = {
     "proposal_create": (
         "write",
         lambda owned, principal: proposal_create(
-            assembly=_assembly(owned), wishes=Wishes(max_tokens=300), note="", principal=principal
+            assembly=_assembly(owned), wishes=Overrides(max_tokens=300), note="", principal=principal
         ),
     ),
     "proposal_decide": (

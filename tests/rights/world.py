@@ -16,7 +16,7 @@ from django.utils import timezone
 from agents.keys import api_key_create
 from agents.models import Agent, ApiKey
 from agents.services import agent_create, daily_log_append, daily_log_replace
-from assembly.contexts.exports import context_file_begin
+from assembly.contexts.exports import context_file_create
 from assembly.models import ExternalSource, StoredProfile, Webhook, WebhookDelivery, WebhookEvent
 from assembly.monitoring.webhooks.delivery import DELIVERY
 from assembly.monitoring.webhooks.http_post import secret_new
@@ -26,7 +26,7 @@ from assembly.profiles.shipped import SHIPPED
 from assembly.records.retention_policies import Keeping, assembly_flag, retention_set
 from assembly.rules.services import rule_create, rule_save
 from assembly.simulation.proposals.services import proposal_create
-from assembly.simulation.what_if.wishes import Wishes
+from assembly.simulation.what_if.wishes import Overrides
 from config.http.encryption import encrypt
 from memories.archive.services import import_create
 from memories.models import Job, JobStatus
@@ -210,7 +210,7 @@ def _contexts(secret: str, team: Team, agent: Agent) -> dict[str, Any]:
     asked = Asked(topic=f"{secret} topic", max_tokens=600)
     first, second = (assemble(agent=agent, team=team, principal=SYSTEM, asked=asked).assembly for _ in range(2))
     proposal, _found = proposal_create(
-        assembly=first, wishes=Wishes(max_tokens=500), note=f"{secret} note", principal=SYSTEM
+        assembly=first, wishes=Overrides(max_tokens=500), note=f"{secret} note", principal=SYSTEM
     )
     assembly_flag(assembly=first, note=f"{secret} note", principal=SYSTEM)
     retention_set(team=team, keeping=Keeping(300, True), expected_version=0, principal=SYSTEM)
@@ -234,7 +234,7 @@ def _ids(mixed: User, led: Owned) -> dict[str, Any]:
     ExternalSource.objects.create(name="weather", label="Weather", url=PRIVATE_URL, sealed_secret="")
     about = led.team.files.get(file_key="GOALS").about
     draft = draft_save(person_id=mixed.id, about=about, content="Half", based_on=2, expected_revision=0)
-    listed = context_file_begin(parameters={}, kind="csv", principal=mixed.principal)
+    listed = context_file_create(parameters={}, kind="csv", principal=mixed.principal)
     archive = packed({f"teams/{led.team.slug}/GOALS.md": "# Other goals"})
     plan = import_create(archive=archive, file_name="led.zip", principal=mixed.principal)
     return {

@@ -5,12 +5,12 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-Only = Literal["", "cut", "left_out"]
+OutcomeFilter = Literal["", "cut", "left_out"]
 """cut: something was cut to fit, or there is a warning. left_out: something was left out."""
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class ReferenceQuery:
     """What a context may hold: any version of it, or one alone."""
 
     named: str
@@ -26,7 +26,7 @@ class Thing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ContextQuery:
     """What contexts must meet, all of it. `since` is the first moment, `until` the first one after the last."""
 
     agent: UUID | None = None
@@ -37,7 +37,7 @@ class Wanted:
     profile: str = ""
     warning: str = ""
     reason: str = ""
-    contains: Thing | None = None
-    omits: Thing | None = None
-    only: Only = ""
+    contains: ReferenceQuery | None = None
+    omits: ReferenceQuery | None = None
+    only: OutcomeFilter = ""
     words: str = ""

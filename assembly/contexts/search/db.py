@@ -10,20 +10,20 @@ from psycopg.errors import QueryCanceled
 from config.http.errors import DossierError
 
 TIMEOUT_MS = 3_000
-LIMITS = """
+LIMIT_SETTINGS = """
 SELECT set_config('statement_timeout', %(timeout)s, true), set_config('enable_seqscan', 'off', true),
     set_config('max_parallel_workers_per_gather', '0', true), set_config('jit', 'off', true),
     set_config('work_mem', '32MB', true)
 """
 # A page needs few of the rows that the planner counts on, so sorting all of them looks cheaper to it than it is; and
 # walking along looks cheaper to it than it is where they are far back.
-PLANS = """
+PLAN_SETTINGS = """
 SELECT set_config('enable_sort', %(at_once)s, true), set_config('enable_bitmapscan', %(at_once)s, true),
     set_config('enable_indexscan', %(in_order)s, true)
 """
 
 
-class TooBroad(DossierError):
+class SearchTooBroad(DossierError):
     """The search did not end in time."""
 
     status = 422
@@ -32,29 +32,29 @@ class TooBroad(DossierError):
 
 
 @contextmanager
-def bounded() -> Iterator[None]:
+def bounded_search() -> Iterator[None]:
     """Statements that end in time, and read no table from its beginning to its end. Raises TooBroad."""
     try:
         with transaction.atomic():
-            rows(LIMITS, {"timeout": str(TIMEOUT_MS)})
+            fetch_rows(LIMIT_SETTINGS, {"timeout": str(TIMEOUT_MS)})
             yield
     except OperationalError as error:
         if isinstance(error.__cause__, QueryCanceled):
-            raise TooBroad("This search takes too long. Narrow the time, or choose an agent or a team.") from None
+            raise SearchTooBroad("This search takes too long. Narrow the time, or choose an agent or a team.") from None
         raise
 
 
-def in_order() -> None:
+def use_ordered_plan() -> None:
     """From here on, rows are read along the indexes that have them in the order of the list."""
-    rows(PLANS, {"in_order": "on", "at_once": "off"})
+    fetch_rows(PLAN_SETTINGS, {"in_order": "on", "at_once": "off"})
 
 
-def at_once() -> None:
+def use_bitmap_plan() -> None:
     """From here on, all rows that indexes find together are read, and sorted."""
-    rows(PLANS, {"in_order": "off", "at_once": "on"})
+    fetch_rows(PLAN_SETTINGS, {"in_order": "off", "at_once": "on"})
 
 
-def rows(sql: str, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
+def fetch_rows(sql: str, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
     """What the statement returns."""
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)

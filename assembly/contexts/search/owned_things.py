@@ -19,14 +19,14 @@ from memories.models import Document, Entity, Event, Memory, Pattern, Relation, 
 from memories.services.memory import words_in_any_language
 from teams.models import TeamFile
 
-MOST_OF_A_KIND = 5
+MAX_PER_KIND = 5
 NEWEST_EVENTS = 1_000
 """So many of the newest are looked through for words."""
 EXCERPT = 160  # characters of a text that stands for a name
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class OwnedRecord:
     """Something that is there today. `sources` are those that offer its like; `day` is that of a daily log."""
 
     ref: str
@@ -42,19 +42,25 @@ Rows = QuerySet[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class _Noun:
+class _RecordFinder:
     """How things of one kind are found: those of a context's agent and team, those with these words, and as what."""
 
     owned: Callable[[Assembly], Rows]
     saying: Callable[[Rows, str], Rows]
-    thing: Callable[[Any], Thing]
+    thing: Callable[[Any], OwnedRecord]
 
 
-def thing_named(assembly: Assembly, ref: str) -> Thing | None:
+def find_owned_record(assembly: Assembly, ref: str) -> OwnedRecord | None:
     """The thing of the context's agent or team that the ref names; what belongs to others is none."""
     kind, _, rest = named(document_of(ref)).partition(":")
     id_ = _uuid(rest or kind)
-    nouns = [_NOUNS[kind]] if kind in _NOUNS else list(_NOUNS.values()) if id_ and not rest else []
+    nouns = (
+        [_RECORD_FINDERS[kind]]
+        if kind in _RECORD_FINDERS
+        else list(_RECORD_FINDERS.values())
+        if id_ and not rest
+        else []
+    )
     for noun in nouns:
         row = noun.owned(assembly).filter(id=id_).first() if id_ else None
         if row is not None:
@@ -62,77 +68,79 @@ def thing_named(assembly: Assembly, ref: str) -> Thing | None:
     return None
 
 
-def things_saying(assembly: Assembly, words: str) -> Iterator[Thing]:
+def search_owned_records(assembly: Assembly, words: str) -> Iterator[OwnedRecord]:
     """Things of the context's agent and team that are called so, or say so: some of each kind."""
-    for noun in _NOUNS.values():
-        for row in noun.saying(noun.owned(assembly), words)[:MOST_OF_A_KIND]:
+    for noun in _RECORD_FINDERS.values():
+        for row in noun.saying(noun.owned(assembly), words)[:MAX_PER_KIND]:
             yield noun.thing(row)
 
 
-def _of_agent(model: type[Model]) -> Callable[[Assembly], Rows]:
+def _agent_rows(model: type[Model]) -> Callable[[Assembly], Rows]:
     return lambda assembly: model._default_manager.filter(agent=assembly.agent_id)  # noqa: SLF001 - documented
 
 
-def _written(rows: Rows) -> Rows:
+def _rows_with_created(rows: Rows) -> Rows:
     """Files and logs, with the moment of their first version."""
     dated: Rows = rows.annotate(created=Min("versions__created"))
     return dated
 
 
-def _relations(assembly: Assembly) -> Rows:
+def _agent_relations(assembly: Assembly) -> Rows:
     return Relation.objects.filter(agent=assembly.agent_id).select_related("source", "target")
 
 
-def _memories(assembly: Assembly) -> Rows:
+def _owner_memories(assembly: Assembly) -> Rows:
     mine = Q(agent=assembly.agent_id)
     owned = mine | Q(team=assembly.team_id) if assembly.team_id else mine
     return Memory.objects.filter(owned).defer(*SLOTS, "search")
 
 
-def rows_with(name: str) -> Callable[[Rows, str], Rows]:
+def column_search(name: str) -> Callable[[Rows, str], Rows]:
     """Those in whose column of that name the words stand, the newest first."""
     return lambda rows, words: rows.filter(**{f"{name}__icontains": words}).order_by("-created", "id")
 
 
-def memories_saying(rows: Rows, words: str) -> Rows:
+def search_memories(rows: Rows, words: str) -> Rows:
     """Those that hold the words, whatever their form, the newest first."""
     return rows.filter(search=words_in_any_language(words, rows)).order_by("-created", "id")
 
 
-def _files_saying(rows: Rows, words: str) -> Rows:
+def _search_files(rows: Rows, words: str) -> Rows:
     return rows.filter(Q(file_key__iexact=words) | Q(content__icontains=words)).order_by("file_key")
 
 
-def _logs_saying(rows: Rows, words: str) -> Rows:
+def _search_logs(rows: Rows, words: str) -> Rows:
     day = parse_date(words)
     return rows.filter(Q(date=day) if day else Q(content__icontains=words)).order_by("-date")
 
 
-def _events_saying(rows: Rows, words: str) -> Rows:
+def _search_events(rows: Rows, words: str) -> Rows:
     newest = rows.order_by("-occurred_at", "-id").values("id")[:NEWEST_EVENTS]
     told: Rows = rows.filter(id__in=newest).annotate(told=Cast("content", TextField()))
     return told.filter(Q(told__icontains=words) | Q(type__iexact=words)).order_by("-occurred_at", "-id")
 
 
-def _relations_saying(rows: Rows, words: str) -> Rows:
+def _search_relations(rows: Rows, words: str) -> Rows:
     ends = Q(source__name__icontains=words) | Q(target__name__icontains=words)
     return rows.filter(ends | Q(type__iexact=words)).order_by("-created", "id")
 
 
-def _file(row: Any, source: str) -> Thing:
-    return Thing(row.ref, row.file_key.capitalize(), row.created, (source,), key=row.file_key)
+def _file(row: Any, source: str) -> OwnedRecord:
+    return OwnedRecord(row.ref, row.file_key.capitalize(), row.created, (source,), key=row.file_key)
 
 
-def _log(row: Any) -> Thing:
-    return Thing(row.ref, row.date.isoformat(), row.created, ("daily_logs",), day=row.date)
+def _log(row: Any) -> OwnedRecord:
+    return OwnedRecord(row.ref, row.date.isoformat(), row.created, ("daily_logs",), day=row.date)
 
 
-def _memory(row: Memory) -> Thing:
-    return Thing(row.ref, excerpt(row.text), row.created, ("agent_memories" if row.agent_id else "team_memories",))
+def _memory(row: Memory) -> OwnedRecord:
+    return OwnedRecord(
+        row.ref, excerpt(row.text), row.created, ("agent_memories" if row.agent_id else "team_memories",)
+    )
 
 
-def _kept(name: Callable[[Any], str], *sources: str) -> Callable[[Any], Thing]:
-    return lambda row: Thing(row.ref, excerpt(name(row)), row.created, sources)
+def _named_record(name: Callable[[Any], str], *sources: str) -> Callable[[Any], OwnedRecord]:
+    return lambda row: OwnedRecord(row.ref, excerpt(name(row)), row.created, sources)
 
 
 def _event(row: Event) -> str:
@@ -157,27 +165,39 @@ def _uuid(text: str) -> UUID | None:
         return None
 
 
-_NOUNS: Mapping[str, _Noun] = {
-    "agent_file": _Noun(
-        lambda assembly: _written(AgentFile.objects.filter(agent=assembly.agent_id)),
-        _files_saying,
+_RECORD_FINDERS: Mapping[str, _RecordFinder] = {
+    "agent_file": _RecordFinder(
+        lambda assembly: _rows_with_created(AgentFile.objects.filter(agent=assembly.agent_id)),
+        _search_files,
         lambda row: _file(row, "agent_files"),
     ),
-    "team_file": _Noun(
-        lambda assembly: _written(TeamFile.objects.filter(team=assembly.team_id)),
-        _files_saying,
+    "team_file": _RecordFinder(
+        lambda assembly: _rows_with_created(TeamFile.objects.filter(team=assembly.team_id)),
+        _search_files,
         lambda row: _file(row, "team_files"),
     ),
-    "daily_log": _Noun(lambda assembly: _written(DailyLog.objects.filter(agent=assembly.agent_id)), _logs_saying, _log),
-    "memory": _Noun(_memories, memories_saying, _memory),
-    "entity": _Noun(_of_agent(Entity), rows_with("name"), _kept(lambda row: row.name, "entities")),
-    "relation": _Noun(_relations, _relations_saying, _kept(_relation, "relations")),
-    "event": _Noun(_of_agent(Event), _events_saying, _kept(_event, "recent_events", "tool_results")),
-    "pattern": _Noun(_of_agent(Pattern), rows_with("name"), _kept(lambda row: row.name, "patterns")),
-    "thread": _Noun(_of_agent(Thread), rows_with("title"), _kept(lambda row: row.title, "threads")),
-    "tool": _Noun(_of_agent(Tool), rows_with("name"), _kept(lambda row: row.name, "tools")),
-    "task": _Noun(_of_agent(TaskFrame), rows_with("goal"), _kept(lambda row: row.goal, "task_stack")),
-    "document": _Noun(
-        _of_agent(Document), rows_with("path"), _kept(lambda row: row.path, "open_files", "semantic_content")
+    "daily_log": _RecordFinder(
+        lambda assembly: _rows_with_created(DailyLog.objects.filter(agent=assembly.agent_id)), _search_logs, _log
+    ),
+    "memory": _RecordFinder(_owner_memories, search_memories, _memory),
+    "entity": _RecordFinder(
+        _agent_rows(Entity), column_search("name"), _named_record(lambda row: row.name, "entities")
+    ),
+    "relation": _RecordFinder(_agent_relations, _search_relations, _named_record(_relation, "relations")),
+    "event": _RecordFinder(_agent_rows(Event), _search_events, _named_record(_event, "recent_events", "tool_results")),
+    "pattern": _RecordFinder(
+        _agent_rows(Pattern), column_search("name"), _named_record(lambda row: row.name, "patterns")
+    ),
+    "thread": _RecordFinder(
+        _agent_rows(Thread), column_search("title"), _named_record(lambda row: row.title, "threads")
+    ),
+    "tool": _RecordFinder(_agent_rows(Tool), column_search("name"), _named_record(lambda row: row.name, "tools")),
+    "task": _RecordFinder(
+        _agent_rows(TaskFrame), column_search("goal"), _named_record(lambda row: row.goal, "task_stack")
+    ),
+    "document": _RecordFinder(
+        _agent_rows(Document),
+        column_search("path"),
+        _named_record(lambda row: row.path, "open_files", "semantic_content"),
     ),
 }

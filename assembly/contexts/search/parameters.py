@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
-from assembly.contexts.search.criteria import Wanted
-from assembly.contexts.search.things import thing_of
-from assembly.contexts.search.visible_owners import Sight
+from assembly.contexts.search.criteria import ContextQuery
+from assembly.contexts.search.things import parse_reference
+from assembly.contexts.search.visible_owners import VisibleOwners
 from assembly.engine.codes import DECISION_CODES, SourceCode, WarningCode
 from config.http.errors import Invalid
 from config.http.fields import Moment, parse_date
@@ -20,7 +20,7 @@ MAX_REQUESTER_CHARACTERS = 80
 MAX_PROFILE_CHARACTERS = 60
 DAY = datetime.timedelta(days=1)
 
-Reader = Callable[[str, Sight], Any]
+ParameterParser = Callable[[str, VisibleOwners], Any]
 """Makes a value of a text. Raises ValueError, with a sentence, for one that means nothing."""
 
 
@@ -28,7 +28,7 @@ class Parameter(NamedTuple):
     """`wanted` is the field of Wanted that it sets; `schema` is OpenAPI's."""
 
     wanted: str
-    read: Reader
+    read: ParameterParser
     description: str
     schema: Mapping[str, Any]
 
@@ -36,19 +36,19 @@ class Parameter(NamedTuple):
 TEXT: Mapping[str, Any] = {"type": "string"}
 
 
-def _agent(text: str, sight: Sight) -> Any:
+def _agent(text: str, sight: VisibleOwners) -> Any:
     if agent := sight.agent(text):
         return agent.id
     raise ValueError(_("There is no agent with this slug among those that you see."))
 
 
-def _team(text: str, sight: Sight) -> Any:
+def _team(text: str, sight: VisibleOwners) -> Any:
     if team := sight.team(text):
         return team.id
     raise ValueError(_("There is no team with this slug among those that you see."))
 
 
-def _requested_by(text: str, sight: Sight) -> str:
+def _requested_by(text: str, sight: VisibleOwners) -> str:
     if text == "me":
         return sight.principal.ref
     if text == "system" or (text.startswith(("person:", "key:")) and len(text) <= MAX_REQUESTER_CHARACTERS):
@@ -56,17 +56,17 @@ def _requested_by(text: str, sight: Sight) -> str:
     raise ValueError(_("Use me, system, person:<id> or key:<id>."))
 
 
-def _since(text: str, _sight: Sight) -> datetime.datetime:
+def _since(text: str, _sight: VisibleOwners) -> datetime.datetime:
     day = parse_date(text)
-    return _midnight(day) if day else _moment(text)
+    return _start_of_day(day) if day else _moment(text)
 
 
-def _until(text: str, _sight: Sight) -> datetime.datetime:
+def _until(text: str, _sight: VisibleOwners) -> datetime.datetime:
     day = parse_date(text)
-    return _midnight(day) + DAY if day else _moment(text)
+    return _start_of_day(day) + DAY if day else _moment(text)
 
 
-def _midnight(day: datetime.date) -> datetime.datetime:
+def _start_of_day(day: datetime.date) -> datetime.datetime:
     return datetime.datetime.combine(day, datetime.time(), datetime.UTC)
 
 
@@ -80,14 +80,14 @@ def _moment(text: str) -> datetime.datetime:
     return moment
 
 
-def _profile(text: str, _sight: Sight) -> str:
+def _profile(text: str, _sight: VisibleOwners) -> str:
     if len(text) > MAX_PROFILE_CHARACTERS:
         raise ValueError(_("Use the name of a profile, as its page shows it."))
     return text
 
 
-def _one_of(values: tuple[str, ...]) -> Reader:
-    def read(text: str, _sight: Sight) -> str:
+def _one_of(values: tuple[str, ...]) -> ParameterParser:
+    def read(text: str, _sight: VisibleOwners) -> str:
         if text not in values:
             raise ValueError(_("Use one of: %(values)s.") % {"values": ", ".join(values)})
         return text
@@ -95,11 +95,11 @@ def _one_of(values: tuple[str, ...]) -> Reader:
     return read
 
 
-def _thing(text: str, sight: Sight) -> Any:
-    return thing_of(text, sight.principal)
+def _parse_reference(text: str, sight: VisibleOwners) -> Any:
+    return parse_reference(text, sight.principal)
 
 
-def _words(text: str, _sight: Sight) -> str:
+def _words(text: str, _sight: VisibleOwners) -> str:
     if len(text) > MAX_WORDS_CHARACTERS:
         raise ValueError(_("Search for at most %(most)s characters.") % {"most": MAX_WORDS_CHARACTERS})
     return text
@@ -123,8 +123,12 @@ PARAMETERS: Mapping[str, Parameter] = {
     "reason": Parameter(
         "reason", _one_of(DECISION_CODES), "Only where this reason was given.", _schema(DECISION_CODES)
     ),
-    "contains": Parameter("contains", _thing, "Only where this is told: a ref, of any version without its @.", TEXT),
-    "omits": Parameter("omits", _thing, "Only where this was left out: a ref, of any version without its @.", TEXT),
+    "contains": Parameter(
+        "contains", _parse_reference, "Only where this is told: a ref, of any version without its @.", TEXT
+    ),
+    "omits": Parameter(
+        "omits", _parse_reference, "Only where this was left out: a ref, of any version without its @.", TEXT
+    ),
     "only": Parameter(
         "only", _one_of(ONLY), "cut: something was cut, or there is a warning. left_out: something was.", _schema(ONLY)
     ),
@@ -132,7 +136,7 @@ PARAMETERS: Mapping[str, Parameter] = {
 }
 
 
-def wanted_of(given: Mapping[str, str], sight: Sight) -> tuple[Wanted, dict[str, str]]:
+def parse_context_query(given: Mapping[str, str], sight: VisibleOwners) -> tuple[ContextQuery, dict[str, str]]:
     """What the parameters that are not empty want, and, by parameter, a sentence on each that means nothing."""
     values, faults = {}, {}
     for name, parameter in PARAMETERS.items():
@@ -141,12 +145,12 @@ def wanted_of(given: Mapping[str, str], sight: Sight) -> tuple[Wanted, dict[str,
                 values[parameter.wanted] = parameter.read(text, sight)
             except ValueError as error:
                 faults[name] = str(error)
-    return Wanted(**values), faults
+    return ContextQuery(**values), faults
 
 
-def wanted_or_refused(given: Mapping[str, str], sight: Sight) -> Wanted:
+def require_context_query(given: Mapping[str, str], sight: VisibleOwners) -> ContextQuery:
     """What the parameters want. Raises Invalid for the first that means nothing."""
-    wanted, faults = wanted_of(given, sight)
+    wanted, faults = parse_context_query(given, sight)
     for name, fault in faults.items():
         raise Invalid(name, fault)
     return wanted

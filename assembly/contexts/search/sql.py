@@ -13,25 +13,27 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from assembly.contexts.search.criteria import Thing, Wanted
-from assembly.contexts.search.db import rows
+from assembly.contexts.search.criteria import ContextQuery, ReferenceQuery
+from assembly.contexts.search.db import fetch_rows
 from assembly.models import Assembly
 from config.http.cursors import decode_keys
 
-MOST_TEXTS = 20_000
+MAX_TEXTS = 20_000
 """So many texts with the words are looked at: more have words that say nothing."""
-MOST_PIECES = 2_000
+MAX_PIECES = 2_000
 """So many pieces are searched for in contexts."""
 DOCUMENT = re.compile(r"chunk:[0-9a-f-]{36}")
 
-OF_THING = "SELECT id FROM pieces WHERE named = %(named)s AND (ref = %(ref)s OR named = %(ref)s) LIMIT %(most)s"
+PIECES_OF_REFERENCE_SQL = (
+    "SELECT id FROM pieces WHERE named = %(named)s AND (ref = %(ref)s OR named = %(ref)s) LIMIT %(most)s"
+)
 # Contexts hold documents chunk by chunk, each named by itself; found by the index `piece_chunk`.
-OF_DOCUMENT = """
+PIECES_OF_DOCUMENT_SQL = """
 SELECT id FROM pieces WHERE named LIKE 'chunk:%%' AND named LIKE %(named)s || '@%%' LIMIT %(most)s
 """
 # The profile and the summaries of a record are among its pieces, and were told nobody as they are. The words must read
 # as in the index `stored_text_words`: of longer texts, PostgreSQL indexes no more.
-WITH_WORDS = """
+PIECES_WITH_WORDS_SQL = """
 SELECT pieces.id FROM (
     SELECT sha256 FROM stored_texts
     WHERE to_tsvector('english', left(text, 100000)) @@ websearch_to_tsquery('english', %(words)s) LIMIT %(texts)s
@@ -41,7 +43,7 @@ WHERE split_part(named, ':', 1) NOT IN ('profile', 'summary') LIMIT %(most)s
 
 
 @dataclass(frozen=True, slots=True)
-class Pieces:
+class MatchingPieces:
     """The numbers of the pieces that are searched for."""
 
     contains: Sequence[int] = ()
@@ -51,30 +53,35 @@ class Pieces:
     @property
     def are_too_many(self) -> bool:
         """Whether there may be more than are searched for."""
-        return MOST_PIECES in {len(self.contains), len(self.omits), len(self.words)}
+        return MAX_PIECES in {len(self.contains), len(self.omits), len(self.words)}
 
-    def lack(self, wanted: Wanted) -> bool:
+    def lack(self, wanted: ContextQuery) -> bool:
         """Whether a thing that is wanted is no piece at all."""
         return bool((wanted.contains and not self.contains) or (wanted.omits and not self.omits))
 
 
-def pieces_of(wanted: Wanted) -> Pieces:
+def find_matching_pieces(wanted: ContextQuery) -> MatchingPieces:
     """A query for each that is asked for."""
-    return Pieces(
-        contains=_of_thing(wanted.contains) if wanted.contains else (),
-        omits=_of_thing(wanted.omits) if wanted.omits else (),
-        words=_with_words(wanted.words) if wanted.words else (),
+    return MatchingPieces(
+        contains=_reference_pieces(wanted.contains) if wanted.contains else (),
+        omits=_reference_pieces(wanted.omits) if wanted.omits else (),
+        words=_text_pieces(wanted.words) if wanted.words else (),
     )
 
 
-def _of_thing(thing: Thing) -> list[int]:
-    asked = {"named": thing.named, "ref": thing.ref, "most": MOST_PIECES}
-    return [number for (number,) in rows(OF_DOCUMENT if DOCUMENT.fullmatch(thing.named) else OF_THING, asked)]
+def _reference_pieces(thing: ReferenceQuery) -> list[int]:
+    asked = {"named": thing.named, "ref": thing.ref, "most": MAX_PIECES}
+    return [
+        number
+        for (number,) in fetch_rows(
+            PIECES_OF_DOCUMENT_SQL if DOCUMENT.fullmatch(thing.named) else PIECES_OF_REFERENCE_SQL, asked
+        )
+    ]
 
 
-def _with_words(words: str) -> list[int]:
-    asked = {"words": words, "texts": MOST_TEXTS, "most": MOST_PIECES}
-    return [number for (number,) in rows(WITH_WORDS, asked)]
+def _text_pieces(words: str) -> list[int]:
+    asked = {"words": words, "texts": MAX_TEXTS, "most": MAX_PIECES}
+    return [number for (number,) in fetch_rows(PIECES_WITH_WORDS_SQL, asked)]
 
 
 EQUAL = {
@@ -92,7 +99,7 @@ FEW = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class SqlCondition:
     """`indexed`: an index finds the rows that meet it, in no order."""
 
     sql: str
@@ -100,78 +107,85 @@ class Condition:
     indexed: str = ""
 
 
-def conditions_of(wanted: Wanted, pieces: Pieces, limits: Mapping[str, Any] | None) -> list[Condition]:
+def sql_conditions(
+    wanted: ContextQuery, pieces: MatchingPieces, limits: Mapping[str, Any] | None
+) -> list[SqlCondition]:
     """All that a row must meet but for the time, those first that are rare as a rule; `limits` are those of Sight."""
-    return [*_equal(wanted), *_things(wanted, pieces), *_outcome(wanted), *_seen(limits)]
+    return [
+        *_equality_conditions(wanted),
+        *_reference_conditions(wanted, pieces),
+        *_outcome_conditions(wanted),
+        *_visibility_condition(limits),
+    ]
 
 
-def _equal(wanted: Wanted) -> list[Condition]:
+def _equality_conditions(wanted: ContextQuery) -> list[SqlCondition]:
     given = {name: getattr(wanted, name) for name in EQUAL}
-    return [Condition(EQUAL[name], {name: value}) for name, value in given.items() if value]
+    return [SqlCondition(EQUAL[name], {name: value}) for name, value in given.items() if value]
 
 
-def _outcome(wanted: Wanted) -> list[Condition]:
+def _outcome_conditions(wanted: ContextQuery) -> list[SqlCondition]:
     found = []
     if wanted.warning:
         named = {"warning": json.dumps([wanted.warning])}
         given = f"{WITH_WARNING} AND warnings @> %(warning)s::jsonb"
-        found.append(Condition(given, named, indexed=given))
+        found.append(SqlCondition(given, named, indexed=given))
     if wanted.reason:
         given = "codes @> ARRAY[%(reason)s]::varchar[]"
-        found.append(Condition(given, {"reason": wanted.reason}, indexed=given))
+        found.append(SqlCondition(given, {"reason": wanted.reason}, indexed=given))
     if wanted.only:
-        found.append(Condition(CUT if wanted.only == "cut" else "left_out > 0"))
+        found.append(SqlCondition(CUT if wanted.only == "cut" else "left_out > 0"))
     return found
 
 
-def _things(wanted: Wanted, pieces: Pieces) -> list[Condition]:
+def _reference_conditions(wanted: ContextQuery, pieces: MatchingPieces) -> list[SqlCondition]:
     found = []
     if wanted.contains:
-        found.append(_holding("told", "contains", pieces.contains))
+        found.append(_piece_condition("told", "contains", pieces.contains))
     if wanted.omits:
-        found.append(_holding("omitted", "omits", pieces.omits))
+        found.append(_piece_condition("omitted", "omits", pieces.omits))
     if wanted.words:
-        told = _holding("told", "words", pieces.words)
+        told = _piece_condition("told", "words", pieces.words)
         heading = f"{HEADING} @@ websearch_to_tsquery('english', %(words)s)"
         parameters = {**told.parameters, "words": wanted.words}
-        found.append(Condition(f"({heading} OR {told.sql})", parameters, indexed=f"({heading} OR {told.indexed})"))
+        found.append(SqlCondition(f"({heading} OR {told.sql})", parameters, indexed=f"({heading} OR {told.indexed})"))
     return found
 
 
-def _holding(column: str, name: str, pieces: Sequence[int]) -> Condition:
+def _piece_condition(column: str, name: str, pieces: Sequence[int]) -> SqlCondition:
     """Rows with one of the pieces in the column."""
     parameters = {f"{name}_pieces": list(pieces)}
     overlap = f"{column} && %({name}_pieces)s::bigint[]"
     hashed = f"EXISTS (SELECT FROM unnest({column}) AS held WHERE held = ANY(%({name}_pieces)s::bigint[]))"
-    return Condition(overlap if len(pieces) <= FEW else hashed, parameters, indexed=overlap)
+    return SqlCondition(overlap if len(pieces) <= FEW else hashed, parameters, indexed=overlap)
 
 
-def _seen(limits: Mapping[str, Any] | None) -> list[Condition]:
+def _visibility_condition(limits: Mapping[str, Any] | None) -> list[SqlCondition]:
     if limits is None:
         return []
     team = "(team_id IS NULL OR team_id = ANY(%(seen_teams)s))"
-    return [Condition(f"agent_id = ANY(%(seen_agents)s) AND {team}", limits)]
+    return [SqlCondition(f"agent_id = ANY(%(seen_agents)s) AND {team}", limits)]
 
 
 COLUMNS = """id, created, agent_id, agent_name, team_id, team_name, requested_by, profile_name, topic, warnings,
     truncated, left_out, told, omitted, codes"""
 NEWEST = "ORDER BY created DESC, id DESC"
 EVERYTHING = "TRUE"
-MOST_MERGED = 100
+MAX_MERGED = 100
 """Of so many agents, the newest contexts are merged; who sees more sees enough of all to walk along those."""
 
 BY_MOMENT = ("created >= %(since)s", "created < %(until)s")
 FIRST_ID = f"'{UUID(int=0)}'::uuid"
 BY_PLACE = (f"(created, id) >= (%(since)s, {FIRST_ID})", f"(created, id) < (%(until)s, {FIRST_ID})")
 
-Place = tuple[datetime, UUID]
+ListPosition = tuple[datetime, UUID]
 """A row in the order of the list."""
 
 
 KEYS = ("created", "id")
 
 
-def after_of(cursor: str) -> Place | None:
+def parse_cursor(cursor: str) -> ListPosition | None:
     """The place after which a page begins; None at the beginning. Raises Invalid."""
     if not cursor:
         return None
@@ -180,10 +194,10 @@ def after_of(cursor: str) -> Place | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class SearchRange:
     """The part of the list that is searched: after a place, between two moments."""
 
-    after: Place | None
+    after: ListPosition | None
     since: datetime | None
     until: datetime | None
     exact: bool = False
@@ -206,7 +220,7 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class AccessPath:
     """Rows by one index. `parts` are conditions that rows meet one or the other of, each with an index that has them in
     the order of the list; where not `in_order`, the one part has an index without any."""
 
@@ -214,7 +228,7 @@ class Way:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     in_order: bool = True
 
-    def rows(self, stretch: Stretch) -> str:
+    def rows(self, stretch: SearchRange) -> str:
         """The rows of the stretch, the newest first."""
         parts = [
             f"SELECT {COLUMNS} FROM assemblies WHERE {part} AND {stretch.sql} {NEWEST}"  # noqa: S608
@@ -227,24 +241,28 @@ class Way:
         return f"SELECT {COLUMNS} FROM ({merged}) AS merged {NEWEST}"  # noqa: S608
 
 
-def ways_of(wanted: Wanted, conditions: Sequence[Condition], limits: Mapping[str, Any] | None) -> list[Way]:
+def access_paths(
+    wanted: ContextQuery, conditions: Sequence[SqlCondition], limits: Mapping[str, Any] | None
+) -> list[AccessPath]:
     """Those that lead to what is wanted: first the one to walk along, then those that may have fewer rows."""
-    first, *others = _in_order(wanted, limits)
-    indexed = [Way([one.indexed], one.parameters, in_order=False) for one in conditions if one.indexed]
+    first, *others = _ordered_paths(wanted, limits)
+    indexed = [AccessPath([one.indexed], one.parameters, in_order=False) for one in conditions if one.indexed]
     return [first, *indexed, *others]
 
 
-def _in_order(wanted: Wanted, limits: Mapping[str, Any] | None) -> list[Way]:
+def _ordered_paths(wanted: ContextQuery, limits: Mapping[str, Any] | None) -> list[AccessPath]:
     """Those with few rows first, as far as one can guess."""
-    equal = {name: Way([sql], {name: getattr(wanted, name)}) for name, sql in EQUAL.items() if getattr(wanted, name)}
+    equal = {
+        name: AccessPath([sql], {name: getattr(wanted, name)}) for name, sql in EQUAL.items() if getattr(wanted, name)
+    }
     by_profile = [equal.pop("profile")] if wanted.profile else []
-    cut = [Way([CUT])] if wanted.only == "cut" else []
-    seen = [_of_agents(limits["seen_agents"])] if limits and not wanted.agent else []
-    return [*equal.values(), *seen, *cut, *by_profile] or [Way([EVERYTHING])]
+    cut = [AccessPath([CUT])] if wanted.only == "cut" else []
+    seen = [_agent_condition(limits["seen_agents"])] if limits and not wanted.agent else []
+    return [*equal.values(), *seen, *cut, *by_profile] or [AccessPath([EVERYTHING])]
 
 
-def _of_agents(agents: Sequence[UUID]) -> Way:
-    if len(agents) > MOST_MERGED:
-        return Way([EVERYTHING])
+def _agent_condition(agents: Sequence[UUID]) -> AccessPath:
+    if len(agents) > MAX_MERGED:
+        return AccessPath([EVERYTHING])
     names = {f"seen_{number}": agent for number, agent in enumerate(agents)}
-    return Way([f"agent_id = %({name})s" for name in names] or ["FALSE"], names)
+    return AccessPath([f"agent_id = %({name})s" for name in names] or ["FALSE"], names)

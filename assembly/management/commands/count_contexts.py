@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from assembly.monitoring.trends.recount import day_recount, days_recorded
+from assembly.monitoring.trends.recount import day_recount, find_recorded_days
 from config.http.fields import parse_date
 
 
@@ -21,7 +21,7 @@ class Command(BaseCommand):
         parser.add_argument("--again", action="store_true")
 
     def handle(self, *, since: str | None, again: bool, **_: Any) -> None:
-        for day in days_recorded(_day(since)):
+        for day in find_recorded_days(_day(since)):
             counted = day_recount(day, again=again)
             told = "counted already" if counted is None else f"{counted:,} contexts counted"
             self.stdout.write(f"{day}: {told}")

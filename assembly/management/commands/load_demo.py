@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from assembly.demo.loading import demo_load, plan_read
+from assembly.demo.loading import demo_load, load_plan
 from config.http.errors import Conflict
 from memories.imports.base import progress_bar
 
@@ -14,7 +14,7 @@ class Command(BaseCommand):
     help = "Loads two teams, four agents and a few contexts to look at; does nothing where any team or agent exists."
 
     def handle(self, **_: Any) -> None:
-        plan = plan_read()
+        plan = load_plan()
         try:
             with progress_bar("Loading the demo", plan.steps) as advance:
                 demo_load(plan=plan, now=timezone.now(), advance=advance)

@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from assembly.models import Seal, WebhookEvent
-from assembly.monitoring.webhooks.delivery import announce
+from assembly.monitoring.webhooks.delivery import event_announce
 from assembly.records.seal_verification import Finding, Tally, head_findings, verify
 from assembly.records.seals import newest_seal
 
@@ -66,7 +66,7 @@ class Command(BaseCommand):
         newest = written(newest_seal())
         self.stdout.write(_summary_json(tally, newest, wrong) if json else _summary(tally, newest))
         if wrong:
-            announce(event=WebhookEvent.RECORDS_DAMAGED, data={"findings": wrong, "head": newest})
+            event_announce(event=WebhookEvent.RECORDS_DAMAGED, data={"findings": wrong, "head": newest})
             raise CommandError(f"{wrong:,} things are not as they were sealed. See docs/audit/seals.md.")
 
     def _print_head(self) -> None:

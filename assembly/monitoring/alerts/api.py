@@ -11,13 +11,13 @@ from rest_framework.response import Response
 from agents.access import agent_for
 from assembly.models import Alert, AlertKind
 from assembly.monitoring.alerts.services import (
-    STATES,
-    State,
+    ALERT_STATES,
+    AlertState,
+    alert_acknowledge,
     alert_for,
-    alert_see,
-    alert_settle,
-    alert_take_up,
-    alert_to_settle,
+    alert_reopen,
+    alert_resolve,
+    alert_to_resolve,
     alerts_selected,
 )
 from config.http.errors import Invalid
@@ -63,7 +63,7 @@ class AlertList(ApiView):
         parameters=[
             OpenApiParameter("agent", str, description="Only of the agent with this slug."),
             OpenApiParameter("team", str, description="Only of the team with this slug."),
-            OpenApiParameter("state", str, enum=STATES, description="waiting, unless another one is named."),
+            OpenApiParameter("state", str, enum=ALERT_STATES, description="waiting, unless another one is named."),
             *PAGE,
         ],
         responses=page_serializer(AlertSerializer),
@@ -90,37 +90,37 @@ class AlertDetail(ApiView):
         return Response(alert_document(alert_for(self.principal, id_)))
 
 
-class AlertSee(ApiView):
+class AlertAcknowledge(ApiView):
     @extend_schema(operation_id="alerts_see", request=None, responses=AlertSerializer)
     @idempotent
     def post(self, request: Request, id_: UUID) -> Response:
         """Say that you look after it."""
         self.query()
-        alert = alert_to_settle(self.principal, id_)
-        return Response(alert_document(alert_see(alert=alert, principal=self.principal)))
+        alert = alert_to_resolve(self.principal, id_)
+        return Response(alert_document(alert_acknowledge(alert=alert, principal=self.principal)))
 
 
-class AlertSettle(ApiView):
+class AlertResolve(ApiView):
     @extend_schema(operation_id="alerts_settle", request=None, responses=AlertSerializer)
     @idempotent
     def post(self, request: Request, id_: UUID) -> Response:
         """It needs nobody any more: it is quiet until a change brings about another one."""
         self.query()
-        alert = alert_to_settle(self.principal, id_)
-        return Response(alert_document(alert_settle(alert=alert, principal=self.principal)))
+        alert = alert_to_resolve(self.principal, id_)
+        return Response(alert_document(alert_resolve(alert=alert, principal=self.principal)))
 
 
-class AlertTakeUp(ApiView):
+class AlertReopen(ApiView):
     @extend_schema(operation_id="alerts_take_up", request=None, responses=AlertSerializer)
     @idempotent
     def post(self, request: Request, id_: UUID) -> Response:
         """It was settled too soon."""
         self.query()
-        return Response(alert_document(alert_take_up(alert=alert_to_settle(self.principal, id_))))
+        return Response(alert_document(alert_reopen(alert=alert_to_resolve(self.principal, id_))))
 
 
-def _state(text: str) -> State:
-    for state in STATES:
+def _state(text: str) -> AlertState:
+    for state in ALERT_STATES:
         if state == text:
             return state
-    raise Invalid("state", f"Use one of: {', '.join(STATES)}.")
+    raise Invalid("state", f"Use one of: {', '.join(ALERT_STATES)}.")

@@ -12,7 +12,7 @@ from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.engine.types import Candidate, Decision, SectionResult
 from assembly.models import AlertKind
 from assembly.models.monitoring import MAX_NAME_CHARACTERS
-from assembly.monitoring.trends.counting import FILES, named
+from assembly.monitoring.trends.counting import FILES, ref_without_version
 from assembly.records.reader import Recorded
 
 NO_ROOM = {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
@@ -63,7 +63,7 @@ def _files(told: Recorded) -> Iterator[Finding]:
 def _of_file(kind: AlertKind, decision: Decision, candidate: Candidate, why: str) -> Finding:
     version = decision.ref.rpartition("@")[2]
     facts = {"file": candidate.kind, "version": version, "of": decision.ref.partition("_file:")[0]}
-    return Finding(kind, named(decision.ref), version, candidate.kind.capitalize(), why, facts)
+    return Finding(kind, ref_without_version(decision.ref), version, candidate.kind.capitalize(), why, facts)
 
 
 def _sections(told: Recorded) -> Iterator[Finding]:

@@ -27,7 +27,7 @@ from teams.versioned_text.versioned_file import lock_row
 
 
 @transaction.atomic
-def alert_see(*, alert: Alert, principal: Principal) -> Alert:
+def alert_acknowledge(*, alert: Alert, principal: Principal) -> Alert:
     """Somebody looks after it. Who said so first stays named."""
     current = lock_row(alert)
     if current.seen is None:
@@ -37,7 +37,7 @@ def alert_see(*, alert: Alert, principal: Principal) -> Alert:
 
 
 @transaction.atomic
-def alert_settle(*, alert: Alert, principal: Principal) -> Alert:
+def alert_resolve(*, alert: Alert, principal: Principal) -> Alert:
     """It needs nobody any more, be it still so or not. Who said so first stays named."""
     current = lock_row(alert)
     if current.settled is None:
@@ -47,7 +47,7 @@ def alert_settle(*, alert: Alert, principal: Principal) -> Alert:
 
 
 @transaction.atomic
-def alert_take_up(*, alert: Alert) -> Alert:
+def alert_reopen(*, alert: Alert) -> Alert:
     """It was settled too soon: it is as it was before."""
     current = lock_row(alert)
     current.settled, current.settled_by = None, ""
@@ -63,15 +63,15 @@ def alert_for(principal: Principal, id_: UUID) -> Alert:
     return found
 
 
-def alert_to_settle(principal: Principal, id_: UUID) -> Alert:
+def alert_to_resolve(principal: Principal, id_: UUID) -> Alert:
     """The same, to be settled. Raises Forbidden for those who may not change what it is about."""
     alert = alert_for(principal, id_)
-    if not may_settle(principal, alert):
+    if not may_resolve(principal, alert):
         raise Forbidden("Your role does not allow this for this agent. Ask an editor of its team.")
     return alert
 
 
-def may_settle(principal: Principal, alert: Alert) -> bool:
+def may_resolve(principal: Principal, alert: Alert) -> bool:
     """Whether somebody who sees it may: editors of its team, or of a team of its agent where it has none."""
     if principal.is_admin:
         return True
@@ -82,13 +82,13 @@ def may_settle(principal: Principal, alert: Alert) -> bool:
     return agent is not None and may_with_agent(principal, agent, Action.EDIT)
 
 
-State = Literal["waiting", "open", "closed", "settled", "all"]
+AlertState = Literal["waiting", "open", "closed", "settled", "all"]
 """waiting: still so, and settled by nobody; open: still so; closed: so no more."""
-STATES: tuple[State, ...] = get_args(State)
+ALERT_STATES: tuple[AlertState, ...] = get_args(AlertState)
 
 
 def alerts_selected(
-    rows: AlertQuerySet, *, state: State = "waiting", agent_id: UUID | None = None, team_id: UUID | None = None
+    rows: AlertQuerySet, *, state: AlertState = "waiting", agent_id: UUID | None = None, team_id: UUID | None = None
 ) -> AlertQuerySet:
     """Those of an agent and of a team, if they are named, in that state."""
     rows = rows.filter(agent_id=agent_id) if agent_id else rows

@@ -18,10 +18,10 @@ from agents.models import Agent
 from assembly.models import Alert, AlertKind
 from assembly.monitoring.alerts.services import (
     AlertFilterForm,
-    alert_see,
-    alert_settle,
-    alert_take_up,
-    alert_to_settle,
+    alert_acknowledge,
+    alert_reopen,
+    alert_resolve,
+    alert_to_resolve,
     alerts_selected,
 )
 from config.http.cursors import next_page_url, page_of
@@ -31,7 +31,7 @@ from teams.principal import Principal
 
 
 @dataclass(frozen=True, slots=True)
-class AlertLine:
+class AlertRow:
     """One alert in a list; addresses are empty for what cannot be read any more."""
 
     alert: Alert
@@ -41,16 +41,16 @@ class AlertLine:
     may_settle: bool
 
 
-def lines(principal: Principal, alerts: Iterable[Alert]) -> list[AlertLine]:
+def alert_rows(principal: Principal, alerts: Iterable[Alert]) -> list[AlertRow]:
     """The alerts in words, with what the person may do; in two more queries."""
     rows = list(alerts)
     agents = Agent.objects.visible_to(principal).in_bulk({alert.agent_id for alert in rows})
     teams = Team.objects.visible_to(principal).in_bulk({alert.team_id for alert in rows if alert.team_id})
-    editable = _editable(principal)
+    editable = _editable_owners(principal)
     return [
-        AlertLine(
+        AlertRow(
             alert,
-            title_of(alert),
+            alert_title(alert),
             "bad" if alert.kind in {AlertKind.SECTION_MISSING, AlertKind.BUDGET_EXCEEDED} else "warn",
             _address(alert, agents.get(alert.agent_id), teams.get(alert.team_id) if alert.team_id else None),
             principal.is_admin or (alert.team_id or alert.agent_id) in editable,
@@ -59,7 +59,7 @@ def lines(principal: Principal, alerts: Iterable[Alert]) -> list[AlertLine]:
     ]
 
 
-def title_of(alert: Alert) -> str:
+def alert_title(alert: Alert) -> str:
     """What is wrong, in a short sentence."""
     facts = {"name": alert.name, "agent": alert.agent_name}
     told = {
@@ -86,7 +86,7 @@ def _address(alert: Alert, agent: Agent | None, team: Team | None) -> str:
     return ""
 
 
-def _editable(principal: Principal) -> set[UUID]:
+def _editable_owners(principal: Principal) -> set[UUID]:
     """The teams that the person may edit, and their agents."""
     if principal.is_admin or principal.kind != "person":
         return set()
@@ -103,7 +103,7 @@ def alert_list(request: HttpRequest) -> HttpResponse:
     found, cursor = page_of(chosen, request.GET)
     context = {
         "form": form,
-        "lines": lines(principal, found),
+        "lines": alert_rows(principal, found),
         "waiting": visible.waiting().count(),
         "narrowed": any(request.GET.get(name) for name in form.fields),
         "may_tell": Team.objects.manageable_by(principal).exists() or principal.is_admin,
@@ -113,27 +113,29 @@ def alert_list(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-def see(request: HttpRequest, id_: UUID) -> HttpResponse:
+def acknowledge(request: HttpRequest, id_: UUID) -> HttpResponse:
     """The person looks after it."""
     principal = principal_of(request)
-    alert = alert_see(alert=alert_to_settle(principal, id_), principal=principal)
-    messages.success(request, _("Everybody sees now that you look after it: %(title)s.") % {"title": title_of(alert)})
+    alert = alert_acknowledge(alert=alert_to_resolve(principal, id_), principal=principal)
+    messages.success(
+        request, _("Everybody sees now that you look after it: %(title)s.") % {"title": alert_title(alert)}
+    )
     return redirect("alert_list")
 
 
 @require_POST
-def settle(request: HttpRequest, id_: UUID) -> HttpResponse:
+def resolve(request: HttpRequest, id_: UUID) -> HttpResponse:
     """It needs nobody any more."""
     principal = principal_of(request)
-    alert = alert_settle(alert=alert_to_settle(principal, id_), principal=principal)
-    told = _("Settled: %(title)s. Only another change brings it back.") % {"title": title_of(alert)}
+    alert = alert_resolve(alert=alert_to_resolve(principal, id_), principal=principal)
+    told = _("Settled: %(title)s. Only another change brings it back.") % {"title": alert_title(alert)}
     messages.success(request, told)
     return redirect("alert_list")
 
 
 @require_POST
-def take_up(request: HttpRequest, id_: UUID) -> HttpResponse:
+def reopen(request: HttpRequest, id_: UUID) -> HttpResponse:
     """It was settled too soon."""
-    alert = alert_take_up(alert=alert_to_settle(principal_of(request), id_))
-    messages.success(request, _("It is not settled any more: %(title)s.") % {"title": title_of(alert)})
+    alert = alert_reopen(alert=alert_to_resolve(principal_of(request), id_))
+    messages.success(request, _("It is not settled any more: %(title)s.") % {"title": alert_title(alert)})
     return redirect("alert_list")

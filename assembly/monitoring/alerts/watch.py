@@ -14,13 +14,13 @@ from assembly.monitoring.webhooks.delivery import alert_announce
 from assembly.records.reader import Recorded
 from assembly.records.record import Owners
 
-WATCHING_LOCK = 7_152_002
+ALERT_LOCK = 7_152_002
 """Held by who opens and closes alerts: one at a time, in the order in which contexts were made."""
 
 Key = tuple[str, str, str]
 
 
-class Group(NamedTuple):
+class ContextGroup(NamedTuple):
     """Contexts that are told apart by time alone: what one has, a later one may have no more."""
 
     agent_id: UUID
@@ -28,7 +28,7 @@ class Group(NamedTuple):
     profile: str
 
 
-class Watch:
+class AlertBatch:
     """What a batch of contexts changes about the alerts. It is written at once, when all are in."""
 
     def __init__(self) -> None:
@@ -43,8 +43,8 @@ class Watch:
         if not self._seen:
             return
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [WATCHING_LOCK])
-        board = Board(self._known())
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ALERT_LOCK])
+        board = AlertUpdates(self._known())
         for assembly, found in self._seen:
             board.see(assembly, found)
         board.write()
@@ -57,26 +57,26 @@ class Watch:
         return list(Alert.objects.filter(Q(closed=None) | again, agent_id__in=agents))
 
 
-class Board:
+class AlertUpdates:
     """The alerts by the contexts that they are about, and what became of them."""
 
     def __init__(self, known: Sequence[Alert]) -> None:
-        self._alerts: dict[Group, dict[Key, Alert]] = {}
+        self._alerts: dict[ContextGroup, dict[Key, Alert]] = {}
         self._new: dict[UUID, Alert] = {}
         self._changed: dict[UUID, Alert] = {}
         self._events: list[tuple[WebhookEvent, Alert]] = []
         for alert in known:
-            group = Group(alert.agent_id, alert.team_id, alert.profile_name)
+            group = ContextGroup(alert.agent_id, alert.team_id, alert.profile_name)
             self._alerts.setdefault(group, {})[alert.kind, alert.thing, alert.cause] = alert
 
     def see(self, assembly: Assembly, found: dict[Key, Finding]) -> None:
         """What one more context has, and has no more. One that was made before an alert's last change says nothing."""
-        mine = self._alerts.setdefault(Group(assembly.agent_id, assembly.team_id, assembly.profile_name), {})
+        mine = self._alerts.setdefault(ContextGroup(assembly.agent_id, assembly.team_id, assembly.profile_name), {})
         for key, finding in found.items():
             if key not in mine:
                 mine[key] = self._open(assembly, finding)
             elif (closed := mine[key].closed) and closed < assembly.created:
-                self._open_again(mine[key], assembly, finding)
+                self._reopen(mine[key], assembly, finding)
         for key, alert in mine.items():
             if key not in found and alert.closed is None and alert.opened < assembly.created:
                 self._close(alert, assembly)
@@ -107,7 +107,7 @@ class Board:
         self._events.append((WebhookEvent.ALERT_OPENED, alert))
         return alert
 
-    def _open_again(self, alert: Alert, assembly: Assembly, finding: Finding) -> None:
+    def _reopen(self, alert: Alert, assembly: Assembly, finding: Finding) -> None:
         """Without a word: it was told of already, and nothing was changed since."""
         alert.opened, alert.context, alert.detail = assembly.created, assembly.id, _detail(finding)
         alert.closed, alert.closed_in, alert.times = None, None, alert.times + 1

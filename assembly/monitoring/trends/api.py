@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from agents.access import agent_for
 from assembly.monitoring.trends.counting import Tally
-from assembly.monitoring.trends.reading import Day, Period, Unused, trend_of, unused_memories
+from assembly.monitoring.trends.reading import DayCounts, Period, UnusedMemories, find_unused_memories, load_trend
 from config.http.errors import Invalid
 from config.http.fields import parse_date
 from teams.access import team_for
@@ -41,7 +41,7 @@ class DaySerializer(CountsSerializer):
     day = serializers.DateField()
 
 
-class UnusedSerializer(serializers.Serializer[Any]):
+class UnusedMemoriesSerializer(serializers.Serializer[Any]):
     kept = serializers.IntegerField(help_text="Memories that stand.")
     unused = serializers.IntegerField(help_text="Of these, in no context since the first day.")
     oldest = serializers.ListField(child=serializers.UUIDField(), help_text="The oldest of the unused, 10 at most.")
@@ -53,7 +53,7 @@ class TrendsSerializer(serializers.Serializer[Any]):
     timezone = serializers.CharField(help_text="By which days are counted.")
     total = CountsSerializer()
     days = DaySerializer(many=True)
-    unused_memories = UnusedSerializer()
+    unused_memories = UnusedMemoriesSerializer()
 
 
 class Trends(ApiView):
@@ -74,14 +74,14 @@ class Trends(ApiView):
         team = team_for(self.principal, query["team"]) if "team" in query else None
         period = _period(_day(query, "since"), _day(query, "until"))
         scope = {"agent_id": agent.id if agent else None, "team_id": team.id if team else None}
-        trend = trend_of(self.principal, period, **scope)
+        trend = load_trend(self.principal, period, **scope)
         facts = {
             "since": period.since,
             "until": period.until,
             "timezone": "UTC",
             "total": _counts(trend.total),
             "days": [{"day": day.day, **_counts(day)} for day in trend.days],
-            "unused_memories": _unused(unused_memories(self.principal, period.since, **scope)),
+            "unused_memories": _unused(find_unused_memories(self.principal, period.since, **scope)),
         }
         return Response(TrendsSerializer(facts).data)
 
@@ -100,10 +100,10 @@ def _period(since: datetime.date | None, until: datetime.date | None) -> Period:
     return Period(since, last.until) if since else last
 
 
-def _counts(day: Day) -> dict[str, Any]:
+def _counts(day: DayCounts) -> dict[str, Any]:
     sums = {field.name: getattr(day.tally, field.name) for field in fields(Tally) if field.name != "durations"}
-    return {**sums, "p50_ms": day.within_ms(0.5), "p95_ms": day.within_ms(0.95)}
+    return {**sums, "p50_ms": day.duration_percentile_ms(0.5), "p95_ms": day.duration_percentile_ms(0.95)}
 
 
-def _unused(unused: Unused) -> dict[str, Any]:
+def _unused(unused: UnusedMemories) -> dict[str, Any]:
     return {"kept": unused.kept, "unused": unused.unused, "oldest": [memory.id for memory in unused.oldest]}

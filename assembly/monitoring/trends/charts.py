@@ -8,7 +8,7 @@ from statistics import median
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from assembly.monitoring.trends.reading import Day
+from assembly.monitoring.trends.reading import DayCounts
 
 WIDTH, HEIGHT = 1000.0, 200.0
 PEAK = 3
@@ -18,16 +18,16 @@ GAP = 0.18
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ChartSeries:
     """A part of every bar: what it is called, by which class it is coloured, and how much of it a day has."""
 
     label: str
     tone: str
-    amount: Callable[[Day], float]
+    amount: Callable[[DayCounts], float]
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class BarSegment:
     """A part of one bar, from y downwards."""
 
     tone: str
@@ -36,20 +36,20 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class ChartBar:
     """One day, and where its contexts are listed. `room` is as wide as the bar and what is free beside it."""
 
     x: float
     width: float
-    room_x: float
+    slot_x: float
     room: float
     told: str
     address: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[BarSegment, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ChartRow:
     """One day in the table."""
 
     day: datetime.date
@@ -66,27 +66,27 @@ class Chart:
     told: str
     top: str
     legend: tuple[tuple[str, str], ...]
-    bars: tuple[Bar, ...]
+    bars: tuple[ChartBar, ...]
     heads: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ChartRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class ChartScale:
     """What bars are made of, and the amount that fills their height."""
 
-    parts: Sequence[Part]
+    parts: Sequence[ChartSeries]
     most: float
     worded: Callable[[float], str]
 
-    def pieces(self, day: Day) -> tuple[Piece, ...]:
+    def pieces(self, day: DayCounts) -> tuple[BarSegment, ...]:
         """The parts of a day's bar, the first at the bottom."""
         found, filled = [], 0.0
         for part in self.parts:
             height = min(part.amount(day) * HEIGHT / self.most, HEIGHT - filled)
             filled += height
             if height:
-                found.append(Piece(part.tone, round(HEIGHT - filled, 2), round(height, 2)))
+                found.append(BarSegment(part.tone, round(HEIGHT - filled, 2), round(height, 2)))
         return tuple(found)
 
 
@@ -95,25 +95,25 @@ def chart_of(
     key: str,
     heading: str,
     told: str,
-    days: Sequence[Day],
-    parts: Sequence[Part],
+    days: Sequence[DayCounts],
+    parts: Sequence[ChartSeries],
     worded: Callable[[float], str],
     address: Callable[[datetime.date], str],
-    cuts_peaks: bool = False,
+    clips_peaks: bool = False,
 ) -> Chart:
     """The chart of these parts, each bar linked to its day; a day without contexts has neither bar nor row.
 
-    With `cuts_peaks`, a rare day far above all others does not make these invisible: its bar ends at the top.
+    With `clips_peaks`, a rare day far above all others does not make these invisible: its bar ends at the top.
     """
     shown = [part for part in parts if any(part.amount(day) for day in days)]
     sums = [sum(part.amount(day) for part in shown) for day in days if day.tally.contexts]
     highest = max(sums, default=0) or 1
-    most = min(highest, PEAK * (median(sums) or highest)) if cuts_peaks and sums else highest
-    scale = Scale(shown, most, worded)
+    most = min(highest, PEAK * (median(sums) or highest)) if clips_peaks and sums else highest
+    scale = ChartScale(shown, most, worded)
     step = WIDTH / max(len(days), 1)
     counted = [(place * step, day) for place, day in enumerate(days) if day.tally.contexts]
     rows = tuple(
-        Row(day.day, address(day.day), (f"{day.tally.contexts:,}", *(worded(part.amount(day)) for part in shown)))
+        ChartRow(day.day, address(day.day), (f"{day.tally.contexts:,}", *(worded(part.amount(day)) for part in shown)))
         for _x, day in counted
     )
     bars = tuple(_bar(day, x, step, scale, address(day.day)) for x, day in counted)
@@ -122,10 +122,10 @@ def chart_of(
     return Chart(key, heading, told, top, legend, bars, tuple(part.label for part in shown), rows)
 
 
-def _bar(day: Day, x: float, step: float, scale: Scale, address: str) -> Bar:
+def _bar(day: DayCounts, x: float, step: float, scale: ChartScale, address: str) -> ChartBar:
     amounts = [f"{part.label} {scale.worded(part.amount(day))}" for part in scale.parts if part.amount(day)]
     told = f"{date_format(day.day, 'j F')}: {', '.join(amounts) or scale.worded(0)}"
     free = step * GAP
-    return Bar(
+    return ChartBar(
         round(x + free / 2, 2), round(step - free, 2), round(x, 2), round(step, 2), told, address, scale.pieces(day)
     )

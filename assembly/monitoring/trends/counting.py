@@ -57,7 +57,7 @@ FILES = ("agent_file:", "team_file:")
 MAPS = ("layers", "cut", "left_out", "late", "failed", "warnings", "durations")
 
 
-class Key(NamedTuple):
+class CountKey(NamedTuple):
     """A day by UTC, an agent, and a team or none."""
 
     day: datetime.date
@@ -111,7 +111,7 @@ class Tally:
             if not decision.included:
                 self.left_out[decision.code.value] += 1
             elif decision.code == Code.TRUNCATED and decision.ref.startswith(FILES):
-                self.cut[named(decision.ref)] += 1
+                self.cut[ref_without_version(decision.ref)] += 1
 
     def _add_sources(self, assembly: Assembly) -> None:
         """Those of the sources that were asked: a context that repeats another one asked none."""
@@ -122,20 +122,20 @@ class Tally:
                 self.failed[report["name"]] += 1
 
 
-def named(ref: str) -> str:
+def ref_without_version(ref: str) -> str:
     """The ref without its version: what it names, whichever version it is of."""
     return ref.rpartition("@")[0] or ref
 
 
-def key_of(assembly: Assembly) -> Key:
+def count_key(assembly: Assembly) -> CountKey:
     """Under which day, agent and team a context counts."""
-    return Key(assembly.created.astimezone(datetime.UTC).date(), assembly.agent_id, assembly.team_id)
+    return CountKey(assembly.created.astimezone(datetime.UTC).date(), assembly.agent_id, assembly.team_id)
 
 
 COUNTING_LOCK = 7_152_001
 """Shared by those who count contexts as they come, held alone by who counts a day anew."""
 
-MEMORY = "memory:"
+MEMORY_USE_SQL = "memory:"
 SUMS = ("contexts", "repeats", "tokens", "budget", "assembly_ms", "considered")
 _ADDED = [f"{name} = context_counts.{name} + excluded.{name}" for name in SUMS]
 _ADDED += [f"{name} = counts_added(context_counts.{name}, excluded.{name})" for name in MAPS]
@@ -150,7 +150,7 @@ SELECT {_NAMES} FROM jsonb_to_recordset(%(rows)s::jsonb) AS row ({_ROW}) ORDER B
 ON CONFLICT (day, agent_id, team_id) DO UPDATE SET {", ".join(_ADDED)}
 """  # noqa: S608 - only the constant names above are put in
 
-TELL = """
+SKIP_COUNTED_SQL = """
 INSERT INTO memory_tellings (memory_id, told_on)
 SELECT memory_id, told_on FROM jsonb_to_recordset(%(rows)s::jsonb) AS row (memory_id uuid, told_on date)
 ORDER BY memory_id
@@ -158,37 +158,37 @@ ON CONFLICT (memory_id) DO UPDATE SET told_on = excluded.told_on WHERE memory_te
 """
 
 
-class Counting:
+class CountBatch:
     """What a batch of contexts adds to the counts. They are written at once, when all are in."""
 
     def __init__(self) -> None:
-        self._tallies: dict[Key, Tally] = {}
+        self._tallies: dict[CountKey, Tally] = {}
         self._told_on: dict[str, datetime.date] = {}
 
     def add(self, assembly: Assembly, told: Recorded) -> None:
         """One more context, with what it holds."""
-        key = key_of(assembly)
-        for counted in (key, Key(key.day, ORGANISATION, None)):
+        key = count_key(assembly)
+        for counted in (key, CountKey(key.day, ORGANISATION, None)):
             self._tallies.setdefault(counted, Tally()).add(assembly, told)
         for decision in told.decisions:
-            if decision.included and decision.ref.startswith(MEMORY):
-                id_ = named(decision.ref).removeprefix(MEMORY)
+            if decision.included and decision.ref.startswith(MEMORY_USE_SQL):
+                id_ = ref_without_version(decision.ref).removeprefix(MEMORY_USE_SQL)
                 self._told_on[id_] = max(key.day, self._told_on.get(id_, key.day))
 
     def write(self) -> None:
         """Two statements, however many contexts there were."""
         _write(ADD, [_row(key, tally) for key, tally in self._tallies.items()])
-        _write(TELL, [{"memory_id": id_, "told_on": str(day)} for id_, day in self._told_on.items()])
+        _write(SKIP_COUNTED_SQL, [{"memory_id": id_, "told_on": str(day)} for id_, day in self._told_on.items()])
 
 
-def counting_begin() -> Counting:
+def counting_begin() -> CountBatch:
     """For contexts that come off the queue: who counts a whole day anew is waited for."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [COUNTING_LOCK])
-    return Counting()
+    return CountBatch()
 
 
-def _row(key: Key, tally: Tally) -> dict[str, Any]:
+def _row(key: CountKey, tally: Tally) -> dict[str, Any]:
     return {
         "day": str(key.day),
         "agent_id": str(key.agent_id),

@@ -15,8 +15,8 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from agents.models import AgentFile
 from assembly.engine.codes import Code
-from assembly.monitoring.trends.charts import Chart, Part, chart_of
-from assembly.monitoring.trends.reading import Day, Trend
+from assembly.monitoring.trends.charts import Chart, ChartSeries, chart_of
+from assembly.monitoring.trends.reading import DayCounts, Trend
 from assembly.records.warnings import label_of
 from teams.models import TeamFile
 
@@ -45,7 +45,7 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %" if 0 < share < 0.1 else f"{100 * share:.0f} %"  # noqa: PLR2004 - below 10 %
 
 
-def tokens_told(total: Day) -> str:
+def tokens_sentence(total: DayCounts) -> str:
     """How large contexts were, and what took the most of them."""
     tally = total.tally
     if not tally.layers:
@@ -62,7 +62,7 @@ def tokens_told(total: Day) -> str:
     )
 
 
-def cut_told(total: Day, names: Mapping[str, str]) -> str:
+def cut_sentence(total: DayCounts, names: Mapping[str, str]) -> str:
     """Which files were cut."""
     cut = total.tally.cut
     if not cut:
@@ -74,7 +74,7 @@ def cut_told(total: Day, names: Mapping[str, str]) -> str:
     return _("%(files)s files were cut; %(name)s most often, in %(n)s of %(of)s contexts.") % facts
 
 
-def left_out_told(total: Day) -> str:
+def left_out_sentence(total: DayCounts) -> str:
     """How much was left out, and why most of it was."""
     tally = total.tally
     out = sum(tally.left_out.values())
@@ -86,7 +86,7 @@ def left_out_told(total: Day) -> str:
     return _("%(share)s of what was considered was left out. The main reason: %(reason)s, %(part)s of it.") % facts
 
 
-def late_told(total: Day) -> str:
+def late_sentence(total: DayCounts) -> str:
     """Which sources were late or failed."""
     late, failed = sum(total.tally.late.values()), sum(total.tally.failed.values())
     if not late + failed:
@@ -100,9 +100,9 @@ def late_told(total: Day) -> str:
     return _("A source was late %(late)s and failed %(failed)s; %(name)s most often.") % facts
 
 
-def duration_told(total: Day) -> str:
+def duration_sentence(total: DayCounts) -> str:
     """How long people and agents waited."""
-    half, most = total.within_ms(0.5), total.within_ms(0.95)
+    half, most = total.duration_percentile_ms(0.5), total.duration_percentile_ms(0.95)
     if half is None or most is None:
         return _("Nobody waited for a context.")
     return _("Half of the contexts were ready within %(half)s ms, 95 of 100 within %(most)s ms.") % {
@@ -111,7 +111,7 @@ def duration_told(total: Day) -> str:
     }
 
 
-def unused_told(kept: int, unused: int, days: int) -> str:
+def unused_sentence(kept: int, unused: int, days: int) -> str:
     """How many memories did nobody any good."""
     facts = {"kept": f"{kept:,}", "n": f"{unused:,}", "days": days}
     if not kept:
@@ -126,13 +126,13 @@ def unused_told(kept: int, unused: int, days: int) -> str:
     return told % facts
 
 
-HALF, MOST = 0.5, 0.95
+MEDIAN, P95 = 0.5, 0.95
 
 Address = Callable[[datetime.date], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class TroubledRow:
     """A file or a source in a list, and how often it had trouble. `address` is empty for what has no page."""
 
     name: str
@@ -140,7 +140,7 @@ class Named:
     address: str = ""
 
 
-def charts(trend: Trend, asked: Mapping[str, str], names: Mapping[str, Named]) -> list[Chart]:
+def charts(trend: Trend, asked: Mapping[str, str], names: Mapping[str, TroubledRow]) -> list[Chart]:
     """All charts; `asked` says in the addresses of lists whose contexts they are, `names` are the files' by refs."""
     days, total = trend.days, trend.total
 
@@ -151,38 +151,38 @@ def charts(trend: Trend, asked: Mapping[str, str], names: Mapping[str, Named]) -
         chart_of(
             key="tokens",
             heading=_("Tokens by layer"),
-            told=tokens_told(total),
+            told=tokens_sentence(total),
             days=days,
-            parts=[Part(f"{label} ({layer})", layer.lower(), _mean(layer)) for layer, label in LAYERS.items()],
+            parts=[ChartSeries(f"{label} ({layer})", layer.lower(), _mean(layer)) for layer, label in LAYERS.items()],
             worded=_tokens,
             address=listed(),
         ),
         chart_of(
             key="cut",
             heading=_("Files cut"),
-            told=cut_told(total, {thing: named.name for thing, named in names.items()}),
+            told=cut_sentence(total, {thing: named.name for thing, named in names.items()}),
             days=days,
-            parts=[Part(_("cut"), "cut", lambda day: sum(day.tally.cut.values()))],
+            parts=[ChartSeries(_("cut"), "cut", lambda day: sum(day.tally.cut.values()))],
             worded=_number,
             address=listed(reason=Code.TRUNCATED.value),
         ),
         chart_of(
             key="left-out",
             heading=_("Left out, by reason"),
-            told=left_out_told(total),
+            told=left_out_sentence(total),
             days=days,
-            parts=[Part(str(label), tone, _share(codes)) for tone, label, codes in REASONS],
+            parts=[ChartSeries(str(label), tone, _share(codes)) for tone, label, codes in REASONS],
             worded=percent,
             address=listed(),
         ),
         chart_of(
             key="late",
             heading=_("Sources that were late or failed"),
-            told=late_told(total),
+            told=late_sentence(total),
             days=days,
             parts=[
-                Part(_("late"), "late", lambda day: sum(day.tally.late.values())),
-                Part(_("failed"), "failed", lambda day: sum(day.tally.failed.values())),
+                ChartSeries(_("late"), "late", lambda day: sum(day.tally.late.values())),
+                ChartSeries(_("failed"), "failed", lambda day: sum(day.tally.failed.values())),
             ],
             worded=_number,
             address=listed(),
@@ -190,36 +190,36 @@ def charts(trend: Trend, asked: Mapping[str, str], names: Mapping[str, Named]) -
         chart_of(
             key="duration",
             heading=_("How long it took"),
-            told=duration_told(total),
+            told=duration_sentence(total),
             days=days,
             parts=[
-                Part(_("half are ready within"), "half", lambda day: day.within_ms(HALF) or 0),
-                Part(_("and 95 of 100 that much later"), "most", _rest),
+                ChartSeries(_("half are ready within"), "half", lambda day: day.duration_percentile_ms(MEDIAN) or 0),
+                ChartSeries(_("and 95 of 100 that much later"), "most", _rest),
             ],
             worded=_milliseconds,
             address=listed(),
-            cuts_peaks=True,
+            clips_peaks=True,
         ),
     ]
 
 
-def files_cut(total: Day) -> dict[str, Named]:
+def files_cut(total: DayCounts) -> dict[str, TroubledRow]:
     """The files that were cut by what their refs name, those that were most often first."""
     cut = total.tally.cut
     found = {**_agent_files(cut), **_team_files(cut)}
-    return {thing: found.get(thing, Named(_("A file that is gone"), times)) for thing, times in cut.most_common()}
+    return {thing: found.get(thing, TroubledRow(_("A file that is gone"), times)) for thing, times in cut.most_common()}
 
 
-def sources_in_trouble(total: Day) -> list[Named]:
+def sources_in_trouble(total: DayCounts) -> list[TroubledRow]:
     """The sources that were late or failed, those that were most often first."""
     times = total.tally.late + total.tally.failed
-    return [Named(label_of(name), number) for name, number in times.most_common()]
+    return [TroubledRow(label_of(name), number) for name, number in times.most_common()]
 
 
-def _agent_files(cut: Mapping[str, int]) -> dict[str, Named]:
+def _agent_files(cut: Mapping[str, int]) -> dict[str, TroubledRow]:
     rows = AgentFile.objects.filter(id__in=_ids(cut, "agent_file")).select_related("agent").defer("content")
     return {
-        f"agent_file:{row.id}": Named(
+        f"agent_file:{row.id}": TroubledRow(
             _("%(file)s of %(owner)s") % {"file": row.get_file_key_display(), "owner": row.agent.name},
             cut[f"agent_file:{row.id}"],
             reverse("agent_file", args=[row.agent.slug, row.file_key]),
@@ -228,10 +228,10 @@ def _agent_files(cut: Mapping[str, int]) -> dict[str, Named]:
     }
 
 
-def _team_files(cut: Mapping[str, int]) -> dict[str, Named]:
+def _team_files(cut: Mapping[str, int]) -> dict[str, TroubledRow]:
     rows = TeamFile.objects.filter(id__in=_ids(cut, "team_file")).select_related("team").defer("content")
     return {
-        f"team_file:{row.id}": Named(
+        f"team_file:{row.id}": TroubledRow(
             _("%(file)s of %(owner)s") % {"file": row.get_file_key_display(), "owner": row.team.name},
             cut[f"team_file:{row.id}"],
             reverse("team_file", args=[row.team.slug, row.file_key]),
@@ -244,16 +244,16 @@ def _ids(cut: Mapping[str, int], kind: str) -> list[UUID]:
     return [UUID(thing.partition(":")[2]) for thing in cut if thing.startswith(f"{kind}:")]
 
 
-def _mean(layer: str) -> Callable[[Day], float]:
+def _mean(layer: str) -> Callable[[DayCounts], float]:
     return lambda day: day.tally.layers[layer] / day.tally.contexts if day.tally.contexts else 0
 
 
-def _share(codes: set[Code]) -> Callable[[Day], float]:
+def _share(codes: set[Code]) -> Callable[[DayCounts], float]:
     return lambda day: sum(day.tally.left_out[code.value] for code in codes) / max(day.tally.considered, 1)
 
 
-def _rest(day: Day) -> float:
-    return (day.within_ms(MOST) or 0) - (day.within_ms(HALF) or 0)
+def _rest(day: DayCounts) -> float:
+    return (day.duration_percentile_ms(P95) or 0) - (day.duration_percentile_ms(MEDIAN) or 0)
 
 
 def _tokens(number: float) -> str:

@@ -24,11 +24,11 @@ from teams.principal import Principal
 
 MOST_DAYS = 366
 
-_EACH = """
+_EACH_OWNER = """
 SELECT day, '{name}', each.key, sum(each.value::bigint) FROM chosen, jsonb_each_text({name}) AS each
 GROUP BY day, each.key
 """
-MAPS_OF = "WITH chosen AS MATERIALIZED ({chosen}) " + " UNION ALL ".join(_EACH.format(name=name) for name in MAPS)
+MAPS_OF = "WITH chosen AS MATERIALIZED ({chosen}) " + " UNION ALL ".join(_EACH_OWNER.format(name=name) for name in MAPS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +58,13 @@ class Period:
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
+class DayCounts:
     """What was counted of one day, or of several together."""
 
     day: datetime.date
     tally: Tally
 
-    def within_ms(self, share: float) -> int | None:
+    def duration_percentile_ms(self, share: float) -> int | None:
         """Milliseconds within which a share of the contexts was ready; None without contexts."""
         return percentile({int(bound): number for bound, number in self.tally.durations.items()}, share)
 
@@ -74,10 +74,10 @@ class Trend:
     """The days of a period, each with its sums, and all of them together."""
 
     period: Period
-    days: tuple[Day, ...]
+    days: tuple[DayCounts, ...]
 
     @property
-    def total(self) -> Day:
+    def total(self) -> DayCounts:
         """The sums of the whole period."""
         whole = Tally()
         for day in self.days:
@@ -85,10 +85,10 @@ class Trend:
                 setattr(whole, name, getattr(whole, name) + getattr(day.tally, name))
             for name in MAPS:
                 getattr(whole, name).update(getattr(day.tally, name))
-        return Day(self.period.since, whole)
+        return DayCounts(self.period.since, whole)
 
 
-def trend_of(
+def load_trend(
     principal: Principal, period: Period, *, agent_id: UUID | None = None, team_id: UUID | None = None
 ) -> Trend:
     """The counts of the contexts that the principal may read, or of those of one agent or team, in two queries."""
@@ -98,12 +98,12 @@ def trend_of(
     for day, *sums in rows.values_list("day").annotate(*map(Sum, SUMS)):
         for name, number in zip(SUMS, sums, strict=True):
             setattr(tallies[day], name, int(number))
-    for day, name, key, number in _maps(rows):
+    for day, name, key, number in _load_maps(rows):
         getattr(tallies[day], name)[key] = int(number)
-    return Trend(period, tuple(Day(day, tally) for day, tally in tallies.items()))
+    return Trend(period, tuple(DayCounts(day, tally) for day, tally in tallies.items()))
 
 
-def _maps(rows: DayCountQuerySet) -> list[tuple[datetime.date, str, str, int]]:
+def _load_maps(rows: DayCountQuerySet) -> list[tuple[datetime.date, str, str, int]]:
     """Day, map, name and number of all that the maps of these rows hold."""
     chosen, values = rows.order_by().values("day", *MAPS).query.sql_with_params()
     with connection.cursor() as cursor:
@@ -115,7 +115,7 @@ SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Unused:
+class UnusedMemories:
     """Of so many memories that stand, so many that were in no context since a day; the oldest of them."""
 
     kept: int
@@ -123,18 +123,18 @@ class Unused:
     oldest: Sequence[Memory]
 
 
-def unused_memories(
+def find_unused_memories(
     principal: Principal, since: datetime.date, *, agent_id: UUID | None = None, team_id: UUID | None = None
-) -> Unused:
+) -> UnusedMemories:
     """Of one agent, of one team, or of all that the principal sees; in two queries."""
     untold = ~Exists(MemoryTelling.objects.filter(memory_id=OuterRef("pk"), told_on__gte=since))
-    kept = _kept(principal, agent_id, team_id).filter(superseded_by=None, retired_because="")
+    kept = _current_memories(principal, agent_id, team_id).filter(superseded_by=None, retired_because="")
     counts = kept.alias(untold=untold).aggregate(kept=Count("pk"), unused=Count("pk", filter=Q(untold=True)))
     oldest = kept.filter(untold).defer(*SLOTS, "search").order_by("created", "id")[:SHOWN]
-    return Unused(counts["kept"], counts["unused"], list(oldest) if counts["unused"] else [])
+    return UnusedMemories(counts["kept"], counts["unused"], list(oldest) if counts["unused"] else [])
 
 
-def _kept(principal: Principal, agent_id: UUID | None, team_id: UUID | None) -> QuerySet[Memory]:
+def _current_memories(principal: Principal, agent_id: UUID | None, team_id: UUID | None) -> QuerySet[Memory]:
     if agent_id or team_id:
         return Memory.objects.filter(agent=agent_id) if agent_id else Memory.objects.filter(team=team_id)
     if principal.is_admin:

@@ -15,50 +15,50 @@ from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
 from assembly.models import Assembly, DayCount
-from assembly.monitoring.trends.counting import COUNTING_LOCK, Counting
+from assembly.monitoring.trends.counting import COUNTING_LOCK, CountBatch
 from assembly.records.reader import Recorded, recorded_together
 from config.db.migration_helpers import ORGANISATION
 
-TOGETHER = 32
+RELATED_FIELDS = 32
 """Contexts whose records are read at once. Those of one agent have most of their pieces in common."""
-KEPT = 16
+RECORD_FIELDS = 16
 """Records in memory beside these, of any number of contexts."""
 
 
-def with_records(assemblies: Sequence[Assembly]) -> Iterator[tuple[Assembly, Recorded]]:
+def load_with_records(assemblies: Sequence[Assembly]) -> Iterator[tuple[Assembly, Recorded]]:
     """Each context with its record, or with that of the context that it repeats."""
     known: OrderedDict[UUID, Recorded] = OrderedDict()
-    for start in range(0, len(assemblies), TOGETHER):
-        batch = assemblies[start : start + TOGETHER]
-        unread = {decided_in(one): one for one in batch if decided_in(one) not in known}
+    for start in range(0, len(assemblies), RELATED_FIELDS):
+        batch = assemblies[start : start + RELATED_FIELDS]
+        unread = {deciding_assembly(one): one for one in batch if deciding_assembly(one) not in known}
         known |= zip(unread, recorded_together([*unread.values()]), strict=True)
         for assembly in batch:
-            known.move_to_end(decided_in(assembly))
-            yield assembly, known[decided_in(assembly)]
-        while len(known) > KEPT:
+            known.move_to_end(deciding_assembly(assembly))
+            yield assembly, known[deciding_assembly(assembly)]
+        while len(known) > RECORD_FIELDS:
             known.popitem(last=False)
 
 
-def decided_in(assembly: Assembly) -> UUID:
+def deciding_assembly(assembly: Assembly) -> UUID:
     """The context that holds what was decided: itself, or the one that it repeats."""
     return assembly.decided_in or assembly.id
 
 
 BATCH = 200
 """Contexts in memory at a time."""
-ONE_DAY = datetime.timedelta(days=1)
+DAY_LENGTH = datetime.timedelta(days=1)
 
 # What still waits in the queue is counted when it is taken from there.
 COUNTABLE = "NOT EXISTS (SELECT FROM new_assemblies WHERE assembly = assemblies.id)"
 
 
-def days_recorded(since: datetime.date | None = None) -> Iterator[datetime.date]:
+def find_recorded_days(since: datetime.date | None = None) -> Iterator[datetime.date]:
     """The days on which contexts were recorded that are still there, by UTC, the oldest first."""
     rows = Assembly.objects.filter(created__gte=_start(since)) if since else Assembly.objects.all()
     while first := rows.order_by("created", "id").values_list("created", flat=True).first():
         day = first.astimezone(datetime.UTC).date()
         yield day
-        rows = Assembly.objects.filter(created__gte=_start(day + ONE_DAY))
+        rows = Assembly.objects.filter(created__gte=_start(day + DAY_LENGTH))
 
 
 @transaction.atomic
@@ -77,8 +77,8 @@ def day_recount(day: datetime.date, *, again: bool = False) -> int | None:
         return None
     DayCount.objects.filter(day=day).delete()
     for batch in _batches(rows):
-        counting = Counting()
-        for assembly, told in with_records(batch):
+        counting = CountBatch()
+        for assembly, told in load_with_records(batch):
             counting.add(assembly, told)
         counting.write()
     return recorded
@@ -86,7 +86,7 @@ def day_recount(day: datetime.date, *, again: bool = False) -> int | None:
 
 def _countable(day: datetime.date) -> QuerySet[Assembly]:
     start = _start(day)
-    return Assembly.objects.filter(created__gte=start, created__lt=start + ONE_DAY).extra(where=[COUNTABLE])  # noqa: S610 - a constant
+    return Assembly.objects.filter(created__gte=start, created__lt=start + DAY_LENGTH).extra(where=[COUNTABLE])  # noqa: S610 - a constant
 
 
 def _batches(rows: QuerySet[Assembly]) -> Iterator[list[Assembly]]:

@@ -10,8 +10,8 @@ from django.utils.translation import ngettext
 
 from agents.access import agent_for
 from assembly.models import Alert
-from assembly.monitoring.trends.presentation import charts, files_cut, sources_in_trouble, unused_told
-from assembly.monitoring.trends.reading import Period, Trend, trend_of, unused_memories
+from assembly.monitoring.trends.presentation import charts, files_cut, sources_in_trouble, unused_sentence
+from assembly.monitoring.trends.reading import Period, Trend, find_unused_memories, load_trend
 from config.http.errors import Invalid
 from teams.access import principal_of, team_for
 
@@ -40,10 +40,10 @@ def _page(request: HttpRequest, scope: dict[str, UUID], asked: dict[str, str], *
     principal = principal_of(request)
     days = _span(request.GET.get("days", ""))
     period = Period.last(days)
-    trend = trend_of(principal, period, **scope)
+    trend = load_trend(principal, period, **scope)
     total = trend.total
     names = files_cut(total)
-    unused = unused_memories(principal, period.since, **scope)
+    unused = find_unused_memories(principal, period.since, **scope)
     context = {
         **facts,
         "days": days,
@@ -55,7 +55,7 @@ def _page(request: HttpRequest, scope: dict[str, UUID], asked: dict[str, str], *
         "files": list(names.values()),
         "sources": sources_in_trouble(total),
         "unused": unused,
-        "unused_told": unused_told(unused.kept, unused.unused, days),
+        "unused_told": unused_sentence(unused.kept, unused.unused, days),
         "waiting": Alert.objects.visible_to(principal).filter(**scope).waiting().count(),
         "asked": asked,
     }

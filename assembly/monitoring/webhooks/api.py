@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from assembly.models import Webhook, WebhookDelivery, WebhookEvent
 from assembly.models.external_source import MAX_LABEL_CHARACTERS, MAX_URL_CHARACTERS
-from assembly.monitoring.webhooks.delivery import deliveries_of, delivery_resend, told_of, webhook_test
+from assembly.monitoring.webhooks.delivery import deliveries_of, delivery_resend, delivery_status, webhook_test
 from assembly.monitoring.webhooks.services import (
     WebhookFacts,
     delivery_for,
@@ -116,11 +116,11 @@ class DeliverySerializer(serializers.Serializer[Any]):
     sent_again = serializers.SerializerMethodField(help_text="Who had it sent once more after it was given up.")
 
     def get_given_up(self, delivery: WebhookDelivery) -> bool:
-        return told_of(delivery).given_up
+        return delivery_status(delivery).given_up
 
     @extend_schema_field(SentAgainSerializer(many=True))
     def get_sent_again(self, delivery: WebhookDelivery) -> Any:
-        return SentAgainSerializer(told_of(delivery).sent_again, many=True).data
+        return SentAgainSerializer(delivery_status(delivery).sent_again, many=True).data
 
 
 def webhook_document(webhook: Webhook) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from assembly.models import Alert, Webhook, WebhookDelivery, WebhookEvent
 from assembly.models.monitoring import MAX_FAULT_CHARACTERS
-from assembly.monitoring.webhooks.http_post import Outcome, headers_of, message_send
+from assembly.monitoring.webhooks.http_post import SendOutcome, message_send, signed_headers
 from config.http.encryption import UndecryptableSecret, decrypt
 from config.http.errors import Conflict, DossierError
 from memories.jobs.services import Advance, RetryLater, job_create, job_kind, job_retry
@@ -32,10 +32,10 @@ DELIVERY = "webhook_delivery"
 """The kind of its jobs."""
 TEST = "webhook.test"
 """The event of a message that somebody sends to see whether it arrives."""
-KEPT = datetime.timedelta(days=30)
+LOG_RETENTION = datetime.timedelta(days=30)
 
 
-def announce(*, event: WebhookEvent, data: Mapping[str, Any], team_id: UUID | None = None) -> None:
+def event_announce(*, event: WebhookEvent, data: Mapping[str, Any], team_id: UUID | None = None) -> None:
     """Tell the webhooks of the organisation that want to know, and with a team those of that team."""
     whose = Q(team=None) | Q(team=team_id) if team_id else Q(team=None)
     for webhook in Webhook.objects.filter(whose, active=True, events__contains=[event.value]).order_by("id"):
@@ -59,19 +59,19 @@ def alert_announce(*, event: WebhookEvent, alert: Alert) -> None:
         "opened": alert.opened,
         "closed": alert.closed,
     }
-    announce(event=event, data=data, team_id=alert.team_id)
+    event_announce(event=event, data=data, team_id=alert.team_id)
 
 
 def delivery_new(*, webhook: Webhook, event: str, data: Mapping[str, Any]) -> WebhookDelivery:
     """A message to be sent, as it will be sent each time. What is older than 30 days goes from the log."""
-    WebhookDelivery.objects.filter(webhook=webhook, created__lt=timezone.now() - KEPT).delete()
+    WebhookDelivery.objects.filter(webhook=webhook, created__lt=timezone.now() - LOG_RETENTION).delete()
     body = orjson.dumps({"type": event, "timestamp": timezone.now(), "data": data}).decode()
     return WebhookDelivery.objects.create(webhook=webhook, event=event, body=body)
 
 
-PAUSES = tuple(datetime.timedelta(minutes=minutes) for minutes in (1, 5, 30, 120))
+RETRY_PAUSES = tuple(datetime.timedelta(minutes=minutes) for minutes in (1, 5, 30, 120))
 """After the first attempt, the second …; after the fifth, the job is given up."""
-LOST = "Its secret cannot be read, as SECRET_KEY was changed. Change the secret."
+LOST_FAULT = "Its secret cannot be read, as SECRET_KEY was changed. Change the secret."
 
 
 @job_kind(DELIVERY)
@@ -81,7 +81,7 @@ def delivery_run(job: Job, advance: Advance) -> None:
     if delivery is not None:
         outcome = delivery_attempt(delivery)
         if not outcome.taken:
-            pause = PAUSES[min(job.attempts, len(PAUSES)) - 1]
+            pause = RETRY_PAUSES[min(job.attempts, len(RETRY_PAUSES)) - 1]
             # No label: the message stands in the log, which holds ids and nothing that people wrote.
             raise RetryLater(f"Webhook {delivery.webhook_id}: {outcome.fault}", pause)
     advance(1)
@@ -95,9 +95,9 @@ def webhook_test(*, webhook: Webhook, principal: Principal) -> WebhookDelivery:
     return delivery
 
 
-def delivery_attempt(delivery: WebhookDelivery) -> Outcome:
+def delivery_attempt(delivery: WebhookDelivery) -> SendOutcome:
     """Send the message once, and note what came of it."""
-    outcome = _sent(delivery)
+    outcome = _send_delivery(delivery)
     delivery.attempted, delivery.attempts = timezone.now(), delivery.attempts + 1
     delivery.status, delivery.answer, delivery.ms = outcome.status, outcome.answer, outcome.ms
     delivery.fault, delivery.delivered = outcome.fault[:MAX_FAULT_CHARACTERS], outcome.taken
@@ -110,27 +110,27 @@ def _pending(id_: UUID) -> WebhookDelivery | None:
     return waiting.select_related("webhook").first()
 
 
-def _sent(delivery: WebhookDelivery) -> Outcome:
+def _send_delivery(delivery: WebhookDelivery) -> SendOutcome:
     webhook = delivery.webhook
     try:
         keys = [decrypt(webhook.sealed_secret)] + ([decrypt(webhook.sealed_before)] if webhook.signs_twice else [])
     except UndecryptableSecret:
-        return Outcome(None, "", LOST, 0)
+        return SendOutcome(None, "", LOST_FAULT, 0)
     timestamp = int(timezone.now().timestamp())
-    headers = headers_of(keys, message_id=f"msg_{delivery.id.hex}", timestamp=timestamp, body=delivery.body)
+    headers = signed_headers(keys, message_id=f"msg_{delivery.id.hex}", timestamp=timestamp, body=delivery.body)
     outcome = message_send(url=webhook.url, headers=headers, body=delivery.body)
     # Admins of a team choose the address: what answers there, and how fast, would tell them of a network of others.
-    return outcome.without_traces() if outcome.is_private and webhook.team_id else outcome
+    return outcome.without_response() if outcome.is_private and webhook.team_id else outcome
 
 
-AGAIN = "again"
+RESEND_NOTE = "again"
 """Of a job's arguments: each who had the message sent once more, and when."""
 MADE_WITHIN = datetime.timedelta(minutes=1)
 """A message and its job are made together, so that the job is found by the index on its time."""
 OFF = "The webhook is off, so nothing is sent to it. Switch it on, then send the message again."
 
 
-class NotGivenUp(DossierError):
+class DeliveryNotGivenUp(DossierError):
     """Only a message that was given up can be sent again."""
 
     status = 409
@@ -139,7 +139,7 @@ class NotGivenUp(DossierError):
 
 
 @dataclass(frozen=True, slots=True)
-class SentAgain:
+class DeliveryResend:
     """Who had a message sent once more that was given up, and when."""
 
     by: str
@@ -147,33 +147,34 @@ class SentAgain:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class DeliveryStatus:
     """A message with what its job says of it. `given_up`: it is not tried any more."""
 
     delivery: WebhookDelivery
     given_up: bool
-    sent_again: Sequence[SentAgain]
+    sent_again: Sequence[DeliveryResend]
 
 
 def deliveries_of(webhook: Webhook) -> QuerySet[WebhookDelivery]:
-    """The messages to it, each with what `told_of` reads of its job."""
+    """The messages to it, each with what `delivery_status` reads of its job."""
     job = (
         Job.objects.annotate(about=KeyTextTransform("delivery", "arguments"))
         .filter(kind=DELIVERY, about=Cast(OuterRef("id"), TextField()))
         .filter(created__gte=OuterRef("created"), created__lt=OuterRef("created") + MADE_WITHIN)
     )
     return WebhookDelivery.objects.filter(webhook=webhook).annotate(
-        job_status=Subquery(job.values("status")[:1]), asked_again=Subquery(job.values(f"arguments__{AGAIN}")[:1])
+        job_status=Subquery(job.values("status")[:1]), asked_again=Subquery(job.values(f"arguments__{RESEND_NOTE}")[:1])
     )
 
 
-def told_of(delivery: WebhookDelivery) -> Told:
+def delivery_status(delivery: WebhookDelivery) -> DeliveryStatus:
     """What page and API tell of one of `deliveries_of`; of a test that was sent just now, that it has no job."""
     facts = vars(delivery)
     again = [
-        SentAgain(asked["by"], datetime.datetime.fromisoformat(asked["at"])) for asked in facts.get("asked_again") or ()
+        DeliveryResend(asked["by"], datetime.datetime.fromisoformat(asked["at"]))
+        for asked in facts.get("asked_again") or ()
     ]
-    return Told(delivery, facts.get("job_status") == JobStatus.PARKED, again)
+    return DeliveryStatus(delivery, facts.get("job_status") == JobStatus.PARKED, again)
 
 
 @transaction.atomic
@@ -186,9 +187,11 @@ def delivery_resend(*, delivery: WebhookDelivery, principal: Principal) -> None:
         raise Conflict(OFF)
     job = _job_of(delivery)
     if job is None or job.status != JobStatus.PARKED:
-        raise NotGivenUp("It was taken, or is still being sent. Look at what came of it on the page of its webhook.")
+        raise DeliveryNotGivenUp(
+            "It was taken, or is still being sent. Look at what came of it on the page of its webhook."
+        )
     asked = {"by": principal.name, "ref": principal.ref, "at": timezone.now().isoformat()}
-    job.arguments = {**job.arguments, AGAIN: [*job.arguments.get(AGAIN, ()), asked]}
+    job.arguments = {**job.arguments, RESEND_NOTE: [*job.arguments.get(RESEND_NOTE, ()), asked]}
     job.save(update_fields=["arguments"])
     job_retry(job=job)
 

@@ -26,16 +26,16 @@ SECONDS = 10.0
 GRACE_SECONDS = 5.0
 MOST_BYTES = 4 * MAX_ANSWER_CHARACTERS
 """Of an answer that are read: a character of UTF-8 has four at most."""
-TAKEN = range(200, 300)
-UNTOLD = (
+ACCEPTED_STATUSES = range(200, 300)
+HIDDEN_FAULT = (
     "It was not taken. Its address lies in a private network, so only an admin of the organisation can learn more, "
     "with a webhook of the organisation."
 )
-UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
+HIDDEN_ANSWER = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SendOutcome:
     """What came of sending. Without a `status` nobody answered; `fault` says in plain words what went wrong, or "".
 
     `is_private`: some address of the receiver lies in a private network.
@@ -52,22 +52,22 @@ class Outcome:
         """Whether the receiver has it."""
         return not self.fault
 
-    def without_traces(self) -> "Outcome":
+    def without_response(self) -> "SendOutcome":
         """Return whether the receiver has it, and nothing by which networks can be explored: no status, no duration."""
-        return Outcome(None, "", UNTOLD if self.fault else "", None, self.is_private)
+        return SendOutcome(None, "", HIDDEN_FAULT if self.fault else "", None, self.is_private)
 
 
-def message_send(*, url: str, headers: Mapping[str, str], body: str) -> Outcome:
+def message_send(*, url: str, headers: Mapping[str, str], body: str) -> SendOutcome:
     """Post the body as JSON. It ends after 10 seconds, whatever the other side does."""
-    sent = BackgroundCall("webhook", partial(_sent, url, headers, body))
+    sent = BackgroundCall("webhook", partial(_send_once, url, headers, body))
     return sent.result(seconds=SECONDS + GRACE_SECONDS)
 
 
-def _sent(url: str, headers: Mapping[str, str], body: str) -> Outcome:
+def _send_once(url: str, headers: Mapping[str, str], body: str) -> SendOutcome:
     return asyncio.run(_outcome(url, headers, body))
 
 
-async def _outcome(url: str, headers: Mapping[str, str], body: str) -> Outcome:
+async def _outcome(url: str, headers: Mapping[str, str], body: str) -> SendOutcome:
     started = perf_counter()
     status, answer, fault, is_private = None, "", "", False
     try:
@@ -75,14 +75,14 @@ async def _outcome(url: str, headers: Mapping[str, str], body: str) -> Outcome:
             destination = await find_destination(url, FOR_WEBHOOKS)
             is_private = not destination.is_public
             status, answer = await _exchange(destination, headers, body)
-        fault = "" if status in TAKEN else _refusal(status)
+        fault = "" if status in ACCEPTED_STATUSES else _status_fault(status)
     except TimeoutError:
         fault = f"It did not answer within {SECONDS:.0f} seconds."
     except AddressRefused as refused:
         fault = str(refused)
     except httpx2.TransportError as error:
         fault = trouble(error)
-    return Outcome(status, answer, fault, round((perf_counter() - started) * 1000), is_private)
+    return SendOutcome(status, answer, fault, round((perf_counter() - started) * 1000), is_private)
 
 
 async def _exchange(destination: Destination, headers: Mapping[str, str], body: str) -> tuple[int, str]:
@@ -97,20 +97,20 @@ async def _exchange(destination: Destination, headers: Mapping[str, str], body: 
             follow_redirects=False,
         ) as response,
     ):
-        return response.status_code, await _beginning(response)
+        return response.status_code, await _response_excerpt(response)
 
 
-async def _beginning(response: httpx2.Response) -> str:
+async def _response_excerpt(response: httpx2.Response) -> str:
     """The first characters of the answer, as far as they are text."""
     read = bytearray()
     async for part in response.aiter_raw():
         read += part
         if len(read) >= MOST_BYTES:
             break
-    return UNSHOWN.sub("�", bytes(read[:MOST_BYTES]).decode(errors="replace"))[:MAX_ANSWER_CHARACTERS]
+    return HIDDEN_ANSWER.sub("�", bytes(read[:MOST_BYTES]).decode(errors="replace"))[:MAX_ANSWER_CHARACTERS]
 
 
-def _refusal(status: int) -> str:
+def _status_fault(status: int) -> str:
     if status in range(300, 400):
         return f"It answered with status {status}. Redirects are not followed: register the address it leads to."
     return f"It answered with status {status}, which means that it did not take the message."
@@ -132,7 +132,7 @@ def signature(secret: str, *, message_id: str, timestamp: int, body: str) -> str
     return "v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
 
 
-def headers_of(keys: Iterable[str], *, message_id: str, timestamp: int, body: str) -> dict[str, str]:
+def signed_headers(keys: Iterable[str], *, message_id: str, timestamp: int, body: str) -> dict[str, str]:
     """The headers by which the receiver knows a message again and proves it; signed with each of the secrets."""
     signatures = (signature(key, message_id=message_id, timestamp=timestamp, body=body) for key in keys)
     return {

@@ -30,7 +30,7 @@ from teams.models import Team
 from teams.principal import Action, Principal
 from teams.versioned_text.versioned_file import StaleVersion, lock_row
 
-NOT_YOURS = "Only admins of the team may see and change its webhooks."
+FORBIDDEN_DETAIL = "Only admins of the team may see and change its webhooks."
 
 
 def webhooks_of(principal: Principal) -> QuerySet[Webhook]:
@@ -45,7 +45,7 @@ def webhook_for(principal: Principal, id_: UUID) -> Webhook:
     if found is None:
         raise NotFound("This webhook")
     if not webhooks_of(principal).filter(id=found.id).exists():
-        raise Forbidden(NOT_YOURS)
+        raise Forbidden(FORBIDDEN_DETAIL)
     return found
 
 
@@ -57,7 +57,7 @@ def delivery_for(principal: Principal, webhook: UUID, id_: UUID) -> WebhookDeliv
     return delivery
 
 
-def team_to_tell(principal: Principal, slug: str | None) -> Team | None:
+def team_for_webhook(principal: Principal, slug: str | None) -> Team | None:
     """The team whose events a webhook is to be told; None: all of the organisation's. Raises Forbidden and NotFound."""
     if slug:
         return team_for(principal, slug, Action.MANAGE)
@@ -102,7 +102,7 @@ def webhook_create(*, facts: WebhookFacts, team: str | None, principal: Principa
 
     Raises Forbidden, NotFound, Conflict and Invalid.
     """
-    whose = team_to_tell(principal, team)
+    whose = team_for_webhook(principal, team)
     validate_url(facts.url, FOR_WEBHOOKS)
     if Webhook.objects.filter(team=whose).count() >= MAX_WEBHOOKS:
         raise Conflict(f"There are {MAX_WEBHOOKS} webhooks already. Delete one that is not needed any more.")
@@ -117,21 +117,21 @@ def webhook_update(*, webhook: Webhook, facts: WebhookFacts, expected_version: i
     """Change a webhook; the same again makes no new version. Raises StaleVersion, NotFound and Invalid."""
     if facts.url != webhook.url:  # one whose host is gone can still be switched off
         validate_url(facts.url, FOR_WEBHOOKS)
-    current = _current(webhook, expected_version)
+    current = _locked_version(webhook, expected_version)
     if facts == WebhookFacts.of(current):
         return current
     for name, value in _columns(facts).items():
         setattr(current, name, value)
-    return _saved(current, principal)
+    return _save_version(current, principal)
 
 
 @transaction.atomic
 def webhook_secret_change(*, webhook: Webhook, expected_version: int, principal: Principal) -> Webhook:
     """A new secret. For 24 hours messages are signed with the one before, too, so that none is refused meanwhile."""
-    current = _current(webhook, expected_version)
+    current = _locked_version(webhook, expected_version)
     current.sealed_before, current.before_until = current.sealed_secret, timezone.now() + OVERLAP
     current.sealed_secret = encrypt(secret_new())
-    return _saved(current, principal)
+    return _save_version(current, principal)
 
 
 def webhook_delete(*, webhook: Webhook) -> None:
@@ -150,14 +150,14 @@ def _columns(facts: WebhookFacts) -> dict[str, object]:
     return {**asdict(facts), "events": sorted(set(facts.events))}
 
 
-def _current(webhook: Webhook, expected_version: int) -> Webhook:
+def _locked_version(webhook: Webhook, expected_version: int) -> Webhook:
     current = lock_row(webhook)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
     return current
 
 
-def _saved(current: Webhook, principal: Principal) -> Webhook:
+def _save_version(current: Webhook, principal: Principal) -> Webhook:
     current.version += 1
     current.signed_by(principal.author)
     current.save(force_update=True)
@@ -223,7 +223,7 @@ class WebhookEditForm(WebhookForm):
         super().__init__(data, initial={name: getattr(webhook, name) for name in shown})
 
 
-class VersionForm(forms.Form):
+class WebhookVersionForm(forms.Form):
     """From which version of a webhook something is done, and whether it is to be on."""
 
     version = forms.IntegerField(min_value=0, max_value=2**31 - 1)

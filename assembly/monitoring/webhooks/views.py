@@ -17,14 +17,20 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from assembly.models import Webhook
-from assembly.monitoring.webhooks.delivery import NotGivenUp, deliveries_of, delivery_resend, told_of, webhook_test
+from assembly.monitoring.webhooks.delivery import (
+    DeliveryNotGivenUp,
+    deliveries_of,
+    delivery_resend,
+    delivery_status,
+    webhook_test,
+)
 from assembly.monitoring.webhooks.services import (
-    NOT_YOURS,
-    VersionForm,
+    FORBIDDEN_DETAIL,
     WebhookEditForm,
     WebhookFacts,
     WebhookForm,
     WebhookNewForm,
+    WebhookVersionForm,
     delivery_for,
     secret_of,
     webhook_create,
@@ -51,7 +57,7 @@ def webhook_list(request: HttpRequest) -> HttpResponse:
     """The webhooks that the person manages, the newest first. Raises Forbidden for those who manage no team."""
     principal = principal_of(request)
     if not principal.is_admin and not Team.objects.manageable_by(principal).exists():
-        raise Forbidden(NOT_YOURS)
+        raise Forbidden(FORBIDDEN_DETAIL)
     found, cursor = page_of(webhooks_of(principal), request.GET)
     context = {"webhooks": found, "next": next_page_url(request.path, request.GET.dict(), cursor)}
     return render(request, "assembly/webhook_list.html", context)
@@ -63,7 +69,7 @@ def webhook_page(request: HttpRequest, id_: UUID) -> HttpResponse:
     found, cursor = page_of(deliveries_of(webhook), {"limit": SHOWN, **request.GET.dict()})
     context = {
         "webhook": webhook,
-        "deliveries": [told_of(delivery) for delivery in found],
+        "deliveries": [delivery_status(delivery) for delivery in found],
         "next": next_page_url(request.path, request.GET.dict(), cursor),
     }
     return render(request, "assembly/webhook_page.html", context)
@@ -106,12 +112,12 @@ def test(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 
 @require_POST
-def send_again(request: HttpRequest, id_: UUID, delivery: UUID) -> HttpResponse:
+def resend(request: HttpRequest, id_: UUID, delivery: UUID) -> HttpResponse:
     """Have a message sent again that was given up."""
     principal = principal_of(request)
     try:
         delivery_resend(delivery=delivery_for(principal, id_, delivery), principal=principal)
-    except NotGivenUp:
+    except DeliveryNotGivenUp:
         messages.info(request, _("It was taken, or is on its way already."))
     else:
         messages.success(request, _("It is sent again, as often as a new message, until it is taken."))
@@ -155,7 +161,7 @@ def delete(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 def _form(request: HttpRequest) -> tuple[int, bool]:
     """The version that the page showed, 0 where it said none, and whether the webhook is to be on."""
-    form = VersionForm(request.POST)
+    form = WebhookVersionForm(request.POST)
     form.full_clean()
     return form.cleaned_data.get("version", 0), form.cleaned_data["on"]
 
@@ -167,9 +173,9 @@ def webhook_new(request: HttpRequest) -> HttpResponse:
     """Register a webhook: its secret is shown next."""
     principal = principal_of(request)
     if not principal.is_admin and not Team.objects.manageable_by(principal).exists():
-        raise Forbidden(NOT_YOURS)
+        raise Forbidden(FORBIDDEN_DETAIL)
     form = WebhookNewForm(request.POST if request.method == "POST" else None, principal=principal)
-    if request.method == "POST" and form.is_valid() and (webhook := _created(form, principal)):
+    if request.method == "POST" and form.is_valid() and (webhook := _create_from_form(form, principal)):
         messages.success(request, _("It is registered. Give the receiver this secret, then send a test."))
         return redirect("webhook_secret", id_=webhook.id)
     return render(request, "assembly/webhook_new.html", {"form": form}, status=422 if form.errors else 200)
@@ -180,14 +186,14 @@ def webhook_edit(request: HttpRequest, id_: UUID) -> HttpResponse:
     principal = principal_of(request)
     webhook = webhook_for(principal, id_)
     form = WebhookEditForm(request.POST if request.method == "POST" else None, webhook=webhook)
-    if request.method == "POST" and form.is_valid() and _saved(form, webhook, principal):
+    if request.method == "POST" and form.is_valid() and _save_form(form, webhook, principal):
         messages.success(request, _("Saved. It counts from the next message on."))
         return redirect("webhook_page", id_=id_)
     context = {"form": form, "webhook": webhook}
     return render(request, "assembly/webhook_edit.html", context, status=422 if form.errors else 200)
 
 
-def _created(form: WebhookNewForm, principal: Principal) -> Webhook | None:
+def _create_from_form(form: WebhookNewForm, principal: Principal) -> Webhook | None:
     """The new webhook; None where the form now says what is wrong."""
     team = form.cleaned_data["team"]
     try:
@@ -199,7 +205,7 @@ def _created(form: WebhookNewForm, principal: Principal) -> Webhook | None:
     return None
 
 
-def _saved(form: WebhookEditForm, webhook: Webhook, principal: Principal) -> bool:
+def _save_form(form: WebhookEditForm, webhook: Webhook, principal: Principal) -> bool:
     """Whether it is saved; if not, the form says why, and saving it once more replaces what others saved meanwhile."""
     facts, version = form.facts(active=webhook.active), form.cleaned_data["version"]
     try:

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from agents.access import agent_for
 from agents.models import Agent, AgentFile, DailyLog
-from assembly.comparison.diff_sentences import summary
+from assembly.comparison.diff_sentences import comparison_summary
 from assembly.comparison.documents import change_document, section_document
 from assembly.comparison.serializers import KEYS, SectionChangeSerializer, TrialChangeSerializer
 from assembly.contexts.serializers import WarningSerializer
@@ -22,7 +22,7 @@ from assembly.engine.reasons import warning_sentence
 from assembly.engine.types import Assembled
 from assembly.pipeline.request import DEFAULT_PROFILE, DEFAULT_TOKENIZER, MAX_TOKENS, MAX_TOPIC_CHARACTERS, Asked
 from assembly.profiles.shipped import SHIPPED
-from assembly.simulation.draft_preview.services import Trial, trial
+from assembly.simulation.draft_preview.services import DraftPreview, preview_drafts
 from config.http.fields import INVALID_DATE, ExactText, Moment, parse_date
 from config.http.idempotency import idempotent
 from config.http.serializers import StrictSerializer
@@ -36,7 +36,7 @@ CONTENT = "content"
 """What may be asked for besides."""
 
 
-class TrialRequestSerializer(StrictSerializer):
+class DraftPreviewRequestSerializer(StrictSerializer):
     agent = ExactText(max_length=60, help_text="The agent's slug.")
     team = ExactText(
         max_length=60, required=False, allow_null=True, default=None, help_text="The slug of one of its teams."
@@ -98,22 +98,22 @@ def _day(name: str) -> datetime.date:
     return day
 
 
-class TriedContextSerializer(serializers.Serializer[Any]):
+class PreviewedContextSerializer(serializers.Serializer[Any]):
     tokens = serializers.IntegerField()
     sha256 = serializers.CharField(help_text="Of the content in UTF-8, hexadecimal.")
     warnings = WarningSerializer(many=True)
     content = serializers.CharField(required=False, help_text="With `include: [content]`.")
 
 
-class TrialSerializer(serializers.Serializer[Any]):
+class DraftPreviewSerializer(serializers.Serializer[Any]):
     now = serializers.DateTimeField(help_text="The moment that both contexts are for.")
     budget = serializers.IntegerField()
     profile = serializers.CharField()
     tokenizer = serializers.CharField()
     summary = serializers.CharField(help_text="What the texts would change, in plain sentences.")
     same = serializers.BooleanField(help_text="Nothing would be different.")
-    before = TriedContextSerializer(help_text="The context now.")
-    after = TriedContextSerializer(help_text="The context with the texts in it.")
+    before = PreviewedContextSerializer(help_text="The context now.")
+    after = PreviewedContextSerializer(help_text="The context with the texts in it.")
     sections = SectionChangeSerializer(many=True)
     changes = TrialChangeSerializer(many=True)
     missing_sources = serializers.ListField(
@@ -121,8 +121,10 @@ class TrialSerializer(serializers.Serializer[Any]):
     )
 
 
-class TrialCreate(ApiView):
-    @extend_schema(operation_id="trials_create", request=TrialRequestSerializer, responses=TrialSerializer)
+class DraftPreviewCreate(ApiView):
+    @extend_schema(
+        operation_id="trials_create", request=DraftPreviewRequestSerializer, responses=DraftPreviewSerializer
+    )
     @idempotent
     def post(self, request: Request) -> Response:
         """What the texts would change in an agent's context, section by section and item by item. Nothing is stored.
@@ -130,15 +132,15 @@ class TrialCreate(ApiView):
         Both contexts are made of one reading of the database, so that every difference comes of the texts.
         """
         self.query()
-        wishes = self.validated(TrialRequestSerializer)
+        wishes = self.validated(DraftPreviewRequestSerializer)
         agent = agent_for(self.principal, wishes["agent"])
         team = team_for(self.principal, wishes["team"]) if wishes["team"] is not None else None
         asked = Asked(**{name: wishes[name] for name in ("topic", "profile", "max_tokens", "tokenizer", "now")})
-        found = trial(agent=agent, team=team, asked=asked, texts=_texts(agent, team, wishes))
-        return Response(TrialSerializer(_document(found, with_content=CONTENT in wishes["include"])).data)
+        found = preview_drafts(agent=agent, team=team, asked=asked, texts=_draft_texts(agent, team, wishes))
+        return Response(DraftPreviewSerializer(_document(found, with_content=CONTENT in wishes["include"])).data)
 
 
-def _texts(agent: Agent, team: Team | None, wishes: dict[str, Any]) -> dict[str, str]:
+def _draft_texts(agent: Agent, team: Team | None, wishes: dict[str, Any]) -> dict[str, str]:
     """The texts by what they are about."""
     files: dict[str, str] = wishes["files"]
     mine = AgentFile.objects.filter(agent=agent, file_key__in=files)
@@ -150,7 +152,7 @@ def _texts(agent: Agent, team: Team | None, wishes: dict[str, Any]) -> dict[str,
     }
 
 
-def _document(found: Trial, *, with_content: bool) -> dict[str, Any]:
+def _document(found: DraftPreview, *, with_content: bool) -> dict[str, Any]:
     comparison = found.comparison
     labels = {section.section.key: section.section.label for section in comparison.sections}
     return {
@@ -158,7 +160,7 @@ def _document(found: Trial, *, with_content: bool) -> dict[str, Any]:
         "budget": found.request.budget,
         "profile": found.profile.name,
         "tokenizer": found.request.tokenizer,
-        "summary": summary(comparison, overflows=WarningCode.BUDGET_EXCEEDED in found.new_warnings),
+        "summary": comparison_summary(comparison, overflows=WarningCode.BUDGET_EXCEEDED in found.new_warnings),
         "same": comparison.is_same,
         "before": _context_document(found.before, with_content=with_content),
         "after": _context_document(found.after, with_content=with_content),

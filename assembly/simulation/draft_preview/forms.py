@@ -7,14 +7,14 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent
-from assembly.contexts.preview import WishesForm
+from assembly.contexts.preview import ContextRequestForm
 from teams.models import Team
 
 EVERY_AGENT = "*"
 """No slug: all agents of the team at once."""
 
 
-class SightForm(WishesForm):
+class DraftPreviewForm(ContextRequestForm):
     """How the context is wished, and for which agent of a team's file, or in which team of an agent's own text.
 
     The first of the choices is the one that is taken where none is made; it may stand for no team.

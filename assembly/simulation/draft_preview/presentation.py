@@ -5,17 +5,17 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from assembly.comparison.diff_sentences import summary
+from assembly.comparison.diff_sentences import comparison_summary
 from assembly.engine.codes import WarningCode
 from assembly.engine.diff import Change
 from assembly.engine.reasons import warning_sentence
 from assembly.records.item_titles import reason, title_of
 from assembly.records.warnings import label_of
-from assembly.simulation.draft_preview.services import Trial
+from assembly.simulation.draft_preview.services import DraftPreview
 
 
 @dataclass(frozen=True, slots=True)
-class SightItem:
+class PreviewItem:
     """An item that is cut, pushed out, or comes in."""
 
     title: str
@@ -26,19 +26,19 @@ class SightItem:
 
 
 @dataclass(frozen=True, slots=True)
-class SightList:
+class PreviewItemList:
     """Items with the same fate."""
 
     heading: str
-    items: tuple[SightItem, ...]
+    items: tuple[PreviewItem, ...]
 
 
-def headline(trial: Trial) -> str:
+def preview_headline(trial: DraftPreview) -> str:
     """What the draft changes, in a sentence or a few."""
-    return summary(trial.comparison, overflows=WarningCode.BUDGET_EXCEEDED in trial.new_warnings)
+    return comparison_summary(trial.comparison, overflows=WarningCode.BUDGET_EXCEEDED in trial.new_warnings)
 
 
-def tone(trial: Trial) -> str:
+def preview_tone(trial: DraftPreview) -> str:
     """How good that is: plain, good or warn."""
     found = trial.comparison
     if found.is_same:
@@ -46,7 +46,7 @@ def tone(trial: Trial) -> str:
     return "warn" if found.pushed_out or found.newly_cut or trial.new_warnings else "good"
 
 
-def sight_lists(trial: Trial) -> list[SightList]:
+def preview_item_lists(trial: DraftPreview) -> list[PreviewItemList]:
     """What is newly cut, what is pushed out and what comes in; only those of which there is something."""
     found = trial.comparison
     titles = {ref: title_of(candidate) for ref, candidate in trial.candidates.items()}
@@ -56,13 +56,13 @@ def sight_lists(trial: Trial) -> list[SightList]:
         _("Newly in"): found.newly_in,
     }
     lists = [
-        SightList(heading, tuple(_item(change, trial, titles) for change in changes))
+        PreviewItemList(heading, tuple(_item(change, trial, titles) for change in changes))
         for heading, changes in fates.items()
     ]
     return [one for one in lists if one.items]
 
 
-def troubles(trial: Trial) -> list[str]:
+def preview_warnings(trial: DraftPreview) -> list[str]:
     """What the reader must know of the trial itself."""
     late = [label_of(report.name) for report in trial.reports if report.code]
     told = []
@@ -77,10 +77,10 @@ def troubles(trial: Trial) -> list[str]:
     return told
 
 
-def _item(change: Change, trial: Trial, titles: Mapping[str, str]) -> SightItem:
+def _item(change: Change, trial: DraftPreview, titles: Mapping[str, str]) -> PreviewItem:
     decision = change.decision
     section = next(one.section for one in trial.comparison.sections if one.section.key == decision.section)
-    return SightItem(
+    return PreviewItem(
         title=titles[decision.ref],
         section=section.label,
         layer=section.layer.lower(),

@@ -34,7 +34,7 @@ MAX_BYTES = 8_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class DraftPreview:
     """A context now, and as it would be. `request` and `profile` are those of both."""
 
     request: Request
@@ -60,11 +60,11 @@ class Trial:
         return texts + sys.getsizeof(self.before.content) + sys.getsizeof(self.after.content)
 
 
-kept = AssemblyCache[Trial](MAX_BYTES)
+kept = AssemblyCache[DraftPreview](MAX_BYTES)
 """Trials of the last half minute: whoever asks for the same, with nothing changed since, gets the same."""
 
 
-def trial(*, agent: Agent, team: Team | None = None, asked: Asked, texts: Mapping[str, str]) -> Trial:
+def preview_drafts(*, agent: Agent, team: Team | None = None, asked: Asked, texts: Mapping[str, str]) -> DraftPreview:
     """What the texts would change in the context, each by what it is about (`VersionedFile.about`).
 
     Texts that this context is not made of change nothing. Raises as `assembly.pipeline.services.assemble` does; whether
@@ -79,16 +79,18 @@ def trial(*, agent: Agent, team: Team | None = None, asked: Asked, texts: Mappin
     with span("try texts"):
         prepared = prepare(agent, team, asked, wanted.now)
         gathered = gather_for(prepared, time)
-        tried = _tried(prepared.under_rules(gathered.situation), gathered, texts, time)
+        tried = _preview_gathered(prepared.under_rules(gathered.situation), gathered, texts, time)
     if gathered.may_be_kept:
         kept.remember(wanted, gathered.opening.changes, tried)
     return tried
 
 
-def _tried(prepared: Prepared, gathered: Gathered, texts: Mapping[str, str], time: TimeBudget) -> Trial:
-    now = _settled(prepared, gathered.candidates, time)
-    would = _settled(prepared, _with_texts(prepared, gathered, texts), time)
-    return Trial(
+def _preview_gathered(
+    prepared: Prepared, gathered: Gathered, texts: Mapping[str, str], time: TimeBudget
+) -> DraftPreview:
+    now = _assemble_candidates(prepared, gathered.candidates, time)
+    would = _assemble_candidates(prepared, _with_texts(prepared, gathered, texts), time)
+    return DraftPreview(
         request=prepared.request,
         profile=prepared.profile,
         before=now.assembled,
@@ -100,7 +102,7 @@ def _tried(prepared: Prepared, gathered: Gathered, texts: Mapping[str, str], tim
     )
 
 
-def _settled(prepared: Prepared, candidates: Sequence[Candidate], time: TimeBudget) -> Settled:
+def _assemble_candidates(prepared: Prepared, candidates: Sequence[Candidate], time: TimeBudget) -> Settled:
     request, profile, tokenizer = prepared.request, prepared.profile, prepared.tokenizer
     return settle(request, profile, candidates, tokenizer, time, ask_model=False)
 
@@ -108,8 +110,8 @@ def _settled(prepared: Prepared, candidates: Sequence[Candidate], time: TimeBudg
 def _with_texts(prepared: Prepared, gathered: Gathered, texts: Mapping[str, str]) -> list[Candidate]:
     """The candidates as they would be; where a day has no log yet, the one that it would have is among them."""
     agent = prepared.situation.agent
-    placed = [_with_text(one, texts.get(_about(one, agent))) for one in gathered.candidates]
-    return placed + _new_days(prepared, gathered, texts)
+    placed = [_with_text(one, texts.get(_draft_subject(one, agent))) for one in gathered.candidates]
+    return placed + _new_log_candidates(prepared, gathered, texts)
 
 
 def _with_text(candidate: Candidate, text: str | None) -> Candidate:
@@ -118,14 +120,14 @@ def _with_text(candidate: Candidate, text: str | None) -> Candidate:
     return replace(candidate, text=text, ref=f"{named(candidate.ref)}@{DRAFT}")
 
 
-def _about(candidate: Candidate, agent: Agent) -> str:
+def _draft_subject(candidate: Candidate, agent: Agent) -> str:
     """What the candidate is about, as drafts say it."""
     if candidate.ref.startswith("daily_log:") and candidate.date:
         return DailyLog(agent=agent, date=candidate.date).about
     return named(candidate.ref)
 
 
-def _new_days(prepared: Prepared, gathered: Gathered, texts: Mapping[str, str]) -> list[Candidate]:
+def _new_log_candidates(prepared: Prepared, gathered: Gathered, texts: Mapping[str, str]) -> list[Candidate]:
     """The logs that would be begun on days which are told of; none where the logs could not be read."""
     if any(report.name == DAILY_LOGS and report.code for report in gathered.reports):
         return []

@@ -30,13 +30,13 @@ from config.http.cpu_budget import TooCostly, check_cpu, cpu_budget
 from teams.text_diff.markdown import MAX_SECONDS, format_markdown, render_plain
 
 _BEFORE = "## Identity\nSomebody."  # no text but Identity stands first, and the line breaks between count, too
-MEASURES = 256
+SECTION_LIMITS = 256
 """Results that are remembered; a result has a few numbers and no text."""
 _SOME_DAY = datetime.date(2026, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class TextSize:
     """A text measured against its section in the profile `conversation`; tokens count its heading."""
 
     section: Section
@@ -44,9 +44,9 @@ class Measure:
     tokens: int
     room: int
     """Most tokens that the section may have; of one without a cap, a whole context."""
-    kept_characters: int | None = None
+    included_characters: int | None = None
     """Where it would be cut; None: it gets in whole."""
-    lost_paragraphs: int = 0
+    cut_paragraphs: int = 0
     """Those of which something would be missing."""
 
 
@@ -55,24 +55,24 @@ def _by_digest(text: str, key: str) -> tuple[bytes, str]:
 
 
 # A page asks several times for the same text, of which to count a million letters alone takes a second.
-@cached(LRUCache[tuple[bytes, str], Measure](MEASURES), key=_by_digest, lock=Lock())
-def measure(text: str, key: str) -> Measure:
+@cached(LRUCache[tuple[bytes, str], TextSize](SECTION_LIMITS), key=_by_digest, lock=Lock())
+def measure_text(text: str, key: str) -> TextSize:
     """The text measured against the section of that key, as GOALS. Raises StopIteration where there is none."""
     section = next(section for section in CONVERSATION.sections if section.key.upper() == key)
     before = Ledger(get_tokenizer(DEFAULT_TOKENIZER)).append(_BEFORE)
     candidate = Candidate(ref="draft", section=section.key, text=text, date=_SOME_DAY)
     words, room = len(text.split()), section.cap or CONVERSATION.budget
     if not words:
-        return Measure(section, words, 0, room)
+        return TextSize(section, words, 0, room)
     _, (decision,) = fill(section, [Ranked(candidate)], before, before.tokens + CONVERSATION.budget)
     opened = opening(section, first_section=False, first_item=True)
     tokens = before.tokens_with(opened + render(section, candidate).text) - before.tokens
     if decision.code is not Code.TRUNCATED:
-        return Measure(section, words, tokens, room)
+        return TextSize(section, words, tokens, room)
     cut = decision.detail
     # The context shows an edited text, with shifted headings, say: the line stands in the one that is being written.
     kept = render(section, candidate).edited.original_length(cut["kept_chars"])
-    return Measure(section, words, tokens, room, kept, cut["of_paragraphs"] - cut["kept_paragraphs"])
+    return TextSize(section, words, tokens, room, kept, cut["of_paragraphs"] - cut["kept_paragraphs"])
 
 
 _PRIVATE = [chr(code) for code in range(0xE000, 0xF8FF)]  # Unicode's private use: they mean nothing in any text
@@ -87,25 +87,25 @@ def rendered_with_cut(text: str, kept: int) -> SafeString:
     """
     plain = format_markdown(text)
     if plain is None:
-        return render_plain(text[:kept], text[kept:], between=_line())
+        return render_plain(text[:kept], text[kept:], between=_cut_line())
     try:
         with cpu_budget(MAX_SECONDS / 2):  # a page may compare the text as well
-            return _with_line(text, kept, plain)
+            return _insert_cut_line(text, kept, plain)
     except TooCostly:
         check_cpu()  # the request's own budget may be what is used up
-        return _line() + plain
+        return _cut_line() + plain
 
 
-def _with_line(text: str, kept: int, plain: SafeString) -> SafeString:
+def _insert_cut_line(text: str, kept: int, plain: SafeString) -> SafeString:
     mark = next((character for character in _PRIVATE if character not in text), _PRIVATE[0])
-    for place in _places(text, kept):
+    for place in _line_positions(text, kept):
         marked = format_markdown(text[:place] + mark + text[place:]) or ""
         if marked.replace(mark, "") == plain and marked.count(mark) == 1 and not _WITHIN_A_TAG.search(marked):
-            return mark_safe(marked.replace(mark, _line()))  # noqa: S308 - what was cleaned, and our own line
-    return _line() + plain
+            return mark_safe(marked.replace(mark, _cut_line()))  # noqa: S308 - what was cleaned, and our own line
+    return _cut_line() + plain
 
 
-def _places(text: str, kept: int) -> Iterator[int]:
+def _line_positions(text: str, kept: int) -> Iterator[int]:
     """Where the line may stand, the best place first: where the text is cut, else after a word, a line, a paragraph."""
     yield kept
     for separator in (" ", "\n", "\n\n"):
@@ -114,6 +114,6 @@ def _places(text: str, kept: int) -> Iterator[int]:
             yield place
 
 
-def _line() -> SafeString:
+def _cut_line() -> SafeString:
     words = _("Agents are told the text up to here. What follows would be cut.")
     return format_html('<span class="cut-line"><span>{}</span></span>', words)

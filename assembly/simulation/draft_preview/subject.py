@@ -19,7 +19,7 @@ from agents.access import agent_for
 from agents.models import Agent, AgentFile, DailyLog
 from assembly.models import Assembly
 from assembly.pipeline.request import Asked
-from assembly.simulation.draft_preview.forms import EVERY_AGENT, SightForm
+from assembly.simulation.draft_preview.forms import EVERY_AGENT, DraftPreviewForm
 from teams.access import principal_of, team_for
 from teams.forms import TextForm
 from teams.models import Team, TeamFile
@@ -30,7 +30,7 @@ from teams.versioned_text.versioned_file import VersionedFile
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class DraftSubject:
     """A text of a team, with the agents that read it; or of an agent, with the teams in which it works.
 
     Of both, the first is the one of the newest context, the others follow by name.
@@ -54,14 +54,14 @@ class Subject:
         return 0 if self.file._state.adding else self.file.version  # noqa: SLF001 - Django's documented way to ask
 
 
-def team_file_subject(principal: Principal, slug: str, key: str) -> Subject:
+def team_file_subject(principal: Principal, slug: str, key: str) -> DraftSubject:
     """A team's file, for those who may edit it. Raises NotFound and Forbidden."""
     team = team_for(principal, slug, Action.EDIT)
     file = get_object_or_404(TeamFile, team=team, file_key=key)
     agents = list(Agent.objects.visible_to(principal).filter(team_links__team=team).order_by("name", "slug"))
     newest = _newest(principal, "agent_id", team_id=team.id)
     crumbs = (Crumb(_("Teams"), reverse("team_list")), Crumb(team.name, reverse("team_page", args=[slug])))
-    return Subject(
+    return DraftSubject(
         file=file,
         name=TeamFile.Key(key).label,
         crumbs=(*crumbs, Crumb(TeamFile.Key(key).label, reverse("team_file", args=[slug, key]))),
@@ -72,10 +72,10 @@ def team_file_subject(principal: Principal, slug: str, key: str) -> Subject:
     )
 
 
-def agent_file_subject(principal: Principal, slug: str, key: str) -> Subject:
+def agent_file_subject(principal: Principal, slug: str, key: str) -> DraftSubject:
     """An agent's file, for those who may edit it. Raises NotFound and Forbidden."""
     agent = agent_for(principal, slug, Action.EDIT)
-    return Subject(
+    return DraftSubject(
         file=get_object_or_404(AgentFile, agent=agent, file_key=key),
         name=AgentFile.Key(key).label,
         crumbs=_crumbs(agent, AgentFile.Key(key).label, reverse("agent_file", args=[slug, key])),
@@ -86,11 +86,11 @@ def agent_file_subject(principal: Principal, slug: str, key: str) -> Subject:
     )
 
 
-def daily_log_subject(principal: Principal, slug: str, date: datetime.date) -> Subject:
+def daily_log_subject(principal: Principal, slug: str, date: datetime.date) -> DraftSubject:
     """The log of an agent's day, whether or not it is begun, for those who may write it."""
     agent = agent_for(principal, slug, Action.WRITE)
     day = date_format(date, "l, j F Y")
-    return Subject(
+    return DraftSubject(
         file=DailyLog.objects.filter(agent=agent, date=date).first() or DailyLog(agent=agent, date=date, version=0),
         name=_("Log of %(day)s") % {"day": day},
         crumbs=_crumbs(agent, day, reverse("daily_log", args=[slug, date])),
@@ -124,7 +124,7 @@ TOPIC = "sight_topic"
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class DraftText:
     """The text: the person's draft, one that was sent along, or, without either, the published one."""
 
     text: str
@@ -133,7 +133,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class DraftPreviewOptions:
     """The context: whose, in which team, and how it is asked for. Without an agent: those of all agents of the team."""
 
     agent: Agent | None
@@ -141,54 +141,54 @@ class Wish:
     asked: Asked
 
 
-def written_by(request: HttpRequest, subject: Subject) -> Written:
+def load_draft_text(request: HttpRequest, subject: DraftSubject) -> DraftText:
     """What the person wrote: what the form sent is newer than the draft."""
     if request.method == "POST":
         form = TextForm(request.POST, stored=subject.file)
         if form.is_valid():
-            return Written(form.cleaned_data["content"], "sent")
+            return DraftText(form.cleaned_data["content"], "sent")
         told = form.errors.get("content") or [_("The page was incomplete. Go back to the text and try again.")]
-        return Written(request.POST.get("content", ""), "sent", " ".join(map(str, told)))
+        return DraftText(request.POST.get("content", ""), "sent", " ".join(map(str, told)))
     draft = draft_of(principal_of(request).id, subject.file.about)
-    return Written(draft.content, "draft") if draft else Written(subject.file.content, "published")
+    return DraftText(draft.content, "draft") if draft else DraftText(subject.file.content, "published")
 
 
-def sight_form(request: HttpRequest, subject: Subject) -> SightForm:
+def draft_preview_form(request: HttpRequest, subject: DraftSubject) -> DraftPreviewForm:
     """The form as it was sent, or, at first, with the topic chosen last."""
     sent = request.POST if request.method == "POST" else request.GET
-    return SightForm(
+    return DraftPreviewForm(
         sent if "topic" in sent else None,
         agents=subject.agents if subject.is_of_team else None,
         teams=None if subject.is_of_team else subject.teams,
-        initial={"topic": topic_chosen_last(request), "team": next((team.slug for team in subject.teams), "")},
+        initial={"topic": last_topic(request), "team": next((team.slug for team in subject.teams), "")},
     )
 
 
-def wished(form: SightForm, subject: Subject) -> Wish:
+def options_of(form: DraftPreviewForm, subject: DraftSubject) -> DraftPreviewOptions:
     """What a valid form asks for."""
     values = form.cleaned_data
     asked = Asked(topic=values["topic"], profile=values["profile"], max_tokens=values["max_tokens"])
     if subject.is_of_team:
         chosen = values["agent"]
         agents = {agent.slug: agent for agent in subject.agents}
-        return Wish(None if chosen == EVERY_AGENT else agents[chosen], subject.teams[0], asked)
+        return DraftPreviewOptions(None if chosen == EVERY_AGENT else agents[chosen], subject.teams[0], asked)
     teams = {team.slug: team for team in subject.teams}
-    return Wish(subject.agents[0], teams.get(values["team"]), asked)
+    return DraftPreviewOptions(subject.agents[0], teams.get(values["team"]), asked)
 
 
-def default_wish(request: HttpRequest, subject: Subject) -> Wish:
+def default_options(request: HttpRequest, subject: DraftSubject) -> DraftPreviewOptions:
     """What is looked at where nothing was chosen. There must be an agent."""
     team = subject.teams[0] if subject.teams else None
-    return Wish(subject.agents[0], team, Asked(topic=topic_chosen_last(request)))
+    return DraftPreviewOptions(subject.agents[0], team, Asked(topic=last_topic(request)))
 
 
-def topic_chosen_last(request: HttpRequest) -> str:
+def last_topic(request: HttpRequest) -> str:
     """By this person, for any text; none at first."""
     topic: str = request.session.get(TOPIC, "")
     return topic
 
 
-def remember_topic(request: HttpRequest, topic: str) -> None:
+def store_topic(request: HttpRequest, topic: str) -> None:
     """For the next text."""
-    if topic != topic_chosen_last(request):
+    if topic != last_topic(request):
         request.session[TOPIC] = topic

@@ -18,22 +18,27 @@ from django.views.decorators.http import require_http_methods, require_POST
 from django.views.decorators.vary import vary_on_headers
 
 from agents.models import Agent
-from assembly.comparison.presentation import sight_rows
-from assembly.simulation.draft_preview.forms import SightForm
-from assembly.simulation.draft_preview.presentation import headline, sight_lists, tone, troubles
-from assembly.simulation.draft_preview.services import Trial, trial
+from assembly.comparison.presentation import section_diff_rows
+from assembly.simulation.draft_preview.forms import DraftPreviewForm
+from assembly.simulation.draft_preview.presentation import (
+    preview_headline,
+    preview_item_lists,
+    preview_tone,
+    preview_warnings,
+)
+from assembly.simulation.draft_preview.services import DraftPreview, preview_drafts
 from assembly.simulation.draft_preview.subject import (
-    Subject,
-    Wish,
-    Written,
+    DraftPreviewOptions,
+    DraftSubject,
+    DraftText,
     agent_file_subject,
     daily_log_subject,
-    default_wish,
-    remember_topic,
-    sight_form,
+    default_options,
+    draft_preview_form,
+    load_draft_text,
+    options_of,
+    store_topic,
     team_file_subject,
-    wished,
-    written_by,
 )
 from assembly.templatetags.contexts import size_of
 from config.http.errors import Invalid, NotFound
@@ -42,7 +47,7 @@ from teams.text_diff.comparison import compare_texts
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 
-def panel(request: HttpRequest, subject: Subject, written: Written) -> HttpResponse:
+def draft_preview_panel(request: HttpRequest, subject: DraftSubject, written: DraftText) -> HttpResponse:
     """Without a draft, or an agent to read it, nothing is put together.
 
     The page sends back what it said last: the same sentence is not read out again.
@@ -50,19 +55,19 @@ def panel(request: HttpRequest, subject: Subject, written: Written) -> HttpRespo
     page = {"subject": subject, "written": written}
     if written.origin != "draft" or not subject.agents:
         return render(request, "assembly/_sight_panel.html", page)
-    wish = default_wish(request, subject)
+    wish = default_options(request, subject)
     try:
-        found = trial(
+        found = preview_drafts(
             agent=subject.agents[0], team=wish.team, asked=wish.asked, texts={subject.file.about: written.text}
         )
     except Invalid as refused:
         return render(request, "assembly/_sight_panel.html", {**page, "refused": refused.detail})
-    rows, told = sight_rows(found), headline(found)
+    rows, told = section_diff_rows(found), preview_headline(found)
     said = hashlib.sha256(told.encode()).hexdigest()[:16]
     page |= {
         "wish": wish,
         "headline": told,
-        "tone": tone(found),
+        "tone": preview_tone(found),
         "rows": [row for row in rows if not row.is_same],
         "same": sum(row.is_same for row in rows),
         "said": said,
@@ -71,7 +76,7 @@ def panel(request: HttpRequest, subject: Subject, written: Written) -> HttpRespo
     return render(request, "assembly/_sight_panel.html", page)
 
 
-MOST_AGENTS = 20
+MAX_AGENTS = 20
 """Of a team that are looked at together."""
 SECONDS = 3.0
 """After this time no further agent is begun."""
@@ -90,74 +95,81 @@ class AgentRow:
 
 def team_file(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     """Of a team's file, for one of the agents that read it, or for all."""
-    return _sight(request, team_file_subject(principal_of(request), slug, key))
+    return _preview_page(request, team_file_subject(principal_of(request), slug, key))
 
 
 def agent_file(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     """Of an agent's file."""
-    return _sight(request, agent_file_subject(principal_of(request), slug, key))
+    return _preview_page(request, agent_file_subject(principal_of(request), slug, key))
 
 
 def daily_log(request: HttpRequest, slug: str, date: datetime.date) -> HttpResponse:
     """Of the log of an agent's day."""
-    return _sight(request, daily_log_subject(principal_of(request), slug, date))
+    return _preview_page(request, daily_log_subject(principal_of(request), slug, date))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @vary_on_headers("HX-Request")
-def _sight(request: HttpRequest, subject: Subject) -> HttpResponse:
-    written = written_by(request, subject)
+def _preview_page(request: HttpRequest, subject: DraftSubject) -> HttpResponse:
+    written = load_draft_text(request, subject)
     if request.method == "GET" and request.headers.get("HX-Request"):
-        return panel(request, subject, written)
-    form = sight_form(request, subject)
+        return draft_preview_panel(request, subject, written)
+    form = draft_preview_form(request, subject)
     faulty = bool(written.fault or (subject.agents and form.errors))
     if faulty or not subject.agents:
         return _page(request, subject, written, form, status=422 if faulty else 200)
-    wish = wished(form, subject) if form.is_bound else default_wish(request, subject)
-    remember_topic(request, wish.asked.topic)
+    wish = options_of(form, subject) if form.is_bound else default_options(request, subject)
+    store_topic(request, wish.asked.topic)
     try:
-        found = _found(subject, written, wish)
+        found = _preview_for_agent(subject, written, wish)
     except Invalid as refused:
         return _page(request, subject, written, form, status=422, refused=refused.detail)
     return _page(request, subject, written, form, wish=wish, **found)
 
 
 def _page(
-    request: HttpRequest, subject: Subject, written: Written, form: SightForm, status: int = 200, **facts: Any
+    request: HttpRequest,
+    subject: DraftSubject,
+    written: DraftText,
+    form: DraftPreviewForm,
+    status: int = 200,
+    **facts: Any,
 ) -> HttpResponse:
     page = {"subject": subject, "written": written, "form": form, **facts}
     return render(request, "assembly/sight.html", page, status=status)
 
 
-def _found(subject: Subject, written: Written, wish: Wish) -> dict[str, Any]:
+def _preview_for_agent(subject: DraftSubject, written: DraftText, wish: DraftPreviewOptions) -> dict[str, Any]:
     texts = {subject.file.about: written.text}
     if wish.agent:
-        return {"seen": _seen(trial(agent=wish.agent, team=wish.team, asked=wish.asked, texts=texts))}
-    rows = list(_rows(subject, wish, texts))
+        return {
+            "seen": _preview_context(preview_drafts(agent=wish.agent, team=wish.team, asked=wish.asked, texts=texts))
+        }
+    rows = list(_agent_rows(subject, wish, texts))
     return {"rows": rows, "not_looked_at": len(subject.agents) - len(rows)}
 
 
-def _seen(found: Trial) -> dict[str, Any]:
+def _preview_context(found: DraftPreview) -> dict[str, Any]:
     """One trial in words and shapes."""
     return {
         "trial": found,
-        "headline": headline(found),
-        "tone": tone(found),
-        "rows": sight_rows(found),
-        "lists": sight_lists(found),
-        "troubles": troubles(found),
+        "headline": preview_headline(found),
+        "tone": preview_tone(found),
+        "rows": section_diff_rows(found),
+        "lists": preview_item_lists(found),
+        "troubles": preview_warnings(found),
         "difference": compare_texts(found.before.content, found.after.content, source=True),
     }
 
 
-def _rows(subject: Subject, wish: Wish, texts: dict[str, str]) -> Iterator[AgentRow]:
+def _agent_rows(subject: DraftSubject, wish: DraftPreviewOptions, texts: dict[str, str]) -> Iterator[AgentRow]:
     """At least one agent's, however little time there is."""
     begun = monotonic()
-    for place, agent in enumerate(subject.agents[:MOST_AGENTS]):
+    for place, agent in enumerate(subject.agents[:MAX_AGENTS]):
         if place and monotonic() - begun > SECONDS:
             return
-        found = trial(agent=agent, team=wish.team, asked=wish.asked, texts=texts)
-        yield AgentRow(agent, headline(found), tone(found), found.before.tokens, found.after.tokens)
+        found = preview_drafts(agent=agent, team=wish.team, asked=wish.asked, texts=texts)
+        yield AgentRow(agent, preview_headline(found), preview_tone(found), found.before.tokens, found.after.tokens)
 
 
 @require_POST

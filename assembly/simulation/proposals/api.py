@@ -15,14 +15,19 @@ from assembly.access import assembly_for
 from assembly.models import Proposal
 from assembly.models.proposal import MAX_NOTE_CHARACTERS
 from assembly.simulation.proposals.services import (
-    proposal_again,
     proposal_create,
     proposal_decide,
     proposal_delete,
     proposal_for,
+    proposal_rerun,
 )
-from assembly.simulation.what_if.serializers import WhatIfSerializer, WishesSerializer, what_if_document, wishes_of
-from assembly.simulation.what_if.services import BASES
+from assembly.simulation.what_if.serializers import (
+    OverridesSerializer,
+    WhatIfSerializer,
+    to_overrides,
+    what_if_document,
+)
+from assembly.simulation.what_if.services import WHAT_IF_BASES
 from config.http.errors import Invalid, NotFound
 from config.http.fields import ExactText
 from config.http.idempotency import idempotent
@@ -36,7 +41,7 @@ DECISIONS = [Proposal.Status.ACCEPTED.value, Proposal.Status.DISMISSED.value]
 
 class ProposalCreateSerializer(StrictSerializer):
     assembly = serializers.UUIDField(error_messages={"invalid": "Use the id of an assembly."})
-    wishes = WishesSerializer(help_text="What should be different, as `what-if` takes it.")
+    wishes = OverridesSerializer(help_text="What should be different, as `what-if` takes it.")
     note = ExactText(max_length=MAX_NOTE_CHARACTERS, required=False, allow_blank=True, default="", help_text="Why.")
 
 
@@ -52,7 +57,7 @@ class ProposalSerializer(serializers.Serializer[Any]):
     team = serializers.CharField(allow_null=True)
     wishes = serializers.DictField()
     note = serializers.CharField(allow_blank=True)
-    basis = serializers.ChoiceField(choices=list(BASES))
+    basis = serializers.ChoiceField(choices=list(WHAT_IF_BASES))
     tokens_before = serializers.IntegerField()
     tokens_after = serializers.IntegerField()
     came_in = serializers.IntegerField(help_text="Items.")
@@ -112,7 +117,7 @@ class ProposalList(ApiView):
         asked = self.validated(ProposalCreateSerializer)
         assembly = assembly_for(self.principal, asked["assembly"])
         proposal, _ = proposal_create(
-            assembly=assembly, wishes=wishes_of(asked["wishes"]), note=asked["note"], principal=self.principal
+            assembly=assembly, wishes=to_overrides(asked["wishes"]), note=asked["note"], principal=self.principal
         )
         location = f"/api/v1/proposals/{proposal.id}"
         return Response(proposal_document(proposal), status.HTTP_201_CREATED, headers={"Location": location})
@@ -144,13 +149,13 @@ class ProposalDecision(ApiView):
         return Response(proposal_document(proposal_decide(proposal=proposal, status=wanted, principal=self.principal)))
 
 
-class ProposalTry(ApiView):
+class ProposalRerun(ApiView):
     @extend_schema(operation_id="proposals_try", request=None, responses=WhatIfSerializer)
     @idempotent
     def post(self, request: Request, id_: UUID) -> Response:
         """What the proposal would change by now. Nothing is stored."""
         self.query()
-        found = proposal_again(proposal_for(self.principal, id_))
+        found = proposal_rerun(proposal_for(self.principal, id_))
         if found is None:
             raise NotFound("The context of this proposal is no longer kept, so it")
         return Response(WhatIfSerializer(what_if_document(found, with_content=False)).data)

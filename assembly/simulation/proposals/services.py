@@ -13,8 +13,8 @@ from agents.models import Agent
 from assembly.engine.types import flat
 from assembly.models import Assembly, Proposal
 from assembly.records.record import Owners
-from assembly.simulation.what_if.services import WhatIf, what_if
-from assembly.simulation.what_if.wishes import Wishes
+from assembly.simulation.what_if.services import WhatIfResult, run_what_if
+from assembly.simulation.what_if.wishes import Overrides
 from config.http.errors import Conflict, Forbidden, NotFound
 from teams.access import is_permitted as may_in_team
 from teams.models import Team
@@ -56,10 +56,12 @@ def may_delete(principal: Principal, proposal: Proposal) -> bool:
 
 def require_deletable(principal: Principal, proposal: Proposal) -> None:
     """Check that somebody may take it away. Raises Forbidden."""
-    require(may_delete(principal, proposal), "Only who made a proposal, or an admin of the team, may delete it.")
+    require_allowed(
+        may_delete(principal, proposal), "Only who made a proposal, or an admin of the team, may delete it."
+    )
 
 
-def require(allowed: bool, detail: str) -> None:
+def require_allowed(allowed: bool, detail: str) -> None:
     """Raises Forbidden, with what to do instead."""
     if not allowed:
         raise Forbidden(detail)
@@ -70,16 +72,18 @@ MAX_OPEN = 500
 
 
 def proposal_create(
-    *, assembly: Assembly, wishes: Wishes, note: str = "", principal: Principal
-) -> tuple[Proposal, WhatIf]:
+    *, assembly: Assembly, wishes: Overrides, note: str = "", principal: Principal
+) -> tuple[Proposal, WhatIfResult]:
     """Keep what the wishes would change in a recorded context, and what that is today.
 
-    Raises Forbidden, Conflict where too many are open, and what `what_if` raises.
+    Raises Forbidden, Conflict where too many are open, and what `run_what_if` raises.
     """
-    require(may_propose(principal, assembly), "Your role does not allow proposals for this agent. Ask an editor.")
+    require_allowed(
+        may_propose(principal, assembly), "Your role does not allow proposals for this agent. Ask an editor."
+    )
     if Proposal.objects.filter(agent_id=assembly.agent_id, status=Proposal.Status.OPEN).count() >= MAX_OPEN:
         raise Conflict(f"{MAX_OPEN} proposals on this agent are open. Decide on some of them first.")
-    found = what_if(assembly=assembly, wishes=wishes)
+    found = run_what_if(assembly=assembly, wishes=wishes)
     comparison = found.beside.comparison
     proposal = Proposal.objects.create(
         **flat(Owners.recorded(assembly)),
@@ -100,7 +104,9 @@ def proposal_create(
 @transaction.atomic
 def proposal_decide(*, proposal: Proposal, status: str, principal: Principal) -> Proposal:
     """Accept or dismiss an open proposal. Raises Forbidden, NotFound, and Conflict where somebody decided already."""
-    require(may_decide(principal, proposal), "Only an admin of the team may decide on a proposal. Ask one of them.")
+    require_allowed(
+        may_decide(principal, proposal), "Only an admin of the team may decide on a proposal. Ask one of them."
+    )
     current = lock_row(proposal)
     if not current.is_open:
         raise Conflict(f"{current.decider_name or 'Somebody'} decided already: it is {current.status}.")
@@ -116,7 +122,9 @@ def proposal_delete(*, proposal: Proposal, principal: Principal) -> None:
     proposal.delete()
 
 
-def proposal_again(proposal: Proposal) -> WhatIf | None:
-    """What the proposal would change by now; None where its context is no longer kept. Raises what `what_if` does."""
+def proposal_rerun(proposal: Proposal) -> WhatIfResult | None:
+    """What the proposal would change by now; None where its context is no longer kept. Raises what `run_what_if`
+    does.
+    """
     assembly = Assembly.objects.filter(id=proposal.assembly_id).first()
-    return what_if(assembly=assembly, wishes=Wishes.from_dict(proposal.wishes)) if assembly else None
+    return run_what_if(assembly=assembly, wishes=Overrides.from_dict(proposal.wishes)) if assembly else None

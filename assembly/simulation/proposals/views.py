@@ -10,19 +10,19 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from assembly.comparison.presentation import beside_page
+from assembly.comparison.presentation import comparison_page
 from assembly.models import Assembly, Proposal
 from assembly.simulation.proposals.services import (
     may_decide,
     may_delete,
-    proposal_again,
     proposal_decide,
     proposal_delete,
     proposal_for,
+    proposal_rerun,
     require_deletable,
 )
-from assembly.simulation.what_if.presentation import wish_rows
-from assembly.simulation.what_if.wishes import Wishes
+from assembly.simulation.what_if.presentation import override_rows
+from assembly.simulation.what_if.wishes import Overrides
 from config.http.cursors import next_page_url, page_of
 from config.http.errors import Conflict, DossierError
 from teams.access import principal_of
@@ -51,7 +51,7 @@ def proposal(request: HttpRequest, id_: UUID) -> HttpResponse:
     found = proposal_for(principal, id_)
     assembly = Assembly.objects.filter(id=found.assembly_id).first()
     profile = assembly.profile_name if assembly else ""
-    wishes = wish_rows(Wishes.from_dict(found.wishes), found, profile)
+    wishes = override_rows(Overrides.from_dict(found.wishes), found, profile)
     page: dict[str, Any] = {
         "proposal": found,
         "assembly": assembly,
@@ -62,11 +62,11 @@ def proposal(request: HttpRequest, id_: UUID) -> HttpResponse:
     }
     if "try" in request.GET:
         try:
-            tried = proposal_again(found)
+            tried = proposal_rerun(found)
         except DossierError as refused:
             page["refused"] = refused.detail
         else:
-            page |= {"found": tried, **beside_page(tried.beside)} if tried else {}
+            page |= {"found": tried, **comparison_page(tried.beside)} if tried else {}
     return render(request, "assembly/proposal.html", page)
 
 

@@ -10,15 +10,15 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from assembly.comparison.serializers import FateSerializer
-from assembly.contexts.documents import fate_document
+from assembly.comparison.serializers import DecisionSummarySerializer
+from assembly.contexts.documents import decision_summary_document
 from assembly.contexts.serializers import WarningSerializer
 from assembly.engine.diff import EFFECTS
 from assembly.engine.reasons import warning_sentence
 from assembly.profiles.serializers import YAML
 from assembly.rules.catalogue import rule_drafted
 from assembly.rules.services import Owner, owner_for, rule_for, scope_of
-from assembly.simulation.rule_backtest.services import Change, Trial, Trials, rule_try
+from assembly.simulation.rule_backtest.services import CandidateChange, ContextBacktest, RuleBacktest, rule_backtest
 from config.http.fields import ExactText
 from config.http.idempotency import idempotent
 from config.http.serializers import StrictSerializer
@@ -28,7 +28,7 @@ from teams.principal import Action
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 
-class RuleTrySerializer(StrictSerializer):
+class RuleBacktestRequestSerializer(StrictSerializer):
     name = SlugField(required=False, help_text="A stored rule: it is tried for those whom it is for.")
     content = ExactText(
         allow_blank=True, required=False, max_length=MAX_FILE_CHARACTERS, help_text=f"{YAML} Needed without a name."
@@ -46,17 +46,17 @@ class RuleTrySerializer(StrictSerializer):
         return attrs
 
 
-class RuleChangeSerializer(serializers.Serializer[Any]):
+class RuleBacktestChangeSerializer(serializers.Serializer[Any]):
     ref = serializers.CharField()
     effect = serializers.ChoiceField(
         choices=list(EFFECTS),
         help_text="in: it comes in; out: it goes; moved: to another section; changed: its score, rank or cut.",
     )
-    before = FateSerializer(allow_null=True, help_text="null: it was not considered there.")
-    after = FateSerializer(allow_null=True, help_text="null: it would not be considered there.")
+    before = DecisionSummarySerializer(allow_null=True, help_text="null: it was not considered there.")
+    after = DecisionSummarySerializer(allow_null=True, help_text="null: it would not be considered there.")
 
 
-class RuleTrialSerializer(serializers.Serializer[Any]):
+class RuleBacktestContextSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     created = serializers.DateTimeField()
     agent = serializers.CharField()
@@ -67,20 +67,20 @@ class RuleTrialSerializer(serializers.Serializer[Any]):
     tokens_before = serializers.IntegerField()
     tokens_after = serializers.IntegerField()
     warnings = WarningSerializer(many=True, help_text="Those that the context would have.")
-    changes = RuleChangeSerializer(many=True)
+    changes = RuleBacktestChangeSerializer(many=True)
 
 
-class RuleTrialsSerializer(serializers.Serializer[Any]):
+class RuleBacktestSerializer(serializers.Serializer[Any]):
     tried = serializers.IntegerField(help_text="How many of the last contexts were tried.")
     applying = serializers.IntegerField(help_text="In how many of them the rule would have applied.")
     changed = serializers.IntegerField(help_text="How many of them would have been different.")
     damaged = serializers.IntegerField(help_text="How many were passed over: their record could not be replayed.")
     untried = serializers.IntegerField(help_text="For how many there was no time: trying stops after two seconds.")
-    contexts = RuleTrialSerializer(many=True, help_text="Those that were tried, the newest first.")
+    contexts = RuleBacktestContextSerializer(many=True, help_text="Those that were tried, the newest first.")
 
 
-class RuleTry(ApiView):
-    @extend_schema(operation_id="rules_try", request=RuleTrySerializer, responses=RuleTrialsSerializer)
+class RuleBacktestRun(ApiView):
+    @extend_schema(operation_id="rules_try", request=RuleBacktestRequestSerializer, responses=RuleBacktestSerializer)
     @idempotent
     def post(self, request: Request) -> Response:
         """What a rule would have changed in the last 20 contexts that one may see. Nothing is stored.
@@ -88,11 +88,11 @@ class RuleTry(ApiView):
         With a name: the stored rule, with another text if one is given. Without: a new one for an agent, a team or all.
         """
         self.query()
-        facts = self.validated(RuleTrySerializer)
+        facts = self.validated(RuleBacktestRequestSerializer)
         owner, name, version, content = self._asked(facts)
         rule = rule_drafted(content, name=name, version=version, scope=scope_of(owner))
-        trials = rule_try(rule=rule, owner=owner, principal=self.principal)
-        return Response(RuleTrialsSerializer(_trials_document(trials)).data)
+        trials = rule_backtest(rule=rule, owner=owner, principal=self.principal)
+        return Response(RuleBacktestSerializer(_backtest_document(trials)).data)
 
     def _asked(self, facts: dict[str, Any]) -> tuple[Owner, str, int, str]:
         """Whom the rule is for, its name, its version and its text."""
@@ -103,18 +103,18 @@ class RuleTry(ApiView):
         return stored.owner, stored.name, stored.version + ("content" in facts), facts.get("content", stored.content)
 
 
-def _trials_document(trials: Trials) -> dict[str, Any]:
+def _backtest_document(trials: RuleBacktest) -> dict[str, Any]:
     return {
         "tried": len(trials.trials),
         "applying": trials.applying,
         "changed": trials.changed,
         "damaged": trials.damaged,
         "untried": trials.untried,
-        "contexts": [_trial_document(trial) for trial in trials.trials],
+        "contexts": [_context_document(trial) for trial in trials.trials],
     }
 
 
-def _trial_document(trial: Trial) -> dict[str, Any]:
+def _context_document(trial: ContextBacktest) -> dict[str, Any]:
     assembly = trial.assembly
     return {
         "id": assembly.id,
@@ -131,6 +131,6 @@ def _trial_document(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _change_document(change: Change) -> dict[str, Any]:
-    before, after = fate_document(change.before), fate_document(change.after)
+def _change_document(change: CandidateChange) -> dict[str, Any]:
+    before, after = decision_summary_document(change.before), decision_summary_document(change.after)
     return {"ref": change.ref, "effect": change.effect, "before": before, "after": after}

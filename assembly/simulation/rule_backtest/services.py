@@ -33,7 +33,7 @@ from teams.principal import Principal
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class CandidateChange:
     """What becomes of one candidate. None: it is not considered in that context at all."""
 
     effect: Effect
@@ -47,28 +47,30 @@ class Change:
         return self.candidate.ref
 
 
-def candidate_changes(was: Inputs, before: Assembled, would: Inputs, after: Assembled) -> tuple[Change, ...]:
+def candidate_changes(was: Inputs, before: Assembled, would: Inputs, after: Assembled) -> tuple[CandidateChange, ...]:
     """What comes in, what goes, what moves and what else changes, in this order, each in the order of its context."""
     candidates = {(one.section, one.ref): one for inputs in (was, would) for one in inputs.candidates}
     return tuple(
-        Change(change.effect, candidates[change.decision.section, change.decision.ref], change.before, change.after)
+        CandidateChange(
+            change.effect, candidates[change.decision.section, change.decision.ref], change.before, change.after
+        )
         for change in changes_between(before.decisions, after.decisions)
     )
 
 
-Asked = tuple[UUID, UUID | None, Selector]
+FactName = tuple[UUID, UUID | None, Selector]
 
 
 @dataclass(slots=True)
-class Today:
+class CurrentOwners:
     """The agents and teams that are still there, and what was found of theirs: each is looked for once."""
 
     agents: dict[UUID, Agent]
     teams: dict[UUID, Team]
-    _found: dict[Asked, Sequence[Candidate]] = field(default_factory=dict)
+    _found: dict[FactName, Sequence[Candidate]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, assemblies: Sequence[Assembly]) -> "Today":
+    def of(cls, assemblies: Sequence[Assembly]) -> "CurrentOwners":
         """Of these contexts, by one query each for agents and teams."""
         agents = {assembly.agent_id for assembly in assemblies}
         teams = {assembly.team_id for assembly in assemblies if assembly.team_id}
@@ -103,7 +105,7 @@ SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class ContextBacktest:
     """What the rule would have done to one context. Tokens and warnings are those that it would then have."""
 
     assembly: Assembly
@@ -112,20 +114,20 @@ class Trial:
     applies: bool
     tokens: int
     warnings: tuple[WarningCode, ...]
-    changes: tuple[Change, ...] = ()
+    changes: tuple[CandidateChange, ...] = ()
 
     @property
-    def breaks_promise(self) -> bool:
+    def misses_required_item(self) -> bool:
         """Something that is always to be in would have had no room, and there was no such warning before."""
         return WarningCode.RULE_NOT_KEPT in self.warnings and WarningCode.RULE_NOT_KEPT not in self.assembly.warnings
 
 
 @dataclass(frozen=True, slots=True)
-class Trials:
+class RuleBacktest:
     """The last contexts with the rule, newest first. `damaged`: how many records could not be replayed; `untried`: for
     how many there was no time."""
 
-    trials: tuple[Trial, ...]
+    trials: tuple[ContextBacktest, ...]
     damaged: int
     untried: int
 
@@ -140,34 +142,34 @@ class Trials:
         return sum(bool(trial.changes) for trial in self.trials)
 
 
-class Unreplayable(Exception):
+class RecordNotReplayable(Exception):
     """The record does not give the recorded text any more."""
 
 
-def rule_try(*, rule: Rule, owner: Owner, principal: Principal, seconds: float = SECONDS) -> Trials:
+def rule_backtest(*, rule: Rule, owner: Owner, principal: Principal, seconds: float = SECONDS) -> RuleBacktest:
     """Try the rule on the last contexts of those it is for, of those that the principal may see. Stores nothing.
 
     A rule of the same name that had fired is replaced; where the rule does not apply, it is taken out. A context that
     was told again is tried once. At least one is tried, however little time there is.
     """
-    started, trials, damaged = perf_counter(), list[Trial](), 0
-    last = list(_of(owner, Assembly.objects.visible_to(principal))[:LIMIT])
-    today = Today.of(last)
+    started, trials, damaged = perf_counter(), list[ContextBacktest](), 0
+    last = list(_affected_assemblies(owner, Assembly.objects.visible_to(principal))[:LIMIT])
+    today = CurrentOwners.of(last)
     for assembly in last:
         if trials and perf_counter() - started > seconds:
             break
         try:
-            trials.append(_tried(rule, assembly, today))
-        except (Unreplayable, RecordDamaged, *UNREADABLE):
+            trials.append(_backtest_context(rule, assembly, today))
+        except (RecordNotReplayable, RecordDamaged, *UNREADABLE):
             damaged += 1
         except TooCostly:
             if not trials:
                 raise
             break
-    return Trials(tuple(trials), damaged, len(last) - len(trials) - damaged)
+    return RuleBacktest(tuple(trials), damaged, len(last) - len(trials) - damaged)
 
 
-def _of(owner: Owner, assemblies: AssemblyQuerySet) -> AssemblyQuerySet:
+def _affected_assemblies(owner: Owner, assemblies: AssemblyQuerySet) -> AssemblyQuerySet:
     """Those in which a rule of that owner could have fired, the newest first."""
     assemblies = assemblies.filter(decided_in=None).order_by("-created", "-id")
     if isinstance(owner, Agent):
@@ -177,26 +179,26 @@ def _of(owner: Owner, assemblies: AssemblyQuerySet) -> AssemblyQuerySet:
     return assemblies
 
 
-def _tried(rule: Rule, assembly: Assembly, today: Today) -> Trial:
+def _backtest_context(rule: Rule, assembly: Assembly, today: CurrentOwners) -> ContextBacktest:
     fired = rules_replayed(assembly.request)
-    applies = rule.when.holds(facts_of(assembly, today.zone(assembly)))
+    applies = rule.when.holds(recorded_facts(assembly, today.zone(assembly)))
     others = [other for other in fired if other.name != rule.name]
     applied = len(others) < len(fired)
     if not applies and not applied:
-        return Trial(assembly, applied, applies, assembly.tokens, _warnings(assembly))
+        return ContextBacktest(assembly, applied, applies, assembly.tokens, _warnings(assembly))
     inputs = recorded(assembly).inputs
     before = inputs.assembled()
     if bytes.fromhex(before.sha256) != bytes(assembly.sha256):
-        raise Unreplayable
+        raise RecordNotReplayable
     rules = in_order([*others, rule] if applies else others)
-    changed = with_rules(inputs, rules, lambda selector: today.found(assembly, selector))
+    changed = inputs_with_rules(inputs, rules, lambda selector: today.found(assembly, selector))
     after = changed.assembled()
-    return Trial(
+    return ContextBacktest(
         assembly, applied, applies, after.tokens, after.warnings, candidate_changes(inputs, before, changed, after)
     )
 
 
-def facts_of(assembly: Assembly, zone: ZoneInfo) -> Facts:
+def recorded_facts(assembly: Assembly, zone: ZoneInfo) -> Facts:
     """What the conditions of rules asked about when the context was made. `zone` is the agent's."""
     task = assembly.request.get("query", assembly.topic)
     signals = assembly.request.get("signals") or {}
@@ -210,17 +212,19 @@ def facts_of(assembly: Assembly, zone: ZoneInfo) -> Facts:
     )
 
 
-def with_rules(inputs: Inputs, rules: tuple[Rule, ...], find: Callable[[Selector], Sequence[Candidate]]) -> Inputs:
+def inputs_with_rules(
+    inputs: Inputs, rules: tuple[Rule, ...], find: Callable[[Selector], Sequence[Candidate]]
+) -> Inputs:
     """The inputs as they would be had these rules fired. `find` gives what a selector always includes today."""
     candidates = [candidate for candidate in inputs.candidates if candidate.section != ALWAYS_INCLUDED.key]
     return Inputs(
         replace(inputs.request, rules=rules),
-        _with_room(inputs.profile, rules),
+        _with_included_section(inputs.profile, rules),
         (*candidates, *_inclusions(inputs, rules, find)),
     )
 
 
-def _with_room(profile: Profile, rules: tuple[Rule, ...]) -> Profile:
+def _with_included_section(profile: Profile, rules: tuple[Rule, ...]) -> Profile:
     """The profile with the section of what is always included, or without it, as the rules need it."""
     others = tuple(section for section in profile.sections if section.key != ALWAYS_INCLUDED.key)
     has_room, needs_room = len(others) < len(profile.sections), any(rule.then.always_include for rule in rules)

@@ -26,7 +26,7 @@ from assembly.rules.form_fields import names_for
 from assembly.rules.forms import RuleForm
 from assembly.rules.services import Owner, owner_for, rule_for, scope_of
 from assembly.rules.views import facts_of_rule
-from assembly.simulation.rule_backtest.services import Change, Trial, Trials, rule_try
+from assembly.simulation.rule_backtest.services import CandidateChange, ContextBacktest, RuleBacktest, rule_backtest
 from teams.access import principal_of
 from teams.principal import Action, Principal
 
@@ -41,7 +41,7 @@ SHOWN = 6
 
 
 @dataclass(frozen=True, slots=True)
-class ChangeRow:
+class CandidateChangeRow:
     """What becomes of one item. `tone` is good, bad or plain."""
 
     tag: str
@@ -51,26 +51,26 @@ class ChangeRow:
 
 
 @dataclass(frozen=True, slots=True)
-class TrialRow:
+class ContextBacktestRow:
     """A context in which the rule would have changed something, or had a say at least."""
 
     assembly: Assembly
     headline: str
-    changes: tuple[ChangeRow, ...]
-    breaks_promise: bool
+    changes: tuple[CandidateChangeRow, ...]
+    misses_required_item: bool
 
     @property
-    def first(self) -> tuple[ChangeRow, ...]:
+    def first(self) -> tuple[CandidateChangeRow, ...]:
         """The changes that are shown at once."""
         return self.changes[:SHOWN]
 
     @property
-    def rest(self) -> tuple[ChangeRow, ...]:
+    def rest(self) -> tuple[CandidateChangeRow, ...]:
         """Those that are folded away."""
         return self.changes[SHOWN:]
 
 
-def trials_headline(trials: Trials) -> str:
+def backtest_headline(trials: RuleBacktest) -> str:
     """What came of it all, in a sentence or two."""
     tried = len(trials.trials)
     if not tried:
@@ -94,13 +94,16 @@ def trials_headline(trials: Trials) -> str:
     return f"{said} {changed}" % counts
 
 
-def trial_rows(trials: Trials) -> list[TrialRow]:
+def context_backtest_rows(trials: RuleBacktest) -> list[ContextBacktestRow]:
     """The contexts that say something about the rule, the newest first."""
     telling = [trial for trial in trials.trials if trial.applies or trial.changes]
-    return [TrialRow(trial.assembly, _headline(trial), _change_rows(trial), trial.breaks_promise) for trial in telling]
+    return [
+        ContextBacktestRow(trial.assembly, _headline(trial), _change_rows(trial), trial.misses_required_item)
+        for trial in telling
+    ]
 
 
-def _headline(trial: Trial) -> str:
+def _headline(trial: ContextBacktest) -> str:
     tokens = {"before": f"{trial.assembly.tokens:,}", "after": f"{trial.tokens:,}"}
     if not trial.changes:
         return _("It would have applied, and changed nothing.")
@@ -110,25 +113,26 @@ def _headline(trial: Trial) -> str:
     return begun + _("%(after)s tokens instead of %(before)s.") % tokens
 
 
-def _change_rows(trial: Trial) -> tuple[ChangeRow, ...]:
+def _change_rows(trial: ContextBacktest) -> tuple[CandidateChangeRow, ...]:
     labels = {section["key"]: section["label"] for section in trial.assembly.sections}
     labels |= {ALWAYS_INCLUDED.key: ALWAYS_INCLUDED.label}
     titles = {change.ref: title_of(change.candidate) for change in trial.changes}
     return tuple(
-        ChangeRow(*TAGS[change.effect], titles[change.ref], _why(change, labels, titles)) for change in trial.changes
+        CandidateChangeRow(*TAGS[change.effect], titles[change.ref], _why(change, labels, titles))
+        for change in trial.changes
     )
 
 
-def _why(change: Change, labels: Mapping[str, str], titles: Mapping[str, str]) -> str:
+def _why(change: CandidateChange, labels: Mapping[str, str], titles: Mapping[str, str]) -> str:
     if change.effect == "changed" and change.before and change.after:
-        return _shift(change.before, change.after, labels)
+        return _rank_shift_sentence(change.before, change.after, labels)
     if change.after is None:
         return _("No rule would always include it any more.")
     label = labels[change.after.section]
     return f"{label}: {reason(change.after, label, titles)}"
 
 
-def _shift(before: Decision, after: Decision, labels: Mapping[str, str]) -> str:
+def _rank_shift_sentence(before: Decision, after: Decision, labels: Mapping[str, str]) -> str:
     """How an item counts that stays where it was."""
     parts = []
     if before.score != after.score and before.score is not None and after.score is not None:
@@ -145,12 +149,12 @@ def _shift(before: Decision, after: Decision, labels: Mapping[str, str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class BacktestAttempt:
     """What came of trying. With a `fault`, nothing was tried."""
 
     headline: str
-    rows: list[TrialRow]
-    trials: Trials | None = None
+    rows: list[ContextBacktestRow]
+    trials: RuleBacktest | None = None
     fault: str = ""
     includes: bool = False
     """The rule always includes something: that is taken as it is today."""
@@ -161,46 +165,48 @@ class Attempt:
         return 422 if self.fault else 200
 
 
-def failed(fault: str) -> Attempt:
+def failed_backtest(fault: str) -> BacktestAttempt:
     """Nothing could be tried, because of that."""
-    return Attempt(_("This cannot be tried yet."), [], fault=fault)
+    return BacktestAttempt(_("This cannot be tried yet."), [], fault=fault)
 
 
-def attempted(principal: Principal, content: str, owner: Owner, *, name: str, version: int) -> Attempt:
+def run_backtest(principal: Principal, content: str, owner: Owner, *, name: str, version: int) -> BacktestAttempt:
     """The rule that the text would be, tried for the owner."""
     try:
         rule = rule_drafted(content, name=name, version=version, scope=scope_of(owner))
     except UnreadableProfile as fault:
-        return failed(fault.detail)
-    trials = rule_try(rule=rule, owner=owner, principal=principal)
-    return Attempt(trials_headline(trials), trial_rows(trials), trials, includes=bool(rule.then.always_include))
+        return failed_backtest(fault.detail)
+    trials = rule_backtest(rule=rule, owner=owner, principal=principal)
+    return BacktestAttempt(
+        backtest_headline(trials), context_backtest_rows(trials), trials, includes=bool(rule.then.always_include)
+    )
 
 
-def tried_draft(editor: Editor, attempt: Callable[[str], Attempt]) -> Attempt:
+def backtest_draft(editor: Editor, attempt: Callable[[str], BacktestAttempt]) -> BacktestAttempt:
     """What is being written, tried; where fields cannot be used, these say why."""
     content = editor.content()
     if content is None:
-        return failed(_("Some of what is filled in cannot be used: see there."))
+        return failed_backtest(_("Some of what is filled in cannot be used: see there."))
     return attempt(content)
 
 
 @require_POST
-def rule_attempt(request: HttpRequest, name: str) -> HttpResponse:
+def rule_backtest_page(request: HttpRequest, name: str) -> HttpResponse:
     """The rule's page with what it would have changed, for all who may read it. The stored text is tried."""
     principal = principal_of(request)
     rule: StoredRule = rule_for(principal, name)
-    attempt = attempted(principal, rule.content, rule.owner, name=rule.name, version=rule.version)
+    attempt = run_backtest(principal, rule.content, rule.owner, name=rule.name, version=rule.version)
     context = {**facts_of_rule(principal, rule), "attempt": attempt}
     return render(request, "assembly/rule.html", context, status=panel_status(request, attempt))
 
 
-def panel_status(request: HttpRequest, attempt: Attempt) -> int:
+def panel_status(request: HttpRequest, attempt: BacktestAttempt) -> int:
     """htmx puts nothing on the page of an answer that is an error, and the panel says what is wrong."""
     return 200 if request.headers.get("HX-Request") else attempt.status
 
 
 @require_POST
-def new_rule_attempt(request: HttpRequest) -> HttpResponse:
+def new_rule_backtest_page(request: HttpRequest) -> HttpResponse:
     """Render the page of a new rule with what it would have changed."""
     principal = principal_of(request)
     form = RuleForm(request.POST, choices=choices_for(principal))
@@ -208,21 +214,21 @@ def new_rule_attempt(request: HttpRequest) -> HttpResponse:
     form.is_valid()  # what is missing beside the owner does not matter yet
     if "owner" in form.cleaned_data:
         owner, name = owner_for(principal, **form.owner_named()), form.cleaned_data.get("name", "")
-        attempt = tried_draft(editor, lambda content: attempted(principal, content, owner, name=name, version=1))
+        attempt = backtest_draft(editor, lambda content: run_backtest(principal, content, owner, name=name, version=1))
     else:
-        attempt = failed(_("Choose whom the rule is for."))
+        attempt = failed_backtest(_("Choose whom the rule is for."))
     status = panel_status(request, attempt)
     return new_rule_page(request, form.as_typed(), editor, status, attempt=attempt, unsaved=True)
 
 
 @require_POST
-def edited_rule_attempt(request: HttpRequest, name: str) -> HttpResponse:
+def edited_rule_backtest_page(request: HttpRequest, name: str) -> HttpResponse:
     """Render the editor of a rule with what the text in it would have changed."""
     principal = principal_of(request)
     rule = rule_for(principal, name, Action.EDIT)
     editor = editor_posted(request.POST, names_for(principal))
-    attempt = tried_draft(
-        editor, lambda content: attempted(principal, content, rule.owner, name=rule.name, version=rule.version + 1)
+    attempt = backtest_draft(
+        editor, lambda content: run_backtest(principal, content, rule.owner, name=rule.name, version=rule.version + 1)
     )
     status, based_on = panel_status(request, attempt), request.POST.get("version", "")
     return edit_rule_page(request, rule, editor, status, based_on=based_on, attempt=attempt, unsaved=True)

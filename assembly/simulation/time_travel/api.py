@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from agents.access import agent_for
 from agents.models import Agent
 from assembly.access import assembly_for
-from assembly.comparison.rerun import asked_then
+from assembly.comparison.rerun import original_request
 from assembly.contexts.serializers import WarningSerializer
 from assembly.engine.codes import DECISION_CODES
 from assembly.engine.reasons import sentence, warning_sentence
@@ -23,7 +23,7 @@ from assembly.models import Assembly
 from assembly.pipeline.request import DEFAULT_PROFILE, DEFAULT_TOKENIZER, MAX_TOKENS, MAX_TOPIC_CHARACTERS, Asked
 from assembly.profiles.shipped import SHIPPED
 from assembly.records.reader import recorded
-from assembly.simulation.time_travel.services import AsOf, Near, assemble_as_of, contexts_near
+from assembly.simulation.time_travel.services import NearestContexts, PastContext, assemble_as_of, find_nearest_contexts
 from config.http.errors import NotFound
 from config.http.fields import ExactText, Moment
 from config.http.serializers import StrictSerializer
@@ -73,15 +73,15 @@ class AsOfSectionSerializer(serializers.Serializer[Any]):
     status = serializers.ChoiceField(choices=STATUSES)
 
 
-class NearSerializer(serializers.Serializer[Any]):
+class NearbyContextSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     created = serializers.DateTimeField()
     topic = serializers.CharField()
 
 
-class NearestSerializer(serializers.Serializer[Any]):
-    before = NearSerializer(allow_null=True, help_text="The last recorded up to the moment.")
-    after = NearSerializer(allow_null=True, help_text="The first recorded after it.")
+class NearestContextsSerializer(serializers.Serializer[Any]):
+    before = NearbyContextSerializer(allow_null=True, help_text="The last recorded up to the moment.")
+    after = NearbyContextSerializer(allow_null=True, help_text="The first recorded after it.")
 
 
 class AsOfSerializer(serializers.Serializer[Any]):
@@ -101,7 +101,7 @@ class AsOfSerializer(serializers.Serializer[Any]):
     sections = AsOfSectionSerializer(many=True)
     items = AsOfItemSerializer(many=True, help_text="All that was considered, in the order of deciding.")
     limits = WarningSerializer(many=True, help_text="What is not as of then, since nobody keeps its history.")
-    nearest = NearestSerializer(help_text="What the agent was really told near then.")
+    nearest = NearestContextsSerializer(help_text="What the agent was really told near then.")
 
 
 NAMES = ("at", "team", "topic", "profile", "max_tokens", "tokenizer")
@@ -119,7 +119,7 @@ class AgentAsOf(ApiView):
         moment, named = wishes.pop("at"), wishes.pop("team")
         team = team_for(self.principal, named) if named else None
         found = assemble_as_of(agent=agent, team=team, asked=Asked(**wishes), moment=moment, principal=self.principal)
-        near = contexts_near(agent=agent, team=team, moment=moment, principal=self.principal)
+        near = find_nearest_contexts(agent=agent, team=team, moment=moment, principal=self.principal)
         return Response(AsOfSerializer(_document(agent, team, found, near)).data)
 
 
@@ -133,9 +133,9 @@ class AssemblyAsOf(ApiView):
         moment = self.validated(MomentSerializer, self.query("at"))["at"]
         assembly = assembly_for(self.principal, id_)
         agent, team = _owners(self, assembly)
-        asked = asked_then(recorded(assembly))
+        asked = original_request(recorded(assembly))
         found = assemble_as_of(agent=agent, team=team, asked=asked, moment=moment, principal=self.principal)
-        near = contexts_near(agent=agent, team=team, moment=moment, principal=self.principal)
+        near = find_nearest_contexts(agent=agent, team=team, moment=moment, principal=self.principal)
         return Response(AsOfSerializer(_document(agent, team, found, near)).data)
 
 
@@ -152,7 +152,7 @@ def _owners(view: ApiView, assembly: Assembly) -> tuple[Agent, Team | None]:
     return agent, team
 
 
-def _document(agent: Agent, team: Team | None, found: AsOf, near: Near) -> dict[str, Any]:
+def _document(agent: Agent, team: Team | None, found: PastContext, near: NearestContexts) -> dict[str, Any]:
     told, made = found.told, found.told.assembled
     labels = {section.key: section.label for section in made.sections}
     return {

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent
-from assembly.contexts.preview import WishesForm
+from assembly.contexts.preview import ContextRequestForm
 from assembly.pipeline.request import Asked
 from assembly.simulation.time_travel.services import last_noon
 from teams.models import Team
@@ -19,7 +19,7 @@ NOON = datetime.time(12)
 SECOND = datetime.timedelta(microseconds=999_999)
 
 
-class AsOfForm(WishesForm):
+class AsOfForm(ContextRequestForm):
     """A day and a time where the agent works; without a time, noon."""
 
     field_order = ("day", "time", "team", "topic", "profile", "max_tokens", "beside")

@@ -17,7 +17,7 @@ from assembly.engine.profile import Profile
 from assembly.models import StoredProfileVersion, StoredRule
 from assembly.profiles.shipped import SHIPPED
 from assembly.records.warnings import label_of
-from assembly.simulation.time_travel.result import Told
+from assembly.simulation.time_travel.result import PastResult
 from assembly.sources.external.questions import SOURCE as EXTERNAL
 from memories.models import Document, Entity, Event, Pattern, Relation, TaskFrame, Thread, Tool
 from memories.models.agent_item import AgentItem
@@ -25,7 +25,7 @@ from teams.models import Erasure, Team
 
 
 @dataclass(frozen=True, slots=True)
-class Noun:
+class RecordKind:
     """A kind of thing, and the sources that tell of it."""
 
     model: type[AgentItem]
@@ -33,27 +33,27 @@ class Noun:
     sources: frozenset[str]
 
 
-NOUNS = (
-    Noun(Event, _("events"), frozenset({"recent_events", "tool_results"})),
-    Noun(TaskFrame, _("tasks"), frozenset({"task_stack"})),
-    Noun(Document, _("documents"), frozenset({"semantic_content", "open_files", "rule_inclusions"})),
-    Noun(Entity, _("entities"), frozenset({"entities", "relations", "rule_inclusions"})),
-    Noun(Relation, _("relations"), frozenset({"relations"})),
-    Noun(Pattern, _("patterns"), frozenset({"patterns", "rule_inclusions"})),
-    Noun(Thread, _("threads"), frozenset({"threads"})),
-    Noun(Tool, _("tools"), frozenset({"tools"})),
+RECORD_KINDS = (
+    RecordKind(Event, _("events"), frozenset({"recent_events", "tool_results"})),
+    RecordKind(TaskFrame, _("tasks"), frozenset({"task_stack"})),
+    RecordKind(Document, _("documents"), frozenset({"semantic_content", "open_files", "rule_inclusions"})),
+    RecordKind(Entity, _("entities"), frozenset({"entities", "relations", "rule_inclusions"})),
+    RecordKind(Relation, _("relations"), frozenset({"relations"})),
+    RecordKind(Pattern, _("patterns"), frozenset({"patterns", "rule_inclusions"})),
+    RecordKind(Thread, _("threads"), frozenset({"threads"})),
+    RecordKind(Tool, _("tools"), frozenset({"tools"})),
 )
 
 
-def nouns_of(profile: Profile) -> list[Noun]:
+def record_kinds_of(profile: Profile) -> list[RecordKind]:
     """Those that the profile tells of."""
     sources = {section.source for section in profile.sections}
-    return [noun for noun in NOUNS if noun.sources & sources]
+    return [noun for noun in RECORD_KINDS if noun.sources & sources]
 
 
-def changed_since(agent: Agent, profile: Profile, moment: datetime.datetime) -> Iterator[tuple[Noun, int]]:
+def changed_since(agent: Agent, profile: Profile, moment: datetime.datetime) -> Iterator[tuple[RecordKind, int]]:
     """How many of the agent's were there at the moment and are another version now; only where it is any."""
-    for noun in nouns_of(profile):
+    for noun in record_kinds_of(profile):
         rows: QuerySet[AgentItem] = noun.model._default_manager.filter(agent=agent, version__gt=1)  # noqa: SLF001
         if count := rows.filter(created__lte=moment, updated__gt=moment).count():
             yield noun, count
@@ -69,7 +69,7 @@ ERASED: Mapping[str, tuple[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class Limitation:
     """Something that is not as of then. The code is stable; the sentence says it to people."""
 
     code: str
@@ -77,100 +77,105 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class PastContextFacts:
     """What the making of the context found out.
 
-    `meaningless` memories lack the vector of what they said; `counts`: say how much was deleted, whosever it was.
+    `unsearchable_count` memories lack the vector of what they said; `counts`: say how much was deleted, whosever it
+    was.
     """
 
-    told: Told
-    meaningless: int
-    out_of_session: bool
+    told: PastResult
+    unsearchable_count: int
+    session_ignored: bool
     counts: bool
 
 
-def limits_of(agent: Agent, team: Team | None, moment: datetime.datetime, facts: Facts) -> tuple[Limit, ...]:
+def limitations_of(
+    agent: Agent, team: Team | None, moment: datetime.datetime, facts: PastContextFacts
+) -> tuple[Limitation, ...]:
     """All that holds for this context, what weighs most first."""
     profile = facts.told.profile
     return (
-        *_missing(facts),
-        *_deleted(profile, moment, counts=facts.counts),
-        *_changed(agent, profile, moment),
-        *_of_meaning(facts.meaningless, facts.told.extracted),
-        *_rules(agent, team, moment),
-        *_of_today(agent, team, profile, moment),
+        *_missing_limitations(facts),
+        *_deletion_limitations(profile, moment, counts=facts.counts),
+        *_change_limitations(agent, profile, moment),
+        *_meaning_limitations(facts.unsearchable_count, facts.told.extracted),
+        *_rule_limitations(agent, team, moment),
+        *_present_state_limitations(agent, team, profile, moment),
     )
 
 
-def _missing(facts: Facts) -> Iterator[Limit]:
+def _missing_limitations(facts: PastContextFacts) -> Iterator[Limitation]:
     late = ", ".join(label_of(report.name) for report in facts.told.reports if report.code)
     if late:
         sentence = gettext("%(sources)s could not be read just now and is missing. Try again.") % {"sources": late}
-        yield Limit("source_missing", sentence)
+        yield Limitation("source_missing", sentence)
     if any(section.source == EXTERNAL for section in facts.told.profile.sections):
-        yield Limit(
+        yield Limitation(
             "external", gettext("External sources are not asked: what they would have said then, nobody knows.")
         )
-    if facts.out_of_session:
-        yield Limit(
+    if facts.session_ignored:
+        yield Limitation(
             "session_unknown", gettext("The session was not begun yet, or was deleted since: it is told without.")
         )
 
 
-def _deleted(profile: Profile, moment: datetime.datetime, *, counts: bool) -> Iterator[Limit]:
+def _deletion_limitations(profile: Profile, moment: datetime.datetime, *, counts: bool) -> Iterator[Limitation]:
     erased = Erasure.objects.filter(created__gt=moment, kind__in=ERASED)
     by_kind = dict(erased.values_list("kind").annotate(count=Count("id")).order_by("kind"))
     if by_kind and counts:
         parts = ", ".join(ngettext(*ERASED[kind], count) % {"count": count} for kind, count in by_kind.items())
         said = gettext("Deleted since then, by anybody: %(what)s. What of it was told to this agent is missing here.")
-        yield Limit("deleted", said % {"what": parts})
+        yield Limitation("deleted", said % {"what": parts})
     elif by_kind:
-        yield Limit(
+        yield Limitation(
             "deleted", gettext("Something was deleted since then. What of it was told to this agent is missing here.")
         )
-    if nouns := [noun.many for noun in nouns_of(profile)]:
+    if nouns := [noun.many for noun in record_kinds_of(profile)]:
         said = gettext("What was deleted since then leaves no trace, if it was of these: %(nouns)s.")
-        yield Limit("deleted_without_trace", said % {"nouns": ", ".join(map(str, nouns))})
+        yield Limitation("deleted_without_trace", said % {"nouns": ", ".join(map(str, nouns))})
 
 
-def _changed(agent: Agent, profile: Profile, moment: datetime.datetime) -> Iterator[Limit]:
+def _change_limitations(agent: Agent, profile: Profile, moment: datetime.datetime) -> Iterator[Limitation]:
     for noun, count in changed_since(agent, profile, moment):
         said = ngettext(
             "%(count)s of the %(nouns)s was changed since then. It is told as it is now.",
             "%(count)s of the %(nouns)s were changed since then. They are told as they are now.",
             count,
         )
-        yield Limit("changed_since", said % {"count": f"{count:,}", "nouns": noun.many})
+        yield Limitation("changed_since", said % {"count": f"{count:,}", "nouns": noun.many})
 
 
-def _of_meaning(meaningless: int, extracted: int) -> Iterator[Limit]:
-    if meaningless:
+def _meaning_limitations(unsearchable_count: int, extracted: int) -> Iterator[Limitation]:
+    if unsearchable_count:
         said = ngettext(
             "%(count)s memory was reworded since then, and is found by its words of then alone, not by their meaning.",
             "%(count)s memories were reworded since then, and are found by their words of then alone, not by their"
             " meaning.",
-            meaningless,
+            unsearchable_count,
         )
-        yield Limit("meaning_unknown", said % {"count": f"{meaningless:,}"})
+        yield Limitation("meaning_unknown", said % {"count": f"{unsearchable_count:,}"})
     if extracted:
-        yield Limit(
+        yield Limitation(
             "extracts", gettext("Where a model would have been asked for a summary, an extract stands in for it.")
         )
 
 
-def _rules(agent: Agent, team: Team | None, moment: datetime.datetime) -> Iterator[Limit]:
+def _rule_limitations(agent: Agent, team: Team | None, moment: datetime.datetime) -> Iterator[Limitation]:
     owned = Q(agent=None, team=None) | Q(agent=agent)
     rules = StoredRule.objects.filter(owned | Q(team=team) if team else owned, created__lte=moment)
     if rules.filter(versions__created__gt=moment).exists():
         said = gettext("Whether a rule was on is not kept: a version of it that changed no word counts as a switch.")
-        yield Limit("rule_switches", said)
+        yield Limitation("rule_switches", said)
 
 
-def _of_today(agent: Agent, team: Team | None, profile: Profile, moment: datetime.datetime) -> Iterator[Limit]:
+def _present_state_limitations(
+    agent: Agent, team: Team | None, profile: Profile, moment: datetime.datetime
+) -> Iterator[Limitation]:
     if agent.version > 1 or team:
         said = gettext("The name of %(agent)s, its time zone and its teams are those of today.")
-        yield Limit("agent_of_today", said % {"agent": agent.name})
+        yield Limitation("agent_of_today", said % {"agent": agent.name})
     versions = StoredProfileVersion.objects.filter(file__name=profile.name, created__lte=moment)
     if profile.name in SHIPPED and not versions.exists():
         said = gettext("The profile %(name)s is the one that Dossier comes with today.")
-        yield Limit("profile_of_today", said % {"name": profile.name})
+        yield Limitation("profile_of_today", said % {"name": profile.name})

@@ -11,39 +11,39 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from agents.models import Agent
-from assembly.contexts.items import Tag, is_left_out, tag_of_code
-from assembly.contexts.links import Whereabouts
+from assembly.contexts.items import OutcomeTag, is_left_out, tag_of_code
+from assembly.contexts.links import ItemLinks
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.diff import Change, compare
 from assembly.engine.types import Decision, SectionResult
 from assembly.records.item_titles import reason, title_of
-from assembly.simulation.time_travel.result import Told
-from assembly.simulation.time_travel.services import AsOf
+from assembly.simulation.time_travel.result import PastResult
+from assembly.simulation.time_travel.services import PastContext
 
 
 @dataclass(frozen=True, slots=True)
-class ToldItem:
+class PastItem:
     """An item as it was then. `version`: its number, "" for what has none; `address`: where that can be read."""
 
     decision: Decision
     title: str
-    tag: Tag
+    tag: OutcomeTag
     why: str
     version: str
     address: str
 
 
 @dataclass(frozen=True, slots=True)
-class ToldSection:
+class PastSection:
     """A section with what is in, in its order, and what is left out."""
 
     result: SectionResult
     layer: str
-    included: tuple[ToldItem, ...]
-    left_out: tuple[ToldItem, ...]
+    included: tuple[PastItem, ...]
+    left_out: tuple[PastItem, ...]
 
 
-def headline(found: AsOf, agent: Agent) -> str:
+def headline(found: PastContext, agent: Agent) -> str:
     """How much would have been told when, and what of it not, in a sentence or two."""
     made = found.told.assembled
     facts = {
@@ -75,14 +75,14 @@ def _losses(decisions: Sequence[Decision]) -> str:
     )
 
 
-def told_sections(told: Told, agent: str, team: str) -> list[ToldSection]:
+def past_sections(told: PastResult, agent: str, team: str) -> list[PastSection]:
     """The sections in which there was something to tell, in order. The slugs say where items are found today."""
-    items = _items(told, Whereabouts(agent, team))
+    items = _items(told, ItemLinks(agent, team))
     return [
-        ToldSection(
+        PastSection(
             result=section,
             layer=section.layer.lower(),
-            included=tuple(item for item in sorted(items, key=_place) if _is_in(item, section)),
+            included=tuple(item for item in sorted(items, key=_item_order) if _is_in(item, section)),
             left_out=tuple(item for item in items if _is_out(item, section)),
         )
         for section in told.assembled.sections
@@ -95,12 +95,12 @@ def version_of(ref: str) -> str:
     return ref.rpartition("@")[2].partition("#")[0] if "@" in ref else ""
 
 
-def _items(told: Told, whereabouts: Whereabouts) -> list[ToldItem]:
+def _items(told: PastResult, whereabouts: ItemLinks) -> list[PastItem]:
     labels = {section.key: section for section in told.assembled.sections}
     titles = {candidate.ref: title_of(candidate) for candidate in told.candidates}
     offered = {(candidate.section, candidate.ref): candidate for candidate in told.candidates}
     return [
-        ToldItem(
+        PastItem(
             decision=decision,
             title=titles[decision.ref],
             tag=tag_of_code(decision.code),
@@ -112,15 +112,15 @@ def _items(told: Told, whereabouts: Whereabouts) -> list[ToldItem]:
     ]
 
 
-def _place(item: ToldItem) -> int:
+def _item_order(item: PastItem) -> int:
     return item.decision.start or 0
 
 
-def _is_in(item: ToldItem, section: SectionResult) -> bool:
+def _is_in(item: PastItem, section: SectionResult) -> bool:
     return item.decision.section == section.key and item.decision.included
 
 
-def _is_out(item: ToldItem, section: SectionResult) -> bool:
+def _is_out(item: PastItem, section: SectionResult) -> bool:
     return item.decision.section == section.key and is_left_out(item.decision)
 
 
@@ -131,11 +131,11 @@ class ChangeSince:
     title: str
     section: str
     layer: str
-    tag: Tag
+    tag: OutcomeTag
     why: str
 
 
-def changes_since(then: Told, now: Told) -> list[ChangeSince]:
+def changes_since(then: PastResult, now: PastResult) -> list[ChangeSince]:
     """What is new, what is gone, and what says something else; a change of score or place alone is none."""
     comparison = compare(then.assembled, now.assembled)
     sections = {one.section.key: one.section for one in comparison.sections}
@@ -149,28 +149,28 @@ def changes_since(then: Told, now: Told) -> list[ChangeSince]:
             why=" ".join(_why(change)),
         )
         for change in comparison.changes
-        if _is_told_otherwise(change)
+        if _has_different_text(change)
     ]
 
 
-def _is_told_otherwise(change: Change) -> bool:
+def _has_different_text(change: Change) -> bool:
     before, after = change.before, change.after
     if change.effect != "changed" or not (before and after):
         return True
-    return after.included and _standing(before) != _standing(after)
+    return after.included and _text_state(before) != _text_state(after)
 
 
-def _standing(decision: Decision) -> tuple[object, ...]:
+def _text_state(decision: Decision) -> tuple[object, ...]:
     """Which version, in or cut how, and how many characters of it."""
     return decision.ref, decision.code, (decision.end or 0) - (decision.start or 0)
 
 
-def _tag(change: Change) -> Tag:
+def _tag(change: Change) -> OutcomeTag:
     tags = {
-        "in": Tag(_("new"), "good"),
-        "out": Tag(_("gone"), "bad"),
-        "moved": Tag(_("moved"), "plain"),
-        "changed": Tag(_("changed"), "warn"),
+        "in": OutcomeTag(_("new"), "good"),
+        "out": OutcomeTag(_("gone"), "bad"),
+        "moved": OutcomeTag(_("moved"), "plain"),
+        "changed": OutcomeTag(_("changed"), "warn"),
     }
     return tags[change.effect]
 

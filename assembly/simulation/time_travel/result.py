@@ -9,7 +9,7 @@ from assembly.sources.base import SourceReport
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PastResult:
     """What was asked of the engine, what it made of it, and how its sources did."""
 
     request: Request

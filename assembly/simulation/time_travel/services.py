@@ -21,9 +21,9 @@ from assembly.pipeline.prepare import Prepared, prepare
 from assembly.pipeline.read_plan import Gathered
 from assembly.pipeline.request import Asked, session_named
 from assembly.pipeline.summaries.resolve import settle
-from assembly.simulation.time_travel.limitations import Facts, Limit, limits_of
-from assembly.simulation.time_travel.result import Told
-from assembly.simulation.time_travel.shadow_tables import meanings_restored, past
+from assembly.simulation.time_travel.limitations import Limitation, PastContextFacts, limitations_of
+from assembly.simulation.time_travel.result import PastResult
+from assembly.simulation.time_travel.shadow_tables import database_as_of, restore_embeddings
 from assembly.sources.external.questions import SOURCE as EXTERNAL
 from assembly.sources.time_budget import TimeBudget
 from config.http.errors import Invalid, NotFound
@@ -36,25 +36,27 @@ COLUMNS = ("id", "created", "agent_name", "team_name", "topic", "profile_name", 
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class NearestContexts:
     """The last context up to the moment, and the first one after it. None: there is none that one may read."""
 
     before: Assembly | None
     after: Assembly | None
 
 
-def contexts_near(*, agent: Agent, team: Team | None, moment: datetime.datetime, principal: Principal) -> Near:
+def find_nearest_contexts(
+    *, agent: Agent, team: Team | None, moment: datetime.datetime, principal: Principal
+) -> NearestContexts:
     """Of the agent in that team; without a team, in any and in none."""
     contexts = Assembly.objects.visible_to(principal).filter(agent_id=agent.id).only(*COLUMNS)
     if team:
         contexts = contexts.filter(team_id=team.id)
-    return Near(
+    return NearestContexts(
         before=contexts.filter(created__lte=moment).order_by("-created", "-id").first(),
         after=contexts.filter(created__gt=moment).order_by("created", "id").first(),
     )
 
 
-def refuse_moment(agent: Agent, moment: datetime.datetime) -> None:
+def require_valid_moment(agent: Agent, moment: datetime.datetime) -> None:
     """Raises Invalid for what is still to come, and for what was before there was the agent."""
     if moment > timezone.now():
         raise Invalid("at", "This moment is still to come. Choose one that has passed.", "future")
@@ -77,46 +79,48 @@ SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class AsOf:
+class PastContext:
     """What would have been told at the moment, and what could not be taken as of then."""
 
     moment: datetime.datetime
-    told: Told
-    limits: tuple[Limit, ...]
+    told: PastResult
+    limits: tuple[Limitation, ...]
 
 
 def assemble_as_of(
     *, agent: Agent, team: Team | None = None, asked: Asked, moment: datetime.datetime, principal: Principal
-) -> AsOf:
+) -> PastContext:
     """The context that the agent would have got at the moment, whatever `now` the wishes name.
 
     Raises Invalid for a moment that cannot be looked back to, and as `assembly.pipeline.services.assemble` does.
     Whether the principal may do this is for the caller to decide; what others deleted is counted for admins alone.
     """
-    refuse_moment(agent, moment)
+    require_valid_moment(agent, moment)
     time = TimeBudget(monotonic(), SECONDS)
     with span("as of"):
-        with past(moment, [agent.id, *([team.id] if team else [])]):
-            begun = _in_session(agent, asked)
+        with database_as_of(moment, [agent.id, *([team.id] if team else [])]):
+            begun = _with_existing_session(agent, asked)
             prepared = prepare(agent, team, begun, moment)
-            meaningless = _meaningless(prepared, time)
-            gathered = _gathered(prepared, time)
-        told = _told(prepared, gathered, time)
-    facts = Facts(told=told, meaningless=meaningless, out_of_session=begun != asked, counts=principal.is_admin)
-    return AsOf(moment, told, limits_of(agent, team, moment, facts))
+            unsearchable_count = _count_unsearchable(prepared, time)
+            gathered = _gather_past(prepared, time)
+        told = _assemble_past(prepared, gathered, time)
+    facts = PastContextFacts(
+        told=told, unsearchable_count=unsearchable_count, session_ignored=begun != asked, counts=principal.is_admin
+    )
+    return PastContext(moment, told, limitations_of(agent, team, moment, facts))
 
 
-def assemble_unrecorded(*, agent: Agent, team: Team | None = None, asked: Asked, now: datetime.datetime) -> Told:
+def assemble_unrecorded(*, agent: Agent, team: Team | None = None, asked: Asked, now: datetime.datetime) -> PastResult:
     """The context that the agent would get at this moment, made in the same way: to be laid beside one of the past.
 
     Raises as `assemble_as_of` does.
     """
     time = TimeBudget(monotonic(), SECONDS)
     prepared = prepare(agent, team, asked, now)
-    return _told(prepared, _gathered(prepared, time), time)
+    return _assemble_past(prepared, _gather_past(prepared, time), time)
 
 
-def _in_session(agent: Agent, asked: Asked) -> Asked:
+def _with_existing_session(agent: Agent, asked: Asked) -> Asked:
     """The wishes; outside any session, where theirs was not begun yet, or is gone."""
     try:
         session_named(agent, asked.session)
@@ -125,21 +129,21 @@ def _in_session(agent: Agent, asked: Asked) -> Asked:
     return asked
 
 
-def _meaningless(prepared: Prepared, time: TimeBudget) -> int:
+def _count_unsearchable(prepared: Prepared, time: TimeBudget) -> int:
     """How many memories of then cannot be found by meaning. An embedder on a server has the time of one source."""
-    if not _asks_by_meaning(prepared):
+    if not _uses_similarity(prepared):
         return 0
     with embedder_deadline(time.left_for_one_source):
-        return meanings_restored()
+        return restore_embeddings()
 
 
-def _asks_by_meaning(prepared: Prepared) -> bool:
+def _uses_similarity(prepared: Prepared) -> bool:
     """Whether something is searched for: where there is no topic, a task may give one."""
     sources = {section.source for section in prepared.profile.sections}
     return bool(prepared.situation.topic.strip()) or "task_stack" in sources
 
 
-def _gathered(prepared: Prepared, time: TimeBudget) -> Gathered:
+def _gather_past(prepared: Prepared, time: TimeBudget) -> Gathered:
     """What the sources have; those elsewhere know nothing of the past and are not asked."""
     agent, team = prepared.situation.agent, prepared.situation.team
     at_hand = tuple(section for section in prepared.profile.sections if section.source != EXTERNAL)
@@ -149,10 +153,10 @@ def _gathered(prepared: Prepared, time: TimeBudget) -> Gathered:
     return gathered
 
 
-def _told(prepared: Prepared, gathered: Gathered, time: TimeBudget) -> Told:
+def _assemble_past(prepared: Prepared, gathered: Gathered, time: TimeBudget) -> PastResult:
     ruled = prepared.under_rules(gathered.situation)
     settled = settle(ruled.request, ruled.profile, gathered.candidates, ruled.tokenizer, time, ask_model=False)
-    return Told(
+    return PastResult(
         request=ruled.request,
         profile=ruled.profile,
         assembled=settled.assembled,

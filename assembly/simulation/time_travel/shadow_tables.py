@@ -1,6 +1,6 @@
 """What each table held at a moment, in SQL: what keeps versions, in its version of then; anything else that was there.
 
-`moment` and `owners` are settings of the transaction: see `past`.
+`moment` and `owners` are settings of the transaction: see `database_as_of`.
 
 The database as it was at a moment: for one transaction, which is undone, its tables hold what they held then.
 
@@ -68,7 +68,7 @@ WHERE switch.file_id = now.id AND switch.created > {MOMENT}
 SAME_TEXT = "told.content = now.text"
 
 
-def _newest(model: type[Model], versions: type[Version], **otherwise: str) -> str:
+def _newest_version_sql(model: type[Model], versions: type[Version], **otherwise: str) -> str:
     """Each row in its newest version of then, with the columns of its table. `otherwise`: expressions by column."""
     kept = {field.column for field in versions._meta.concrete_fields} - {"id", "created"}  # noqa: SLF001 - as documented
     columns = [field.column for field in model._meta.concrete_fields]  # noqa: SLF001
@@ -81,12 +81,12 @@ def _newest(model: type[Model], versions: type[Version], **otherwise: str) -> st
         ) AS told"""  # noqa: S608, SLF001
 
 
-def _made(model: type[Model]) -> str:
+def _existing_rows_sql(model: type[Model]) -> str:
     """The rows that were there, as they are now."""
     return f"SELECT * FROM {model._meta.db_table} WHERE created <= {MOMENT}"  # noqa: S608, SLF001
 
 
-def _directions() -> dict[str, str]:
+def _embeddings_sql() -> dict[str, str]:
     """A memory's vectors, where it said then what it says now."""
     columns = {slot: f"CASE WHEN {SAME_TEXT} THEN now.{slot} END" for slot in SLOTS}
     names = {f"{slot}_model": f"CASE WHEN {SAME_TEXT} THEN now.{slot}_model ELSE '' END" for slot in SLOTS}
@@ -95,13 +95,13 @@ def _directions() -> dict[str, str]:
 
 MEMORIES = f"""
 {
-    _newest(
+    _newest_version_sql(
         Memory,
         MemoryVersion,
         text="told.content",
         superseded_by_id="told.superseded_by",
         language="coalesce(nullif(told.language, ''), now.language)",
-        **_directions(),
+        **_embeddings_sql(),
         reworded=f"NOT {SAME_TEXT}",
     )
 }
@@ -110,14 +110,14 @@ WHERE now.agent_id = ANY({OWNERS}) OR now.team_id = ANY({OWNERS})
 """The owners' memories. `reworded`: one that says something else now; its words and vectors of then are to be made."""
 
 VIEWS: Mapping[str, str] = {
-    "agent_md_files": _newest(AgentFile, AgentFileVersion, updated_at="told.created"),
-    "team_md_files": _newest(TeamFile, TeamFileVersion, updated_at="told.created"),
-    "daily_logs": _newest(DailyLog, DailyLogVersion, updated_at="told.created"),
-    "profiles": _newest(StoredProfile, StoredProfileVersion, updated_at="told.created"),
-    "rules": _newest(
+    "agent_md_files": _newest_version_sql(AgentFile, AgentFileVersion, updated_at="told.created"),
+    "team_md_files": _newest_version_sql(TeamFile, TeamFileVersion, updated_at="told.created"),
+    "daily_logs": _newest_version_sql(DailyLog, DailyLogVersion, updated_at="told.created"),
+    "profiles": _newest_version_sql(StoredProfile, StoredProfileVersion, updated_at="told.created"),
+    "rules": _newest_version_sql(
         StoredRule, StoredRuleVersion, updated_at="told.created", enabled=f"(now.enabled <> ({SWITCHED_SINCE}))"
     ),
-    **{model._meta.db_table: _made(model) for model in UNVERSIONED},  # noqa: SLF001
+    **{model._meta.db_table: _existing_rows_sql(model) for model in UNVERSIONED},  # noqa: SLF001
     # It reads the view of documents, which is laid before it.
     "chunks": "SELECT chunks.* FROM chunks JOIN documents ON documents.id = document_id",
 }
@@ -128,7 +128,7 @@ SET = """
 SELECT set_config('dossier.as_of', %s, true), set_config('dossier.as_of_owners', %s, true)
 """
 # Searches of large owners name places of rows, which a view has not, and go from row to row by time.
-LAY_MEMORIES = f"""
+CREATE_MEMORIES_SQL = f"""
 CREATE TEMPORARY TABLE memories ON COMMIT DROP AS {MEMORIES};
 CREATE INDEX ON memories (id);
 CREATE INDEX ON memories (agent_id, (coalesce(occurred_at, created)));
@@ -136,17 +136,17 @@ CREATE INDEX ON memories (team_id, (coalesce(occurred_at, created)));
 CREATE INDEX ON memories (agent_id, language) WHERE language <> 'english';
 CREATE INDEX ON memories (team_id, language) WHERE language <> 'english';
 """
-LAY_VIEWS = ";".join(f"CREATE TEMPORARY VIEW {name} AS {rows}" for name, rows in VIEWS.items())
+CREATE_VIEWS_SQL = ";".join(f"CREATE TEMPORARY VIEW {name} AS {rows}" for name, rows in VIEWS.items())
 # Another path than before: so PostgreSQL plans prepared statements anew, now and once this is over. From here on
 # nothing but what is temporary can be written.
-ENTER = """
+ENTER_SHADOW_SCHEMA_SQL = """
 SELECT set_config('search_path', 'pg_temp, ' || current_setting('search_path'), true);
 SET LOCAL transaction_read_only = on
 """
 
 
 @contextmanager
-def past(moment: datetime.datetime, owners: Sequence[UUID]) -> Iterator[None]:
+def database_as_of(moment: datetime.datetime, owners: Sequence[UUID]) -> Iterator[None]:
     """Within, the database is as it was at the moment, as far as that is known; of memories, it has the owners' alone.
 
     The role of the app needs the right to make temporary tables, which PostgreSQL gives to everybody.
@@ -157,15 +157,15 @@ def past(moment: datetime.datetime, owners: Sequence[UUID]) -> Iterator[None]:
             if not within:
                 cursor.execute(ONE_SNAPSHOT)
             cursor.execute(SET, [moment.isoformat(), f"{{{','.join(map(str, owners))}}}"])
-            cursor.execute(LAY_MEMORIES)
-            _find_words_again(cursor)
-            cursor.execute(LAY_VIEWS)
-            cursor.execute(ENTER)
+            cursor.execute(CREATE_MEMORIES_SQL)
+            _restore_word_search(cursor)
+            cursor.execute(CREATE_VIEWS_SQL)
+            cursor.execute(ENTER_SHADOW_SCHEMA_SQL)
         yield
         transaction.set_rollback(True)
 
 
-def _find_words_again(cursor: CursorWrapper) -> None:
+def _restore_word_search(cursor: CursorWrapper) -> None:
     """Memories that said something else then are found by what they said."""
     search = Memory._meta.get_field("search")  # noqa: SLF001 - Django's documented introspection
     assert isinstance(search, GeneratedField)  # noqa: S101
@@ -173,26 +173,27 @@ def _find_words_again(cursor: CursorWrapper) -> None:
     cursor.execute(f"UPDATE memories SET search = {expression} WHERE reworded", parameters)  # noqa: S608 - a field's own
 
 
-MOST = 1_000
+MAX_EMBEDDED = 1_000
 """Texts that are embedded for one look into the past: about a second."""
 
-REWORDED = "SELECT id, text FROM memories WHERE reworded ORDER BY created DESC, id LIMIT %s"
-HOW_MANY = "SELECT count(*) FROM memories WHERE reworded"
+CHANGED_MEMORIES_SQL = "SELECT id, text FROM memories WHERE reworded ORDER BY created DESC, id LIMIT %s"
+COUNT_CHANGED_SQL = "SELECT count(*) FROM memories WHERE reworded"
 
 logger = logging.getLogger(__name__)
 
 
-def meanings_restored() -> int:
-    """Give the memories of the past the vectors of what they said, within `past`. How many are without one after it.
+def restore_embeddings() -> int:
+    """Give the memories of the past the vectors of what they said, within `database_as_of`. How many are without one
+    after it.
 
     Those are found by their words alone.
     """
     with connection.cursor() as cursor:
-        cursor.execute(REWORDED, [MOST])
+        cursor.execute(CHANGED_MEMORIES_SQL, [MAX_EMBEDDED])
         rows = cursor.fetchall()
         if not rows:
             return 0
-        cursor.execute(HOW_MANY)
+        cursor.execute(COUNT_CHANGED_SQL)
         reworded: int = cursor.fetchone()[0]
     return reworded - _embed(read_active_model(), [id_ for id_, _ in rows], [text for _, text in rows])
 

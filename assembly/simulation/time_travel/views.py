@@ -12,13 +12,18 @@ from django.views.decorators.http import require_safe
 
 from agents.access import agent_for
 from agents.models import Agent
-from assembly.contexts.exact_text import Piece, all_pieces
+from assembly.contexts.exact_text import TextSection, all_text_sections
 from assembly.engine.types import Assembled, flat
 from assembly.profiles.shipped import CONVERSATION
 from assembly.simulation.time_travel.forms import AsOfForm
-from assembly.simulation.time_travel.presentation import changes_since, headline, told_sections
-from assembly.simulation.time_travel.result import Told
-from assembly.simulation.time_travel.services import AsOf, assemble_as_of, assemble_unrecorded, contexts_near
+from assembly.simulation.time_travel.presentation import changes_since, headline, past_sections
+from assembly.simulation.time_travel.result import PastResult
+from assembly.simulation.time_travel.services import (
+    PastContext,
+    assemble_as_of,
+    assemble_unrecorded,
+    find_nearest_contexts,
+)
 from config.http.errors import Invalid
 from teams.access import principal_of
 from teams.models import Team
@@ -43,7 +48,9 @@ def as_of(request: HttpRequest, slug: str) -> HttpResponse:
         for field in refused.extra["errors"]:
             form.add_error("day" if field == "at" else field if field in form.fields else None, refused.detail)
         return _page(request, agent, form)
-    return _page(request, agent, form, **_seen(principal, agent, form, found), **_beside(found, now))
+    return _page(
+        request, agent, form, **_page_context(principal, agent, form, found), **_comparison_with_now(found, now)
+    )
 
 
 def _form(request: HttpRequest, agent: Agent, teams: Sequence[Team]) -> AsOfForm:
@@ -64,27 +71,27 @@ def _page(request: HttpRequest, agent: Agent, form: AsOfForm, **facts: Any) -> H
     return render(request, "assembly/as_of.html", page, status=422 if form.errors else 200)
 
 
-def _now(agent: Agent, form: AsOfForm) -> Told:
+def _now(agent: Agent, form: AsOfForm) -> PastResult:
     return assemble_unrecorded(agent=agent, team=form.team, asked=form.asked, now=timezone.now())
 
 
-def _seen(principal: Principal, agent: Agent, form: AsOfForm, found: AsOf) -> dict[str, Any]:
+def _page_context(principal: Principal, agent: Agent, form: AsOfForm, found: PastContext) -> dict[str, Any]:
     """The context in words and shapes."""
     return {
         "found": found,
         "headline": headline(found, agent),
-        "sections": told_sections(found.told, agent.slug, form.team.slug if form.team else ""),
-        "pieces": _pieces(found.told.assembled),
-        "near": contexts_near(agent=agent, team=form.team, moment=found.moment, principal=principal),
+        "sections": past_sections(found.told, agent.slug, form.team.slug if form.team else ""),
+        "pieces": _text_sections(found.told.assembled),
+        "near": find_nearest_contexts(agent=agent, team=form.team, moment=found.moment, principal=principal),
     }
 
 
-def _pieces(made: Assembled) -> list[Piece]:
+def _text_sections(made: Assembled) -> list[TextSection]:
     """The exact text, section by section."""
-    return all_pieces([flat(section) for section in made.sections], made.decisions, made.content)
+    return all_text_sections([flat(section) for section in made.sections], made.decisions, made.content)
 
 
-def _beside(found: AsOf, now: Told | None) -> dict[str, Any]:
+def _comparison_with_now(found: PastContext, now: PastResult | None) -> dict[str, Any]:
     """What is different now, where that is wished."""
     if now is None:
         return {}

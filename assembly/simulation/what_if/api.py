@@ -11,10 +11,10 @@ from assembly.comparison.serializers import CONTENT
 from assembly.simulation.what_if.serializers import (
     WhatIfRequestSerializer,
     WhatIfSerializer,
+    to_overrides,
     what_if_document,
-    wishes_of,
 )
-from assembly.simulation.what_if.services import what_if
+from assembly.simulation.what_if.services import run_what_if
 from config.http.idempotency import idempotent
 from teams.api.view import ApiView
 
@@ -31,5 +31,5 @@ class AssemblyWhatIf(ApiView):
         self.query()
         assembly = assembly_for(self.principal, id_)
         asked = self.validated(WhatIfRequestSerializer)
-        found = what_if(assembly=assembly, wishes=wishes_of(asked))
+        found = run_what_if(assembly=assembly, wishes=to_overrides(asked))
         return Response(WhatIfSerializer(what_if_document(found, with_content=CONTENT in asked["include"])).data)

@@ -16,7 +16,7 @@ from assembly.pipeline.request import MAX_TOKENS, MAX_TOPIC_CHARACTERS
 from assembly.profiles.catalogue import profiles_all
 from assembly.records.reader import Recorded
 from assembly.simulation.what_if.overrides import VERSIONS, is_file
-from assembly.simulation.what_if.wishes import Wishes
+from assembly.simulation.what_if.wishes import Overrides
 from teams.forms import validate_storable
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS, Version
 
@@ -73,9 +73,9 @@ class WhatIfForm(forms.Form):
             self.fields["without_rules"].choices = [(name, name) for name in rules]  # type: ignore[attr-defined]
         else:
             del self.fields["without_rules"]
-        for section in _capped(told):
+        for section in _cappable_sections(told):
             self.fields[f"{CAP}{section.key}"] = _cap_field(section)
-        for key, versions in _versions(told).items():
+        for key, versions in _versions_by_file(told).items():
             self.fields[f"{FILE}{key}"] = _version_field(key, versions)
 
     def _choose(self, name: str, was: str, others: Sequence[str]) -> None:
@@ -108,19 +108,19 @@ class WhatIfForm(forms.Form):
         groups = {"files": self.of_files, "rules": self.of_rules, "sections": self.of_sections}
         return frozenset(name for name, group in groups.items() if any(one.errors or one.data for one in group))
 
-    def wishes(self) -> Wishes:
+    def wishes(self) -> Overrides:
         """What a valid form wants to be different."""
         values, assembly = self.cleaned_data, self.told.assembly
         topic = values["topic"].replace("\r\n", "\n")
-        return Wishes(
+        return Overrides(
             max_tokens=None if values["max_tokens"] == assembly.budget else values["max_tokens"],
             topic=None if topic == assembly.topic else topic,
             profile=values["profile"] or None,
             tokenizer=values["tokenizer"] or None,
             without_rules=tuple(values.get("without_rules", ())),
             with_rule=values["with_rule"].replace("\r\n", "\n") if values["with_rule"].strip() else None,
-            caps=dict(_chosen(values, CAP)),
-            files={key: int(number) for key, number in _chosen(values, FILE)},
+            caps=dict(_changed_values(values, CAP)),
+            files={key: int(number) for key, number in _changed_values(values, FILE)},
         )
 
     def add_refusal(self, errors: Mapping[str, Any], detail: str) -> None:
@@ -130,13 +130,13 @@ class WhatIfForm(forms.Form):
             self.add_error(field if field in self.fields else None, detail)
 
 
-def _chosen(values: Mapping[str, Any], beginning: str) -> Iterator[tuple[str, Any]]:
+def _changed_values(values: Mapping[str, Any], beginning: str) -> Iterator[tuple[str, Any]]:
     for name, value in values.items():
         if name.startswith(beginning) and value not in (None, ""):
             yield name.removeprefix(beginning), value
 
 
-def _capped(told: Recorded) -> list[Section]:
+def _cappable_sections(told: Recorded) -> list[Section]:
     """The sections that may have a cap."""
     return [section for section in told.inputs.profile.sections if not section.required]
 
@@ -163,7 +163,7 @@ def _version_label(version: Version) -> str:
     return f"{label}: {version.note}" if version.note else label
 
 
-def _versions(told: Recorded) -> dict[str, list[tuple[int, Version]]]:
+def _versions_by_file(told: Recorded) -> dict[str, list[tuple[int, Version]]]:
     """By the key of each file that has others: the version that was told, with each of its newest versions."""
     was = {kind_and_id(one.ref): one for one in told.inputs.candidates if is_file(one)}
     found: dict[str, list[tuple[int, Version]]] = {}

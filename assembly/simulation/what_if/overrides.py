@@ -23,13 +23,13 @@ from assembly.profiles.request_overrides import strategy_applied
 from assembly.records.reader import Inputs, Recorded
 from assembly.rules.catalogue import rule_drafted
 from assembly.rules.evaluation import with_room
-from assembly.simulation.rule_backtest.services import Today, facts_of, with_rules
-from assembly.simulation.what_if.wishes import DRAFT_NAME, Wishes
+from assembly.simulation.rule_backtest.services import CurrentOwners, inputs_with_rules, recorded_facts
+from assembly.simulation.what_if.wishes import DRAFT_NAME, Overrides
 from config.http.errors import Invalid
 from teams.models import TeamFileVersion
 
 
-def with_rules_wished(inputs: Inputs, assembly: Assembly, wishes: Wishes, *, anew: bool) -> Inputs:
+def override_rules(inputs: Inputs, assembly: Assembly, wishes: Overrides, *, anew: bool) -> Inputs:
     """The inputs as they would be under the wished rules.
 
     What the new rule always includes is taken as it is today, unless the inputs have it already. Raises Invalid for a
@@ -38,15 +38,15 @@ def with_rules_wished(inputs: Inputs, assembly: Assembly, wishes: Wishes, *, ane
     if not wishes.without_rules and wishes.with_rule is None:
         return inputs
     fired = inputs.request.rules
-    _refuse_unknown(fired, wishes.without_rules)
+    _require_known_rules(fired, wishes.without_rules)
     kept = [rule for rule in fired if rule.name not in wishes.without_rules]
-    today = Today.of([assembly])
-    new = _drafted(wishes, _facts(inputs, assembly, today, anew=anew))
+    today = CurrentOwners.of([assembly])
+    new = _draft_rule(wishes, _facts(inputs, assembly, today, anew=anew))
     rules = in_order([*(rule for rule in kept if rule.name != DRAFT_NAME), *new])
-    return with_rules(inputs, rules, lambda selector: today.found(assembly, selector))
+    return inputs_with_rules(inputs, rules, lambda selector: today.found(assembly, selector))
 
 
-def _drafted(wishes: Wishes, facts: Facts) -> list[Rule]:
+def _draft_rule(wishes: Overrides, facts: Facts) -> list[Rule]:
     """The new rule, where one is wished and its condition holds. It is as narrow as a rule can be: the agent's own."""
     if wishes.with_rule is None:
         return []
@@ -57,10 +57,10 @@ def _drafted(wishes: Wishes, facts: Facts) -> list[Rule]:
     return [rule] if rule.when.holds(facts) else []
 
 
-def _facts(inputs: Inputs, assembly: Assembly, today: Today, *, anew: bool) -> Facts:
+def _facts(inputs: Inputs, assembly: Assembly, today: CurrentOwners, *, anew: bool) -> Facts:
     """What its condition asks about: of the recorded moment, or of today's."""
     zone = today.zone(assembly)
-    then = facts_of(assembly, zone)
+    then = recorded_facts(assembly, zone)
     if not anew:
         return then
     topic = inputs.request.topic
@@ -69,7 +69,7 @@ def _facts(inputs: Inputs, assembly: Assembly, today: Today, *, anew: bool) -> F
     return replace(then, at=at, task=topic or then.task, intent=intent, profile=inputs.profile.name)
 
 
-def _refuse_unknown(fired: tuple[Rule, ...], names: tuple[str, ...]) -> None:
+def _require_known_rules(fired: tuple[Rule, ...], names: tuple[str, ...]) -> None:
     known = [rule.name for rule in fired]
     for name in names:
         if name not in known:
@@ -80,13 +80,15 @@ def _refuse_unknown(fired: tuple[Rule, ...], names: tuple[str, ...]) -> None:
 VERSIONS: Mapping[str, Any] = {"agent_file": AgentFileVersion, "team_file": TeamFileVersion}
 
 
-def with_versions(candidates: Sequence[Candidate], wanted: Mapping[str, int]) -> tuple[Candidate, ...]:
+def override_versions(candidates: Sequence[Candidate], wanted: Mapping[str, int]) -> tuple[Candidate, ...]:
     """The candidates with the wanted versions, by the keys of files, in the place of those that are there.
 
     One query per file. Raises Invalid for a file that is not among them, and for a version that there never was.
     """
     texts = {key: _version_text(candidates, key, number) for key, number in wanted.items()}
-    return tuple(_with(one, *texts[one.kind]) if is_file(one) and one.kind in texts else one for one in candidates)
+    return tuple(
+        _with_version(one, *texts[one.kind]) if is_file(one) and one.kind in texts else one for one in candidates
+    )
 
 
 def _version_text(candidates: Sequence[Candidate], key: str, number: int) -> tuple[str, str]:
@@ -101,7 +103,7 @@ def _version_text(candidates: Sequence[Candidate], key: str, number: int) -> tup
     return f"{kind}:{id_}@{number}", text
 
 
-def _with(candidate: Candidate, ref: str, text: str) -> Candidate:
+def _with_version(candidate: Candidate, ref: str, text: str) -> Candidate:
     return candidate if candidate.ref == ref else replace(candidate, ref=ref, text=text, summary=None)
 
 
@@ -110,7 +112,7 @@ def is_file(candidate: Candidate) -> bool:
     return kind_and_id(candidate.ref)[0] in VERSIONS
 
 
-def profile_wished(told: Recorded, name: str) -> Profile:
+def load_overridden_profile(told: Recorded, name: str) -> Profile:
     """The profile as it is today, with room for what the recorded rules always include; the request's own strategy is
     part of it where it is the profile that was asked for. Raises Invalid for one that cannot be used."""
     profile = profile_named(name)
@@ -119,7 +121,7 @@ def profile_wished(told: Recorded, name: str) -> Profile:
     return with_room(profile, told.inputs.request.rules)
 
 
-def reaches(told: Recorded, wanted: Profile) -> bool:
+def record_covers_profile(told: Recorded, wanted: Profile) -> bool:
     """Whether all that the wanted profile chooses from is among the candidates on record: the same sections from the
     same sources, none of which has to be asked for more, and nothing that the reading itself depends on."""
     recorded = told.inputs.profile
@@ -129,7 +131,7 @@ def reaches(told: Recorded, wanted: Profile) -> bool:
     return same_reading and not grown and all(key in old and _is_within(old[key], new[key]) for key in new)
 
 
-def with_caps(profile: Profile, caps: Mapping[str, int | None]) -> Profile:
+def override_caps(profile: Profile, caps: Mapping[str, int | None]) -> Profile:
     """The profile with these caps. Raises Invalid for sections that it lacks, or that are always in whole."""
     if not caps:
         return profile
@@ -139,13 +141,13 @@ def with_caps(profile: Profile, caps: Mapping[str, int | None]) -> Profile:
         raise Invalid("caps", refused.detail) from None
 
 
-def budget_wished(told: Recorded, profile: Profile) -> int:
+def overridden_budget(told: Recorded, profile: Profile) -> int:
     """The profile's own, where the recorded budget was that of the recorded profile; else as it was."""
     budget = told.assembly.budget
     return profile.budget if budget == told.inputs.profile.budget else budget
 
 
-def asked_wished(asked: Asked, wishes: Wishes, profile_name: str) -> Asked:
+def override_request(asked: Asked, wishes: Overrides, profile_name: str) -> Asked:
     """The request with the wishes that bear on what is read. What another profile has no section for is left out, and
     so is the strategy of the request, which names the sections of its own."""
     if wishes.topic is not None:

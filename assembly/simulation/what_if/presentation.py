@@ -7,11 +7,11 @@ from django.utils.translation import gettext as _
 
 from agents.models import AgentFile
 from assembly.models import Proposal
-from assembly.simulation.what_if.wishes import Wishes
+from assembly.simulation.what_if.wishes import Overrides
 
 
 @dataclass(frozen=True, slots=True)
-class WishRow:
+class OverrideRow:
     """One wish. `address` leads to where it can be made so, "" where that is not one page."""
 
     label: str
@@ -20,43 +20,43 @@ class WishRow:
     is_code: bool = False
 
 
-def wish_rows(wishes: Wishes, proposal: Proposal | None = None, profile: str = "") -> list[WishRow]:
+def override_rows(wishes: Overrides, proposal: Proposal | None = None, profile: str = "") -> list[OverrideRow]:
     """The wishes in the order of the form. With a proposal, each with where it can be made so; `profile` is the name
     of the one that its context was made by."""
     caps = [
-        WishRow(_("Most tokens of %(section)s") % {"section": key.replace("_", " ")}, _cap(cap), _profile(profile))
+        OverrideRow(_("Most tokens of %(section)s") % {"section": key.replace("_", " ")}, _cap(cap), _profile(profile))
         for key, cap in wishes.caps.items()
     ]
     files = [
-        WishRow(key.capitalize(), _("version %(number)s") % {"number": number}, _file(key, number, proposal))
+        OverrideRow(key.capitalize(), _("version %(number)s") % {"number": number}, _file(key, number, proposal))
         for key, number in wishes.files.items()
     ]
     rules = [
-        WishRow(_("Without the rule"), name, reverse("rule_page", args=[name]) if proposal else "")
+        OverrideRow(_("Without the rule"), name, reverse("rule_page", args=[name]) if proposal else "")
         for name in wishes.without_rules
     ]
-    return [*_asked(wishes), *caps, *files, *rules, *_new_rule(wishes, proposal)]
+    return [*_request_rows(wishes), *caps, *files, *rules, *_new_rule(wishes, proposal)]
 
 
-def _asked(wishes: Wishes) -> list[WishRow]:
+def _request_rows(wishes: Overrides) -> list[OverrideRow]:
     """What another request could ask for by itself: there is nothing to publish."""
     found = []
     if wishes.max_tokens is not None:
-        found.append(WishRow(_("Budget in tokens"), f"{wishes.max_tokens:,}"))
+        found.append(OverrideRow(_("Budget in tokens"), f"{wishes.max_tokens:,}"))
     if wishes.topic is not None:
-        found.append(WishRow(_("Topic"), wishes.topic or _("none")))
+        found.append(OverrideRow(_("Topic"), wishes.topic or _("none")))
     if wishes.profile is not None:
-        found.append(WishRow(_("Profile"), wishes.profile))
+        found.append(OverrideRow(_("Profile"), wishes.profile))
     if wishes.tokenizer is not None:
-        found.append(WishRow(_("Counted by"), wishes.tokenizer))
+        found.append(OverrideRow(_("Counted by"), wishes.tokenizer))
     return found
 
 
-def _new_rule(wishes: Wishes, proposal: Proposal | None) -> list[WishRow]:
+def _new_rule(wishes: Overrides, proposal: Proposal | None) -> list[OverrideRow]:
     if wishes.with_rule is None:
         return []
     address = f"{reverse('rule_new')}?as=text" if proposal else ""
-    return [WishRow(_("With one more rule"), wishes.with_rule, address, is_code=True)]
+    return [OverrideRow(_("With one more rule"), wishes.with_rule, address, is_code=True)]
 
 
 def _cap(cap: int | None) -> str:

@@ -4,29 +4,29 @@ from typing import Any
 
 from rest_framework import serializers
 
-from assembly.comparison.documents import beside_document
-from assembly.comparison.serializers import CONTENT, KEYS, BesideSerializer
+from assembly.comparison.documents import comparison_document
+from assembly.comparison.serializers import CONTENT, KEYS, SideBySideSerializer
 from assembly.pipeline.request import MAX_TOKENS, MAX_TOPIC_CHARACTERS
 from assembly.profiles.serializers import YAML
-from assembly.simulation.what_if.services import BASES, WhatIf
-from assembly.simulation.what_if.wishes import MAX_CAPS, MAX_RULES, Wishes
+from assembly.simulation.what_if.services import WHAT_IF_BASES, WhatIfResult
+from assembly.simulation.what_if.wishes import MAX_CAPS, MAX_RULES, Overrides
 from config.http.fields import ExactText
 from config.http.serializers import StrictSerializer
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 
-class WhatIfSerializer(BesideSerializer):
+class WhatIfSerializer(SideBySideSerializer):
     assembly = serializers.UUIDField()
     basis = serializers.ChoiceField(
-        choices=list(BASES), help_text="record: of what was considered then; today: the sources were read anew."
+        choices=list(WHAT_IF_BASES), help_text="record: of what was considered then; today: the sources were read anew."
     )
     session_gone = serializers.BooleanField(help_text="The session of the request is not there any more.")
 
 
-LAST_VERSION = 2**31 - 1
+MAX_VERSION = 2**31 - 1
 
 
-class WishesSerializer(StrictSerializer):
+class OverridesSerializer(StrictSerializer):
     max_tokens = serializers.IntegerField(min_value=0, max_value=MAX_TOKENS, required=False, help_text="The budget.")
     tokenizer = ExactText(max_length=60, required=False)
     profile = ExactText(max_length=60, required=False, help_text="As it is today.")
@@ -45,7 +45,7 @@ class WishesSerializer(StrictSerializer):
         max_length=MAX_FILE_CHARACTERS, required=False, help_text=f"{YAML} A rule besides, as if the agent had it."
     )
     files = serializers.DictField(
-        child=serializers.IntegerField(min_value=1, max_value=LAST_VERSION),
+        child=serializers.IntegerField(min_value=1, max_value=MAX_VERSION),
         required=False,
         help_text=f"Numbers of versions by the key of the file: {', '.join(KEYS)}.",
     )
@@ -62,7 +62,7 @@ class WishesSerializer(StrictSerializer):
         return files
 
 
-class WhatIfRequestSerializer(WishesSerializer):
+class WhatIfRequestSerializer(OverridesSerializer):
     include = serializers.ListField(
         child=serializers.ChoiceField(choices=[CONTENT]),
         max_length=1,
@@ -72,12 +72,12 @@ class WhatIfRequestSerializer(WishesSerializer):
     )
 
 
-def wishes_of(data: dict[str, Any]) -> Wishes:
+def to_overrides(data: dict[str, Any]) -> Overrides:
     """The wishes in validated data."""
-    return Wishes.from_dict(data)
+    return Overrides.from_dict(data)
 
 
-def what_if_document(found: WhatIf, *, with_content: bool) -> dict[str, Any]:
+def what_if_document(found: WhatIfResult, *, with_content: bool) -> dict[str, Any]:
     """A recorded context beside the one that the wishes would make."""
     facts = {"assembly": found.assembly.id, "basis": found.basis, "session_gone": found.session_gone}
-    return {**facts, **beside_document(found.beside, with_content=with_content)}
+    return {**facts, **comparison_document(found.beside, with_content=with_content)}

@@ -9,85 +9,93 @@ from typing import Literal, get_args
 
 from django.utils import timezone
 
-from assembly.comparison.rerun import Anew, asked_again, gathered_anew, settled_without_asking, whom_of
-from assembly.comparison.side_by_side import Beside, side_made, side_recorded
+from assembly.comparison.rerun import (
+    RerunInputs,
+    assemble_without_model,
+    gather_rerun_inputs,
+    load_owners,
+    request_of_record,
+)
+from assembly.comparison.side_by_side import SideBySide, compared_from_record, compared_from_result
 from assembly.models import Assembly
 from assembly.pipeline.prepare import tokenizer_named
 from assembly.records.reader import Inputs, Recorded, recorded
 from assembly.simulation.what_if.overrides import (
-    asked_wished,
-    budget_wished,
-    profile_wished,
-    reaches,
-    with_caps,
-    with_rules_wished,
-    with_versions,
+    load_overridden_profile,
+    overridden_budget,
+    override_caps,
+    override_request,
+    override_rules,
+    override_versions,
+    record_covers_profile,
 )
-from assembly.simulation.what_if.wishes import Wishes, refuse_empty
+from assembly.simulation.what_if.wishes import Overrides, require_overrides
 
-Basis = Literal["record", "today"]
+WhatIfBasis = Literal["record", "today"]
 """record: the engine ran on what was considered then; today: the sources were read anew, as of now."""
-BASES: tuple[Basis, ...] = get_args(Basis)
+WHAT_IF_BASES: tuple[WhatIfBasis, ...] = get_args(WhatIfBasis)
 
 
 @dataclass(frozen=True, slots=True)
-class WhatIf:
+class WhatIfResult:
     """The recorded context, and the one that the wishes would make."""
 
     assembly: Assembly
-    wishes: Wishes
-    basis: Basis
-    beside: Beside
+    wishes: Overrides
+    basis: WhatIfBasis
+    beside: SideBySide
     session_gone: bool = False
     """The request named a session that is not there any more: what was read anew is without it."""
 
 
-def what_if(*, assembly: Assembly, wishes: Wishes) -> WhatIf:
+def run_what_if(*, assembly: Assembly, wishes: Overrides) -> WhatIfResult:
     """The context with the wishes in it, beside the recorded one.
 
     Raises Invalid for wishes that are empty or name what is not there; where a new reading is needed, NobodyLeft for an
     agent or a team that was deleted; RecordDamaged. Whether somebody may look is for the caller to decide.
     """
-    refuse_empty(wishes)
+    require_overrides(wishes)
     told = recorded(assembly)
-    before, anew = side_recorded(told), None
-    if _needs_reading(told, wishes):
-        anew = _anew(told, wishes)
-    inputs = _changed(anew.inputs if anew else _on_record(told, wishes), assembly, wishes, anew=anew is not None)
-    after = side_made(inputs, settled_without_asking(inputs), anew.reports if anew else ())
-    beside = Beside.of(before, after)
-    return WhatIf(assembly, wishes, "today" if anew else "record", beside, anew is not None and anew.session_gone)
+    before, anew = compared_from_record(told), None
+    if _needs_gathering(told, wishes):
+        anew = _gathered_inputs(told, wishes)
+    inputs = _override_inputs(
+        anew.inputs if anew else _recorded_inputs(told, wishes), assembly, wishes, anew=anew is not None
+    )
+    after = compared_from_result(inputs, assemble_without_model(inputs), anew.reports if anew else ())
+    beside = SideBySide.of(before, after)
+    return WhatIfResult(assembly, wishes, "today" if anew else "record", beside, anew is not None and anew.session_gone)
 
 
-def _needs_reading(told: Recorded, wishes: Wishes) -> bool:
+def _needs_gathering(told: Recorded, wishes: Overrides) -> bool:
     """Whether the record does not hold what the wished context is chosen from."""
     if wishes.topic is not None and wishes.topic != told.assembly.topic:
         return True
-    return wishes.profile is not None and not reaches(told, profile_wished(told, wishes.profile))
+    return wishes.profile is not None and not record_covers_profile(told, load_overridden_profile(told, wishes.profile))
 
 
-def _anew(told: Recorded, wishes: Wishes) -> Anew:
-    asked = asked_wished(asked_again(told), wishes, told.assembly.profile_name)
-    return gathered_anew(whom_of(told.assembly), asked, timezone.now())
+def _gathered_inputs(told: Recorded, wishes: Overrides) -> RerunInputs:
+    asked = override_request(request_of_record(told), wishes, told.assembly.profile_name)
+    return gather_rerun_inputs(load_owners(told.assembly), asked, timezone.now())
 
 
-def _on_record(told: Recorded, wishes: Wishes) -> Inputs:
+def _recorded_inputs(told: Recorded, wishes: Overrides) -> Inputs:
     """The recorded inputs, by the wished profile: what it has no section for is not offered."""
     if wishes.profile is None:
         return told.inputs
-    profile = profile_wished(told, wishes.profile)
+    profile = load_overridden_profile(told, wishes.profile)
     keys = {section.key for section in profile.sections}
     offered = tuple(candidate for candidate in told.inputs.candidates if candidate.section in keys)
-    return Inputs(replace(told.inputs.request, budget=budget_wished(told, profile)), profile, offered)
+    return Inputs(replace(told.inputs.request, budget=overridden_budget(told, profile)), profile, offered)
 
 
-def _changed(inputs: Inputs, assembly: Assembly, wishes: Wishes, *, anew: bool) -> Inputs:
+def _override_inputs(inputs: Inputs, assembly: Assembly, wishes: Overrides, *, anew: bool) -> Inputs:
     """The inputs with all wishes that need no reading of sources."""
     request = inputs.request
     if wishes.max_tokens is not None:
         request = replace(request, budget=wishes.max_tokens)
     if wishes.tokenizer is not None:
         request = replace(request, tokenizer=tokenizer_named(wishes.tokenizer).name)
-    candidates = with_versions(inputs.candidates, wishes.files) if wishes.files else inputs.candidates
-    changed = Inputs(request, with_caps(inputs.profile, wishes.caps), tuple(candidates))
-    return with_rules_wished(changed, assembly, wishes, anew=anew)
+    candidates = override_versions(inputs.candidates, wishes.files) if wishes.files else inputs.candidates
+    changed = Inputs(request, override_caps(inputs.profile, wishes.caps), tuple(candidates))
+    return override_rules(changed, assembly, wishes, anew=anew)

@@ -10,14 +10,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from assembly.access import assembly_for
-from assembly.comparison.presentation import beside_page
-from assembly.comparison.rerun import NobodyLeft
+from assembly.comparison.presentation import comparison_page
+from assembly.comparison.rerun import OwnerDeleted
 from assembly.models import Assembly
 from assembly.records.reader import recorded
 from assembly.simulation.proposals.services import may_propose, proposal_create
 from assembly.simulation.what_if.forms import WhatIfForm
-from assembly.simulation.what_if.presentation import wish_rows
-from assembly.simulation.what_if.services import what_if
+from assembly.simulation.what_if.presentation import override_rows
+from assembly.simulation.what_if.services import run_what_if
 from config.http.errors import Conflict, Invalid
 from teams.access import principal_of
 
@@ -25,7 +25,7 @@ UNPROCESSABLE = 422
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def page(request: HttpRequest, id_: UUID) -> HttpResponse:
+def what_if_page(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Asks what is to be different, shows what comes of it, and keeps it as a proposal if that is wished."""
     assembly = assembly_for(principal_of(request), id_)
     told = recorded(assembly)
@@ -35,21 +35,23 @@ def page(request: HttpRequest, id_: UUID) -> HttpResponse:
     if not form.is_valid():
         return _page(request, assembly, form, UNPROCESSABLE)
     try:
-        return _saved(request, assembly, form) if "save" in request.POST else _shown(request, assembly, form)
+        return (
+            _save_proposal(request, assembly, form) if "save" in request.POST else _result_page(request, assembly, form)
+        )
     except Invalid as refused:
         form.add_refusal(refused.extra["errors"], refused.detail)
-    except (NobodyLeft, Conflict) as refused:
+    except (OwnerDeleted, Conflict) as refused:
         form.add_error(None, refused.detail)
     return _page(request, assembly, form, UNPROCESSABLE)
 
 
-def _shown(request: HttpRequest, assembly: Assembly, form: WhatIfForm) -> HttpResponse:
-    found = what_if(assembly=assembly, wishes=form.wishes())
-    facts = {"found": found, "wishes": wish_rows(found.wishes), **beside_page(found.beside)}
+def _result_page(request: HttpRequest, assembly: Assembly, form: WhatIfForm) -> HttpResponse:
+    found = run_what_if(assembly=assembly, wishes=form.wishes())
+    facts = {"found": found, "wishes": override_rows(found.wishes), **comparison_page(found.beside)}
     return _page(request, assembly, form, **facts)
 
 
-def _saved(request: HttpRequest, assembly: Assembly, form: WhatIfForm) -> HttpResponse:
+def _save_proposal(request: HttpRequest, assembly: Assembly, form: WhatIfForm) -> HttpResponse:
     note = form.cleaned_data["note"]
     proposal, _found = proposal_create(
         assembly=assembly, wishes=form.wishes(), note=note, principal=principal_of(request)

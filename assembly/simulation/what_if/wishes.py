@@ -13,7 +13,7 @@ DRAFT_NAME = "tried"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
+class Overrides:
     """None, and nothing in a collection: as it was.
 
     `caps` are tokens by the keys of sections, None: no cap; `without_rules` are names; `with_rule` is the text of a
@@ -32,7 +32,7 @@ class Wishes:
     @property
     def is_empty(self) -> bool:
         """Whether everything is to be as it was."""
-        return self == Wishes()
+        return self == Overrides()
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe, without what is to be as it was; from_dict restores equal wishes."""
@@ -40,14 +40,14 @@ class Wishes:
         return {name: value for name, value in data.items() if value not in (None, [], {})}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "Wishes":
+    def from_dict(cls, data: Mapping[str, Any]) -> "Overrides":
         """The wishes that to_dict described."""
         known = {one.name for one in fields(cls)}
         given = {name: value for name, value in data.items() if name in known}
         return cls(**{**given, "without_rules": tuple(data.get("without_rules", ()))})
 
 
-def refuse_empty(wishes: Wishes) -> None:
+def require_overrides(wishes: Overrides) -> None:
     """Raises Invalid where nothing is to be different: the answer would be the question."""
     if wishes.is_empty:
         raise Invalid("wishes", "Nothing would be different. Change at least one thing.", "empty")

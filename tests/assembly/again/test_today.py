@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from agents.models import Agent, AgentTeam, DailyLog
 from agents.services import agent_delete, daily_log_append
-from assembly.comparison.causes import KINDS, Cause, cause_sentence
-from assembly.comparison.rerun import Again, NobodyLeft, again_today, asked_again
+from assembly.comparison.causes import CAUSE_KINDS, Cause, cause_sentence
+from assembly.comparison.rerun import OwnerDeleted, RerunResult, request_of_record, rerun_today
 from assembly.models import Assembly, StoredProfile, StoredRule
 from assembly.pipeline.append_event import append
 from assembly.pipeline.request import Asked, Budgets
@@ -38,17 +38,17 @@ DAY = datetime.timedelta(days=1)
 LONG = "\n\n".join(f"Paragraph {number}: the ink of the morning edition dries on the rack." for number in range(60))
 
 
-def only(found: Again) -> Cause:
+def only(found: RerunResult) -> Cause:
     """The one thing that was changed since."""
     (cause,) = found.causes
     return cause
 
 
-def kinds(found: Again) -> set[str]:
+def kinds(found: RerunResult) -> set[str]:
     return {cause.kind for _, causes in found.changes for cause in causes}
 
 
-def sentences(found: Again) -> str:
+def sentences(found: RerunResult) -> str:
     return " ".join(cause_sentence(cause) for _, causes in found.changes for cause in causes)
 
 
@@ -70,7 +70,7 @@ def first_memory(agent: Agent) -> Memory:
 def test_with_nothing_changed_it_is_the_same(kept: Kept, topic: str, profile: str) -> None:
     rows = Assembly.objects.count()
     assembly = told(kept, topic, profile=profile, max_tokens=3_000)
-    found = again_today(assembly)
+    found = rerun_today(assembly)
     assert found.beside.is_same or kinds(found) <= {"time_passed"}, sentences(found)
     assert Assembly.objects.count() == rows + 1
 
@@ -95,12 +95,12 @@ def test_a_request_is_asked_as_it_was(kept: Kept) -> None:
         additional_context="It rains.",
     )
     assembly = assemble(agent=agent, team=team, principal=SYSTEM, asked=asked).assembly
-    assert asked_again(recorded(assembly)) == asked
+    assert request_of_record(recorded(assembly)) == asked
 
 
 def test_a_budget_that_was_the_profiles_is_the_profiles_again(kept: Kept) -> None:
-    assert asked_again(recorded(told(kept))).max_tokens is None
-    assert asked_again(recorded(told(kept, max_tokens=500))).max_tokens == 500
+    assert request_of_record(recorded(told(kept))).max_tokens is None
+    assert request_of_record(recorded(told(kept, max_tokens=500))).max_tokens == 500
 
 
 def test_a_file_of_the_team_was_changed_twice(kept: Kept, ruth: Principal) -> None:
@@ -108,7 +108,7 @@ def test_a_file_of_the_team_was_changed_twice(kept: Kept, ruth: Principal) -> No
     goals = kept[1].files.get(file_key="GOALS")
     goals = file_save(file=goals, content="Print less.", expected_version=2, author=SYSTEM.author)
     file_save(file=goals, content="Print in colour.", expected_version=3, author=ruth.author, note="the new press")
-    found = again_today(assembly)
+    found = rerun_today(assembly)
     cause = only(found)
     assert (cause.kind, cause.name, cause.before, cause.after) == ("file_changed", "GOALS", 2, 4)
     assert (cause.by, cause.note, cause.ref) == ("Ruth", "the new press", goals.about)
@@ -121,7 +121,7 @@ def test_what_a_longer_file_pushes_out_is_explained_by_the_room(kept: Kept) -> N
     assembly = told(kept, max_tokens=400)
     file = kept[1].files.get(file_key="GOALS")
     file_save(file=file, content=LONG, expected_version=2, author=SYSTEM.author)
-    found = again_today(assembly)
+    found = rerun_today(assembly)
     assert kinds(found) == {"file_changed", "room_before"}
     assert "Team Goals, which comes first, takes " in sentences(found)
     assert only(found).kind == "file_changed"
@@ -131,8 +131,8 @@ def test_a_file_of_the_agent_was_changed(kept: Kept, ruth: Principal) -> None:
     assembly = told(kept)
     file = kept[0].files.get(file_key="KNOWLEDGE")
     file_save(file=file, content="Ink dries in an hour.", expected_version=2, author=ruth.author)
-    assert only(again_today(assembly)).name == "KNOWLEDGE"
-    assert "version 2 became version 3 by Ruth on" in sentences(again_today(assembly))
+    assert only(rerun_today(assembly)).name == "KNOWLEDGE"
+    assert "version 2 became version 3 by Ruth on" in sentences(rerun_today(assembly))
 
 
 def test_a_log_was_written_and_a_new_day_begun(kept: Kept, ruth: Principal) -> None:
@@ -140,7 +140,7 @@ def test_a_log_was_written_and_a_new_day_begun(kept: Kept, ruth: Principal) -> N
     today = timezone.now().date()
     daily_log_append(agent=kept[0], date=today, text="And the second.", principal=ruth)
     daily_log_append(agent=kept[0], date=today - DAY, text="Oiled the press.", principal=ruth)
-    found = again_today(assembly)
+    found = rerun_today(assembly)
     assert kinds(found) == {"log_written"}
     by_day = {cause.name: cause for cause in found.causes}
     assert (by_day[today.isoformat()].before, by_day[today.isoformat()].after) == (1, 2)
@@ -153,7 +153,7 @@ def test_a_log_was_deleted(kept: Kept) -> None:
     from teams.services import erase
 
     erase("daily_logs", DailyLog.objects.get(agent=kept[0]).id, SYSTEM)
-    assert only(again_today(assembly)).kind == "log_gone"
+    assert only(rerun_today(assembly)).kind == "log_gone"
 
 
 def test_days_moved_on(kept: Kept) -> None:
@@ -161,7 +161,7 @@ def test_days_moved_on(kept: Kept) -> None:
     then = timezone.now() - 9 * DAY
     daily_log_append(agent=agent, date=(then - DAY).date(), text="Set the type.", principal=SYSTEM)
     assembly = told(kept, now=then)
-    found = again_today(assembly)
+    found = rerun_today(assembly)
     assert "Set the type." in found.beside.before.content
     assert kinds(found) == {"day_passed"}
     assert "is not among the last seven days on both sides" in sentences(found)
@@ -187,7 +187,7 @@ def test_what_became_of_a_memory(deed: str, topic: str, kept: Kept, ruth: Princi
     assembly = told(kept, topic)
     memory = first_memory(kept[0])
     MEMORY_DEEDS[deed](memory, ruth)
-    found = again_today(assembly)
+    found = rerun_today(assembly)
     assert not found.beside.is_same or deed == "memory_pinned"
     cause = only(found)
     assert (cause.kind, cause.ref) == (deed, f"memory:{memory.id}")
@@ -208,7 +208,7 @@ def test_what_was_done_to_a_memory_was_undone(
     memory = update(first_memory(kept[0]), **before)
     assembly = told(kept)
     update(memory, **after)
-    assert only(again_today(assembly)).kind == kind
+    assert only(rerun_today(assembly)).kind == kind
 
 
 def test_new_memories_move_the_others(kept: Kept, ruth: Principal) -> None:
@@ -216,7 +216,7 @@ def test_new_memories_move_the_others(kept: Kept, ruth: Principal) -> None:
     for number in range(6):
         facts = MemoryFacts(kind="fact", text=f"Roll {number} is on the rack")
         memory_create(owner=kept[0], facts=facts, principal=ruth)
-    found = again_today(assembly)
+    found = rerun_today(assembly)
     assert kinds(found) == {"memory_added", "others_in_section"}
     assert "It was" not in sentences(found)
     assert "6 other items of Personal Memories are new, gone or changed" in sentences(found)
@@ -227,11 +227,11 @@ def test_a_thing_was_added_changed_or_deleted(kept: Kept) -> None:
     assembly = told(kept, "Is the ink dry?", profile="coding")
     message = {"role": "user", "text": "And the paper?"}
     added = Event.objects.create(agent=agent, type="message", content=message, size=40, occurred_at=timezone.now())
-    found = again_today(assembly)
+    found = rerun_today(assembly)
     assert "thing_added" in kinds(found)
     assert f"event:{added.id}" in {cause.ref for cause in found.causes}
     Event.objects.all().delete()
-    assert "thing_deleted" in kinds(again_today(assembly))
+    assert "thing_deleted" in kinds(rerun_today(assembly))
 
 
 def rule(name: str, content: str, **options: Any) -> StoredRule:
@@ -245,7 +245,7 @@ LOUD = "then: {always_include: [{memory_kind: fact}]}\n"
 def test_a_rule_is_new(kept: Kept) -> None:
     assembly = told(kept)
     rule("hush", HUSH, note="too long")
-    cause = only(again_today(assembly))
+    cause = only(rerun_today(assembly))
     assert (cause.kind, cause.name, cause.after, cause.note) == ("rule_added", "hush", 1, "too long")
     assert "The rule “hush” is new: it was written by Dossier on" in cause_sentence(cause)
 
@@ -254,20 +254,20 @@ def test_a_rule_was_switched_off(kept: Kept, ruth: Principal) -> None:
     hush = rule("hush", HUSH)
     assembly = told(kept)
     rule_save(rule=hush, content=HUSH, enabled=False, expected_version=1, principal=ruth)
-    assert only(again_today(assembly)).kind == "rule_switched_off"
-    assert "switched off by Ruth" in sentences(again_today(assembly))
+    assert only(rerun_today(assembly)).kind == "rule_switched_off"
+    assert "switched off by Ruth" in sentences(rerun_today(assembly))
 
 
 def test_a_rule_was_changed(kept: Kept) -> None:
     hush = rule("hush", HUSH)
     assembly = told(kept)
     rule_save(rule=hush, content=f"{HUSH}  # louder\n", enabled=True, expected_version=1, principal=SYSTEM)
-    found = again_today(assembly)
+    found = rerun_today(assembly)
     assert (found.beside.is_same, found.causes) == (True, ())
     rule_save(
         rule=hush, content="then: {exclude: [{path: GOALS}]}\n", enabled=True, expected_version=2, principal=SYSTEM
     )
-    cause = only(again_today(assembly))
+    cause = only(rerun_today(assembly))
     assert (cause.kind, cause.before, cause.after) == ("rule_changed", 1, 3)
 
 
@@ -275,7 +275,7 @@ def test_a_rule_was_deleted(kept: Kept) -> None:
     loud = rule("loud", LOUD)
     assembly = told(kept)
     rule_delete(rule=loud, principal=SYSTEM)
-    found = again_today(assembly)
+    found = rerun_today(assembly)
     assert only(found).kind == "rule_deleted"
     assert "The rule “loud” was deleted." in sentences(found)
 
@@ -283,7 +283,7 @@ def test_a_rule_was_deleted(kept: Kept) -> None:
 def test_a_rule_that_always_includes_is_new(kept: Kept) -> None:
     assembly = told(kept)
     rule("loud", LOUD)
-    found = again_today(assembly)
+    found = rerun_today(assembly)
     assert "Always Included" in {section.section.label for section in found.beside.comparison.sections}
     assert only(found).kind == "rule_added"
 
@@ -293,13 +293,13 @@ def test_a_rule_applies_at_another_time_alone(kept: Kept) -> None:
     window = f"when: {{between: {{from: {(then - DAY).date()}, until: {(then + DAY).date()}}}}}\n"
     daily_log_append(agent=kept[0], date=then.date(), text="Long ago.", principal=SYSTEM)
     rule("hush", window + "then: {exclude: [{path: GOALS}]}\n")
-    found = again_today(told(kept, now=then))
+    found = rerun_today(told(kept, now=then))
     assert "rule_applies_no_more" in kinds(found)
     rule(
         "later",
         window.replace("between", "not: {between").replace("}}\n", "}}}\n") + "then: {exclude: [{path: RULES}]}\n",
     )
-    assert "rule_applies" in kinds(again_today(told(kept, now=then)))
+    assert "rule_applies" in kinds(rerun_today(told(kept, now=then)))
 
 
 def test_the_profile_was_changed(kept: Kept, admin: User) -> None:
@@ -307,7 +307,7 @@ def test_the_profile_was_changed(kept: Kept, admin: User) -> None:
     text = SHIPPED["coding"]
     changed = text.replace("max_tokens: 16000", "max_tokens: 400")
     profile_save(name="coding", content=changed + "\n", expected_version=1, principal=admin.principal, note="smaller")
-    found = again_today(assembly)
+    found = rerun_today(assembly)
     assert found.beside.after.inputs.profile.version == 2
     assert StoredProfile.objects.get(name="coding").version == 2
     assert "profile" in {setting.name for setting in found.beside.settings}
@@ -318,9 +318,9 @@ def test_a_source_failed_then_or_now(kept: Kept, monkeypatch: pytest.MonkeyPatch
     with monkeypatch.context() as patch:
         replaced(patch, "daily_logs", raising)
         broken = told(kept, max_tokens=15_000)
-        cause = only(again_today(whole))
+        cause = only(rerun_today(whole))
         assert (cause.kind, cause.name) == ("source_failed_now", "Daily logs")
-    cause = only(again_today(broken))
+    cause = only(rerun_today(broken))
     assert (cause.kind, cause.name) == ("source_failed_then", "Daily logs")
     assert "Daily logs could not be read then" in cause_sentence(cause)
 
@@ -328,24 +328,24 @@ def test_a_source_failed_then_or_now(kept: Kept, monkeypatch: pytest.MonkeyPatch
 def test_what_was_added_afterwards_is_not_there_today(kept: Kept) -> None:
     event = Event.objects.get(agent=kept[0])
     grown = append(assembly=told(kept), event=event, principal=SYSTEM).assembly
-    assert only(again_today(grown)).kind == "added_afterwards"
+    assert only(rerun_today(grown)).kind == "added_afterwards"
 
 
 def test_a_session_that_is_gone_is_said(kept: Kept) -> None:
     session = Session.objects.get(agent=kept[0])
     assembly = told(kept, session=str(session.id))
     session.delete()
-    assert again_today(assembly).session_gone
+    assert rerun_today(assembly).session_gone
 
 
 def test_agent_or_team_gone_is_a_clear_answer(kept: Kept) -> None:
     assembly = told(kept)
     AgentTeam.objects.all().delete()
     with pytest.raises(Invalid, match="Mira does not work in Press"):
-        again_today(assembly)
+        rerun_today(assembly)
     agent_delete(agent=kept[0], principal=SYSTEM)
-    with pytest.raises(NobodyLeft, match="Mira was deleted"):
-        again_today(assembly)
+    with pytest.raises(OwnerDeleted, match="Mira was deleted"):
+        rerun_today(assembly)
 
 
 def test_the_queries_do_not_grow_with_the_changes(kept: Kept) -> None:
@@ -355,10 +355,10 @@ def test_the_queries_do_not_grow_with_the_changes(kept: Kept) -> None:
         with CaptureQueriesContext(
             connection,
         ) as captured:
-            again_today(assembly)
+            rerun_today(assembly)
         return len(captured)
 
-    again_today(assembly)
+    rerun_today(assembly)
     for number in range(2):
         memory_create(owner=kept[0], facts=MemoryFacts(kind="fact", text=f"The ink {number}"), principal=SYSTEM)
     few = queries()
@@ -370,7 +370,7 @@ def test_the_queries_do_not_grow_with_the_changes(kept: Kept) -> None:
 
 def test_every_kind_is_worded() -> None:
     moment = timezone.now()
-    for kind in KINDS:
+    for kind in CAUSE_KINDS:
         cause = Cause(
             kind, "2026-03-01" if kind.startswith(("log", "day")) else "thing", "ref", 1, 2, "Ruth", moment, "why"
         )

@@ -6,14 +6,14 @@ import pytest
 from django.utils import timezone
 
 from agents.services import agent_delete
-from assembly.comparison.rerun import NobodyLeft
+from assembly.comparison.rerun import OwnerDeleted
 from assembly.models import Assembly, StoredRule
 from assembly.pipeline.append_event import append
 from assembly.pipeline.request import Asked
 from assembly.pipeline.services import assemble
 from assembly.rules.services import rule_create
-from assembly.simulation.what_if.services import WhatIf, what_if
-from assembly.simulation.what_if.wishes import Wishes
+from assembly.simulation.what_if.services import WhatIfResult, run_what_if
+from assembly.simulation.what_if.wishes import Overrides
 from config.http.errors import Invalid
 from memories.models import Event
 from teams.principal import SYSTEM
@@ -30,8 +30,8 @@ def told(kept: Kept, topic: str = "", **options: Any) -> Any:
     return assemble(agent=agent, team=team, principal=SYSTEM, asked=Asked(topic=topic, **options))
 
 
-def tried(assembly: Assembly, **wishes: Any) -> WhatIf:
-    return what_if(assembly=assembly, wishes=Wishes(**wishes))
+def tried(assembly: Assembly, **wishes: Any) -> WhatIfResult:
+    return run_what_if(assembly=assembly, wishes=Overrides(**wishes))
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -51,7 +51,7 @@ def test_the_record_is_enough_after_everything_changed(kept: Kept) -> None:
     before, after = (told(kept, "ink", now=now, max_tokens=most) for most in (900, 120))
     agent_delete(agent=agent, principal=SYSTEM)
     assert tried(before.assembly, max_tokens=120).beside.after.content == after.content
-    with pytest.raises(NobodyLeft):
+    with pytest.raises(OwnerDeleted):
         tried(before.assembly, topic="paper")
 
 
@@ -189,8 +189,8 @@ def test_what_cannot_be_is_refused(wishes: dict[str, Any], field: str, kept: Kep
 
 
 def test_wishes_are_kept_as_plain_data() -> None:
-    wishes = Wishes(
+    wishes = Overrides(
         max_tokens=0, caps={"knowledge": None, "daily": 5}, without_rules=("a",), files={"GOALS": 2}, topic=""
     )
-    assert Wishes.from_dict(wishes.to_dict()) == wishes
-    assert Wishes().to_dict() == {}
+    assert Overrides.from_dict(wishes.to_dict()) == wishes
+    assert Overrides().to_dict() == {}

@@ -6,8 +6,8 @@ import pytest
 
 from agents.models import Agent
 from assembly.models import Alert, StoredRule, Webhook, WebhookDelivery, WebhookEvent
-from assembly.monitoring.alerts.services import alert_settle
-from assembly.monitoring.new_contexts import count_and_watch
+from assembly.monitoring.alerts.services import alert_resolve
+from assembly.monitoring.new_contexts import follow_assemblies
 from memories.models import Job
 from teams.models import Team
 from teams.principal import SYSTEM
@@ -40,7 +40,7 @@ def test_a_file_that_is_cut_is_one_alert_however_often(luna: Agent, demo_team: T
     write(luna, "KNOWLEDGE", LONG)
     contexts = [told(luna, demo_team, topic=f"acts {number}") for number in range(3)]
     for context in contexts:
-        count_and_watch([context])
+        follow_assemblies([context])
     alert = Alert.objects.get()
     knowledge = luna.files.get(file_key="KNOWLEDGE")
     assert (alert.kind, alert.name, alert.thing) == ("file_cut", "Knowledge", f"agent_file:{knowledge.id}")
@@ -53,12 +53,12 @@ def test_a_file_that_is_cut_is_one_alert_however_often(luna: Agent, demo_team: T
 
 def test_a_later_context_that_has_it_no_more_closes_it(luna: Agent, demo_team: Team, webhook: Webhook) -> None:
     write(luna, "KNOWLEDGE", LONG)
-    count_and_watch([told(luna, demo_team)])
+    follow_assemblies([told(luna, demo_team)])
     write(luna, "KNOWLEDGE", "Short.")
     elsewhere, later = told(luna), told(luna, demo_team)
-    count_and_watch([elsewhere])
+    follow_assemblies([elsewhere])
     assert alerts() == [("file_cut", "Knowledge", True)], "contexts without the team say nothing about those with it"
-    count_and_watch([later])
+    follow_assemblies([later])
     alert = Alert.objects.get()
     assert (alert.is_open, alert.closed, alert.closed_in) == (False, later.created, later.id)
     assert announced() == ["alert.opened", "alert.closed"]
@@ -67,7 +67,7 @@ def test_a_later_context_that_has_it_no_more_closes_it(luna: Agent, demo_team: T
 def test_another_version_is_another_alert(luna: Agent, demo_team: Team, webhook: Webhook) -> None:
     for text in (LONG, LONG + "\n\nMore."):
         write(luna, "KNOWLEDGE", text)
-        count_and_watch([told(luna, demo_team)])
+        follow_assemblies([told(luna, demo_team)])
     assert alerts() == [("file_cut", "Knowledge", False), ("file_cut", "Knowledge", True)]
     assert announced() == ["alert.opened", "alert.opened", "alert.closed"]
 
@@ -77,7 +77,7 @@ def test_what_comes_and_goes_with_the_budgets_of_requests_is_told_of_once(
 ) -> None:
     write(luna, "KNOWLEDGE", "Some words of knowledge. " * 20)
     for _ in range(3):
-        count_and_watch([told(luna, demo_team, max_tokens=90), told(luna, demo_team)])
+        follow_assemblies([told(luna, demo_team, max_tokens=90), told(luna, demo_team)])
     cut = Alert.objects.get(kind="file_cut")
     assert (cut.times, cut.is_open) == (3, False)
     assert announced().count("alert.opened") == announced().count("alert.closed") == Alert.objects.count()
@@ -86,8 +86,8 @@ def test_what_comes_and_goes_with_the_budgets_of_requests_is_told_of_once(
 def test_a_context_made_earlier_changes_nothing(luna: Agent, demo_team: Team) -> None:
     earlier = told(luna, demo_team)
     write(luna, "KNOWLEDGE", LONG)
-    count_and_watch([told(luna, demo_team)])
-    count_and_watch([earlier])
+    follow_assemblies([told(luna, demo_team)])
+    follow_assemblies([earlier])
     assert alerts() == [("file_cut", "Knowledge", True)]
 
 
@@ -95,19 +95,19 @@ def test_opened_and_closed_in_one_batch(luna: Agent, demo_team: Team, webhook: W
     write(luna, "KNOWLEDGE", LONG)
     first = told(luna, demo_team)
     write(luna, "KNOWLEDGE", "Short.")
-    count_and_watch([first, told(luna, demo_team)])
+    follow_assemblies([first, told(luna, demo_team)])
     assert alerts() == [("file_cut", "Knowledge", False)]
     assert announced() == ["alert.opened", "alert.closed"]
 
 
 def test_a_section_that_must_be_there_and_is_empty(luna: Agent, demo_team: Team) -> None:
     write(luna, "IDENTITY", " \n")
-    count_and_watch([told(luna, demo_team), told(luna, demo_team, topic="acts")])
+    follow_assemblies([told(luna, demo_team), told(luna, demo_team, topic="acts")])
     alert = Alert.objects.get()
     assert (alert.kind, alert.thing, alert.name) == ("section_missing", "identity", "Identity")
     assert alert.detail["why"] == "There is no text in Identity, which must always be there."
     write(luna, "IDENTITY", "You are Luna.")
-    count_and_watch([told(luna, demo_team)])
+    follow_assemblies([told(luna, demo_team)])
     assert alerts() == [("section_missing", "Identity", False)]
 
 
@@ -116,41 +116,41 @@ def test_a_section_that_must_be_there_and_whose_source_failed(luna: Agent, demo_
     context = told(luna, demo_team)
     for report in context.sources:
         report["code"] = "SOURCE_TIMEOUT" if report["name"] == "agent_files" else None
-    count_and_watch([context])
+    follow_assemblies([context])
     alert = Alert.objects.get(thing="identity")
     assert (alert.cause, alert.detail["why"][:29]) == ("SOURCE_TIMEOUT", "Its source did not answer, so")
 
 
 def test_more_than_the_budget_and_files_without_room(luna: Agent, demo_team: Team) -> None:
     found = [told(luna, demo_team, max_tokens=budget) for budget in (1, 2)]
-    count_and_watch(found)
+    follow_assemblies(found)
     kinds = [(kind, name) for kind, name, _ in alerts()]
     assert ("budget_exceeded", "What is never cut") in kinds
     assert ("file_left_out", "Goals") in kinds
     assert ("file_left_out", "Knowledge") in kinds
     assert len(kinds) == len(set(kinds)), "another budget is no other cause"
-    count_and_watch([told(luna, demo_team)])
+    follow_assemblies([told(luna, demo_team)])
     assert not Alert.objects.filter(closed=None).exists()
 
 
 def test_a_rule_that_is_not_kept(luna: Agent, demo_team: Team) -> None:
     content = "then: {always_include: [{memory_kind: preference}]}"
     file_create(file=StoredRule(name="likes", content=content, agent=luna), author=SYSTEM.author)
-    count_and_watch([told(luna, demo_team, max_tokens=15)])
+    follow_assemblies([told(luna, demo_team, max_tokens=15)])
     alert = Alert.objects.get(kind="rule_not_kept")
     assert (alert.thing, alert.cause, alert.name) == ("rule:likes", "1", "likes")
-    count_and_watch([told(luna, demo_team)])
+    follow_assemblies([told(luna, demo_team)])
     assert Alert.objects.get(kind="rule_not_kept").closed
 
 
 def test_what_is_settled_stays_settled_while_nothing_changes(luna: Agent, demo_team: Team) -> None:
     write(luna, "KNOWLEDGE", LONG)
-    count_and_watch([told(luna, demo_team)])
-    alert_settle(alert=Alert.objects.get(), principal=SYSTEM)
-    count_and_watch([told(luna, demo_team, topic="acts")])
+    follow_assemblies([told(luna, demo_team)])
+    alert_resolve(alert=Alert.objects.get(), principal=SYSTEM)
+    follow_assemblies([told(luna, demo_team, topic="acts")])
     assert not Alert.objects.waiting().exists()
     write(luna, "KNOWLEDGE", LONG + "\n\nMore.")
-    count_and_watch([told(luna, demo_team)])
+    follow_assemblies([told(luna, demo_team)])
     assert Alert.objects.waiting().count() == 1
 
 
@@ -159,7 +159,7 @@ def test_the_message_says_what_it_is_about_and_nothing_that_was_told(
 ) -> None:
     write(luna, "KNOWLEDGE", LONG)
     context = told(luna, demo_team)
-    count_and_watch([context])
+    follow_assemblies([context])
     body = WebhookDelivery.objects.get().body
     assert '"type":"alert.opened"' in body
     for words in ('"agent":"luna"', '"team":"demo"', '"kind":"file_cut"', '"name":"Knowledge"', str(context.id)):
@@ -185,5 +185,5 @@ def test_webhooks_are_told_what_they_want_to_know(
         facts = {"team": {"demo": demo_team, "other": other}[facts["team"]]}
     Webhook.objects.update(**facts)
     write(luna, "KNOWLEDGE", LONG)
-    count_and_watch([told(luna, demo_team)])
+    follow_assemblies([told(luna, demo_team)])
     assert WebhookDelivery.objects.exists() is told_of_it

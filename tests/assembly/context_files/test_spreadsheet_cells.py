@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembly.contexts.exports import COLUMNS, FORMATS, safe_cell
+from assembly.contexts.exports import COLUMNS, EXPORT_FORMATS, safe_cell
 
 pytestmark = pytest.mark.finding("6.5")
 
@@ -26,7 +26,7 @@ texts = st.text(alphabet=st.sampled_from(list(SIGNS + INVISIBLE + ";,|\r\n'1aäz
 def written(topic: str) -> str:
     """The CSV with one row that has the topic."""
     row = dict.fromkeys(COLUMNS, "x") | {"topic": topic}
-    return FORMATS["csv"].write([row])
+    return EXPORT_FORMATS["csv"].write([row])
 
 
 def cells(content: str) -> list[str]:

@@ -6,9 +6,9 @@ import pytest
 
 from agents.models import Agent
 from agents.services import agent_create, agent_delete
-from assembly.contexts.search.parameters import wanted_or_refused
-from assembly.contexts.search.search import found
-from assembly.contexts.search.visible_owners import Sight
+from assembly.contexts.search.parameters import require_context_query
+from assembly.contexts.search.search import search_contexts
+from assembly.contexts.search.visible_owners import VisibleOwners
 from config.http.errors import Invalid
 from teams.models import Team, User
 from teams.principal import SYSTEM, Principal
@@ -40,8 +40,8 @@ def recorded(team: Team, agent: Agent) -> None:
 
 
 def topics(principal: Principal = SYSTEM, /, **given: str) -> list[str]:
-    sight = Sight(principal)
-    page = found(sight=sight, wanted=wanted_or_refused(given, sight), limit=50)
+    sight = VisibleOwners(principal)
+    page = search_contexts(sight=sight, wanted=require_context_query(given, sight), limit=50)
     assert page.next is None
     return [one.topic for one in page.contexts]
 
@@ -139,7 +139,7 @@ def test_contexts_of_what_was_deleted_are_found_by_admins_alone(
     recorded: None, admin: User, teammate: User, agent: Agent
 ) -> None:
     agent_delete(agent=agent, principal=admin.principal)
-    assert [one.name for one in Sight(admin.principal).deleted_agents] == ["Ada"]
+    assert [one.name for one in VisibleOwners(admin.principal).deleted_agents] == ["Ada"]
     assert topics(admin.principal, agent="ada", warning="SOURCE_TIMEOUT") == ["late"]
     assert topics(teammate.principal) == []
     with pytest.raises(Invalid):

@@ -10,10 +10,10 @@ from django.db import connection
 from agents.models import Agent
 from agents.services import agent_create
 from assembly.contexts.search import db, search, sql
-from assembly.contexts.search.db import TooBroad
-from assembly.contexts.search.parameters import wanted_or_refused
-from assembly.contexts.search.search import found
-from assembly.contexts.search.visible_owners import Sight
+from assembly.contexts.search.db import SearchTooBroad
+from assembly.contexts.search.parameters import require_context_query
+from assembly.contexts.search.search import search_contexts
+from assembly.contexts.search.visible_owners import VisibleOwners
 from assembly.models import Assembly
 from teams.models import Team, User
 from teams.principal import SYSTEM, Principal
@@ -26,19 +26,25 @@ FILE = "agent_file:0000"
 @pytest.fixture
 def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The search gives up as soon as it may."""
-    for name, few in (("WALKED", 4), ("FOUND", 3), ("FURTHER", 2), ("WALKED_FOR_WORDS", 2), ("MOST_SLICES", 2)):
+    for name, few in (
+        ("MAX_WALKED_ROWS", 4),
+        ("MAX_FOUND_ROWS", 3),
+        ("SECOND_WALK_FACTOR", 2),
+        ("MAX_WALKED_FOR_WORDS", 2),
+        ("MOST_SLICES", 2),
+    ):
         monkeypatch.setattr(search, name, few)
     bounds = "SELECT array_agg(DISTINCT created ORDER BY created), count(DISTINCT created) FROM assemblies"
     monkeypatch.setattr(search, "BOUNDS", f"{bounds} WHERE extract(minute FROM created)::int %% 4 = 0")
-    monkeypatch.setattr(search, "SLICE", 1)
+    monkeypatch.setattr(search, "SLICE_ROWS", 1)
 
 
 def all_pages(given: Mapping[str, str], *, limit: int, principal: Principal = SYSTEM) -> list[str]:
     """The topics of all pages."""
-    sight, seen, after = Sight(principal), list[str](), None
-    wanted = wanted_or_refused(given, sight)
+    sight, seen, after = VisibleOwners(principal), list[str](), None
+    wanted = require_context_query(given, sight)
     while True:
-        page = found(sight=sight, wanted=wanted, after=after, limit=limit)
+        page = search_contexts(sight=sight, wanted=wanted, after=after, limit=limit)
         assert len(page.contexts) <= limit
         assert page.next or page.reached is None
         seen += [one.topic for one in page.contexts]
@@ -98,8 +104,8 @@ def test_what_is_rare_and_long_ago_is_on_the_first_page(few_at_once: None, team:
     held = piece(f"{FILE}@1")
     for number in range(30):
         context(agent, team, age=number, told=[held] if number == 29 else [])
-    sight = Sight(SYSTEM)
-    page = found(sight=sight, wanted=wanted_or_refused({"contains": FILE}, sight), limit=5)
+    sight = VisibleOwners(SYSTEM)
+    page = search_contexts(sight=sight, wanted=require_context_query({"contains": FILE}, sight), limit=5)
     assert len(page.contexts) == 1
     assert (page.next, page.reached) == (None, None)
 
@@ -113,8 +119,8 @@ def test_where_no_way_ends_the_page_says_how_far_it_came(
     held = piece(f"{FILE}@1")
     wanted_ones = {"told": [held], "left_out": 1}
     rows = [context(agent, team, age=number, **(wanted_ones if number > 15 else {})) for number in range(30)]
-    sight = Sight(SYSTEM)
-    page = found(sight=sight, wanted=wanted_or_refused(given, sight), limit=5)
+    sight = VisibleOwners(SYSTEM)
+    page = search_contexts(sight=sight, wanted=require_context_query(given, sight), limit=5)
     assert page.contexts == []
     assert page.reached == rows[reached].created
     assert len(all_pages(given, limit=5)) == 14
@@ -127,7 +133,7 @@ def test_who_sees_very_many_agents_sees_the_same(
     for number in range(12):
         context([agent, *others][number % 4], team, age=number, topic=str(number))
     merged = all_pages({}, limit=5, principal=teammate.principal)
-    monkeypatch.setattr(sql, "MOST_MERGED", 2)
+    monkeypatch.setattr(sql, "MAX_MERGED", 2)
     assert all_pages({}, limit=5, principal=teammate.principal) == merged == [str(number) for number in range(12)]
 
 
@@ -138,9 +144,11 @@ def test_many_pieces_are_searched_for_at_once_and_too_many_are_told(
     context(agent, team, topic="has it", told=versions[-1:])
     context(agent, team, age=1, topic="has not")
     assert all_pages({"contains": FILE}, limit=5) == ["has it"]
-    monkeypatch.setattr("assembly.contexts.search.sql.MOST_PIECES", 12)
-    sight = Sight(SYSTEM)
-    assert found(sight=sight, wanted=wanted_or_refused({"contains": FILE}, sight), limit=5).many_pieces
+    monkeypatch.setattr("assembly.contexts.search.sql.MAX_PIECES", 12)
+    sight = VisibleOwners(SYSTEM)
+    assert search_contexts(
+        sight=sight, wanted=require_context_query({"contains": FILE}, sight), limit=5
+    ).is_partial_match
 
 
 def test_a_document_is_found_by_its_chunks(team: Team, agent: Agent) -> None:
@@ -153,8 +161,8 @@ def test_a_document_is_found_by_its_chunks(team: Team, agent: Agent) -> None:
 
 def test_a_search_that_takes_too_long_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(db, "TIMEOUT_MS", 20)
-    with pytest.raises(TooBroad), db.bounded():
-        db.rows("SELECT pg_sleep(5)", {})
+    with pytest.raises(SearchTooBroad), db.bounded_search():
+        db.fetch_rows("SELECT pg_sleep(5)", {})
 
 
 @pytest.mark.parametrize(
@@ -185,7 +193,7 @@ def test_no_search_reads_a_whole_table(
     held = piece(f"{FILE}@1")
     for number in range(10):
         context(agent, age=number, told=[held] if number == 9 else [])
-    sight = Sight(principal)
+    sight = VisibleOwners(principal)
     plans: list[str] = []
 
     def planned(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
@@ -196,7 +204,7 @@ def test_no_search_reads_a_whole_table(
         return execute(sql, params, many, context)
 
     with connection.execute_wrapper(planned):
-        found(sight=sight, wanted=wanted_or_refused(given, sight), limit=2)
+        search_contexts(sight=sight, wanted=require_context_query(given, sight), limit=2)
     assert plans
     for plan in plans:
         assert not any(f"Seq Scan on {table}" in plan for table in ("assemblies", "pieces", "stored_texts")), plan

@@ -5,7 +5,7 @@ from django.db import connections
 
 from agents.models import Agent
 from assembly.contexts.search import search
-from assembly.contexts.search.sql import Stretch
+from assembly.contexts.search.sql import SearchRange
 from teams.models import Team
 from tests.assembly.finding.contexts import MINUTE, NOON, context
 
@@ -16,17 +16,17 @@ def test_slices_lie_between_moments_that_postgresql_keeps(
 ) -> None:
     for number in range(300):
         context(agent, team, age=number)
-    whole = Stretch(None, None, None)
-    assert [*search.slices_of(whole)] == [whole], "nothing is known of a table that nobody looked at"
+    whole = SearchRange(None, None, None)
+    assert [*search.time_slices(whole)] == [whole], "nothing is known of a table that nobody looked at"
     with connections["owner"].cursor() as cursor:
         cursor.execute("ANALYZE assemblies")
-    assert len([*search.slices_of(whole)]) <= 2, "a small table is no more than its rest"
-    monkeypatch.setattr(search, "SLICE", 30)
-    found = [*search.slices_of(whole)]
+    assert len([*search.time_slices(whole)]) <= 2, "a small table is no more than its rest"
+    monkeypatch.setattr(search, "SLICE_ROWS", 30)
+    found = [*search.time_slices(whole)]
     assert len(found) in range(8, 13)
     assert found[0].until is found[-1].since is None
     assert [one.since for one in found[:-1]] == [one.until for one in found[1:]]
-    hour = Stretch(None, NOON - 90 * MINUTE, NOON - 30 * MINUTE)
-    found = [*search.slices_of(hour)]
+    hour = SearchRange(None, NOON - 90 * MINUTE, NOON - 30 * MINUTE)
+    found = [*search.time_slices(hour)]
     assert len(found) in range(2, 4)
     assert (found[0].until, found[-1].since) == (hour.until, hour.since)

@@ -4,8 +4,8 @@ import pytest
 
 from agents.models import Agent
 from agents.services import daily_log_append
-from assembly.contexts.search.criteria import Thing
-from assembly.contexts.search.things import thing_of
+from assembly.contexts.search.criteria import ReferenceQuery
+from assembly.contexts.search.things import parse_reference
 from teams.models import Team, User
 from teams.principal import SYSTEM
 
@@ -28,7 +28,7 @@ ID = "01a20075-e6bd-73e2-8031-20abafbd6fe3"
     ],
 )
 def test_refs_and_addresses_name_things(text: str, named: str, version: str) -> None:
-    thing = thing_of(text, SYSTEM)
+    thing = parse_reference(text, SYSTEM)
     assert (thing.named, thing.version) == (named, version)
 
 
@@ -36,10 +36,16 @@ def test_the_pages_of_files_name_them(agent: Agent, team: Team, teammate: User) 
     file, goals = agent.files.get(file_key="KNOWLEDGE"), team.files.get(file_key="GOALS")
     log = daily_log_append(agent=agent, date=agent.created.date(), text="Met.", principal=SYSTEM)
     who = teammate.principal
-    assert thing_of("/agents/ada/files/KNOWLEDGE/", who) == Thing(f"agent_file:{file.id}", f"agent_file:{file.id}")
-    assert thing_of("/agents/ada/files/KNOWLEDGE/history/2/", who).ref == f"agent_file:{file.id}@2"
-    assert thing_of("http://testserver/teams/care/files/GOALS/history/?x=1", who).named == f"team_file:{goals.id}"
-    assert thing_of(f"/agents/ada/logs/{log.date}/", who) == Thing(f"daily_log:{log.id}", f"daily_log:{log.id}")
+    assert parse_reference("/agents/ada/files/KNOWLEDGE/", who) == ReferenceQuery(
+        f"agent_file:{file.id}", f"agent_file:{file.id}"
+    )
+    assert parse_reference("/agents/ada/files/KNOWLEDGE/history/2/", who).ref == f"agent_file:{file.id}@2"
+    assert (
+        parse_reference("http://testserver/teams/care/files/GOALS/history/?x=1", who).named == f"team_file:{goals.id}"
+    )
+    assert parse_reference(f"/agents/ada/logs/{log.date}/", who) == ReferenceQuery(
+        f"daily_log:{log.id}", f"daily_log:{log.id}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -48,9 +54,9 @@ def test_the_pages_of_files_name_them(agent: Agent, team: Team, teammate: User) 
 )
 def test_what_names_nothing_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"address|page"):
-        thing_of(text, SYSTEM)
+        parse_reference(text, SYSTEM)
 
 
 def test_what_one_may_not_see_is_not_there(agent: Agent, outsider: User) -> None:
     with pytest.raises(ValueError, match="no page"):
-        thing_of("/agents/ada/files/KNOWLEDGE/", outsider.principal)
+        parse_reference("/agents/ada/files/KNOWLEDGE/", outsider.principal)

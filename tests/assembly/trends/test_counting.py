@@ -11,9 +11,9 @@ from django.db import transaction
 
 from agents.models import Agent
 from assembly.models import Assembly, DayCount, MemoryTelling
-from assembly.monitoring.new_contexts import count_and_watch
+from assembly.monitoring.new_contexts import follow_assemblies
 from assembly.monitoring.trends.counting import bound_of
-from assembly.monitoring.trends.recount import with_records
+from assembly.monitoring.trends.recount import load_with_records
 from assembly.records.reader import Recorded, recorded
 from memories.models import Memory
 from teams.models import Team
@@ -32,7 +32,7 @@ def long_knowledge(luna: Agent) -> None:
 
 def test_a_context_is_counted_in_all_its_parts(luna: Agent, demo_team: Team, long_knowledge: None) -> None:
     assembly = told(luna, demo_team, topic="acts")
-    count_and_watch([assembly])
+    follow_assemblies([assembly])
     (row,) = counts()
     holds = recorded(assembly)
     knowledge = luna.files.get(file_key="KNOWLEDGE")
@@ -67,11 +67,11 @@ def _by_layer(*assemblies: Assembly) -> dict[str, int]:
 
 def test_batches_add_up_to_the_same(luna: Agent, demo_team: Team, long_knowledge: None) -> None:
     found = [told(luna, team, max_tokens=budget) for team in (demo_team, None) for budget in (0, 300, 3000, 16_000)]
-    count_and_watch(found)
+    follow_assemblies(found)
     together = counts()
     DayCount.objects.all().delete()
     for number in range(0, len(found), 3):
-        count_and_watch(found[number : number + 3])
+        follow_assemblies(found[number : number + 3])
     assert counts() == together
     assert [row["contexts"] for row in together] == [4, 4], "one row for the team, one for the agent alone"
     (everything,) = counts_of_all()
@@ -86,14 +86,14 @@ def test_batches_add_up_to_the_same(luna: Agent, demo_team: Team, long_knowledge
 def test_days_are_those_of_utc(luna: Agent) -> None:
     west = datetime.timezone(datetime.timedelta(hours=-5))
     late = datetime.datetime(2026, 3, 14, 23, tzinfo=west)
-    count_and_watch([dated(told(luna), moment) for moment in (NOON, late)])
+    follow_assemblies([dated(told(luna), moment) for moment in (NOON, late)])
     assert [(row["day"].isoformat(), row["contexts"]) for row in counts()] == [("2026-03-14", 1), ("2026-03-15", 1)]
 
 
 def test_a_repeat_counts_as_a_context_of_its_own(luna: Agent, demo_team: Team) -> None:
     first, again = told(luna, demo_team, topic="acts"), told(luna, demo_team, topic="acts")
     assert again.decided_in == first.id
-    count_and_watch([first, again])
+    follow_assemblies([first, again])
     (row,) = counts()
     assert (row["contexts"], row["repeats"], row["tokens"]) == (2, 1, 2 * first.tokens)
     assert row["layers"] == {layer: 2 * tokens for layer, tokens in _by_layer(first).items()}
@@ -103,7 +103,7 @@ def test_sources_that_were_late_or_failed_are_counted_by_name(luna: Agent) -> No
     assembly = told(luna)
     assembly.sources[0] |= {"name": "external:tickets", "code": "SOURCE_TIMEOUT"}
     assembly.sources[1]["code"] = "SOURCE_FAILED"
-    count_and_watch([assembly])
+    follow_assemblies([assembly])
     (row,) = counts()
     assert (row["late"], row["failed"]) == ({"external:tickets": 1}, {assembly.sources[1]["name"]: 1})
 
@@ -112,7 +112,7 @@ def test_what_was_told_of_memories_is_noted_by_its_last_day(luna: Agent, demo_te
     assembly = told(luna, demo_team)
     theirs = Memory.objects.get(team=demo_team)
     for moment in (NOON, NOON - datetime.timedelta(days=3)):
-        count_and_watch([dated(assembly, moment)])
+        follow_assemblies([dated(assembly, moment)])
     telling = MemoryTelling.objects.get(memory_id=theirs.id)
     assert telling.told_on == NOON.date(), "an older context takes nothing back"
     assert set(MemoryTelling.objects.values_list("memory_id", flat=True)) == set(
@@ -125,18 +125,18 @@ def test_a_batch_is_counted_by_few_statements(
 ) -> None:
     found = [told(luna, demo_team, topic="acts") for _ in range(20)]
     with django_assert_max_num_queries(10):  # one record is read, for all repeat it; then what is counted and watched
-        count_and_watch(found)
+        follow_assemblies(found)
 
 
 def test_nothing_is_nothing(db: None) -> None:
-    count_and_watch([])
+    follow_assemblies([])
     assert not DayCount.objects.exists()
 
 
 def test_a_batch_that_fails_leaves_no_trace(luna: Agent) -> None:
     assembly = told(luna)
     with transaction.atomic():
-        count_and_watch([assembly])
+        follow_assemblies([assembly])
         transaction.set_rollback(True)
     assert counts() == []
 
@@ -148,7 +148,7 @@ def test_many_who_count_at_once_lose_nothing(committed_database: str) -> None:
     def counting() -> None:
         for assembly in found:
             with transaction.atomic():
-                count_and_watch([assembly])
+                follow_assemblies([assembly])
 
     at_once([counting] * 4)
     (row,) = counts()
@@ -172,4 +172,4 @@ def test_a_batch_is_read_at_once(
 
 
 def with_records_of(assemblies: list[Assembly]) -> list[Recorded]:
-    return [recording for _, recording in with_records(assemblies)]
+    return [recording for _, recording in load_with_records(assemblies)]

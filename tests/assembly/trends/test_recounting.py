@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 
 from agents.models import Agent
 from assembly.models import Assembly, DayCount, NewAssembly
-from assembly.monitoring.new_contexts import count_and_watch
+from assembly.monitoring.new_contexts import follow_assemblies
 from assembly.monitoring.trends import recount
 from teams.models import Team
 from tests.assembly.trends.counted import counts, told
@@ -33,7 +33,7 @@ def test_it_gives_what_counting_at_once_would_have_given(
     recorded: list[Assembly], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recount, "BATCH", 2)
-    count_and_watch(recorded)
+    follow_assemblies(recorded)
     together = counts()
     DayCount.objects.all().delete()
     today = recorded[0].created.date()
@@ -46,7 +46,7 @@ def test_it_gives_what_counting_at_once_would_have_given(
 
 
 def test_it_goes_on_where_it_was_broken_off(recorded: list[Assembly]) -> None:
-    count_and_watch(recorded[:2])  # as if the rest of the day had been lost
+    follow_assemblies(recorded[:2])  # as if the rest of the day had been lost
     assert said() == [f"{recorded[0].created.date()}: 5 contexts counted"]
     assert sum(row["contexts"] for row in counts()) == 5
 
@@ -54,14 +54,14 @@ def test_it_goes_on_where_it_was_broken_off(recorded: list[Assembly]) -> None:
 def test_what_waits_in_the_queue_is_left_to_it(recorded: list[Assembly]) -> None:
     NewAssembly.objects.create(assembly=recorded[-1].id)
     assert said() == [f"{recorded[0].created.date()}: 4 contexts counted"]
-    count_and_watch(recorded[-1:])
+    follow_assemblies(recorded[-1:])
     assert sum(row["contexts"] for row in counts()) == 5
     NewAssembly.objects.all().delete()
     assert said("--again") == [f"{recorded[0].created.date()}: 5 contexts counted"]
 
 
 def test_counts_of_contexts_that_retention_took_stay(recorded: list[Assembly]) -> None:
-    count_and_watch(recorded)
+    follow_assemblies(recorded)
     DayCount.objects.filter(team_id=None).update(contexts=30)
     before = counts()
     assert said("--again") == [f"{recorded[0].created.date()}: counted already"]

@@ -12,17 +12,17 @@ from django.utils import timezone
 from assembly.models import Webhook, WebhookDelivery, WebhookEvent
 from assembly.monitoring.webhooks.delivery import (
     DELIVERY,
-    PAUSES,
-    NotGivenUp,
-    announce,
+    RETRY_PAUSES,
+    DeliveryNotGivenUp,
     deliveries_of,
     delivery_attempt,
     delivery_resend,
     delivery_run,
-    told_of,
+    delivery_status,
+    event_announce,
     webhook_test,
 )
-from assembly.monitoring.webhooks.http_post import UNTOLD, secret_new
+from assembly.monitoring.webhooks.http_post import HIDDEN_FAULT, secret_new
 from assembly.monitoring.webhooks.services import secret_of, webhook_secret_change
 from config.http.encryption import encrypt
 from config.http.errors import Invalid
@@ -52,7 +52,7 @@ def webhook(db: None) -> Webhook:
 def announced(webhook: Webhook, url: str) -> tuple[WebhookDelivery, Job]:
     """A message to that address, and the job that is to send it."""
     Webhook.objects.filter(id=webhook.id).update(url=url)
-    announce(event=WebhookEvent.RECORDS_DAMAGED, data={"records": 1}, team_id=webhook.team_id)
+    event_announce(event=WebhookEvent.RECORDS_DAMAGED, data={"records": 1}, team_id=webhook.team_id)
     return WebhookDelivery.objects.latest("created"), Job.objects.latest("created")
 
 
@@ -104,8 +104,8 @@ def test_what_is_not_taken_is_sent_again_after_growing_pauses(webhook: Webhook) 
                 run(job, attempt)
             pauses.append(later.value.pause)
         ids = {seen.headers["webhook-id"] for seen in endpoint.seen}
-    assert pauses == [*PAUSES, PAUSES[-1]]
-    assert all(before < after for before, after in pairwise(PAUSES))
+    assert pauses == [*RETRY_PAUSES, RETRY_PAUSES[-1]]
+    assert all(before < after for before, after in pairwise(RETRY_PAUSES))
     assert len(ids) == 1, "the receiver knows it again"
     delivery.refresh_from_db()
     assert (delivery.delivered, delivery.attempts, delivery.status) == (False, 5, 500)
@@ -197,12 +197,12 @@ def test_what_was_given_up_arrives_as_the_same_message_once(webhook: Webhook) ->
     with serving(giving({})) as healed:
         Webhook.objects.update(url=healed.url)
         delivery_resend(delivery=WebhookDelivery.objects.get(), principal=SYSTEM)
-        with pytest.raises(NotGivenUp):
+        with pytest.raises(DeliveryNotGivenUp):
             delivery_resend(delivery=WebhookDelivery.objects.get(), principal=SYSTEM)
         for _ in range(2):
             run(Job.objects.get())
     assert [seen.headers["webhook-id"] for seen in healed.seen] == [endpoint.seen[0].headers["webhook-id"]]
-    told = told_of(deliveries_of(webhook).get(id=delivery.id))
+    told = delivery_status(deliveries_of(webhook).get(id=delivery.id))
     assert (told.delivery.delivered, told.delivery.attempts, told.given_up) == (True, 2, False)
     assert [again.by for again in told.sent_again] == ["Dossier"]
 
@@ -259,7 +259,7 @@ def test_an_admin_of_a_team_learns_nothing_of_a_private_network(
         delivery, _job = announced(webhook, f"http://127.0.0.1:{closed_port()}/")
         delivery = webhook_test(webhook=delivery.webhook, principal=SYSTEM)
     told = (delivery.status, delivery.answer, delivery.ms, delivery.delivered, delivery.fault)
-    assert told == (None, "", None, False, UNTOLD)
+    assert told == (None, "", None, False, HIDDEN_FAULT)
 
 
 @pytest.mark.finding("6.6")

@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from assembly.monitoring.webhooks.http_post import SECRET_BYTES, headers_of, secret_new, signature
+from assembly.monitoring.webhooks.http_post import SECRET_BYTES, secret_new, signature, signed_headers
 
 # The example of the specification's own libraries.
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -27,7 +27,7 @@ def test_whatever_is_altered_shows(change: dict[str, object]) -> None:
 
 def test_two_secrets_sign_both_divided_by_a_space() -> None:
     other = secret_new()
-    headers = headers_of([other, SECRET], **MESSAGE)  # type: ignore[arg-type]
+    headers = signed_headers([other, SECRET], **MESSAGE)  # type: ignore[arg-type]
     assert headers["webhook-id"] == MESSAGE["message_id"]
     assert headers["webhook-timestamp"] == "1614265330"
     assert headers["webhook-signature"] == f"{signature(other, **MESSAGE)} {SIGNED}"  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from assembly.engine.profile import Profile, Section
 from assembly.engine.types import Candidate, flat
 from assembly.models import Assembly
 from assembly.records.reader import Recorded
-from assembly.why_not.answer import Match, by_ref, by_words, standing
+from assembly.why_not.answer import Match, find_by_ref, find_by_words, rank_context
 from tests.assembly.whynot.told import inputs
 
 ID = "0197a1b2-0000-7000-8000-000000000001"
@@ -53,15 +53,15 @@ def refs(matches: Sequence[Match]) -> list[str]:
 
 @pytest.mark.parametrize("ref", [f"team_file:{ID}@7", f"team_file:{ID}", ID, f"team_file:{ID}@3"])
 def test_a_ref_names_it_with_or_without_its_version(ref: str, told: Recorded) -> None:
-    assert refs(by_ref(told, ref)) == [f"team_file:{ID}@7"]
+    assert refs(find_by_ref(told, ref)) == [f"team_file:{ID}@7"]
 
 
 def test_a_document_stands_for_its_pieces(told: Recorded) -> None:
-    assert refs(by_ref(told, "document:9")) == ["chunk:9@3#0"]
+    assert refs(find_by_ref(told, "document:9")) == ["chunk:9@3#0"]
 
 
 def test_a_ref_of_nothing_names_nothing(told: Recorded) -> None:
-    assert by_ref(told, "memory:77@1") == []
+    assert find_by_ref(told, "memory:77@1") == []
 
 
 @pytest.mark.parametrize(
@@ -77,30 +77,30 @@ def test_a_ref_of_nothing_names_nothing(told: Recorded) -> None:
     ],
 )
 def test_the_best_match_comes_first(words: str, first: str, told: Recorded) -> None:
-    assert refs(by_words(told, words))[0] == first
+    assert refs(find_by_words(told, words))[0] == first
 
 
 def test_of_equals_what_is_left_out_comes_first(told: Recorded) -> None:
-    matches = by_words(told, "the hall has door")[:8]
+    matches = find_by_words(told, "the hall has door")[:8]
     assert [match.decision.included for match in matches] == [False] * 5 + [True] * 3
 
 
 def test_a_word_that_is_nowhere_finds_nothing(told: Recorded) -> None:
-    assert by_words(told, "velvet") == by_words(told, " ") == []
+    assert find_by_words(told, "velvet") == find_by_words(told, " ") == []
 
 
 def test_it_stands_among_those_that_rank_around_it(told: Recorded) -> None:
-    stands = standing(told, ("memories", "memory:1@1"))
-    ranks = [(one.decision.rank, one.is_itself) for one in stands.around]
+    stands = rank_context(told, ("memories", "memory:1@1"))
+    ranks = [(one.decision.rank, one.is_subject) for one in stands.around]
     assert ranks == [(2, False), (3, False), (4, False), (5, False), (6, False), (7, True), (8, False)]
     assert (stands.above, stands.below) == (1, 0)
     assert stands.used_before == sum(one.tokens for one in told.sections[:2])
 
 
 def test_a_text_that_is_its_section_has_no_rivals(told: Recorded) -> None:
-    assert standing(told, ("goals", f"team_file:{ID}@7")).around == ()
+    assert rank_context(told, ("goals", f"team_file:{ID}@7")).around == ()
 
 
 def test_blocks_stand_among_those_of_all_sections(told: Recorded) -> None:
-    stands = standing(told, ("people", "entity:1@1"))
+    stands = rank_context(told, ("people", "entity:1@1"))
     assert [one.decision.ref for one in stands.around] == ["chunk:9@3#0", "entity:1@1"]

@@ -12,7 +12,7 @@ from assembly.engine.rules import Actions, Boost, Condition, Rule, Selector
 from assembly.engine.types import Candidate
 from assembly.records.reader import Inputs
 from assembly.why_not.fix_search import Remedy
-from assembly.why_not.sentences import would_be_in
+from assembly.why_not.sentences import remedy_sentence
 from tests.assembly.whynot.told import check, decision_of, found_for, inputs
 from tests.engine.cast import NOW, candidate, profile_of, section
 
@@ -40,7 +40,7 @@ def remedies(given: Inputs, ref: str) -> dict[str, Remedy]:
 
 
 def sentence(given: Inputs, remedy: Remedy) -> str:
-    return would_be_in(remedy, given, {})
+    return remedy_sentence(remedy, given, {})
 
 
 def test_outranked_more_places_a_higher_score_a_boost_or_a_pin() -> None:
@@ -174,7 +174,7 @@ def test_blocks_compete_by_score_and_what_says_the_same_makes_room() -> None:
     other = Candidate("chunk:1@1#1", "b", "Who keeps the lighthouse keys? " * 4, measures={"relevance": 0.3})
     given = inputs(profile, one, same, other, budget=60)
     without = remedies(given, "chunk:1@1#0")["without_other"]
-    assert would_be_in(without, given, {"event:1@1": "“The walk”"}) == (
+    assert remedy_sentence(without, given, {"event:1@1": "“The walk”"}) == (
         "It would be in if “The walk” did not say the same."
     )
     found = found_for(given, decision_of(given, "chunk:1@1#1"))
@@ -200,7 +200,7 @@ def test_two_things_at_once_where_one_is_not_enough() -> None:
     check(given, decision, found)
     assert {tuple(change.kind for change in one.changes) for one in found.found} >= {("not_retired", "pin")}
     assert "if it were not retired and if somebody pinned it" in {
-        would_be_in(one, given, {}).removeprefix("It would be in ").removesuffix(".") for one in found.found
+        remedy_sentence(one, given, {}).removeprefix("It would be in ").removesuffix(".") for one in found.found
     }
 
 

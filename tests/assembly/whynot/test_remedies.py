@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from assembly.engine.profile import Profile, Section
 from assembly.engine.types import Candidate, Decision
 from assembly.records.reader import Inputs
-from assembly.why_not.fix_search import Spent, Trials, is_whole
+from assembly.why_not.fix_search import SearchExhausted, TrialRuns, is_whole
 from tests.assembly.whynot.told import check, found_for, inputs
 from tests.engine.situations import Situation, situations
 
@@ -53,13 +53,13 @@ def test_with_few_runs_it_says_less_and_nothing_wrong(situation: Situation, runs
     if not out:
         return
     decision = data.draw(st.sampled_from(out), label="decision")
-    check(inputs, decision, found_for(inputs, decision, most_runs=runs))
+    check(inputs, decision, found_for(inputs, decision, max_runs=runs))
 
 
 def test_a_run_of_the_engine_ends_with_the_time() -> None:
     profile = Profile("one", 1, (Section("files", "Files", "L1", "agent_files", "text", cap=5),), budget=5)
     given = inputs(profile, Candidate("file:1", "files", "word " * 100), budget=5)
-    trials = Trials(given, seconds=5, clock=iter([0.0, 5.0, 5.0]).__next__)
-    with pytest.raises(Spent):
+    trials = TrialRuns(given, seconds=5, clock=iter([0.0, 5.0, 5.0]).__next__)
+    with pytest.raises(SearchExhausted):
         trials.assembled(())
     assert trials.runs == 1

@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembly.why_not.fix_search import Found, Spent, least
+from assembly.why_not.fix_search import LeastSteps, SearchExhausted, find_least_steps
 
 
-def counted(does_it: Callable[[int], bool], most_tries: int = 10**6) -> tuple[Callable[[int], bool], list[int]]:
+def counted(is_sufficient: Callable[[int], bool], most_tries: int = 10**6) -> tuple[Callable[[int], bool], list[int]]:
     tried: list[int] = []
 
     def trying(steps: int) -> bool:
         if len(tried) >= most_tries:
-            raise Spent
+            raise SearchExhausted
         tried.append(steps)
-        return does_it(steps)
+        return is_sufficient(steps)
 
     return trying, tried
 
@@ -24,14 +24,14 @@ def counted(does_it: Callable[[int], bool], most_tries: int = 10**6) -> tuple[Ca
 @given(most=st.integers(1, 100_000), share=st.floats(0, 1), guess=st.integers(0, 100_000))
 def test_where_more_does_more_it_is_the_least(most: int, share: float, guess: int) -> None:
     needed = max(1, round(most * share))
-    does_it, tried = counted(lambda steps: steps >= needed)
-    assert least(does_it, most, guess) == Found(needed, is_least=True)
+    is_sufficient, tried = counted(lambda steps: steps >= needed)
+    assert find_least_steps(is_sufficient, most, guess) == LeastSteps(needed, is_least=True)
     assert len(tried) < 40
 
 
 @given(good=st.sets(st.integers(1, 60)), guess=st.integers(0, 60))
 def test_wherever_it_does_it_one_less_does_not(good: set[int], guess: int) -> None:
-    found = least(lambda steps: steps in good, 60, guess)
+    found = find_least_steps(lambda steps: steps in good, 60, guess)
     if found is None:
         assert not good & {60, guess}
     else:
@@ -40,20 +40,20 @@ def test_wherever_it_does_it_one_less_does_not(good: set[int], guess: int) -> No
 
 
 def test_a_good_guess_needs_two_tries() -> None:
-    does_it, tried = counted(lambda steps: steps >= 312)
-    assert least(does_it, 200_000, 312) == Found(312, is_least=True)
+    is_sufficient, tried = counted(lambda steps: steps >= 312)
+    assert find_least_steps(is_sufficient, 200_000, 312) == LeastSteps(312, is_least=True)
     assert tried == [312, 311]
 
 
 def test_where_it_had_to_end_early_less_may_do() -> None:
-    does_it, _ = counted(lambda steps: steps >= 312, most_tries=3)
-    found = least(does_it, 1_000)
+    is_sufficient, _ = counted(lambda steps: steps >= 312, most_tries=3)
+    found = find_least_steps(is_sufficient, 1_000)
     assert found is not None
     assert not found.is_least
     assert found.steps >= 312
 
 
 def test_where_nothing_was_found_by_then_it_says_so() -> None:
-    does_it, _ = counted(lambda _: False, most_tries=0)
-    with pytest.raises(Spent):
-        least(does_it, 1_000)
+    is_sufficient, _ = counted(lambda _: False, most_tries=0)
+    with pytest.raises(SearchExhausted):
+        find_least_steps(is_sufficient, 1_000)

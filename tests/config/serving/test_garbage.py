@@ -5,8 +5,8 @@ import sys
 
 TOLD = """
 import gc
-from config.server.memory_settings import THRESHOLDS, collect_seldom
-collect_seldom()
+from config.server.memory_settings import THRESHOLDS, configure_garbage_collector
+configure_garbage_collector()
 assert gc.get_freeze_count() > 1000
 assert gc.get_threshold() == THRESHOLDS
 assert gc.isenabled()

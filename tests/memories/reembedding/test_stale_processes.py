@@ -81,7 +81,7 @@ def test_who_searches_searches_again_in_the_new_space(
 def test_many_rows_are_searched_by_the_index_of_the_new_space(
     stale: Agent, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: Any
 ) -> None:
-    for name, value in (("EXACT_ROWS", 5), ("NEWEST", 5), ("VISIT", 0)):
+    for name, value in (("EXACT_ROWS", 5), ("NEWEST", 5), ("MAX_NEIGHBOURHOODS", 0)):
         monkeypatch.setattr(candidates, name, value)
     first = ranked(stale)
     assert last_known_model() == SMALL
