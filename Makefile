@@ -22,7 +22,7 @@ test: $(VENV)/.development
 
 test-deep: $(VENV)/.development
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n $(WORKERS) tests/engine tests/attacks \
-		tests/teams/test_merging.py tests/teams/test_many_editors.py tests/api/test_contract.py \
+		tests/teams/versioned_text/test_merging.py tests/teams/versioned_text/test_many_editors.py tests/config/http/test_openapi_contract.py \
 		tests/faults/test_connections.py $(PYTEST_ARGS)
 
 lint: $(VENV)/.development

@@ -11,7 +11,7 @@ from assembly.pipeline.read_cache import readings
 from assembly.records.insert_sql import stored
 from config.server.memory_settings import configure_garbage_collector
 from teams.models import User
-from tests import cast
+from tests import personas
 from tests.client import Api
 from tests.postgres import cloned_database, connected_to
 
@@ -75,17 +75,17 @@ def nothing_known_as_stored() -> None:
     readings.forget()
 
 
-admin = pytest.fixture(cast.admin)
-owner = pytest.fixture(cast.owner)
-editor = pytest.fixture(cast.editor)
-teammate = pytest.fixture(cast.teammate)
-outsider = pytest.fixture(cast.outsider)
-mixed = pytest.fixture(cast.mixed)
-team = pytest.fixture(cast.team)
-agent = pytest.fixture(cast.agent)
-agent_api = pytest.fixture(cast.agent_api)
-other_agent_api = pytest.fixture(cast.other_agent_api)
-admin_api = pytest.fixture(cast.admin_api)
+admin = pytest.fixture(personas.admin)
+owner = pytest.fixture(personas.owner)
+editor = pytest.fixture(personas.editor)
+teammate = pytest.fixture(personas.teammate)
+outsider = pytest.fixture(personas.outsider)
+mixed = pytest.fixture(personas.mixed)
+team = pytest.fixture(personas.team)
+agent = pytest.fixture(personas.agent)
+agent_api = pytest.fixture(personas.agent_api)
+other_agent_api = pytest.fixture(personas.other_agent_api)
+admin_api = pytest.fixture(personas.admin_api)
 
 
 @pytest.fixture

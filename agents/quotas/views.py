@@ -111,7 +111,7 @@ def limits_list(request: HttpRequest) -> HttpResponse:
     managed = [subject for subject in managed_subjects(principal) if subject not in own]
     page = Paginator(managed, PER_PAGE).get_page(request.GET.get("page"))
     context = {"own": quotas_of(own), "page": page, "managed": quotas_of(list(page.object_list))}
-    return render(request, "agents/limits_list.html", context)
+    return render(request, "agents/quotas/limits_list.html", context)
 
 
 def limits_page(request: HttpRequest, find: Callable[..., Subject], **where: Any) -> HttpResponse:
@@ -132,7 +132,7 @@ def limits_page(request: HttpRequest, find: Callable[..., Subject], **where: Any
         "bars": use_bars(quota.days),
         "most": max(day.requests + day.refused for day in quota.days),
     }
-    return render(request, "agents/limits_page.html", context, status=422 if form and form.errors else 200)
+    return render(request, "agents/quotas/limits.html", context, status=422 if form and form.errors else 200)
 
 
 def _form(request: HttpRequest, principal: Principal, quota: Quota) -> LimitsForm | None:

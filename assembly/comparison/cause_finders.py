@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 from assembly.comparison.causes import Cause, CauseKind
 from assembly.comparison.interval import ComparisonInterval
-from assembly.comparison.side_by_side import differs_only_in_sections, sections_of
-from assembly.comparison.thing_history import GONE_STATUSES, RecordState, kind_and_id, ref_without_version
+from assembly.comparison.side_by_side import has_same_profile_facts, sections_of
+from assembly.comparison.thing_history import MISSING_RECORD, RecordState, kind_and_id, ref_without_version
 from assembly.engine.codes import Code
 from assembly.engine.diff import Change
 from assembly.engine.profile import Profile
@@ -43,13 +43,13 @@ def profile_cause(before: Profile, after: Profile) -> Cause | None:
 
 def affects_section(section: str, before: Profile, after: Profile) -> bool:
     """Whether what differs between the profiles bears on that section."""
-    if not differs_only_in_sections(before, after):
+    if not has_same_profile_facts(before, after):
         return True
     return sections_of(before).get(section) != sections_of(after).get(section)
 
 
 def _same_for_section(before: Profile, after: Profile) -> bool:
-    return differs_only_in_sections(before, after) and before.budget == after.budget
+    return has_same_profile_facts(before, after) and before.budget == after.budget
 
 
 def rule_causes(
@@ -161,8 +161,8 @@ class RecordCauses:
         return self._changed(pair, "log_written")
 
     def _of_memory(self, pair: ChangePair) -> list[Cause]:
-        thing = self.things.get(ref_without_version(pair.ref), GONE_STATUSES)
-        if thing is GONE_STATUSES and pair.after is None:
+        thing = self.things.get(ref_without_version(pair.ref), MISSING_RECORD)
+        if thing is MISSING_RECORD and pair.after is None:
             return [Cause("memory_deleted", ref=ref_without_version(pair.ref))]
         if pair.before is None and thing.begun and thing.begun > self.then:
             return [self._cause("memory_added", pair, thing)]
@@ -171,15 +171,15 @@ class RecordCauses:
         return [self._cause(_memory_action(thing, pair.before), pair, thing)]
 
     def _of_other_record(self, pair: ChangePair) -> list[Cause]:
-        thing = self.things.get(ref_without_version(pair.ref), GONE_STATUSES)
-        if thing is GONE_STATUSES and pair.after is None and kind_and_id(pair.ref)[0] in AGENT_RECORD_KINDS:
+        thing = self.things.get(ref_without_version(pair.ref), MISSING_RECORD)
+        if thing is MISSING_RECORD and pair.after is None and kind_and_id(pair.ref)[0] in AGENT_RECORD_KINDS:
             return [Cause("thing_deleted", ref=ref_without_version(pair.ref))]
         if pair.before is None and thing.begun and thing.begun > self.then:
             return [self._cause("thing_added", pair, thing)]
         return [self._cause("thing_changed", pair, thing)] if self._is_newer(pair, thing) else []
 
     def _changed(self, pair: ChangePair, kind: CauseKind) -> list[Cause]:
-        thing = self.things.get(ref_without_version(pair.ref), GONE_STATUSES)
+        thing = self.things.get(ref_without_version(pair.ref), MISSING_RECORD)
         return [self._cause(kind, pair, thing)] if self._is_newer(pair, thing) else []
 
     def _is_newer(self, pair: ChangePair, thing: RecordState) -> bool:
@@ -211,7 +211,7 @@ def version_of(candidate: Candidate | None) -> int | None:
 
 def _memory_action(thing: RecordState, before: Candidate | None) -> CauseKind:
     """What was done to a memory, by how it stands and how it stood."""
-    if thing is GONE_STATUSES:
+    if thing is MISSING_RECORD:
         return "memory_changed"
     if thing.superseded_by and not (before and before.superseded_by):
         return "memory_superseded"

@@ -59,7 +59,7 @@ CauseKind = Literal[
 ]
 CAUSE_KINDS: tuple[CauseKind, ...] = get_args(CauseKind)
 
-CONSEQUENCE_KINDS = frozenset({"others_in_section", "room_before", "time_passed", "unknown"})
+INDIRECT_KINDS = frozenset({"others_in_section", "room_before", "time_passed", "unknown"})
 """What follows from other changes, or from nothing that anybody did."""
 
 REQUEST_KINDS = frozenset({
@@ -93,7 +93,7 @@ class Cause:
     @property
     def is_edit(self) -> bool:
         """Whether it is something that somebody changed, rather than what follows from that."""
-        return self.kind not in CONSEQUENCE_KINDS | REQUEST_KINDS
+        return self.kind not in INDIRECT_KINDS | REQUEST_KINDS
 
 
 def cause_sentence(cause: Cause) -> str:

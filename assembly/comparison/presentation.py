@@ -91,8 +91,8 @@ NO_ADDRESSES: Addresses = {}
 def comparison_page(
     beside: SideBySide, causes: Sequence[tuple[Cause, ...]] = (), addresses: Addresses = NO_ADDRESSES
 ) -> dict[str, Any]:
-    """All that templates/assembly/_beside.html takes. `causes`: of each change, in the same order, where they are
-    known."""
+    """All that templates/assembly/comparison/_side_by_side.html takes. `causes`: of each change, in the same order,
+    where they are known."""
     rows = change_rows(beside, causes, addresses)
     return {
         "beside": beside,

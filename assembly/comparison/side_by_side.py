@@ -79,7 +79,7 @@ ParameterName = Literal["topic", "budget", "tokenizer", "profile", "section", "r
 PARAMETER_NAMES: tuple[ParameterName, ...] = get_args(ParameterName)
 PROFILE_FACTS = ("similarity_threshold", "weights", "depth_limit", "over_budget", "fill", "cut_at", "quality_min")
 """What a profile says of the context as a whole, beside its budget."""
-ADDED_TO_PROFILE = frozenset({ALWAYS_INCLUDED.key, LATEST.key})
+ADDED_SECTION_KEYS = frozenset({ALWAYS_INCLUDED.key, LATEST.key})
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +111,10 @@ def parameter_diffs(before: Inputs, after: Inputs) -> tuple[ParameterDiff, ...]:
 def sections_of(profile: Profile) -> dict[str, Section]:
     """The sections that the profile itself has, by key: others are made for what rules always include, and for what was
     added afterwards."""
-    return {section.key: section for section in profile.sections if section.key not in ADDED_TO_PROFILE}
+    return {section.key: section for section in profile.sections if section.key not in ADDED_SECTION_KEYS}
 
 
-def differs_only_in_sections(one: Profile, other: Profile) -> bool:
+def has_same_profile_facts(one: Profile, other: Profile) -> bool:
     """Whether the profiles weigh, search and cut alike, and have the same order."""
     alike = all(getattr(one, name) == getattr(other, name) for name in PROFILE_FACTS)
     return alike and one.ranker == other.ranker and [*sections_of(one)] == [*sections_of(other)]

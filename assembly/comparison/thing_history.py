@@ -47,7 +47,7 @@ class RecordState:
     pinned: bool = False
 
 
-GONE_STATUSES = RecordState(0, None, "")
+MISSING_RECORD = RecordState(0, None, "")
 """What is not there today."""
 
 
@@ -117,7 +117,7 @@ def _load_agent_records(kind: str, ids: set[str], moment: datetime.datetime | No
     rows: QuerySet[Any] = AGENT_RECORD_MODELS[kind].objects.filter(id__in=ids)
     names = (ID, "version", "updated", "editor_name", "created")
     return {
-        id_: replace(GONE_STATUSES, begun=created)
+        id_: replace(MISSING_RECORD, begun=created)
         if moment and updated > moment
         else RecordState(version=version, at=updated, by=by, begun=created)
         for id_, version, updated, by, created in rows.values_list(*names)

@@ -37,7 +37,7 @@ def rerun(request: HttpRequest, id_: UUID) -> HttpResponse:
         "since": edit_rows(found.beside, found.changes, addresses),
         **comparison_page(found.beside, causes, addresses),
     }
-    return render(request, "assembly/again.html", page)
+    return render(request, "assembly/comparison/rerun.html", page)
 
 
 ID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
@@ -87,7 +87,7 @@ def _comparison_page(request: HttpRequest, before: Assembly, after: Assembly) ->
         "since": edit_rows(found.beside, found.changes, addresses),
         **comparison_page(found.beside, causes, addresses),
     }
-    return render(request, "assembly/comparison.html", page)
+    return render(request, "assembly/comparison/two_contexts.html", page)
 
 
 def _choice_page(
@@ -102,7 +102,7 @@ def _choice_page(
         "fault": faults[0] if faults else "",
         "typed": request.GET.get("after", ""),
     }
-    return render(request, "assembly/comparison_choice.html", page, status=404 if faults else 200)
+    return render(request, "assembly/comparison/choose_two.html", page, status=404 if faults else 200)
 
 
 def _suggestion_rows(contexts: AssemblyQuerySet) -> list[Assembly]:

@@ -101,7 +101,7 @@ def _single_system_message(
     return first + [_turn(content[start:end]) for start, end in said]
 
 
-DELETED_NAME: Component = "custom"
+UNKNOWN_COMPONENT: Component = "custom"
 """The type of components whose source this version of Dossier does not have any more."""
 
 
@@ -133,7 +133,7 @@ def components_of(answer: Answer) -> list[ContextComponent]:
 
 def component_of(source: str) -> Component:
     """The seed's type for what the source with this name gives."""
-    return SOURCES[source].component if source in SOURCES else DELETED_NAME
+    return SOURCES[source].component if source in SOURCES else UNKNOWN_COMPONENT
 
 
 def considered_counts(reports: list[dict[str, Any]]) -> dict[str, int]:

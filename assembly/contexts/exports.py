@@ -99,13 +99,13 @@ COLUMNS = (
     "warnings",
     "assembly_ms",
 )
-COLUMN_SOURCES = {"agent": "agent_slug", "team": "team_slug", "profile": "profile_name"}
+COLUMN_NAMES_IN_RECORD = {"agent": "agent_slug", "team": "team_slug", "profile": "profile_name"}
 """Columns whose values the record keeps under another name."""
 
 
 def row_of(context: Assembly) -> Mapping[str, Any]:
     """By column; moments are texts in RFC 3339, UTC."""
-    values = {column: getattr(context, COLUMN_SOURCES.get(column, column)) for column in COLUMNS}
+    values = {column: getattr(context, COLUMN_NAMES_IN_RECORD.get(column, column)) for column in COLUMNS}
     moments = {name: values[name].isoformat().replace("+00:00", "Z") for name in ("created", "now")}
     return {**values, **moments, "id": str(context.id)}
 
@@ -265,13 +265,13 @@ def _prepare(file: ContextFile, sight: VisibleOwners, job: Job, advance: Advance
     after = parse_cursor(parts[-1].place) if parts else None
     while not parts or after:
         page = search_contexts(sight=sight, wanted=wanted, after=after, limit=ROWS_PER_PART)
-        parts.append(_store_part(file, len(parts), page))
+        parts.append(_to_file_part(file, len(parts), page))
         after = page.next
         advance(len(page.contexts))
     ContextFile.objects.filter(id=file.id).update(finished_at=timezone.now())
 
 
-def _store_part(file: ContextFile, number: int, page: SearchPage) -> ContextFilePart:
+def _to_file_part(file: ContextFile, number: int, page: SearchPage) -> ContextFilePart:
     content = EXPORT_FORMATS[file.format].write([row_of(context) for context in page.contexts]).encode()
     place = encode_cursor(page.next) if page.next else ""
     rows = len(page.contexts)

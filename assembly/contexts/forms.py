@@ -86,7 +86,7 @@ def reason_label(code: str) -> str:
 DAYS = {"today": 1, "week": 7, "month": 30}
 MAX_PEOPLE = 500
 SEARCH = {"type": "search", "autocomplete": "off"}
-REFERENCE_HELP = {
+REFERENCE_ATTRIBUTES = {
     "autocomplete": "off",
     "spellcheck": "false",
     "placeholder": _("A part of its name, or its address"),
@@ -159,13 +159,16 @@ class ContextFilterForm(forms.Form):
     since = forms.CharField(label=_("From"), required=False, widget=forms.DateInput({"type": "date"}))
     until = forms.CharField(label=_("To"), required=False, widget=forms.DateInput({"type": "date"}))
     contains = forms.CharField(
-        label=_("It was told"), required=False, validators=[validate_storable], widget=forms.TextInput(REFERENCE_HELP)
+        label=_("It was told"),
+        required=False,
+        validators=[validate_storable],
+        widget=forms.TextInput(REFERENCE_ATTRIBUTES),
     )
     omits = forms.CharField(
         label=_("It was not told, though there"),
         required=False,
         validators=[validate_storable],
-        widget=forms.TextInput(REFERENCE_HELP),
+        widget=forms.TextInput(REFERENCE_ATTRIBUTES),
     )
 
     def __init__(self, *args: Any, sight: VisibleOwners, **kwargs: Any) -> None:

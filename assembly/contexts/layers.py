@@ -26,7 +26,7 @@ BAR_WIDTH = 1000  # in the units of its SVG
 MIN_BAR_WIDTH = 6
 TAGS = {SourceCode.SOURCE_TIMEOUT: "late", SourceCode.SOURCE_FAILED: "failed"}
 """What became of a source that told nothing."""
-COMPLETE_TAG = frozenset(
+COMPLETE_SOURCES = frozenset(
     {"agent_files", "team_files", "daily_logs", "turns", "additional_context", "task_stack", *SERVERS}
 )
 """These give all that there is: their limit is how much that can be."""
@@ -97,7 +97,7 @@ def _source_row(report: dict[str, Any], scale: float) -> SourceTimingRow:
         tag=TAGS[SourceCode(code)] if code else "",
         trouble=_trouble(report, SourceCode(code)) if code else "",
         left_out=report.get("left_out", 0),
-        is_full=report["name"] not in COMPLETE_TAG and 0 < report["limit"] <= report["count"],
+        is_full=report["name"] not in COMPLETE_SOURCES and 0 < report["limit"] <= report["count"],
     )
 
 

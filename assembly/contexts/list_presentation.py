@@ -130,9 +130,7 @@ def _memory(id_: UUID, principal: Principal) -> str:
         return ""
 
 
-def _find_event_or_relation(
-    model: type[Document | Entity | Event | Pattern | Thread | Tool], column: str
-) -> TitleFinder:
+def _title_from_column(model: type[Document | Entity | Event | Pattern | Thread | Tool], column: str) -> TitleFinder:
     """Of what agents keep: what stands in that column."""
 
     def title(id_: UUID, principal: Principal) -> str:
@@ -154,12 +152,12 @@ TITLE_FINDERS: dict[str, TitleFinder] = {
     "team_file": _team_file,
     "daily_log": _daily_log,
     "memory": _memory,
-    "chunk": _find_event_or_relation(Document, "path"),
-    "entity": _find_event_or_relation(Entity, "name"),
-    "event": _find_event_or_relation(Event, "type"),
-    "pattern": _find_event_or_relation(Pattern, "name"),
-    "thread": _find_event_or_relation(Thread, "title"),
-    "tool": _find_event_or_relation(Tool, "name"),
+    "chunk": _title_from_column(Document, "path"),
+    "entity": _title_from_column(Entity, "name"),
+    "event": _title_from_column(Event, "type"),
+    "pattern": _title_from_column(Pattern, "name"),
+    "thread": _title_from_column(Thread, "title"),
+    "tool": _title_from_column(Tool, "name"),
 }
 
 FilterPhrase = Callable[[ContextFilterForm, str], str]
@@ -172,9 +170,9 @@ def filter_sentence(form: ContextFilterForm) -> str:
     when = [_when(values)] if any(values.get(name) for name in ("when", "since", "until")) else []
     said = {name: words(form, str(values[name])) for name, words in FILTER_PHRASES.items() if values.get(name)}
     parts = (
-        [said[name] for name in PHRASES_BEFORE_NOUN if name in said]
+        [said[name] for name in FILTERS_BEFORE_NOUN if name in said]
         + when
-        + [said[name] for name in PHRASES_AFTER_NOUN if name in said]
+        + [said[name] for name in FILTERS_AFTER_NOUN if name in said]
     )
     whole = ", ".join(parts)
     return whole[:1].upper() + whole[1:]
@@ -239,8 +237,8 @@ def _title(form: ContextFilterForm, thing: ReferenceQuery | None) -> str:
     return reference_title(thing, form.sight.principal) if thing else ""
 
 
-PHRASES_BEFORE_NOUN = ("agent", "team", "requested_by")
-PHRASES_AFTER_NOUN = ("profile", "only", "warning", "reason", "contains", "omits", "q")
+FILTERS_BEFORE_NOUN = ("agent", "team", "requested_by")
+FILTERS_AFTER_NOUN = ("profile", "only", "warning", "reason", "contains", "omits", "q")
 FILTER_PHRASES: Mapping[str, FilterPhrase] = {
     "agent": _agent,
     "team": _team,

@@ -107,7 +107,7 @@ def contexts(request: HttpRequest) -> HttpResponse:
         "next": next_page_url(request.path, asked, encode_cursor(page.next)) if page.next else None,
         "narrowed": narrowed,
     }
-    response = render(request, "assembly/context_list.html", context)
+    response = render(request, "assembly/contexts/list.html", context)
     if request.headers.get("HX-Request") and not context["is_typing"]:
         response["HX-Push-Url"] = f"{request.path}?{urlencode(asked)}"
     return response
@@ -144,7 +144,7 @@ def context_list_download(request: HttpRequest) -> HttpResponseBase:
         "asked": request.GET.urlencode(),
     }
     is_faulty = request.method == "POST" or not form.is_valid()
-    return render(request, "assembly/context_list_download.html", context, status=422 if is_faulty else 200)
+    return render(request, "assembly/contexts/export_new.html", context, status=422 if is_faulty else 200)
 
 
 def _download_response(sight: VisibleOwners, parameters: dict[str, str], kind: str) -> HttpResponseBase:
@@ -171,7 +171,9 @@ def _download_page(request: HttpRequest, file: ContextFile, *, refusal: str = ""
         "is_running": file.finished_at is None and file.job is not None and file.job.status in UNFINISHED,
         "hours": round(FILE_RETENTION.total_seconds() / 3600),
     }
-    return render(request, "assembly/context_file.html", context, status=AccessChanged.status if refusal else 200)
+    return render(
+        request, "assembly/contexts/export_download.html", context, status=AccessChanged.status if refusal else 200
+    )
 
 
 def context_file_download(request: HttpRequest, id_: UUID) -> HttpResponseBase:

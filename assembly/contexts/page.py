@@ -24,7 +24,7 @@ from teams.principal import Principal
 
 IN_SHOWN, OUT_SHOWN = 20, 8
 """So many items of each kind stand on the page of a context; the others follow when they are asked for."""
-MIN_VISIBLE_ITEMS = MAX_EXCERPT_CHARACTERS - NEAR_END
+FULLY_SHOWN_CHARACTERS = MAX_EXCERPT_CHARACTERS - NEAR_END
 """What begins before this character of the text stands on the page of the context."""
 
 
@@ -49,7 +49,7 @@ class ItemAddresses:
         start = self.told.decisions[position].start
         if start is None:
             return ""
-        if start < MIN_VISIBLE_ITEMS:
+        if start < FULLY_SHOWN_CHARACTERS:
             return f"{self._page}#text-{position}"
         return f"{self._text}?begin={start}#text-{position}"
 

@@ -73,7 +73,7 @@ def context_items(request: HttpRequest, id_: UUID) -> HttpResponse:
         "previous": _address(request, page.assembly.id, max(0, begin - ITEMS_PER_PAGE)) if begin else "",
     }
     part = request.headers.get("HX-Request") and begin
-    return render(request, "assembly/_more_items.html" if part else "assembly/context_items.html", facts)
+    return render(request, "assembly/contexts/_more_items.html" if part else "assembly/contexts/items.html", facts)
 
 
 def filter_form(told: Recorded, query: Mapping[str, str]) -> ItemFilterForm:
@@ -182,7 +182,7 @@ def context(request: HttpRequest, id_: UUID) -> HttpResponse:
         "flag": AssemblyFlag.objects.filter(assembly=assembly).first(),
         "may_flag": may_flag(principal_of(request), assembly),
     }
-    return render(request, "assembly/context.html", facts)
+    return render(request, "assembly/contexts/context.html", facts)
 
 
 @require_POST
@@ -191,7 +191,7 @@ def replay(request: HttpRequest, id_: UUID) -> HttpResponse:
     told = record_for(principal_of(request), id_)
     result = replay_of(told)
     if request.headers.get("HX-Request"):
-        return render(request, "assembly/_replay.html", {"result": result})
+        return render(request, "assembly/contexts/_replay_result.html", {"result": result})
     if result.identical:
         said = _("✓ Replayed from the record: every byte matches. SHA-256 %(hash)s")
         messages.success(request, said % {"hash": result.sha256})
@@ -225,7 +225,7 @@ def exact(request: HttpRequest, id_: UUID) -> HttpResponse:
         "characters": len(page.content),
     }
     part = request.headers.get("HX-Request") and begin
-    return render(request, "assembly/_more_text.html" if part else "assembly/context_exact.html", facts)
+    return render(request, "assembly/contexts/_more_text.html" if part else "assembly/contexts/exact_text.html", facts)
 
 
 def excerpt_start(request: HttpRequest, characters: int) -> int:
@@ -251,7 +251,7 @@ def record(request: HttpRequest, id_: UUID) -> HttpResponse:
         "more": max(0, len(text) - MAX_SHOWN_CHARACTERS),
         "decisions": len(told.decisions),
     }
-    return render(request, "assembly/context_record.html", facts)
+    return render(request, "assembly/contexts/record.html", facts)
 
 
 def record_file(request: HttpRequest, id_: UUID) -> HttpResponse:

@@ -117,4 +117,4 @@ def preview(request: HttpRequest) -> HttpResponse:
 
 
 def _page(request: HttpRequest, form: PreviewForm, status: int = 200) -> HttpResponse:
-    return render(request, "assembly/preview.html", {"form": form}, status=status)
+    return render(request, "assembly/contexts/preview.html", {"form": form}, status=status)

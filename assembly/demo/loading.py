@@ -46,8 +46,8 @@ from teams.services import membership_set, team_create
 from teams.versioned_text.drafts import draft_save
 
 DAY = re.compile(r"\{\{day ([+-][0-9]+)\}\}")
-TIME_OF_DAY = re.compile(r"\{\{at (-[0-9]+) ([0-9]{2}):([0-9]{2})\}\}")
-DAYS_AGO = re.compile(r"\{\{ago ([0-9]+)\}\}")
+TIME_PLACEHOLDER = re.compile(r"\{\{at (-[0-9]+) ([0-9]{2}):([0-9]{2})\}\}")
+AGO_PLACEHOLDER = re.compile(r"\{\{ago ([0-9]+)\}\}")
 
 
 def resolve_days(text: str, today: datetime.date) -> str:
@@ -66,7 +66,7 @@ def resolve_moments(text: str, now: datetime.datetime) -> str:
         # Before UTC, or an hour would be lost or won on two nights of the year.
         return (now.astimezone(datetime.UTC) - datetime.timedelta(minutes=int(match[1]))).isoformat()
 
-    return DAYS_AGO.sub(ago, TIME_OF_DAY.sub(at, text))
+    return AGO_PLACEHOLDER.sub(ago, TIME_PLACEHOLDER.sub(at, text))
 
 
 def _in_words(date: datetime.date) -> str:

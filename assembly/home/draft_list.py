@@ -155,14 +155,14 @@ def _log_target(agent: Agent, day: datetime.date, versions: Mapping[tuple[UUID, 
 def draft_list(request: HttpRequest) -> HttpResponse:
     """All drafts of the person."""
     principal = principal_of(request)
-    return render(request, "pages/draft_list.html", {"drafts": draft_rows(principal)})
+    return render(request, "assembly/home/draft_list.html", {"drafts": draft_rows(principal)})
 
 
 def draft_page(request: HttpRequest, id_: UUID) -> HttpResponse:
     """One draft as it was written, also where its text is gone or may not be edited any more."""
     draft = _own_draft(request, id_)
     place = draft_targets(principal_of(request), [draft.about]).get(draft.about)
-    return render(request, "pages/draft.html", {"draft": draft, "place": place})
+    return render(request, "assembly/home/draft.html", {"draft": draft, "place": place})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

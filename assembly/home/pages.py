@@ -58,7 +58,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "alerts_waiting": Alert.objects.visible_to(principal).waiting().count(),
         "contexts": contexts.listed().order_by("-created", "-id")[:HOME_CONTEXTS],
     }
-    return render(request, "pages/home.html", context)
+    return render(request, "assembly/home/home.html", context)
 
 
 def _visible_owners(principal: Principal) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def agent_page(request: HttpRequest, slug: str) -> HttpResponse:
         .order_by("-at", "-id")[:AGENT_MEMORIES],
         "contexts": contexts.listed().order_by("-created", "-id")[:AGENT_CONTEXTS],
     }
-    return render(request, "pages/agent.html", context)
+    return render(request, "assembly/home/agent.html", context)
 
 
 def _days(agent: Agent) -> list[CalendarDay]:
@@ -124,7 +124,7 @@ def team_page(request: HttpRequest, slug: str) -> HttpResponse:
         .order_by("-at", "-id")[:TEAM_MEMORIES],
         "contexts": contexts.listed().order_by("-created", "-id")[:TEAM_CONTEXTS],
     }
-    return render(request, "pages/team.html", context)
+    return render(request, "assembly/home/team.html", context)
 
 
 VERSIONS, PREDECESSORS, USES = 6, 20, "20"
@@ -149,4 +149,4 @@ def memory_page(request: HttpRequest, id_: UUID) -> HttpResponse:
         "contexts": [(context, decided[context.id]) for context in found],
         "next": next_page_url(request.path, request.GET.dict(), cursor),
     }
-    return render(request, "memories/memory.html", context)
+    return render(request, "assembly/home/memory.html", context)

@@ -107,7 +107,7 @@ def _refused(request: HttpRequest, row: StoredProfile, fault: str, based_on: int
 
 def _editor(request: HttpRequest, row: StoredProfile, status: int = 200, **facts: Any) -> HttpResponse:
     context = {"row": row, "guidance": PROFILE, "sources": offered_sources(), **facts}
-    return render(request, "assembly/profile_edit.html", context, status=status)
+    return render(request, "assembly/profiles/edit.html", context, status=status)
 
 
 def _tell(request: HttpRequest, saved: StoredProfile, based_on: int) -> None:

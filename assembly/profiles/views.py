@@ -47,7 +47,7 @@ STARTING_POINT = "coding"
 
 def profile_list(request: HttpRequest) -> HttpResponse:
     """All profiles: those that Dossier comes with, then the organisation's own."""
-    return render(request, "assembly/profile_list.html", {"entries": profiles_all()})
+    return render(request, "assembly/profiles/list.html", {"entries": profiles_all()})
 
 
 def profile_page(request: HttpRequest, name: str) -> HttpResponse:
@@ -55,7 +55,7 @@ def profile_page(request: HttpRequest, name: str) -> HttpResponse:
     entry = profile_entry(name)
     profile = entry.described.profile if entry.described else None
     facts = {**table_of(profile), "unregistered": unregistered(profile)} if profile else {}
-    return render(request, "assembly/profile.html", {"entry": entry, **facts})
+    return render(request, "assembly/profiles/profile.html", {"entry": entry, **facts})
 
 
 def profile_new(request: HttpRequest) -> HttpResponse:
@@ -83,7 +83,7 @@ def profile_new(request: HttpRequest) -> HttpResponse:
 def profile_check(request: HttpRequest) -> HttpResponse:
     """The panel that says whether the text in the form is a profile; nothing is stored."""
     check = check_of(request.POST.get("content", ""))
-    return render(request, "assembly/_profile_check.html", {"check": check})
+    return render(request, "assembly/profiles/_check.html", {"check": check})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -127,7 +127,7 @@ def _question(request: HttpRequest, entry: Entry) -> HttpResponse:
 
 def _new(request: HttpRequest, form: ProfileForm, status: int = 200, **facts: Any) -> HttpResponse:
     context = {"form": form, "guidance": PROFILE, "sources": offered_sources(), **facts}
-    return render(request, "assembly/profile_new.html", context, status=status)
+    return render(request, "assembly/profiles/new.html", context, status=status)
 
 
 def _nameless(entry: Entry) -> str:

@@ -57,7 +57,9 @@ def retention(request: HttpRequest) -> HttpResponse:
         "prunings": _prunings(),
         "own": RetentionPolicy.objects.exclude(team=None).select_related("team").order_by("team__name"),
     }
-    return render(request, "assembly/retention.html", {**context, "form": form}, status=422 if form.errors else 200)
+    return render(
+        request, "assembly/records/retention.html", {**context, "form": form}, status=422 if form.errors else 200
+    )
 
 
 def team_retention(request: HttpRequest, slug: str) -> HttpResponse:
@@ -70,7 +72,7 @@ def team_retention(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("team_retention", slug=slug)
     context = {"team": team, "held": held, "default": held_for(None), "prunings": _prunings(team_id=team.id)}
     status = 422 if form.errors else 200
-    return render(request, "assembly/team_retention.html", {**context, "form": form}, status=status)
+    return render(request, "assembly/records/team_retention.html", {**context, "form": form}, status=status)
 
 
 @require_POST
@@ -163,7 +165,9 @@ def flag(request: HttpRequest, id_: UUID) -> HttpResponse:
     if request.headers.get("HX-Request"):
         found = AssemblyFlag.objects.filter(assembly=assembly).first()
         return render(
-            request, "assembly/_flag.html", {"assembly": assembly, "flag": found, "may_flag": True, "swapped": True}
+            request,
+            "assembly/records/_keep_flag.html",
+            {"assembly": assembly, "flag": found, "may_flag": True, "swapped": True},
         )
     return redirect("context", id_=assembly.id)
 

@@ -126,7 +126,7 @@ def new_rule_page(
 ) -> HttpResponse:
     """Render the page of a rule that is not stored yet; `facts` go to its template."""
     context = {"form": form, **_facts(request, editor), **facts}
-    return render(request, "assembly/rule_new.html", context, status=status)
+    return render(request, "assembly/rules/new.html", context, status=status)
 
 
 def edit_rule_page(
@@ -134,7 +134,7 @@ def edit_rule_page(
 ) -> HttpResponse:
     """Render the page that edits a stored rule; `facts` go to its template."""
     context = {"row": rule, "based_on": rule.version, **_facts(request, editor), **facts}
-    return render(request, "assembly/rule_edit.html", context, status=status)
+    return render(request, "assembly/rules/edit.html", context, status=status)
 
 
 def _facts(request: HttpRequest, editor: Editor) -> dict[str, Any]:

@@ -39,13 +39,13 @@ def rule_list(request: HttpRequest) -> HttpResponse:
         "next": next_page_url(request.path, request.GET.dict(), cursor),
         "may_write": bool(owner_choices(principal)),
     }
-    return render(request, "assembly/rule_list.html", context)
+    return render(request, "assembly/rules/list.html", context)
 
 
 def rule_page(request: HttpRequest, name: str) -> HttpResponse:
     """What a rule does; or, where its text cannot be read any more, why."""
     principal = principal_of(request)
-    return render(request, "assembly/rule.html", facts_of_rule(principal, rule_for(principal, name)))
+    return render(request, "assembly/rules/rule.html", facts_of_rule(principal, rule_for(principal, name)))
 
 
 def facts_of_rule(principal: Principal, rule: StoredRule) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def facts_of_rule(principal: Principal, rule: StoredRule) -> dict[str, Any]:
 def rule_check(request: HttpRequest) -> HttpResponse:
     """The panel that says whether the text in the form is a rule; nothing is stored."""
     check = check_of(request.POST.get("content", ""))
-    return render(request, "assembly/_rule_check.html", {"check": check})
+    return render(request, "assembly/rules/_check.html", {"check": check})
 
 
 @require_POST

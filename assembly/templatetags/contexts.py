@@ -26,7 +26,7 @@ register = template.Library()
 register.simple_tag(bar_width, name="width")
 
 
-@register.inclusion_tag("assembly/_size.html")
+@register.inclusion_tag("assembly/simulation/draft_preview/_size.html")
 def size_of(text: str, key: str) -> dict[str, Any]:
     """A text measured against its section in the conversation profile."""
     measured = measure_text(text, key)

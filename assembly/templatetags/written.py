@@ -12,9 +12,9 @@ from assembly.contexts.scores import ScorePart
 
 register = template.Library()
 
-CUT_TEMPLATE = '<mark class="cut">{}</mark>'
-ITEM_TEMPLATE = '<span class="told"{}>{}{}{}</span>'
-LINK_TEMPLATE = ' id="text-{}" tabindex="-1"'
+CUT_HTML = '<mark class="cut">{}</mark>'
+LINKED_PART_HTML = '<span class="told"{}>{}{}{}</span>'
+ANCHOR_ATTRIBUTES = ' id="text-{}" tabindex="-1"'
 SIGN = '<a class="sign {}" href="{}" aria-label="{}"></a>'
 SHARE = '<tr><th scope="row">{} <span class="of">{}</span></th><td>{}</td><td class="num">{}</td></tr>'
 BAR = (
@@ -27,7 +27,7 @@ NOTHING = SafeString("")
 @register.filter
 def cuts_marked(runs: Iterable[Run]) -> SafeString:
     """The text, with the marks of cuts set apart."""
-    return SafeString("".join([format_html(CUT_TEMPLATE, text) if is_mark else escape(text) for text, is_mark in runs]))
+    return SafeString("".join([format_html(CUT_HTML, text) if is_mark else escape(text) for text, is_mark in runs]))
 
 
 @register.filter
@@ -36,10 +36,10 @@ def signed(part: LinkedPart) -> SafeString:
     text = cuts_marked(part.runs)
     if part.position is None:
         return text
-    place = format_html(LINK_TEMPLATE, part.position) if part.begins else NOTHING
+    place = format_html(ANCHOR_ATTRIBUTES, part.position) if part.begins else NOTHING
     why = format_html(SIGN, "why-in", part.item_address, part.item_label) if part.item_address else NOTHING
     source = format_html(SIGN, "source", part.source_address, part.source_label) if part.source_address else NOTHING
-    return format_html(ITEM_TEMPLATE, place, why, text, source)
+    return format_html(LINKED_PART_HTML, place, why, text, source)
 
 
 @register.filter

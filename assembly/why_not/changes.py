@@ -128,7 +128,7 @@ def may_be_included(candidate: Candidate) -> bool:
 def change_selector(name: str) -> Selector:
     """What a change is named that finds its items by a label."""
     by, _, value = name.partition(":")
-    return Selector(_STEP_UNITS[by], value)
+    return Selector(_SELECTOR_LABELS[by], value)
 
 
 def find_candidate(inputs: Inputs, section: str, ref: str) -> tuple[Section, Candidate]:
@@ -142,24 +142,24 @@ def _changed_candidate(inputs: Inputs, change: RemedyChange) -> tuple[Section, C
 
 
 def _with_budget(inputs: Inputs, change: RemedyChange) -> Inputs:
-    return _request_setter(inputs, budget=int(change.value))
+    return _with_request(inputs, budget=int(change.value))
 
 
 def _with_cap(inputs: Inputs, change: RemedyChange) -> Inputs:
-    return _section_setter(inputs, change, cap=int(change.value), share=None)
+    return _with_section(inputs, change, cap=int(change.value), share=None)
 
 
 def _with_top_k(inputs: Inputs, change: RemedyChange) -> Inputs:
-    return _section_setter(inputs, change, top_k=int(change.value))
+    return _with_section(inputs, change, top_k=int(change.value))
 
 
 def _with_threshold(inputs: Inputs, change: RemedyChange) -> Inputs:
-    return _profile_setter(inputs, similarity_threshold=change.value)
+    return _with_profile(inputs, similarity_threshold=change.value)
 
 
 def _with_reach(inputs: Inputs, change: RemedyChange) -> Inputs:
     ranker = inputs.profile.ranker
-    return _profile_setter(inputs, ranker=replace(ranker, reach=change.value)) if ranker else inputs
+    return _with_profile(inputs, ranker=replace(ranker, reach=change.value)) if ranker else inputs
 
 
 def _with_score(inputs: Inputs, change: RemedyChange) -> Inputs:
@@ -175,7 +175,7 @@ def _with_source_score(inputs: Inputs, change: RemedyChange) -> Inputs:
 
 
 def _with_boost(inputs: Inputs, change: RemedyChange) -> Inputs:
-    return _rules_setter(inputs, Actions(boost=(Boost(change_selector(change.name), change.value),)))
+    return _with_rule(inputs, Actions(boost=(Boost(change_selector(change.name), change.value),)))
 
 
 def _pinned(inputs: Inputs, change: RemedyChange) -> Inputs:
@@ -186,7 +186,7 @@ def _pinned(inputs: Inputs, change: RemedyChange) -> Inputs:
 def _always_included(inputs: Inputs, change: RemedyChange) -> Inputs:
     """As the source of what rules include would offer it, with what else the rule finds: each once."""
     selector = change_selector(change.name)
-    ruled = _rules_setter(inputs, Actions(always_include=(selector,)))
+    ruled = _with_rule(inputs, Actions(always_include=(selector,)))
     profile = inputs.profile
     if ALWAYS_INCLUDED.key not in {section.key for section in profile.sections}:
         profile = with_room(profile, ruled.request.rules)
@@ -212,12 +212,12 @@ def _without_rule(inputs: Inputs, change: RemedyChange) -> Inputs:
         exclude = tuple(one for one in rule.then.exclude if not selects(one, candidate, section))
         return replace(rule, then=replace(rule.then, exclude=exclude)) if rule in silenced else rule
 
-    return _request_setter(inputs, rules=tuple(map(kept, inputs.request.rules)))
+    return _with_request(inputs, rules=tuple(map(kept, inputs.request.rules)))
 
 
 def _without_exclusion(inputs: Inputs, change: RemedyChange) -> Inputs:
     gone = rules_naming(inputs.request.exclude, change.ref)
-    return _request_setter(inputs, exclude=tuple(one for one in inputs.request.exclude if one not in gone))
+    return _with_request(inputs, exclude=tuple(one for one in inputs.request.exclude if one not in gone))
 
 
 def _not_superseded(inputs: Inputs, change: RemedyChange) -> Inputs:
@@ -253,28 +253,28 @@ def _replace_candidate(inputs: Inputs, one: Candidate, other: Candidate) -> Inpu
     return replace(inputs, candidates=tuple(other if item is one else item for item in inputs.candidates))
 
 
-def _request_setter(inputs: Inputs, **facts: object) -> Inputs:
+def _with_request(inputs: Inputs, **facts: object) -> Inputs:
     request: Request = replace(inputs.request, **facts)  # type: ignore[arg-type]
     return replace(inputs, request=request)
 
 
-def _profile_setter(inputs: Inputs, **facts: object) -> Inputs:
+def _with_profile(inputs: Inputs, **facts: object) -> Inputs:
     profile: Profile = replace(inputs.profile, **facts)  # type: ignore[arg-type]
     return replace(inputs, profile=profile)
 
 
-def _section_setter(inputs: Inputs, change: RemedyChange, **facts: object) -> Inputs:
+def _with_section(inputs: Inputs, change: RemedyChange, **facts: object) -> Inputs:
     sections = inputs.profile.sections
     others = tuple(replace(one, **facts) if one.key == change.section else one for one in sections)  # type: ignore[arg-type]
-    return _profile_setter(inputs, sections=others)
+    return _with_profile(inputs, sections=others)
 
 
-def _rules_setter(inputs: Inputs, then: Actions) -> Inputs:
+def _with_rule(inputs: Inputs, then: Actions) -> Inputs:
     rule = Rule(RULE, 1, "agent", Condition(), then)
-    return _request_setter(inputs, rules=in_order([rule, *inputs.request.rules]))
+    return _with_request(inputs, rules=in_order([rule, *inputs.request.rules]))
 
 
-_STEP_UNITS: Mapping[str, By] = {by: by for by in get_args(By)}
+_SELECTOR_LABELS: Mapping[str, By] = {by: by for by in get_args(By)}
 _APPLIERS: Mapping[ChangeKind, Callable[[Inputs, RemedyChange], Inputs]] = {
     "budget": _with_budget,
     "cap": _with_cap,

@@ -135,7 +135,7 @@ def lift_obstacle(situation: FixSituation) -> Iterator[Fix]:
 
 FACTORS = (1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2, 2.5, 3, 4, 5, 7.5, 10, 15, 20, 50, 100, 1_000)
 """What a boost may multiply by."""
-FINE_STEPS = 10_000
+STEPS_PER_SCORE_UNIT = 10_000
 """Steps in one unit of a score."""
 LABELS: tuple[By, ...] = ("path", "kg_entity", "memory_kind", "tag")
 
@@ -152,8 +152,8 @@ def lower_threshold(situation: FixSituation) -> Iterator[Fix]:
     threshold, own = situation.inputs.profile.similarity_threshold, situation.candidate.similarity
     if own is None or own >= threshold:
         return
-    start, end = math.ceil(threshold * FINE_STEPS), math.floor(own * FINE_STEPS)
-    yield Fix(lambda n: situation.change("threshold", (start - n) / FINE_STEPS), start - end, start - end)
+    start, end = math.ceil(threshold * STEPS_PER_SCORE_UNIT), math.floor(own * STEPS_PER_SCORE_UNIT)
+    yield Fix(lambda n: situation.change("threshold", (start - n) / STEPS_PER_SCORE_UNIT), start - end, start - end)
 
 
 def longer_reach(situation: FixSituation) -> Iterator[Fix]:
@@ -161,8 +161,8 @@ def longer_reach(situation: FixSituation) -> Iterator[Fix]:
     ranker, least = situation.ranker, situation.decision.detail.get("threshold")
     if ranker is None or situation.decision.score is None or least is None:
         return
-    start, missing = math.floor(ranker.reach * FINE_STEPS), _steps(least - _unboosted(situation.decision))
-    yield Fix(lambda n: situation.change("reach", (start + n) / FINE_STEPS), missing + 2, missing)
+    start, missing = math.floor(ranker.reach * STEPS_PER_SCORE_UNIT), _steps(least - _unboosted(situation.decision))
+    yield Fix(lambda n: situation.change("reach", (start + n) / STEPS_PER_SCORE_UNIT), missing + 2, missing)
 
 
 def higher_score(situation: FixSituation) -> Iterator[Fix]:
@@ -175,7 +175,7 @@ def higher_score(situation: FixSituation) -> Iterator[Fix]:
     score, highest = situation.decision.score or 0.0, max(scores)
     most = _steps((max(highest, highest if asked is None else asked) - score) / factor) + 2
     guess = 0 if asked is None else _steps((asked - score) / factor)
-    yield Fix(lambda n: situation.change("score", n / FINE_STEPS), most, guess)
+    yield Fix(lambda n: situation.change("score", n / STEPS_PER_SCORE_UNIT), most, guess)
 
 
 def higher_source_score(situation: FixSituation) -> Iterator[Fix]:
@@ -186,7 +186,8 @@ def higher_source_score(situation: FixSituation) -> Iterator[Fix]:
     own = situation.candidate.score or 0.0
     highest = max(one.score or 0.0 for one in situation.inputs.candidates if one.section == situation.section.key)
     yield Fix(
-        lambda n: situation.change("source_score", n / FINE_STEPS), _steps((highest - own) / _factor(situation)) + 2
+        lambda n: situation.change("source_score", n / STEPS_PER_SCORE_UNIT),
+        _steps((highest - own) / _factor(situation)) + 2,
     )
 
 
@@ -220,7 +221,7 @@ def _factor(situation: FixSituation) -> float:
     if situation.ranker:
         return 1.0
     factor = effect(situation.candidate, situation.section, situation.inputs.request.rules).boost
-    return max(factor, 1 / FINE_STEPS)
+    return max(factor, 1 / STEPS_PER_SCORE_UNIT)
 
 
 def _unboosted(decision: Decision) -> float:
@@ -229,7 +230,7 @@ def _unboosted(decision: Decision) -> float:
 
 
 def _steps(amount: float) -> int:
-    return max(0, math.ceil(amount * FINE_STEPS))
+    return max(0, math.ceil(amount * STEPS_PER_SCORE_UNIT))
 
 
 def _narrowest(situation: FixSituation) -> Selector:
@@ -246,7 +247,7 @@ def _narrowest(situation: FixSituation) -> Selector:
     return min(selectors, key=found)
 
 
-MIN_CUT_TOKENS = 60
+MAX_OVERHEAD_TOKENS = 60
 """Tokens of a section's heading, of an item's lead and of what separates them, at most."""
 CHARACTERS = 4  # of a token, about
 
@@ -270,7 +271,7 @@ def shorter_text(situation: FixSituation) -> Iterator[Fix]:
 
 def _budget(situation: FixSituation, whole: bool) -> Iterator[Fix]:
     budget = situation.inputs.request.budget
-    most = min(_unlimited_budget(situation), MAX_TOKENS) - budget
+    most = min(_sufficient_budget(situation), MAX_TOKENS) - budget
     if most > 0:
         yield Fix(lambda n: situation.change("budget", budget + n), most, _missing(situation), whole)
 
@@ -290,12 +291,12 @@ def _missing(situation: FixSituation) -> int:
     return int(situation.decision.detail.get("needed") or 0)
 
 
-def _unlimited_budget(situation: FixSituation) -> int:
+def _sufficient_budget(situation: FixSituation) -> int:
     """A budget that is enough for everything, were there no caps; where some are shares of it, the largest there is."""
     if any(section.share is not None for section in situation.inputs.profile.sections):
         return MAX_TOKENS
     told = situation.assembled
-    missing = sum(max(0, one.tokens_full - one.tokens) + MIN_CUT_TOKENS for one in told.decisions)
+    missing = sum(max(0, one.tokens_full - one.tokens) + MAX_OVERHEAD_TOKENS for one in told.decisions)
     return max(told.tokens, told.budget) + missing
 
 
@@ -320,13 +321,13 @@ def _whole_room_fixes(situation: FixSituation) -> Iterator[Fix]:
     yield from more_room(situation, whole=True)
 
 
-_SHORT_CODES = (_whole_room_fixes, shorter_text)
+_SHORTAGE_FIXES = (_whole_room_fixes, shorter_text)
 _FIXES_BY_CODE: Mapping[Code, tuple[FixFinder, ...]] = {
     Code.OUTRANKED: (more_places, higher_score, boost),
     Code.BELOW_RELEVANCE: (lower_threshold, longer_reach, higher_score),
     Code.OVER_SECTION_BUDGET: (_room_fixes, shorter_text, higher_source_score, boost),
     Code.OVER_TOTAL_BUDGET: (_room_fixes, shorter_text, higher_score, boost),
-    Code.TRUNCATED: _SHORT_CODES,
-    Code.COMPACTED: _SHORT_CODES,
-    Code.SUMMARISED: _SHORT_CODES,
+    Code.TRUNCATED: _SHORTAGE_FIXES,
+    Code.COMPACTED: _SHORTAGE_FIXES,
+    Code.SUMMARISED: _SHORTAGE_FIXES,
 }

@@ -50,10 +50,10 @@ def _reasons(assembly: Assembly, thing: OwnedRecord) -> Iterator[tuple[NotConsid
         yield "no_section", _("The profile “%(profile)s” has no section for it.") % {"profile": assembly.profile_name}
     for report in reports:
         if report.get("code"):
-            yield _missed_code(report)
+            yield _no_answer_reason(report)
     if thing.day and _is_too_old(thing.day, assembly.now):
         yield "too_old", _("Only the last %(days)s days are told, and this one was before them.") % {"days": DAYS}
-    yield "passed_over", " ".join(_returned_codes(report) for report in reports)
+    yield "passed_over", " ".join(_limit_sentence(report) for report in reports)
 
 
 def _reports(assembly: Assembly, thing: OwnedRecord) -> list[Mapping[str, Any]]:
@@ -67,14 +67,14 @@ def _reports(assembly: Assembly, thing: OwnedRecord) -> list[Mapping[str, Any]]:
     return [report for report in assembly.sources if report["name"] in asked]
 
 
-def _missed_code(report: Mapping[str, Any]) -> tuple[NotConsideredCode, str]:
+def _no_answer_reason(report: Mapping[str, Any]) -> tuple[NotConsideredCode, str]:
     source = {"source": label_of(report["name"])}
     if report["code"] == SourceCode.SOURCE_TIMEOUT:
         return "source_late", _("%(source)s did not answer in time, so nothing of them was considered.") % source
     return "source_failed", _("%(source)s could not be read then, so nothing of them was considered.") % source
 
 
-def _returned_codes(report: Mapping[str, Any]) -> str:
+def _limit_sentence(report: Mapping[str, Any]) -> str:
     told = {"source": label_of(report["name"]), "count": f"{report['count']:,}", "limit": f"{report['limit']:,}"}
     if report["count"] >= report["limit"]:
         return _("%(source)s: it returned %(count)s, as many as it may, and this came after them.") % told

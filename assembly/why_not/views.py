@@ -50,4 +50,4 @@ def why_not(request: HttpRequest, id_: UUID) -> HttpResponse:
         facts |= {"answer": why_not_page(found), "choices": match_choices(found.matches[1:])}
     else:
         facts |= {"choices": missing_choices(recorded(assembly))}
-    return render(request, "assembly/why_not.html", facts, status=200 if form.is_valid() else 422)
+    return render(request, "assembly/why_not/why_not.html", facts, status=200 if form.is_valid() else 422)

@@ -21,7 +21,7 @@ def resend_form(request: HttpRequest, *, signed_out: bool, status: int) -> HttpR
         (name, value) for name in request.POST for value in request.POST.getlist(name) if name not in OMITTED_FIELDS
     ]
     facts = {"signed_out": signed_out, "fields": fields, "content": request.POST["content"]}
-    return render(request, "kept_form.html", facts, status=status)
+    return render(request, "preserved_post.html", facts, status=status)
 
 
 def _is_same_origin(request: HttpRequest) -> bool:

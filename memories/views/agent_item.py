@@ -40,14 +40,14 @@ def item_list(request: HttpRequest, slug: str, noun: ItemPage) -> HttpResponse:
         "found": found,
         "next": next_page_url(request.path, request.GET.dict(), cursor),
     }
-    return render(request, "memories/kept_list.html", context)
+    return render(request, "memories/agent_item/list.html", context)
 
 
 def item_detail(request: HttpRequest, slug: str, noun: ItemPage, thing_id: UUID) -> HttpResponse:
     """One thing, whole."""
     agent = agent_for(principal_of(request), slug)
     context = {**item_page_context(request, agent, noun), "thing": find_item(noun, agent, thing_id)}
-    return render(request, "memories/kept_page.html", context)
+    return render(request, "memories/agent_item/item.html", context)
 
 
 def item_new(request: HttpRequest, slug: str, noun: ItemPage) -> HttpResponse:
@@ -96,7 +96,7 @@ def item_delete(request: HttpRequest, slug: str, noun: ItemPage, thing_id: UUID)
         return redirect(noun.plural, slug=slug)
     back = item_url(noun, agent, thing)
     context = {**item_page_context(request, agent, noun), "thing": thing, "back": back}
-    return render(request, "memories/kept_delete.html", context)
+    return render(request, "memories/agent_item/delete.html", context)
 
 
 def find_item(noun: ItemPage, agent: Agent, thing_id: UUID) -> Any:
@@ -140,7 +140,7 @@ def render_form(
     back = reverse(noun.plural, args=[agent.slug]) if thing is None else item_url(noun, agent, thing)
     context = {**item_page_context(request, agent, noun), "form": form, "thing": thing, "theirs": theirs, "back": back}
     status = StaleVersion.status if theirs else 422 if form.is_bound and form.errors else 200
-    return render(request, "memories/kept_form.html", context, status=status)
+    return render(request, "memories/agent_item/form.html", context, status=status)
 
 
 def add_save_message(request: HttpRequest, saved: AgentItem, based_on: int) -> None:

@@ -114,7 +114,7 @@ def _render_export(
     request: HttpRequest, scope: ExportScope, *, kind: str, name: str, address: str, crumbs: tuple[Crumb, ...] = ()
 ) -> HttpResponse:
     context = {"scope": scope, "kind": kind, "name": name, "crumbs": crumbs, "address": address}
-    return render(request, "memories/export.html", context)
+    return render(request, "memories/archive/export.html", context)
 
 
 MAX_LISTED = 10
@@ -148,7 +148,7 @@ def _render_upload_form(
     request: HttpRequest, principal: Principal, form: ArchiveForm, status: int = 200
 ) -> HttpResponse:
     context = {"form": form, "may_import": may_upload(principal), "imports": imports_of(principal)[:MAX_LISTED]}
-    return render(request, "memories/import_new.html", context, status=status)
+    return render(request, "memories/archive/import_new.html", context, status=status)
 
 
 def import_plan(request: HttpRequest, id_: UUID) -> HttpResponse:
@@ -159,7 +159,7 @@ def import_plan(request: HttpRequest, id_: UUID) -> HttpResponse:
     if plan.status == ImportStatus.SHOWN:
         number = request.GET.get("page", "1")
         page = plan_page(plan, int(number) if number.isdecimal() and len(number) < MAX_PAGE_DIGITS else 1, principal)
-        return render(request, "memories/import_plan.html", {**context, "is_shown": True, "page": page})
+        return render(request, "memories/archive/import_plan.html", {**context, "is_shown": True, "page": page})
     context |= {
         "is_done": plan.status == ImportStatus.DONE,
         "is_planning": plan.status == ImportStatus.PLANNING,
@@ -167,7 +167,7 @@ def import_plan(request: HttpRequest, id_: UUID) -> HttpResponse:
         "is_running": plan.job is not None and plan.job.status in UNFINISHED,
         "outcome": import_outcome(plan, principal),
     }
-    return render(request, "memories/import_plan.html", context)
+    return render(request, "memories/archive/import_plan.html", context)
 
 
 @require_POST

@@ -46,7 +46,7 @@ def document(request: HttpRequest, slug: str, noun: ItemPage, thing_id: UUID) ->
         "html": render_markdown(thing.content) if shown == "text" else "",
         "stretches": split_by_chunks(thing.content, pieces) if shown == "pieces" else [],
     }
-    return render(request, "memories/document.html", context)
+    return render(request, "memories/documents/document.html", context)
 
 
 def split_by_chunks(text: str, pieces: Sequence[Chunk]) -> list[TextSegment]:

@@ -163,7 +163,7 @@ def timeline(request: HttpRequest, slug: str) -> HttpResponse:
         "days": group_by_day(agent, events),
         "next": next_page_url(request.path, request.GET.dict(), cursor),
     }
-    return render(request, "memories/timeline.html", context)
+    return render(request, "memories/events/timeline.html", context)
 
 
 def sessions(request: HttpRequest, slug: str) -> HttpResponse:
@@ -177,7 +177,7 @@ def sessions(request: HttpRequest, slug: str) -> HttpResponse:
         "sessions": found,
         "next": next_page_url(request.path, request.GET.dict(), cursor),
     }
-    return render(request, "memories/session_list.html", context)
+    return render(request, "memories/events/session_list.html", context)
 
 
 def session(request: HttpRequest, slug: str, session_id: UUID) -> HttpResponse:
@@ -200,7 +200,7 @@ def session(request: HttpRequest, slug: str, session_id: UUID) -> HttpResponse:
         "days": group_by_day(agent, events),
         "next": next_page_url(request.path, request.GET.dict(), cursor),
     }
-    return render(request, "memories/session.html", context)
+    return render(request, "memories/events/session.html", context)
 
 
 def event(request: HttpRequest, slug: str, event_id: UUID) -> HttpResponse:
@@ -215,7 +215,7 @@ def event(request: HttpRequest, slug: str, event_id: UUID) -> HttpResponse:
         "words": present_event(found, whole=True),
         "event": found,
     }
-    return render(request, "memories/event.html", context)
+    return render(request, "memories/events/event.html", context)
 
 
 def group_by_day(agent: Agent, events: Iterable[Event]) -> list[TimelineDay]:

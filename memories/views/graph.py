@@ -61,7 +61,7 @@ def graph(request: HttpRequest, slug: str) -> HttpResponse:
         "kept": _link_parameters(form),
         "matches": _matching_entities(agent, form.query) if form.query else None,
     }
-    return render(request, "memories/graph.html", context)
+    return render(request, "memories/graph/graph.html", context)
 
 
 def _counts(agent: Agent) -> dict[str, int]:
@@ -97,7 +97,7 @@ def entity(request: HttpRequest, slug: str, noun: ItemPage, thing_id: UUID) -> H
         "graph_address": f"{reverse('graph', args=[slug])}?entity={thing.pk}",
         "next": next_page_url(request.path, request.GET.dict(), cursor),
     }
-    return render(request, "memories/entity.html", context)
+    return render(request, "memories/graph/entity.html", context)
 
 
 def relation_new(request: HttpRequest, slug: str, thing_id: UUID) -> HttpResponse:
@@ -155,7 +155,7 @@ def relation_delete(request: HttpRequest, slug: str, thing_id: UUID) -> HttpResp
         "relation": relation,
         "back": back,
     }
-    return render(request, "memories/kept_delete.html", context)
+    return render(request, "memories/agent_item/delete.html", context)
 
 
 def _find_relation(agent: Agent, relation_id: UUID) -> Relation:
@@ -182,4 +182,4 @@ def _render_relation_form(
         "back": item_url(ENTITY, agent, source),
     }
     status = StaleVersion.status if theirs else 422 if form.is_bound and form.errors else 200
-    return render(request, "memories/relation_form.html", context, status=status)
+    return render(request, "memories/graph/relation_form.html", context, status=status)

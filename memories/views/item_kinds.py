@@ -67,12 +67,12 @@ class ItemPage:
     @property
     def list_template(self) -> str:
         """Shows one of them in a list."""
-        return f"memories/lines/{self.key}.html"
+        return f"memories/agent_item/list_rows/{self.key}.html"
 
     @property
     def detail_template(self) -> str:
         """Shows one of them on its page."""
-        return f"memories/whole/{self.key}.html"
+        return f"memories/agent_item/details/{self.key}.html"
 
 
 def _without_content(rows: QuerySet[Any]) -> QuerySet[Any]:

@@ -31,7 +31,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
         "jobs": [_present_job(job) for job in found],
         "next": next_page_url(request.path, request.GET.dict(), cursor),
     }
-    return render(request, "memories/job_list.html", context)
+    return render(request, "memories/jobs/list.html", context)
 
 
 def job(request: HttpRequest, id_: UUID) -> HttpResponse:
@@ -39,7 +39,7 @@ def job(request: HttpRequest, id_: UUID) -> HttpResponse:
     principal = principal_of(request)
     found = job_for(principal, id_)
     context = _present_job(found) | {"may_retry": found.status == JobStatus.PARKED and may_change(principal, found)}
-    return render(request, "memories/job.html", context)
+    return render(request, "memories/jobs/job.html", context)
 
 
 @require_POST

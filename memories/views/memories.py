@@ -33,7 +33,7 @@ def memory_list(request: HttpRequest, slug: str, find: FindOwner) -> HttpRespons
     else:
         found, cursor = page_of(form.rows(), request.GET, keys=form.keys)
         context |= {"found": found, "next": next_page_url(request.path, request.GET.dict(), cursor)}
-    return render(request, "memories/memory_list.html", context)
+    return render(request, "memories/memory/list.html", context)
 
 
 def memory_new(request: HttpRequest, slug: str, find: FindOwner) -> HttpResponse:
@@ -49,4 +49,4 @@ def memory_new(request: HttpRequest, slug: str, find: FindOwner) -> HttpResponse
         "form": form,
         "back": owner_page_context(request, owner)["list_address"],
     }
-    return render(request, "memories/memory_form.html", context, status=422 if form.errors else 200)
+    return render(request, "memories/memory/form.html", context, status=422 if form.errors else 200)

@@ -61,7 +61,7 @@ def memory_retire(request: HttpRequest, id_: UUID) -> HttpResponse:
         messages.success(request, _("It is retired, and told no more. You can bring it back."))
         return redirect("memory", id_=id_)
     context = {**_page_context(request, memory), "form": form}
-    return render(request, "memories/memory_retire.html", context, status=422 if form.errors else 200)
+    return render(request, "memories/memory/retire.html", context, status=422 if form.errors else 200)
 
 
 @require_POST
@@ -111,7 +111,7 @@ def _render_form(
     """The form as it was filled in; with `theirs`, beside what somebody else saved."""
     context = {**_page_context(request, memory), "form": form, "theirs": theirs}
     status = StaleVersion.status if theirs else 422 if form.is_bound and form.errors else 200
-    return render(request, "memories/memory_form.html", context, status=status)
+    return render(request, "memories/memory/form.html", context, status=status)
 
 
 def _newest_version(memory: Memory) -> MemoryVersion | None:

@@ -93,13 +93,13 @@ def _render_candidates(request: HttpRequest, owner: Owner, memories: list[Memory
         else rows.order_by("-created", "-id")[:MAX_OFFERED],
         "chosen": {memory.id for memory in memories},
     }
-    return render(request, "memories/memory_duplicates.html", context)
+    return render(request, "memories/memory/duplicates.html", context)
 
 
 def _render_merge_form(request: HttpRequest, owner: Owner, form: MergeForm, *, stale: bool = False) -> HttpResponse:
     context: dict[str, Any] = {**owner_page_context(request, owner), "form": form, "stale": stale}
     status = StaleVersion.status if stale else 422 if form.is_bound and form.errors else 200
-    return render(request, "memories/memory_merge.html", context, status=status)
+    return render(request, "memories/memory/merge.html", context, status=status)
 
 
 def _rebased_form(form: MergeForm, memories: list[Memory]) -> MergeForm:

@@ -33,7 +33,7 @@ def versions(request: HttpRequest, id_: UUID) -> HttpResponse:
         "versions": found,
         "next": next_page_url(request.path, request.GET.dict(), cursor),
     }
-    return render(request, "memories/memory_versions.html", context)
+    return render(request, "memories/memory/versions.html", context)
 
 
 def version(request: HttpRequest, id_: UUID, number: int) -> HttpResponse:
@@ -51,7 +51,7 @@ def version(request: HttpRequest, id_: UUID, number: int) -> HttpResponse:
         "facts": [fact for fact in _facts(found, before) if before is None or fact.before != fact.now],
         "is_current": found.version == memory.version,
     }
-    return render(request, "memories/memory_version.html", context)
+    return render(request, "memories/memory/version.html", context)
 
 
 @require_POST

@@ -44,7 +44,7 @@ def tasks(request: HttpRequest, slug: str) -> HttpResponse:
         "more_own": len(own) > MAX_OWN_ROOTS,
         "next": next_page_url(request.path, request.GET.dict(), cursor),
     }
-    return render(request, "memories/tasks.html", context)
+    return render(request, "memories/task_stack/tasks.html", context)
 
 
 def push(request: HttpRequest, slug: str) -> HttpResponse:
@@ -130,4 +130,4 @@ def _render_form(
         "current": current,
         "back": _stack_url(agent, session),
     }
-    return render(request, "memories/task_form.html", context, status=422 if form.errors else 200)
+    return render(request, "memories/task_stack/form.html", context, status=422 if form.errors else 200)

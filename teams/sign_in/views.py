@@ -20,7 +20,7 @@ from teams.sign_in.browser_sessions import current_digest, other_sessions_end, p
 def browser_sessions(request: HttpRequest) -> HttpResponse:
     """All browsers in which the person is signed in."""
     shown = present_sessions(cast("User", request.user), current_digest(request))
-    return render(request, "teams/browser_sessions.html", {"shown": shown, "others": len(shown) - 1})
+    return render(request, "teams/sign_in/browser_sessions.html", {"shown": shown, "others": len(shown) - 1})
 
 
 @require_POST

@@ -1,4 +1,6 @@
-"""A difference as a page shows it (templates/teams/_difference.html): its summary, and one of its two views."""
+"""A difference as a page shows it (templates/teams/text_diff/_difference.html): its summary, and one of its two
+views.
+"""
 
 from dataclasses import dataclass
 

@@ -71,7 +71,7 @@ def history(request: HttpRequest, document: TextPage) -> HttpResponse:
         "undo": RestoreForm(initial={"version": newest}, number=newest - 1) if restored else None,
         "next": next_page_url(request.path, request.GET.dict(), cursor),
     }
-    return render(request, "teams/history.html", context)
+    return render(request, "teams/versioned_text/history.html", context)
 
 
 def version(request: HttpRequest, document: TextPage, number: int) -> HttpResponse:
@@ -89,7 +89,7 @@ def version(request: HttpRequest, document: TextPage, number: int) -> HttpRespon
         "is_current": found.version == newest,
         "form": RestoreForm(initial={"version": newest}, number=found.version),
     }
-    return render(request, "teams/version.html", context)
+    return render(request, "teams/versioned_text/version.html", context)
 
 
 def find_version(document: TextPage, number: int) -> Any:
@@ -120,7 +120,12 @@ def compare(request: HttpRequest, document: TextPage) -> HttpResponse:
     try:
         choice = find_version_pair(request, document)
     except NothingToCompare as fault:
-        return render(request, "teams/compare.html", {"document": document, "fault": fault.detail}, status=fault.status)
+        return render(
+            request,
+            "teams/versioned_text/compare.html",
+            {"document": document, "fault": fault.detail},
+            status=fault.status,
+        )
     newest = document.file.version
     numbers = [side.number for side in (choice.old, choice.new) if side.number not in {newest, None}]
     forms = [RestoreForm(initial={"version": newest}, number=number) for number in numbers if number]
@@ -156,7 +161,7 @@ def _render_comparison(
         "address_source": f"{document.history_address}compare/?{urlencode({**named, 'as': 'source'})}",
         **facts,
     }
-    return render(request, "teams/compare.html", context, status=status)
+    return render(request, "teams/versioned_text/compare.html", context, status=status)
 
 
 def restore(request: HttpRequest, document: TextPage, number: int, save: SaveText) -> HttpResponse:

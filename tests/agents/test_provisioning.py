@@ -12,7 +12,7 @@ from agents.models import Agent, AgentFile, AgentFileVersion
 from agents.services import agent_create, agent_files_ensure, agent_files_provision
 from teams.models import Team, TeamFile, TeamFileVersion
 from teams.services import team_files_provision
-from tests.threads import at_once
+from tests.concurrency import at_once
 
 PROVISION = [importlib.import_module(f"{app}.migrations.0003_provision_files").PROVISION for app in ("teams", "agents")]
 

@@ -15,9 +15,9 @@ from assembly.sources.external.services import SourceFacts, external_source_crea
 from memories.embeddings.indexing import document_split
 from memories.models import Document
 from teams.principal import SYSTEM
-from tests.assembly.external.endpoints import giving, serving
 from tests.attacks import reading
 from tests.client import Api
+from tests.http_endpoints import giving, serving
 
 pytestmark = [pytest.mark.django_db, pytest.mark.finding("4a"), pytest.mark.finding("4b")]
 

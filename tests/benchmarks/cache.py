@@ -42,7 +42,7 @@ def _fill(files: list[Path]) -> None:
     """Give each agent everything else that a context can be made of."""
     django.setup()
     from agents.models import Agent
-    from tests.assembly.full_agent import analyse, fill
+    from tests.assembly.large_agent import analyse, fill
 
     for number, file in enumerate(files):
         fill(Agent.objects.get(slug=f"agent-{number}"), last_session(file))

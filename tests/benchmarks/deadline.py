@@ -54,8 +54,8 @@ def run() -> None:
         manage("import_conversation", str(file), "--agent", "agent-0")
         key = manage("create_api_key", "--admin").split()[-1]
         django.setup()
-        from tests.assembly.external.endpoints import Handler, giving, serving
-        from tests.assembly.hanging import locked
+        from tests.assembly.failing_sources import locked
+        from tests.http_endpoints import Handler, giving, serving
 
         asleep = Event()
 
@@ -76,7 +76,7 @@ def _fill(file: Path, url: str) -> None:
     from assembly.sources.external.services import SourceFacts, external_source_create
     from teams.principal import SYSTEM
     from teams.versioned_text.versioned_file import file_create
-    from tests.assembly.full_agent import analyse, fill
+    from tests.assembly.large_agent import analyse, fill
 
     fill(Agent.objects.get(slug="agent-0"), last_session(file))
     analyse()

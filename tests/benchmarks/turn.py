@@ -178,7 +178,7 @@ def _workers(sizes: list[str]) -> list[Worker]:
     from memories.services import MemoryFacts, memories_create
     from teams.principal import SYSTEM
     from teams.services import team_create
-    from tests.assembly.full_agent import fill
+    from tests.assembly.large_agent import fill
 
     days, now = written_days(), timezone.now()
     workers, talks = [], {}
@@ -202,7 +202,7 @@ def _workers(sizes: list[str]) -> list[Worker]:
 
 def _topics(lines: list[str]) -> Iterator[str]:
     """Yield topics, each of them new. Each names something of the graph, and a subject that there is guidance on."""
-    from tests.assembly.full_agent import PARTS, ROLES
+    from tests.assembly.large_agent import PARTS, ROLES
 
     for number, line in enumerate(itertools.cycle(lines[FIRST_TOPIC:])):
         subject = ("login", "refund", "report")[number % 3]

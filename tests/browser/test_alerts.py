@@ -11,9 +11,9 @@ from assembly.monitoring.new_contexts import follow_assemblies
 from memories.jobs.services import MAX_ATTEMPTS
 from memories.models import Job, JobStatus
 from teams.models import Team
-from tests.assembly.external.endpoints import Endpoint, giving, serving
 from tests.browser.conftest import sign_in
-from tests.browser.looking import too_wide, violations_in_both_schemes
+from tests.browser.page_checks import too_wide, violations_in_both_schemes
+from tests.http_endpoints import Endpoint, giving, serving
 
 pytestmark = pytest.mark.browser
 

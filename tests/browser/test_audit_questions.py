@@ -8,7 +8,7 @@ from django.utils import timezone
 from playwright.sync_api import Locator, Page, expect
 
 from teams.models import Team
-from tests.assembly.as_of_story import clock_set
+from tests.assembly.simulation.time_travel.edit_story import clock_set
 from tests.browser.conftest import sign_in
 
 pytestmark = pytest.mark.browser

@@ -9,8 +9,7 @@ from teams.models import Membership, Team
 from teams.principal import Role
 from teams.sign_in.models import BrowserSession
 from tests.browser.conftest import PASSWORD, sign_in
-from tests.browser.looking import violations_in_both_schemes
-from tests.browser.writing import (
+from tests.browser.editor_actions import (
     GOALS,
     draft_of,
     goals,
@@ -20,6 +19,7 @@ from tests.browser.writing import (
     published_by,
     state_of,
 )
+from tests.browser.page_checks import violations_in_both_schemes
 
 pytestmark = pytest.mark.browser
 

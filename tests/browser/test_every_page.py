@@ -33,7 +33,7 @@ from teams.versioned_text.drafts import draft_save
 from teams.versioned_text.versioned_file import file_create, file_save
 from tests.archives import packed
 from tests.browser.conftest import PASSWORD, serving, sign_in_by_form, team_that_works
-from tests.browser.looking import (
+from tests.browser.page_checks import (
     MOST_BYTES,
     Scales,
     shifts,
@@ -43,7 +43,7 @@ from tests.browser.looking import (
     violations_in_both_schemes,
 )
 from tests.browser.routes import page_routes, route_of
-from tests.keeping import keep
+from tests.memories.worked_agent import keep
 
 pytestmark = pytest.mark.browser
 

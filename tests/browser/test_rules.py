@@ -11,7 +11,7 @@ from assembly.rules.services import rule_create
 from teams.models import Team
 from teams.principal import SYSTEM
 from tests.browser.conftest import sign_in
-from tests.browser.looking import too_wide, violations_in_both_schemes
+from tests.browser.page_checks import too_wide, violations_in_both_schemes
 
 pytestmark = pytest.mark.browser
 

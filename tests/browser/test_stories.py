@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 from teams.models import Team, TeamFile, User
 from teams.versioned_text.versioned_file import file_save
 from tests.browser.conftest import PASSWORD, sign_in, sign_in_by_form
-from tests.browser.writing import publish_from_here
+from tests.browser.editor_actions import publish_from_here
 
 pytestmark = pytest.mark.browser
 

@@ -6,7 +6,7 @@ from playwright.sync_api import Browser, Page, expect
 from assembly.models import Assembly
 from teams.models import Team
 from tests.browser.conftest import sign_in
-from tests.browser.looking import too_wide, violations_in_both_schemes
+from tests.browser.page_checks import too_wide, violations_in_both_schemes
 
 pytestmark = pytest.mark.browser
 

@@ -14,8 +14,8 @@ from assembly.engine.profile import Profile, Section
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Assembled, Candidate, Decision, Request, Summary, Wanted
 from assembly.profiles.shipped import CONVERSATION
-from tests.engine.cast import NOW, texts
-from tests.engine.drawing import candidates_of, profiles, rules, with_room
+from tests.engine.factories import NOW, texts
+from tests.engine.strategies import candidates_of, profiles, rules, with_room
 
 Manner = Literal["third", "brim", "nothing"]
 """How a text is summarised: by the first third of its words, by as much as is allowed, or not at all."""

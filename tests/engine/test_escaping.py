@@ -12,7 +12,7 @@ from assembly.engine.escaping import escaped
 from assembly.engine.heading_levels import shifted
 from assembly.engine.types import flat
 from tests.attacks.forgeries import FORGERIES
-from tests.engine.cast import NOW, candidate, profile_of, run, section, texts
+from tests.engine.factories import NOW, candidate, profile_of, run, section, texts
 
 BENIGN = [
     "Plain words, and a second line\nwith *emphasis*, `code`, [a link](https://example.org) and 3 < 4.",

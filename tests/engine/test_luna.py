@@ -4,7 +4,7 @@ import datetime as dt
 
 from assembly.engine.types import Candidate
 from assembly.profiles.shipped import CONVERSATION
-from tests.engine.cast import NOW, codes, run
+from tests.engine.factories import NOW, codes, run
 
 EXPECTED = """\
 ## Identity

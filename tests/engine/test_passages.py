@@ -11,7 +11,7 @@ from assembly.engine.passages import AFTER, BEFORE, passage_of
 from assembly.engine.profile import STEPS, Profile, Section, Step
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Assembled, Candidate
-from tests.engine.cast import codes, decision_on, run, section
+from tests.engine.factories import codes, decision_on, run, section
 
 TOKENIZER = get_tokenizer("chars4")
 MEMORIES = section("m", "Memories", "lines")

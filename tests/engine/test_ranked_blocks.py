@@ -8,7 +8,7 @@ import pytest
 from assembly.engine.linear_ranker import Ranker, relevance_of
 from assembly.engine.profile import Profile, Section, Weights
 from assembly.engine.types import Candidate
-from tests.engine.cast import candidate, decision_on, run
+from tests.engine.factories import candidate, decision_on, run
 
 RANKER = Ranker("mine", 2, (("salience", 1.0), ("similarity_z", 1.0), ("words_z", 2.0)), least_words=0.3, reach=6.0)
 BLOCKS = Section("s", "Content", "L6", "semantic_content", "blocks", ranker=RANKER)

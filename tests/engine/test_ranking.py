@@ -1,148 +1,161 @@
-"""Ranking by a linear model: every share of a score is on record, and the score is their sum."""
+"""Who comes first in a section, and who gets no chance at all."""
 
-import json
-import math
-from dataclasses import replace
+import datetime as dt
 from itertools import permutations
+from math import inf, nan
+from typing import Any
 
 import pytest
 
-from assembly.engine.assemble import assemble
-from assembly.engine.linear_ranker import Ranker, relevance_of
-from assembly.engine.profile import Profile
-from assembly.engine.ranking import relevance
-from assembly.engine.rules import Actions, Boost, Condition, Rule, Selector
-from assembly.engine.tokenizers import get_tokenizer
-from assembly.engine.types import Assembled, Candidate, InvalidAssembly, Request
-from tests.engine.cast import NOW, candidate, codes, decision_on, profile_of, section
-
-RANKER = Ranker("test", 3, (("asks", -1.0), ("similarity", 4.0), ("words", 5.0)), least_words=0.3, reach=3.0)
+from assembly.engine.types import Candidate, InvalidAssembly
+from tests.engine.factories import NOW, candidate, codes, decision_on, profile_of, run, section
 
 
-def memory(ref: str, similarity: float | None = None, **measures: float) -> Candidate:
-    known = {} if similarity is None else {"similarity": similarity}
-    return candidate(ref, f"text of {ref}", similarity=similarity, measures=known | measures, occurred_at=NOW)
+def memory(ref: str, similarity: float | None = None, hours_ago: int = 0, **fields: object) -> Candidate:
+    occurred_at = NOW - dt.timedelta(hours=hours_ago)
+    return candidate(ref, f"text of {ref}", similarity=similarity, occurred_at=occurred_at, **fields)
 
 
-def profile(ranker: Ranker | None = RANKER, top_k: int | None = None) -> Profile:
-    plain = profile_of(section(shape="lines", top_k=top_k))
-    return Profile("test", 1, plain.sections, similarity_threshold=0.2, ranker=ranker)
+def ranking(*memories: Candidate, top_k: int | None = None, threshold: float = 0.2) -> dict[str, str]:
+    return codes(run(profile_of(section(shape="lines", top_k=top_k), threshold=threshold), *memories))
 
 
-def run(*memories: Candidate, ranker: Ranker | None = RANKER, rules: tuple[Rule, ...] = ()) -> Assembled:
-    request = Request(16_000, "tea", "chars4", NOW, rules=rules)
-    return assemble(request, profile(ranker), memories, get_tokenizer("chars4"))
+def test_with_a_topic_the_nearest_comes_first() -> None:
+    assert list(ranking(memory("a", 0.3), memory("b", 0.9), memory("c", 0.5))) == ["b", "c", "a"]
 
 
-def test_the_score_is_the_sum_of_the_shares_and_all_are_on_record() -> None:
-    decision = decision_on(run(memory("a", 0.5, words=0.4, asks=1.0, length=0.7)), "a")
-    assert dict(decision.signals) == {
-        "similarity": 0.5,
-        "words": 0.4,
-        "asks": 1.0,
-        "share:asks": -1.0,
-        "share:similarity": 2.0,
-        "share:words": 2.0,
+def test_what_is_too_far_from_the_topic_is_left_out() -> None:
+    assert ranking(memory("near", 0.3), memory("far", 0.19), memory("unknown")) == {
+        "near": "fits",
+        "far": "below_relevance",
+        "unknown": "below_relevance",
     }
-    assert decision.score == 3.0
 
 
-def test_words_may_put_something_before_what_is_nearer_in_meaning() -> None:
-    assert list(codes(run(memory("near", 0.5), memory("worded", 0.3, words=0.8)))) == ["worded", "near"]
+def test_the_threshold_itself_is_near_enough() -> None:
+    assert ranking(memory("a", 0.2), memory("b", 0.1999)) == {"a": "fits", "b": "below_relevance"}
 
 
-def test_without_a_ranker_it_is_similarity_that_ranks() -> None:
-    found = run(memory("near", 0.5), memory("worded", 0.3, words=0.8), ranker=None)
-    assert list(codes(found)) == ["near", "worded"]
-    assert dict(decision_on(found, "worded").signals) == {"similarity": 0.3}
+def test_where_the_search_finds_nothing_the_most_recent_are_used() -> None:
+    found = ranking(memory("old", 0.19, hours_ago=9), memory("new", 0.01, hours_ago=1))
+    assert found == {"new": "fits", "old": "fits"}
+    assert list(found) == ["new", "old"]
 
 
-def test_what_is_far_behind_the_best_is_left_out_unless_it_is_found_by_itself() -> None:
-    assembled = run(
-        memory("best", 0.9, words=1.0), memory("near", 0.25), memory("far", 0.1), memory("worded", words=0.3)
-    )
-    assert codes(assembled) == {"best": "fits", "worded": "fits", "near": "fits", "far": "below_relevance"}
-    assert dict(decision_on(assembled, "far").detail) == {"threshold": pytest.approx(8.6 - 3)}
+def test_without_a_topic_the_most_recent_come_first_and_the_undated_last() -> None:
+    undated = candidate("a", "undated")
+    assert list(ranking(undated, memory("b", hours_ago=2), memory("c", hours_ago=1))) == ["c", "b", "a"]
 
 
-def test_what_is_near_the_best_is_in_though_it_alone_would_not_be_found() -> None:
-    assembled = run(memory("best", 0.3), memory("beside", 0.1, words=0.2))
-    assert codes(assembled) == {"beside": "fits", "best": "fits"}
+def test_times_of_different_zones_compare_as_moments() -> None:
+    tokyo = dt.timezone(dt.timedelta(hours=9))
+    early = candidate("early", "x", occurred_at=dt.datetime(2025, 3, 14, 20, tzinfo=tokyo))
+    late = candidate("late", "x", occurred_at=dt.datetime(2025, 3, 14, 12, tzinfo=dt.UTC))
+    assert list(ranking(early, late)) == ["late", "early"]
 
 
-def test_where_nothing_is_found_the_most_recent_are_used() -> None:
-    assembled = run(memory("a", 0.1, words=0.2), memory("b", 0.19, words=0.29))
-    assert codes(assembled) == {"a": "fits", "b": "fits"}
-    assert {decision.score for decision in assembled.decisions} == {None}
+@pytest.mark.parametrize("similarity", [nan, inf, -inf])
+def test_a_similarity_that_is_no_number_counts_as_none(similarity: float) -> None:
+    assert ranking(memory("a", 0.5), memory("odd", similarity))["odd"] == "below_relevance"
+    assert ranking(memory("odd", similarity)) == {"odd": "fits"}
+    assert memory("odd", similarity).to_dict()["similarity"] is None
 
 
-def test_ties_go_to_the_lower_ref_whatever_the_order_of_arrival() -> None:
+@pytest.mark.parametrize("fields", [{"similarity": 0.5}, {}])
+def test_ties_go_to_the_lower_ref_whatever_the_order_of_arrival(fields: dict[str, Any]) -> None:
     for order in permutations("abc"):
-        assert list(codes(run(*(memory(ref, 0.5, words=0.5) for ref in order)))) == ["a", "b", "c"]
+        assert list(ranking(*(memory(ref, **fields) for ref in order))) == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize(("weight", "share"), [(8.0, math.log(8)), (0.5, math.log(0.5)), (0.0, math.log(1e-6))])
-def test_a_boost_multiplies_the_odds(weight: float, share: float) -> None:
-    boost = Boost(Selector("source", "source"), weight)
-    rule = Rule("first", 1, "everywhere", Condition(), Actions(boost=(boost,)))
-    decision = decision_on(run(memory("a", 0.5), rules=(rule,)), "a")
-    assert dict(decision.signals)["share:boost"] == pytest.approx(share, abs=1e-4)
-    assert decision.score == pytest.approx(2 + share, abs=1e-4)
-    assert decision.detail["rule"] == "first@1"
+def test_days_rank_newest_first_and_ties_by_ref() -> None:
+    profile = profile_of(section(shape="entries"))
+    for order in permutations([("a", 1), ("b", 2), ("c", 2)]):
+        days = [candidate(ref, "x", date=dt.date(2025, 3, day)) for ref, day in order]
+        assert list(codes(run(profile, *days))) == ["b", "c", "a"]
 
 
-def test_a_boost_makes_nothing_else_irrelevant() -> None:
-    boost = Boost(Selector("memory_kind", "fact"), 1_000.0)
-    rule = Rule("first", 1, "everywhere", Condition(), Actions(boost=(boost,)))
-    fact = candidate("fact", "x", similarity=0.3, measures={"similarity": 0.3}, labels={"memory_kind": ("fact",)})
-    assert codes(run(fact, memory("other", 0.1), rules=(rule,))) == {"fact": "fits", "other": "fits"}
+def test_those_beyond_the_top_are_outranked_and_say_by_how_much() -> None:
+    memories = [memory(f"m{number}", 0.9 - number / 10) for number in range(5)]
+    assembled = run(profile_of(section(shape="lines", top_k=3)), *memories)
+    assert list(codes(assembled).values()) == ["fits"] * 3 + ["outranked"] * 2
+    last = decision_on(assembled, "m4")
+    assert (last.rank, last.score, dict(last.detail)) == (
+        5,
+        0.5,
+        {"rank": 5, "top_k": 3, "last_score": pytest.approx(0.7)},
+    )
+    assert not assembled.truncated
 
 
-def test_scores_count_as_relevance_from_0_to_1_in_their_order() -> None:
-    relevances = [relevance_of(score) for score in (-5.0, 0.0, 1.0, 10.0, 40.0)]
-    assert relevances == [0.0, 0.0, pytest.approx(1 / 11), 0.5, 0.8]
-    decision = decision_on(run(memory("a", 0.5, words=1.6)), "a")
-    assert relevance(decision, "lines") == relevance_of(10.0)
+def test_a_top_of_none_leaves_all_out() -> None:
+    assert ranking(memory("a"), top_k=0) == {"a": "outranked"}
 
 
-def test_a_ranker_survives_its_record_whatever_the_order_of_its_keys() -> None:
-    stored = json.loads(json.dumps(profile().to_dict()))
-    stored["ranker"]["weights"] = dict(reversed(stored["ranker"]["weights"].items()))
-    assert Profile.from_dict(stored) == profile()
+def test_superseded_and_empty_ones_take_no_rank() -> None:
+    assembled = run(
+        profile_of(section(shape="lines", top_k=1)),
+        memory("old", 0.9, superseded_by="new"),
+        candidate("blank", "  ", similarity=0.8, superseded_by="new"),
+        memory("new", 0.5),
+    )
+    assert codes(assembled) == {"new": "fits", "blank": "empty", "old": "superseded"}
+    assert [decision.rank for decision in assembled.decisions] == [1, None, None]
+    assert dict(decision_on(assembled, "old").detail) == {"by": "new"}
+    assert assembled.sections[0].status == "whole"
 
 
-def test_a_profile_from_before_there_were_rankers_has_none() -> None:
-    stored = profile().to_dict()
-    del stored["ranker"]
-    assert Profile.from_dict(stored) == profile(None)
+def test_a_superseded_one_does_not_make_the_search_find_something() -> None:
+    found = ranking(memory("old", 0.9, superseded_by="b"), memory("a", 0.1, hours_ago=2), memory("b", 0.05))
+    assert found == {"b": "fits", "a": "fits", "old": "superseded"}
 
 
-def test_weights_must_be_numbers() -> None:
-    with pytest.raises(InvalidAssembly, match="finite"):
-        Ranker("test", 1, (("words", math.nan),), least_words=0.3, reach=3.0)
+def test_signals_and_score_tell_how_it_was_ranked() -> None:
+    assembled = run(profile_of(section(shape="lines")), memory("a", 0.5), memory("b", 0.1))
+    near, far = assembled.decisions
+    assert (near.score, near.signals) == (0.5, (("similarity", 0.5),))
+    assert (far.score, far.rank, dict(far.detail)) == (0.1, None, {"threshold": 0.2})
+    by_time = run(profile_of(section(shape="lines")), memory("b", 0.1)).decisions[0]
+    assert (by_time.score, by_time.rank, by_time.signals) == (None, 1, (("similarity", 0.1),))
 
 
-def test_what_nobody_measured_ranks_by_similarity_as_ever() -> None:
-    memories = [candidate(ref, "x", similarity=near) for ref, near in (("a", 0.3), ("b", 0.9), ("far", 0.1))]
-    assert codes(run(*memories)) == {"b": "fits", "a": "fits", "far": "below_relevance"}
+def test_an_entry_needs_a_date_and_a_time_its_zone() -> None:
+    with pytest.raises(InvalidAssembly, match="no date"):
+        run(profile_of(section(shape="entries")), candidate("a", "x"))
+    with pytest.raises(InvalidAssembly, match="zone"):
+        candidate("a", "x", occurred_at=NOW.replace(tzinfo=None))
 
 
-TWO_COLUMNS = replace(RANKER, brief_weights=(("asks", 1.0), ("similarity", 0.0), ("words", 9.0)))
+# --- Pinned and retired --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("brevity", "share"), [(0.0, 5.0), (0.25, 6.0), (1.0, 9.0)])
-def test_the_brevity_of_an_owners_texts_blends_both_columns_of_weights(brevity: float, share: float) -> None:
-    decision = decision_on(run(memory("a", 0.5, words=1.0, brevity=brevity), ranker=TWO_COLUMNS), "a")
-    assert dict(decision.signals)["share:words"] == share
-    assert decision.score == share + round((1 - brevity) * 2.0, 4)
+def test_what_is_pinned_comes_first_however_far_it_is_and_says_so() -> None:
+    found = ranking(memory("near", 0.9), memory("far", 0.01, pinned=True), memory("other", 0.1))
+    assert list(found.items()) == [("far", "pinned"), ("near", "fits"), ("other", "below_relevance")]
 
 
-def test_without_brief_weights_a_ranker_is_recorded_as_it_always_was() -> None:
-    assert "brief_weights" not in RANKER.to_dict()
-    for ranker in (RANKER, TWO_COLUMNS):
-        assert Ranker.from_dict(json.loads(json.dumps(ranker.to_dict()))) == ranker
+def test_pins_count_for_the_top_and_rank_among_themselves_as_all_do() -> None:
+    pins = [memory("a", 0.1, pinned=True), memory("b", 0.3, pinned=True)]
+    found = ranking(*pins, memory("near", 0.9), memory("nearly", 0.8), top_k=3)
+    assert list(found.items()) == [("b", "pinned"), ("a", "pinned"), ("near", "fits"), ("nearly", "outranked")]
 
 
-def test_both_columns_weigh_the_same_features() -> None:
-    with pytest.raises(InvalidAssembly, match="same features"):
-        replace(RANKER, brief_weights=(("asks", 1.0),))
+def test_without_a_search_a_pin_comes_before_what_is_newer() -> None:
+    assert list(ranking(memory("new"), memory("old", hours_ago=900, pinned=True))) == ["old", "new"]
+
+
+def test_a_pin_alone_does_not_let_the_search_find_nothing_else() -> None:
+    """Where nothing is near, the most recent follow the pin."""
+    found = ranking(memory("pin", 0.1, pinned=True), memory("new", 0.05), memory("old", 0.01, hours_ago=3))
+    assert list(found.items()) == [("pin", "pinned"), ("new", "fits"), ("old", "fits")]
+
+
+def test_a_pin_has_to_fit_as_all_others_do() -> None:
+    narrow = profile_of(section(shape="lines", cap=12))
+    assembled = run(narrow, candidate("pin", "x" * 400, pinned=True), memory("a"))
+    assert codes(assembled) == {"pin": "over_section_budget", "a": "fits"}
+
+
+def test_a_retired_one_takes_no_rank_and_says_why() -> None:
+    assembled = run(profile_of(section(shape="lines")), memory("old", 0.9, retired="We moved."), memory("a", 0.5))
+    assert codes(assembled) == {"a": "fits", "old": "expired"}
+    assert assembled.decisions[1].detail == {"reason": "We moved."}

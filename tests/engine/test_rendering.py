@@ -5,7 +5,7 @@ import datetime as dt
 import pytest
 
 from assembly.engine.rendering import paragraphs
-from tests.engine.cast import NOW, candidate, codes, decision_on, profile_of, run, section
+from tests.engine.factories import NOW, candidate, codes, decision_on, profile_of, run, section
 
 TEXT = profile_of(section())
 LINES = profile_of(section(shape="lines"))

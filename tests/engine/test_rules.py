@@ -9,8 +9,8 @@ from assembly.engine.codes import Code
 from assembly.engine.rule_effects import ALWAYS_INCLUDED, MAX_BOOST, effect, path_matches
 from assembly.engine.rules import Condition, Rule, Window, fired
 from assembly.engine.types import Candidate, Request
-from tests.engine.cast import NOW, section
-from tests.engine.ruled import boost, facts, rule, selector
+from tests.engine.factories import NOW, section
+from tests.engine.rule_factories import boost, facts, rule, selector
 
 # --- when ----------------------------------------------------------------------------------------------------------
 

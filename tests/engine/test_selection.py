@@ -13,7 +13,7 @@ from assembly.engine.profile import Profile
 from assembly.engine.rendering import render
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Candidate, InvalidAssembly, Request
-from tests.engine.cast import MARKER, NOW, candidate, codes, decision_on, profile_of, run, section, texts
+from tests.engine.factories import MARKER, NOW, candidate, codes, decision_on, profile_of, run, section, texts
 
 REQUIRED = section("r", "Identity", required=True)
 TEN = profile_of(section(cap=10))  # 40 characters, of which "## Log\n" takes 7

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.benchmarks.connections import attack, resident_mb, temporary_mb
-from tests.config.serving.bounded_server import received
+from tests.config.server.bounded_server import received
 from tests.faults.processes import until
 from tests.faults.test_web_processes import Server
 

@@ -13,7 +13,7 @@ from teams.models import Team
 from teams.principal import SYSTEM
 from tests.faults.processes import until
 from tests.faults.worker import Command
-from tests.memories.reembedding.rows import assert_all_in, kept
+from tests.memories.embeddings.reembedding.embedded_rows import assert_all_in, kept
 
 pytestmark = [pytest.mark.faults, pytest.mark.usefixtures("committed_database")]
 

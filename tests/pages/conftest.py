@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from teams.models import User
-from tests.pages import cast
+from tests.pages import personas
 
 SignedIn = Callable[[User], Client]
 
@@ -28,13 +28,13 @@ def _uncollected_static_files(settings: Any, tmp_path: Path) -> None:
     settings.STATIC_ROOT = tmp_path
 
 
-owner = pytest.fixture(cast.owner)
-team = pytest.fixture(cast.team)
-agent = pytest.fixture(cast.agent)
-editor = pytest.fixture(cast.editor)
-teammate = pytest.fixture(cast.teammate)
-outsider = pytest.fixture(cast.outsider)
-admin = pytest.fixture(cast.admin)
+owner = pytest.fixture(personas.owner)
+team = pytest.fixture(personas.team)
+agent = pytest.fixture(personas.agent)
+editor = pytest.fixture(personas.editor)
+teammate = pytest.fixture(personas.teammate)
+outsider = pytest.fixture(personas.outsider)
+admin = pytest.fixture(personas.admin)
 
 
 @pytest.fixture

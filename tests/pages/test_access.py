@@ -12,9 +12,9 @@ from assembly.models import Assembly
 from assembly.pipeline.request import Asked
 from assembly.pipeline.services import assemble
 from teams.models import Team, User
-from tests.cast import once_per_module
-from tests.pages import cast
+from tests.pages import personas
 from tests.pages.conftest import SignedIn, text_of
+from tests.personas import once_per_module
 
 DAY = "2026-03-01"
 
@@ -84,7 +84,7 @@ PAGES = {
 
 pytestmark = pytest.mark.usefixtures("module_database")
 owner, team, agent, editor, teammate, outsider, admin = once_per_module(
-    cast.owner, cast.team, cast.agent, cast.editor, cast.teammate, cast.outsider, cast.admin
+    personas.owner, personas.team, personas.agent, personas.editor, personas.teammate, personas.outsider, personas.admin
 )
 
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tests.archives import packed
+from tests.memories.agent_items import BODIES as NEW
+from tests.memories.agent_items import PATCHES
 from tests.rights.needs import NEEDS
 from tests.rights.world import OTHER_RULE, PROFILE, PUBLIC_URL, Owned, World
-from tests.things import BODIES as NEW
-from tests.things import PATCHES
 
 FILES = """
 files                                           GET read

@@ -37,9 +37,9 @@ from teams.services import membership_set, team_create
 from teams.versioned_text.drafts import draft_save
 from teams.versioned_text.versioned_file import file_create, file_save
 from tests.archives import packed
-from tests.assembly.alerts.opened import alert_on
+from tests.assembly.monitoring.alerts.alert_factories import alert_on
 from tests.client import Api
-from tests.things import things_of
+from tests.memories.agent_items import things_of
 
 DAY = datetime.date(2026, 1, 5)
 RULE = "then: {exclude: [{source: daily_logs}]}\n"

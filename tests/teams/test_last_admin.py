@@ -10,7 +10,7 @@ from teams.people import LeavesTeamsWithoutAdmin, person_update
 from teams.principal import Role
 from teams.services import LastAdmin, membership_remove, membership_set, team_create, team_delete
 from tests.client import Api, problem
-from tests.threads import at_once
+from tests.concurrency import at_once
 
 pytestmark = pytest.mark.finding("6.8c")
 

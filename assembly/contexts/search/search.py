@@ -83,9 +83,9 @@ MAX_WALKED_ROWS, MAX_FOUND_ROWS, MOST_SLICES = 2_000, 300, 10
 """So many rows are walked along first, found by an index, and so many slices are looked into."""
 MAX_WALKED_FOR_WORDS = 200
 """Fewer are walked along where each must be taken apart into words."""
-SLICE_GROWTH = 10
+SECOND_WALK_FACTOR = 10
 """So many times as many rows are walked along after that, where that should fill the page or no index helps."""
-COMMON_ROWS = 200
+COMMON_CONDITION_ROWS = 200
 """What more than one of so many of the first rows meet, is not counted by its index."""
 LIST_COLUMNS = (
     "id", "created", "agent_id", "agent_slug", "agent_name", "team_id", "team_slug", "team_name", "requested_by",
@@ -169,12 +169,12 @@ class _Search:
         met, reached = self._walked(along, self.stretch, self.walked, self.most)
         if reached is None:
             return met, None
-        is_common = len(met) * SLICE_GROWTH >= self.most
+        is_common = len(met) * SECOND_WALK_FACTOR >= self.most
         if not is_common and (everything := self._rare_rows(along, others)) is not None:
             return everything, None
         stretch, most = replace(self.stretch, after=reached), self.most - len(met)
         if is_common or not self._indexed:
-            more, reached = self._walked(along, stretch, self.walked * SLICE_GROWTH, most)
+            more, reached = self._walked(along, stretch, self.walked * SECOND_WALK_FACTOR, most)
         else:
             more, reached = self._rows_by_slices(stretch, most)
         return [*met, *more], reached
@@ -191,7 +191,9 @@ class _Search:
         known = {**self._parameters, **along.parameters, **self.stretch.parameters, "walked": self.walked}
         counts = fetch_rows(f"SELECT {met} FROM ({along.rows(self.stretch)} LIMIT %(walked)s) AS walked", known)[0]  # noqa: S608
         return {
-            one.indexed for one, count in zip(self._indexed, counts, strict=True) if count * COMMON_ROWS > self.walked
+            one.indexed
+            for one, count in zip(self._indexed, counts, strict=True)
+            if count * COMMON_CONDITION_ROWS > self.walked
         }
 
     def _walked(self, access_path: AccessPath, stretch: SearchRange, row_limit: int, most: int) -> _Rows:

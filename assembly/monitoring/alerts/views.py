@@ -109,7 +109,7 @@ def alert_list(request: HttpRequest) -> HttpResponse:
         "may_tell": Team.objects.manageable_by(principal).exists() or principal.is_admin,
         "next": next_page_url(request.path, request.GET.dict(), cursor),
     }
-    return render(request, "assembly/alert_list.html", context)
+    return render(request, "assembly/monitoring/alerts/list.html", context)
 
 
 @require_POST

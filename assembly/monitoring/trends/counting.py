@@ -135,7 +135,7 @@ def count_key(assembly: Assembly) -> CountKey:
 COUNTING_LOCK = 7_152_001
 """Shared by those who count contexts as they come, held alone by who counts a day anew."""
 
-MEMORY_USE_SQL = "memory:"
+MEMORY_REF_PREFIX = "memory:"
 SUMS = ("contexts", "repeats", "tokens", "budget", "assembly_ms", "considered")
 _ADDED = [f"{name} = context_counts.{name} + excluded.{name}" for name in SUMS]
 _ADDED += [f"{name} = counts_added(context_counts.{name}, excluded.{name})" for name in MAPS]
@@ -150,7 +150,7 @@ SELECT {_NAMES} FROM jsonb_to_recordset(%(rows)s::jsonb) AS row ({_ROW}) ORDER B
 ON CONFLICT (day, agent_id, team_id) DO UPDATE SET {", ".join(_ADDED)}
 """  # noqa: S608 - only the constant names above are put in
 
-SKIP_COUNTED_SQL = """
+MEMORY_USE_UPSERT_SQL = """
 INSERT INTO memory_tellings (memory_id, told_on)
 SELECT memory_id, told_on FROM jsonb_to_recordset(%(rows)s::jsonb) AS row (memory_id uuid, told_on date)
 ORDER BY memory_id
@@ -171,14 +171,14 @@ class CountBatch:
         for counted in (key, CountKey(key.day, ORGANISATION, None)):
             self._tallies.setdefault(counted, Tally()).add(assembly, told)
         for decision in told.decisions:
-            if decision.included and decision.ref.startswith(MEMORY_USE_SQL):
-                id_ = ref_without_version(decision.ref).removeprefix(MEMORY_USE_SQL)
+            if decision.included and decision.ref.startswith(MEMORY_REF_PREFIX):
+                id_ = ref_without_version(decision.ref).removeprefix(MEMORY_REF_PREFIX)
                 self._told_on[id_] = max(key.day, self._told_on.get(id_, key.day))
 
     def write(self) -> None:
         """Two statements, however many contexts there were."""
         _write(ADD, [_row(key, tally) for key, tally in self._tallies.items()])
-        _write(SKIP_COUNTED_SQL, [{"memory_id": id_, "told_on": str(day)} for id_, day in self._told_on.items()])
+        _write(MEMORY_USE_UPSERT_SQL, [{"memory_id": id_, "told_on": str(day)} for id_, day in self._told_on.items()])
 
 
 def counting_begin() -> CountBatch:

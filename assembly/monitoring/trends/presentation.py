@@ -126,7 +126,7 @@ def unused_sentence(kept: int, unused: int, days: int) -> str:
     return told % facts
 
 
-MEDIAN, P95 = 0.5, 0.95
+P50, P95 = 0.5, 0.95
 
 Address = Callable[[datetime.date], str]
 
@@ -193,7 +193,7 @@ def charts(trend: Trend, asked: Mapping[str, str], names: Mapping[str, TroubledR
             told=duration_sentence(total),
             days=days,
             parts=[
-                ChartSeries(_("half are ready within"), "half", lambda day: day.duration_percentile_ms(MEDIAN) or 0),
+                ChartSeries(_("half are ready within"), "half", lambda day: day.duration_percentile_ms(P50) or 0),
                 ChartSeries(_("and 95 of 100 that much later"), "most", _rest),
             ],
             worded=_milliseconds,
@@ -253,7 +253,7 @@ def _share(codes: set[Code]) -> Callable[[DayCounts], float]:
 
 
 def _rest(day: DayCounts) -> float:
-    return (day.duration_percentile_ms(P95) or 0) - (day.duration_percentile_ms(MEDIAN) or 0)
+    return (day.duration_percentile_ms(P95) or 0) - (day.duration_percentile_ms(P50) or 0)
 
 
 def _tokens(number: float) -> str:

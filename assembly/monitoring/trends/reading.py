@@ -24,11 +24,13 @@ from teams.principal import Principal
 
 MOST_DAYS = 366
 
-_EACH_OWNER = """
+_MAP_ROWS_SQL = """
 SELECT day, '{name}', each.key, sum(each.value::bigint) FROM chosen, jsonb_each_text({name}) AS each
 GROUP BY day, each.key
 """
-MAPS_OF = "WITH chosen AS MATERIALIZED ({chosen}) " + " UNION ALL ".join(_EACH_OWNER.format(name=name) for name in MAPS)
+MAPS_OF = "WITH chosen AS MATERIALIZED ({chosen}) " + " UNION ALL ".join(
+    _MAP_ROWS_SQL.format(name=name) for name in MAPS
+)
 
 
 @dataclass(frozen=True, slots=True)

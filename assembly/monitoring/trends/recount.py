@@ -19,23 +19,23 @@ from assembly.monitoring.trends.counting import COUNTING_LOCK, CountBatch
 from assembly.records.reader import Recorded, recorded_together
 from config.db.migration_helpers import ORGANISATION
 
-RELATED_FIELDS = 32
+RECORDS_PER_READ = 32
 """Contexts whose records are read at once. Those of one agent have most of their pieces in common."""
-RECORD_FIELDS = 16
+RECORD_CACHE_SIZE = 16
 """Records in memory beside these, of any number of contexts."""
 
 
 def load_with_records(assemblies: Sequence[Assembly]) -> Iterator[tuple[Assembly, Recorded]]:
     """Each context with its record, or with that of the context that it repeats."""
     known: OrderedDict[UUID, Recorded] = OrderedDict()
-    for start in range(0, len(assemblies), RELATED_FIELDS):
-        batch = assemblies[start : start + RELATED_FIELDS]
+    for start in range(0, len(assemblies), RECORDS_PER_READ):
+        batch = assemblies[start : start + RECORDS_PER_READ]
         unread = {deciding_assembly(one): one for one in batch if deciding_assembly(one) not in known}
         known |= zip(unread, recorded_together([*unread.values()]), strict=True)
         for assembly in batch:
             known.move_to_end(deciding_assembly(assembly))
             yield assembly, known[deciding_assembly(assembly)]
-        while len(known) > RECORD_FIELDS:
+        while len(known) > RECORD_CACHE_SIZE:
             known.popitem(last=False)
 
 
@@ -46,7 +46,7 @@ def deciding_assembly(assembly: Assembly) -> UUID:
 
 BATCH = 200
 """Contexts in memory at a time."""
-DAY_LENGTH = datetime.timedelta(days=1)
+ONE_DAY = datetime.timedelta(days=1)
 
 # What still waits in the queue is counted when it is taken from there.
 COUNTABLE = "NOT EXISTS (SELECT FROM new_assemblies WHERE assembly = assemblies.id)"
@@ -58,7 +58,7 @@ def find_recorded_days(since: datetime.date | None = None) -> Iterator[datetime.
     while first := rows.order_by("created", "id").values_list("created", flat=True).first():
         day = first.astimezone(datetime.UTC).date()
         yield day
-        rows = Assembly.objects.filter(created__gte=_start(day + DAY_LENGTH))
+        rows = Assembly.objects.filter(created__gte=_start(day + ONE_DAY))
 
 
 @transaction.atomic
@@ -86,7 +86,7 @@ def day_recount(day: datetime.date, *, again: bool = False) -> int | None:
 
 def _countable(day: datetime.date) -> QuerySet[Assembly]:
     start = _start(day)
-    return Assembly.objects.filter(created__gte=start, created__lt=start + DAY_LENGTH).extra(where=[COUNTABLE])  # noqa: S610 - a constant
+    return Assembly.objects.filter(created__gte=start, created__lt=start + ONE_DAY).extra(where=[COUNTABLE])  # noqa: S610 - a constant
 
 
 def _batches(rows: QuerySet[Assembly]) -> Iterator[list[Assembly]]:

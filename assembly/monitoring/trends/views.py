@@ -59,7 +59,7 @@ def _page(request: HttpRequest, scope: dict[str, UUID], asked: dict[str, str], *
         "waiting": Alert.objects.visible_to(principal).filter(**scope).waiting().count(),
         "asked": asked,
     }
-    return render(request, "assembly/trends.html", context)
+    return render(request, "assembly/monitoring/trends/trends.html", context)
 
 
 def _headline(trend: Trend, whose: str) -> str:

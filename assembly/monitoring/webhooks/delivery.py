@@ -71,7 +71,7 @@ def delivery_new(*, webhook: Webhook, event: str, data: Mapping[str, Any]) -> We
 
 RETRY_PAUSES = tuple(datetime.timedelta(minutes=minutes) for minutes in (1, 5, 30, 120))
 """After the first attempt, the second …; after the fifth, the job is given up."""
-LOST_FAULT = "Its secret cannot be read, as SECRET_KEY was changed. Change the secret."
+UNDECRYPTABLE_FAULT = "Its secret cannot be read, as SECRET_KEY was changed. Change the secret."
 
 
 @job_kind(DELIVERY)
@@ -115,7 +115,7 @@ def _send_delivery(delivery: WebhookDelivery) -> SendOutcome:
     try:
         keys = [decrypt(webhook.sealed_secret)] + ([decrypt(webhook.sealed_before)] if webhook.signs_twice else [])
     except UndecryptableSecret:
-        return SendOutcome(None, "", LOST_FAULT, 0)
+        return SendOutcome(None, "", UNDECRYPTABLE_FAULT, 0)
     timestamp = int(timezone.now().timestamp())
     headers = signed_headers(keys, message_id=f"msg_{delivery.id.hex}", timestamp=timestamp, body=delivery.body)
     outcome = message_send(url=webhook.url, headers=headers, body=delivery.body)
@@ -123,7 +123,7 @@ def _send_delivery(delivery: WebhookDelivery) -> SendOutcome:
     return outcome.without_response() if outcome.is_private and webhook.team_id else outcome
 
 
-RESEND_NOTE = "again"
+RESENDS_KEY = "again"
 """Of a job's arguments: each who had the message sent once more, and when."""
 MADE_WITHIN = datetime.timedelta(minutes=1)
 """A message and its job are made together, so that the job is found by the index on its time."""
@@ -163,7 +163,7 @@ def deliveries_of(webhook: Webhook) -> QuerySet[WebhookDelivery]:
         .filter(created__gte=OuterRef("created"), created__lt=OuterRef("created") + MADE_WITHIN)
     )
     return WebhookDelivery.objects.filter(webhook=webhook).annotate(
-        job_status=Subquery(job.values("status")[:1]), asked_again=Subquery(job.values(f"arguments__{RESEND_NOTE}")[:1])
+        job_status=Subquery(job.values("status")[:1]), asked_again=Subquery(job.values(f"arguments__{RESENDS_KEY}")[:1])
     )
 
 
@@ -191,7 +191,7 @@ def delivery_resend(*, delivery: WebhookDelivery, principal: Principal) -> None:
             "It was taken, or is still being sent. Look at what came of it on the page of its webhook."
         )
     asked = {"by": principal.name, "ref": principal.ref, "at": timezone.now().isoformat()}
-    job.arguments = {**job.arguments, RESEND_NOTE: [*job.arguments.get(RESEND_NOTE, ()), asked]}
+    job.arguments = {**job.arguments, RESENDS_KEY: [*job.arguments.get(RESENDS_KEY, ()), asked]}
     job.save(update_fields=["arguments"])
     job_retry(job=job)
 

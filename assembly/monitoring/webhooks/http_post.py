@@ -31,7 +31,7 @@ HIDDEN_FAULT = (
     "It was not taken. Its address lies in a private network, so only an admin of the organisation can learn more, "
     "with a webhook of the organisation."
 )
-HIDDEN_ANSWER = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
+CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ async def _response_excerpt(response: httpx2.Response) -> str:
         read += part
         if len(read) >= MOST_BYTES:
             break
-    return HIDDEN_ANSWER.sub("�", bytes(read[:MOST_BYTES]).decode(errors="replace"))[:MAX_ANSWER_CHARACTERS]
+    return CONTROL_CHARACTERS.sub("�", bytes(read[:MOST_BYTES]).decode(errors="replace"))[:MAX_ANSWER_CHARACTERS]
 
 
 def _status_fault(status: int) -> str:

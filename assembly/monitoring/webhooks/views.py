@@ -60,7 +60,7 @@ def webhook_list(request: HttpRequest) -> HttpResponse:
         raise Forbidden(FORBIDDEN_DETAIL)
     found, cursor = page_of(webhooks_of(principal), request.GET)
     context = {"webhooks": found, "next": next_page_url(request.path, request.GET.dict(), cursor)}
-    return render(request, "assembly/webhook_list.html", context)
+    return render(request, "assembly/monitoring/webhooks/list.html", context)
 
 
 def webhook_page(request: HttpRequest, id_: UUID) -> HttpResponse:
@@ -72,7 +72,7 @@ def webhook_page(request: HttpRequest, id_: UUID) -> HttpResponse:
         "deliveries": [delivery_status(delivery) for delivery in found],
         "next": next_page_url(request.path, request.GET.dict(), cursor),
     }
-    return render(request, "assembly/webhook_page.html", context)
+    return render(request, "assembly/monitoring/webhooks/webhook.html", context)
 
 
 @never_cache
@@ -83,7 +83,7 @@ def secret(request: HttpRequest, id_: UUID) -> HttpResponse:
         shown = secret_of(webhook)
     except UndecryptableSecret:
         shown = ""
-    return render(request, "assembly/webhook_secret.html", {"webhook": webhook, "secret": shown})
+    return render(request, "assembly/monitoring/webhooks/secret.html", {"webhook": webhook, "secret": shown})
 
 
 @require_POST
@@ -178,7 +178,7 @@ def webhook_new(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid() and (webhook := _create_from_form(form, principal)):
         messages.success(request, _("It is registered. Give the receiver this secret, then send a test."))
         return redirect("webhook_secret", id_=webhook.id)
-    return render(request, "assembly/webhook_new.html", {"form": form}, status=422 if form.errors else 200)
+    return render(request, "assembly/monitoring/webhooks/new.html", {"form": form}, status=422 if form.errors else 200)
 
 
 def webhook_edit(request: HttpRequest, id_: UUID) -> HttpResponse:
@@ -190,7 +190,7 @@ def webhook_edit(request: HttpRequest, id_: UUID) -> HttpResponse:
         messages.success(request, _("Saved. It counts from the next message on."))
         return redirect("webhook_page", id_=id_)
     context = {"form": form, "webhook": webhook}
-    return render(request, "assembly/webhook_edit.html", context, status=422 if form.errors else 200)
+    return render(request, "assembly/monitoring/webhooks/edit.html", context, status=422 if form.errors else 200)
 
 
 def _create_from_form(form: WebhookNewForm, principal: Principal) -> Webhook | None:

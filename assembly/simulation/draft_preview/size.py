@@ -30,7 +30,7 @@ from config.http.cpu_budget import TooCostly, check_cpu, cpu_budget
 from teams.text_diff.markdown import MAX_SECONDS, format_markdown, render_plain
 
 _BEFORE = "## Identity\nSomebody."  # no text but Identity stands first, and the line breaks between count, too
-SECTION_LIMITS = 256
+SIZE_CACHE_ENTRIES = 256
 """Results that are remembered; a result has a few numbers and no text."""
 _SOME_DAY = datetime.date(2026, 1, 1)
 
@@ -55,7 +55,7 @@ def _by_digest(text: str, key: str) -> tuple[bytes, str]:
 
 
 # A page asks several times for the same text, of which to count a million letters alone takes a second.
-@cached(LRUCache[tuple[bytes, str], TextSize](SECTION_LIMITS), key=_by_digest, lock=Lock())
+@cached(LRUCache[tuple[bytes, str], TextSize](SIZE_CACHE_ENTRIES), key=_by_digest, lock=Lock())
 def measure_text(text: str, key: str) -> TextSize:
     """The text measured against the section of that key, as GOALS. Raises StopIteration where there is none."""
     section = next(section for section in CONVERSATION.sections if section.key.upper() == key)

@@ -54,14 +54,14 @@ def draft_preview_panel(request: HttpRequest, subject: DraftSubject, written: Dr
     """
     page = {"subject": subject, "written": written}
     if written.origin != "draft" or not subject.agents:
-        return render(request, "assembly/_sight_panel.html", page)
+        return render(request, "assembly/simulation/draft_preview/_panel.html", page)
     wish = default_options(request, subject)
     try:
         found = preview_drafts(
             agent=subject.agents[0], team=wish.team, asked=wish.asked, texts={subject.file.about: written.text}
         )
     except Invalid as refused:
-        return render(request, "assembly/_sight_panel.html", {**page, "refused": refused.detail})
+        return render(request, "assembly/simulation/draft_preview/_panel.html", {**page, "refused": refused.detail})
     rows, told = section_diff_rows(found), preview_headline(found)
     said = hashlib.sha256(told.encode()).hexdigest()[:16]
     page |= {
@@ -73,7 +73,7 @@ def draft_preview_panel(request: HttpRequest, subject: DraftSubject, written: Dr
         "said": said,
         "is_news": said != request.GET.get("said"),
     }
-    return render(request, "assembly/_sight_panel.html", page)
+    return render(request, "assembly/simulation/draft_preview/_panel.html", page)
 
 
 MAX_AGENTS = 20
@@ -136,7 +136,7 @@ def _page(
     **facts: Any,
 ) -> HttpResponse:
     page = {"subject": subject, "written": written, "form": form, **facts}
-    return render(request, "assembly/sight.html", page, status=status)
+    return render(request, "assembly/simulation/draft_preview/draft_preview.html", page, status=status)
 
 
 def _preview_for_agent(subject: DraftSubject, written: DraftText, wish: DraftPreviewOptions) -> dict[str, Any]:
@@ -177,6 +177,6 @@ def size(request: HttpRequest, key: str) -> HttpResponse:
     """The size panel of the editor for the text in the form; nothing is stored."""
     text = request.POST.get("content", "")[: MAX_FILE_CHARACTERS + 1].replace("\r\n", "\n")
     try:
-        return render(request, "assembly/_size.html", size_of(text, key))
+        return render(request, "assembly/simulation/draft_preview/_size.html", size_of(text, key))
     except StopIteration:
         raise NotFound from None

@@ -42,7 +42,7 @@ def proposal_list(request: HttpRequest) -> HttpResponse:
         "shown_all": shown_all,
         "next": next_page_url(request.path, request.GET.dict(), cursor),
     }
-    return render(request, "assembly/proposal_list.html", page)
+    return render(request, "assembly/simulation/proposals/list.html", page)
 
 
 def proposal(request: HttpRequest, id_: UUID) -> HttpResponse:
@@ -67,7 +67,7 @@ def proposal(request: HttpRequest, id_: UUID) -> HttpResponse:
             page["refused"] = refused.detail
         else:
             page |= {"found": tried, **comparison_page(tried.beside)} if tried else {}
-    return render(request, "assembly/proposal.html", page)
+    return render(request, "assembly/simulation/proposals/proposal.html", page)
 
 
 @require_POST

@@ -58,7 +58,7 @@ def candidate_changes(was: Inputs, before: Assembled, would: Inputs, after: Asse
     )
 
 
-FactName = tuple[UUID, UUID | None, Selector]
+SelectorKey = tuple[UUID, UUID | None, Selector]
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ class CurrentOwners:
 
     agents: dict[UUID, Agent]
     teams: dict[UUID, Team]
-    _found: dict[FactName, Sequence[Candidate]] = field(default_factory=dict)
+    _found: dict[SelectorKey, Sequence[Candidate]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, assemblies: Sequence[Assembly]) -> "CurrentOwners":

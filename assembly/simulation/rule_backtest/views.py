@@ -197,7 +197,7 @@ def rule_backtest_page(request: HttpRequest, name: str) -> HttpResponse:
     rule: StoredRule = rule_for(principal, name)
     attempt = run_backtest(principal, rule.content, rule.owner, name=rule.name, version=rule.version)
     context = {**facts_of_rule(principal, rule), "attempt": attempt}
-    return render(request, "assembly/rule.html", context, status=panel_status(request, attempt))
+    return render(request, "assembly/rules/rule.html", context, status=panel_status(request, attempt))
 
 
 def panel_status(request: HttpRequest, attempt: BacktestAttempt) -> int:

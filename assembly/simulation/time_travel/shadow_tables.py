@@ -177,7 +177,7 @@ MAX_EMBEDDED = 1_000
 """Texts that are embedded for one look into the past: about a second."""
 
 CHANGED_MEMORIES_SQL = "SELECT id, text FROM memories WHERE reworded ORDER BY created DESC, id LIMIT %s"
-COUNT_CHANGED_SQL = "SELECT count(*) FROM memories WHERE reworded"
+CHANGED_MEMORY_COUNT_SQL = "SELECT count(*) FROM memories WHERE reworded"
 
 logger = logging.getLogger(__name__)
 
@@ -193,7 +193,7 @@ def restore_embeddings() -> int:
         rows = cursor.fetchall()
         if not rows:
             return 0
-        cursor.execute(COUNT_CHANGED_SQL)
+        cursor.execute(CHANGED_MEMORY_COUNT_SQL)
         reworded: int = cursor.fetchone()[0]
     return reworded - _embed(read_active_model(), [id_ for id_, _ in rows], [text for _, text in rows])
 

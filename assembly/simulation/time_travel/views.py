@@ -68,7 +68,7 @@ def _page(request: HttpRequest, agent: Agent, form: AsOfForm, **facts: Any) -> H
         Crumb(_("Then"), reverse("agent_as_of", args=[agent.slug])),
     )
     page = {"agent": agent, "form": form, "crumbs": crumbs, **facts}
-    return render(request, "assembly/as_of.html", page, status=422 if form.errors else 200)
+    return render(request, "assembly/simulation/time_travel/time_travel.html", page, status=422 if form.errors else 200)
 
 
 def _now(agent: Agent, form: AsOfForm) -> PastResult:

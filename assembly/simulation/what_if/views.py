@@ -63,4 +63,4 @@ def _save_proposal(request: HttpRequest, assembly: Assembly, form: WhatIfForm) -
 def _page(request: HttpRequest, assembly: Assembly, form: WhatIfForm, status: int = 200, **facts: Any) -> HttpResponse:
     principal = principal_of(request)
     context = {"assembly": assembly, "form": form, "may_propose": may_propose(principal, assembly), **facts}
-    return render(request, "assembly/what_if.html", context, status=status)
+    return render(request, "assembly/simulation/what_if/what_if.html", context, status=status)

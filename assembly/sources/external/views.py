@@ -41,7 +41,7 @@ def external_list(request: HttpRequest) -> HttpResponse:
     """All external sources, the newest first; for those who are no admins, names and labels alone."""
     found, cursor = page_of(ExternalSource.objects.all(), request.GET)
     context = {"sources": found, "next": next_page_url(request.path, request.GET.dict(), cursor)}
-    return render(request, "assembly/external_list.html", context)
+    return render(request, "assembly/sources/external/list.html", context)
 
 
 def external_page(request: HttpRequest, name: str) -> HttpResponse:
@@ -109,7 +109,7 @@ def _page(
     request: HttpRequest, source: ExternalSource, form: QueryForm, status: int = 200, **facts: Any
 ) -> HttpResponse:
     context = {"source": source, "form": form, "section": _section(source), **facts}
-    return render(request, "assembly/external.html", context, status=status)
+    return render(request, "assembly/sources/external/source.html", context, status=status)
 
 
 def _section(source: ExternalSource) -> str:
@@ -128,13 +128,13 @@ def external_new(request: HttpRequest) -> HttpResponse:
     principal = principal_of(request)
     require_admin(principal)
     if request.method != "POST":
-        return render(request, "assembly/external_new.html", {"form": ExternalSourceNewForm()})
+        return render(request, "assembly/sources/external/new.html", {"form": ExternalSourceNewForm()})
     form = ExternalSourceNewForm(request.POST)
     if form.is_valid() and (source := _created(form, principal)):
         messages.success(request, _("It is registered. Ask it now, to see what it tells."))
         return redirect("external_page", name=source.name)
     form.ask_for_secret_again()
-    return render(request, "assembly/external_new.html", {"form": form}, status=422)
+    return render(request, "assembly/sources/external/new.html", {"form": form}, status=422)
 
 
 def external_edit(request: HttpRequest, name: str) -> HttpResponse:
@@ -143,13 +143,13 @@ def external_edit(request: HttpRequest, name: str) -> HttpResponse:
     source = external_source_for(principal, name)
     if request.method != "POST":
         form = ExternalSourceEditForm(source=source)
-        return render(request, "assembly/external_edit.html", {"form": form, "source": source})
+        return render(request, "assembly/sources/external/edit.html", {"form": form, "source": source})
     form = ExternalSourceEditForm(request.POST, source=source)
     if form.is_valid() and _saved(form, source, principal):
         messages.success(request, _("Saved. It counts from the next context on."))
         return redirect("external_page", name=name)
     form.ask_for_secret_again()
-    return render(request, "assembly/external_edit.html", {"form": form, "source": source}, status=422)
+    return render(request, "assembly/sources/external/edit.html", {"form": form, "source": source}, status=422)
 
 
 def _created(form: ExternalSourceNewForm, principal: Principal) -> ExternalSource | None:

@@ -53,7 +53,7 @@ def show_conflict(editor: EditorSession, *, newest: VersionedFile | None = None,
     conflict = TextConflict.of(_version_content(editor, draft.based_on), draft.content, newest.content, by(newest))
     return render_editor(
         editor,
-        template="teams/editor_conflict.html",
+        template="teams/versioned_text/editor/conflict.html",
         conflict=conflict,
         newest=newest,
         text=conflict.proposal,
@@ -72,7 +72,7 @@ def show_draft_conflict(editor: EditorSession, form: DraftForm, stale: StaleDraf
     )
     return render_editor(
         editor,
-        template="teams/editor_conflict.html",
+        template="teams/versioned_text/editor/conflict.html",
         conflict=conflict,
         other_window=True,
         text=conflict.proposal,

@@ -44,7 +44,7 @@ def show_changes(editor: EditorSession, form: PublishForm | None = None) -> Http
         "published": editor.published,
         "comparison": compare_texts(editor.document.file.content, draft.content),
     }
-    return render(editor.request, "teams/editor_publish.html", facts, status=422 if form else 200)
+    return render(editor.request, "teams/versioned_text/editor/publish.html", facts, status=422 if form else 200)
 
 
 def publish_draft(editor: EditorSession) -> HttpResponse:

@@ -68,7 +68,11 @@ def show_preview(editor: EditorSession) -> HttpResponse:
         return show_errors(editor, form)
     sent = form.cleaned_data
     if editor.request.headers.get("HX-Request"):
-        return render(editor.request, "teams/_preview.html", {"document": editor.document, "preview": sent["content"]})
+        return render(
+            editor.request,
+            "teams/versioned_text/editor/_rendered_preview.html",
+            {"document": editor.document, "preview": sent["content"]},
+        )
     return render_editor(
         editor, text=sent["content"], based_on=sent["version"], revision=sent["revision"], preview=sent["content"]
     )
@@ -93,7 +97,7 @@ def show_errors(editor: EditorSession, form: DraftForm) -> HttpResponse:
 
 
 def render_editor(
-    editor: EditorSession, *, status: int = 200, template: str = "teams/editor.html", **facts: Any
+    editor: EditorSession, *, status: int = 200, template: str = "teams/versioned_text/editor/editor.html", **facts: Any
 ) -> HttpResponse:
     """The editor with these facts; the person counts as being there."""
     presence_note(person_id=editor.person, about=editor.about)

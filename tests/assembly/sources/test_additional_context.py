@@ -3,7 +3,7 @@
 import pytest
 
 from agents.models import Agent
-from tests.assembly.sources.cast import found, situation
+from tests.assembly.sources.source_factories import found, situation
 
 pytestmark = pytest.mark.django_db
 

@@ -6,7 +6,7 @@ from agents.models import Agent
 from assembly.sources.base import Filters
 from memories.services import MemoryFacts, memories_create
 from teams.principal import SYSTEM
-from tests.assembly.sources.cast import ask, situation
+from tests.assembly.sources.source_factories import ask, situation
 
 pytestmark = pytest.mark.django_db
 

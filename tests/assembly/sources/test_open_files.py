@@ -8,7 +8,7 @@ import pytest
 
 from agents.models import Agent
 from assembly.sources.base import Filters
-from tests.assembly.sources.cast import ask, document, found, refs, situation, stranger, texts
+from tests.assembly.sources.source_factories import ask, document, found, refs, situation, stranger, texts
 
 pytestmark = pytest.mark.django_db
 

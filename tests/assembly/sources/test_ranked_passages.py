@@ -17,7 +17,7 @@ from memories.embeddings.indexing import document_split
 from memories.embeddings.wordllama import embed
 from memories.models import Chunk, Document
 from tests.assembly.conftest import NOW
-from tests.assembly.sources.cast import chunk, document, situation, stranger
+from tests.assembly.sources.source_factories import chunk, document, situation, stranger
 
 pytestmark = pytest.mark.django_db
 

@@ -11,7 +11,7 @@ from agents.models import Agent
 from assembly.sources.base import Filters
 from assembly.sources.relations import LIMIT
 from memories.models import Entity, Relation
-from tests.assembly.sources.cast import ask, entity, found, refs, relation, situation, stranger, texts
+from tests.assembly.sources.source_factories import ask, entity, found, refs, relation, situation, stranger, texts
 
 pytestmark = pytest.mark.django_db
 

@@ -10,7 +10,18 @@ from agents.models import Agent
 from assembly.sources.base import Filters
 from memories.models import Chunk
 from tests.assembly.conftest import NOW
-from tests.assembly.sources.cast import HOUR, ask, axis, chunk, document, found, refs, situation, stranger, texts
+from tests.assembly.sources.source_factories import (
+    HOUR,
+    ask,
+    axis,
+    chunk,
+    document,
+    found,
+    refs,
+    situation,
+    stranger,
+    texts,
+)
 
 pytestmark = pytest.mark.django_db
 

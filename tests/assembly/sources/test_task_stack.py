@@ -9,7 +9,7 @@ import pytest
 from agents.models import Agent
 from assembly.sources.base import Filters, Situation
 from memories.models import Session, TaskFrame
-from tests.assembly.sources.cast import ask, completed_for, found, frame, session, situation, stranger
+from tests.assembly.sources.source_factories import ask, completed_for, found, frame, session, situation, stranger
 
 pytestmark = pytest.mark.django_db
 

@@ -10,7 +10,7 @@ from agents.models import Agent
 from assembly.sources.base import Filters
 from memories.models import Thread, ThreadStatus
 from tests.assembly.conftest import NOW
-from tests.assembly.sources.cast import HOUR, ask, found, refs, situation, stranger, texts
+from tests.assembly.sources.source_factories import HOUR, ask, found, refs, situation, stranger, texts
 
 pytestmark = pytest.mark.django_db
 

@@ -9,7 +9,7 @@ import pytest
 from agents.models import Agent
 from assembly.sources.base import Filters
 from memories.models import Event
-from tests.assembly.sources.cast import ask, event, found, frame, refs, session, situation, stranger, texts
+from tests.assembly.sources.source_factories import ask, event, found, frame, refs, session, situation, stranger, texts
 
 pytestmark = pytest.mark.django_db
 

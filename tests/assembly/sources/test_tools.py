@@ -9,7 +9,7 @@ import pytest
 from agents.models import Agent
 from assembly.sources.base import Filters
 from memories.models import Tool
-from tests.assembly.sources.cast import ask, axis, found, refs, situation, stranger, texts, tool
+from tests.assembly.sources.source_factories import ask, axis, found, refs, situation, stranger, texts, tool
 
 pytestmark = pytest.mark.django_db
 

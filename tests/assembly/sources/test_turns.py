@@ -8,7 +8,7 @@ import pytest
 
 from agents.models import Agent
 from assembly.sources.base import Turn
-from tests.assembly.sources.cast import ask, situation
+from tests.assembly.sources.source_factories import ask, situation
 
 pytestmark = pytest.mark.django_db
 

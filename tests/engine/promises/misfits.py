@@ -3,8 +3,7 @@
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.profile import Section
 from assembly.engine.types import Decision
-from tests.engine.situations import Settled
-from tests.engine.spelling import (
+from tests.engine.reference_format import (
     FOR_WANT_OF_ROOM,
     WHOLE,
     cut_short,
@@ -14,6 +13,7 @@ from tests.engine.spelling import (
     tighter,
     whole_item,
 )
+from tests.engine.situations import Settled
 
 Steps = list[str]
 

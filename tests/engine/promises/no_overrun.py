@@ -8,8 +8,8 @@ import hashlib
 
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.types import Decision
+from tests.engine.reference_format import FOR_WANT_OF_ROOM, cap_of, heading, separator, whole_item
 from tests.engine.situations import Settled
-from tests.engine.spelling import FOR_WANT_OF_ROOM, cap_of, heading, separator, whole_item
 
 NEVER_FOR_WANT_OF_ROOM = {
     Code.REQUIRED, Code.EMPTY, Code.SUPERSEDED, Code.EXPIRED, Code.OUTRANKED, Code.BELOW_RELEVANCE,

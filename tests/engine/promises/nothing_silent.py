@@ -5,9 +5,8 @@ import json
 from assembly.engine.codes import Code
 from assembly.engine.profile import Section
 from assembly.engine.types import Decision
-from tests.engine.cast import MARKER
-from tests.engine.situations import Settled
-from tests.engine.spelling import (
+from tests.engine.factories import MARKER
+from tests.engine.reference_format import (
     FOR_WANT_OF_ROOM,
     HITS,
     SHORT,
@@ -21,6 +20,7 @@ from tests.engine.spelling import (
     stood,
     whole_item,
 )
+from tests.engine.situations import Settled
 
 
 def every_candidate_has_one_decision_and_it_is_true(settled: Settled) -> None:

@@ -7,8 +7,7 @@ from typing import Any
 from assembly.engine.codes import Code
 from assembly.engine.profile import Section
 from assembly.engine.types import Decision
-from tests.engine.situations import Settled
-from tests.engine.spelling import (
+from tests.engine.reference_format import (
     FOR_WANT_OF_ROOM,
     HITS,
     SHORT,
@@ -18,6 +17,7 @@ from tests.engine.spelling import (
     stood,
     whole_item,
 )
+from tests.engine.situations import Settled
 
 ON_THE_LADDER = [[], ["drop"], ["compact"], ["summarise"], ["summarise", "drop"], ["compact", "drop"], ["truncate"]]
 """For its section and then for the whole, an item is made shorter once at most, and left out at most once. What is cut

@@ -18,6 +18,7 @@ from django.test.utils import CaptureQueriesContext
 
 from teams.models import SignInLimit, User
 from teams.sign_in.attempts import ACCOUNT, ACCOUNT_AT_SOURCE, SOURCE, SignInStep, full_limits_delete
+from tests.concurrency import at_once
 from tests.teams.sign_in.conftest import (
     HERE,
     LOGIN,
@@ -31,7 +32,6 @@ from tests.teams.sign_in.conftest import (
     set_up_totp,
     sign_in,
 )
-from tests.threads import at_once
 
 TRIES = ACCOUNT_AT_SOURCE[SignInStep.PASSWORD].tokens
 

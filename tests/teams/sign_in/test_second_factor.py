@@ -17,6 +17,7 @@ from django.test import Client
 from config.http.encryption import UndecryptableSecret, decrypt, encrypt, is_current
 from teams.models import BrowserSession, User
 from teams.sign_in.second_factor import code_accept
+from tests.concurrency import at_once
 from tests.teams.sign_in.conftest import (
     HERE,
     OTHER_PLACE,
@@ -28,7 +29,6 @@ from tests.teams.sign_in.conftest import (
     set_up_totp,
     sign_in,
 )
-from tests.threads import at_once
 
 STEP = 60_000_000
 

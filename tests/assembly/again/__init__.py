@@ -1,1 +1,0 @@
-"""Contexts made again: today, with something changed, beside one another."""

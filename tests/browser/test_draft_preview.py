@@ -1,0 +1,74 @@
+"""Before publishing: what the text would cut and push out, from the editor, with scripts and without them."""
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from teams.models import Team, User
+from teams.versioned_text.drafts import Draft, draft_save
+from tests.browser.conftest import sign_in
+from tests.browser.page_checks import violations_in_both_schemes
+
+pytestmark = pytest.mark.browser
+
+LONG = "\n\n".join(f"Goal {number}: " + "ship the demo on the stage " * 60 for number in range(42))
+COSTS = "Knowledge Base would be cut: the last "
+
+
+def look(page: Page, server: str, text: str) -> None:
+    """Write a text into the editor and ask what it would change."""
+    page.goto(f"{server}/teams/demo/files/GOALS/")
+    page.wait_for_load_state("networkidle")
+    page.locator("#text").fill(text)
+    page.get_by_role("button", name="Compare both contexts").click()
+    page.wait_for_url(f"{server}/teams/demo/files/GOALS/sight/")
+
+
+def test_what_is_written_shows_what_it_would_cut(page: Page, server: str, team: Team, complaints: list[str]) -> None:
+    sign_in(page, server)
+    look(page, server, LONG)
+    expect(page.get_by_role("heading", level=1)).to_have_text("What will Luna see?")
+    expect(page.locator(".told")).to_contain_text(COSTS)
+    expect(page.locator("tr.added").filter(has_text="Goal 0: ship the demo")).to_be_visible()
+    assert violations_in_both_schemes(page) == []
+
+    page.get_by_label("Budget in tokens").fill("20000")
+    page.get_by_role("button", name="Look again").click()
+    expect(page.locator(".told")).to_contain_text("Nothing is pushed out by this change.")
+
+    page.get_by_role("button", name="Back to your text").click()
+    expect(page.locator("#text")).to_have_value(LONG)
+    assert team.files.get(file_key="GOALS").version == 1
+
+
+def test_the_same_without_scripts(browser: Browser, server: str, team: Team) -> None:
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 390, "height": 800})
+    page = context.new_page()
+    sign_in(page, server)
+    look(page, server, LONG)
+    expect(page.locator(".told")).to_contain_text(COSTS)
+    page.get_by_label("Topic").fill("the stage")
+    page.get_by_role("button", name="Look again").click()
+    expect(page.locator(".told")).to_contain_text(COSTS)
+    page.get_by_role("button", name="Back to your text").click()
+    expect(page.locator("#text")).to_have_value(LONG)
+    context.close()
+
+
+def test_the_panel_follows_the_draft_and_leaves_the_writer_alone(
+    page: Page, server: str, team: Team, complaints: list[str]
+) -> None:
+    olga, goals = User.objects.get(username="olga"), team.files.get(file_key="GOALS")
+    draft_save(person_id=olga.id, about=goals.about, content="Ship it.", based_on=1, expected_revision=0)
+    sign_in(page, server)
+    page.goto(f"{server}/teams/demo/files/GOALS/")
+    panel = page.locator("#sight")
+    expect(panel).to_contain_text("Nothing is pushed out by this change.")
+    page.locator("#text").focus()
+    Draft.objects.update(content=LONG)
+    page.evaluate("document.body.dispatchEvent(new Event('dossier:draft-saved'))")
+    expect(panel).to_contain_text(COSTS)
+    expect(page.locator("#live")).to_contain_text(COSTS)
+    expect(page.locator("#text")).to_be_focused()
+    assert violations_in_both_schemes(page) == []
+    panel.get_by_role("link", name="Compare both contexts").click()
+    expect(page.locator(".told")).to_contain_text(COSTS)

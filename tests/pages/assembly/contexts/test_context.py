@@ -1,0 +1,252 @@
+"""Previewing, listing, reading and replaying contexts."""
+
+import re
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from agents.models import Agent
+from agents.services import agent_create, agent_delete
+from assembly.models import Assembly, StoredProfile
+from assembly.models.assembly import packed
+from assembly.pipeline.request import Asked, Budgets
+from assembly.pipeline.services import assemble
+from assembly.records.reader import content_of, recorded
+from assembly.sources.base import Turn
+from memories.services import MemoryFacts, memories_create
+from teams.models import Team, User
+from teams.services import team_create
+from teams.versioned_text.versioned_file import file_create, file_save
+from tests.assembly.failing_sources import raising, replaced, sleeping
+from tests.assembly.recorded_decisions import decided
+from tests.pages.conftest import SignedIn, text_of
+
+
+@pytest.fixture
+def full(agent: Agent, team: Team, owner: User) -> Assembly:
+    """A context with something cut, something outranked, and something left out."""
+    file = agent.files.get(file_key="KNOWLEDGE")
+    text = "\n\n".join(f"Paragraph {number}: " + "story and stage " * 40 for number in range(30))
+    file_save(file=file, content=f"{text}\n\n... [truncated]", expected_version=1, author=owner.principal.author)
+    facts = [MemoryFacts(kind="fact", text=f"The stage number {number} is <free>") for number in range(8)]
+    memories_create(owner=team, facts=facts, principal=owner.principal)
+    return assemble(agent=agent, team=team, principal=owner.principal, asked=Asked()).assembly
+
+
+def test_previewing_assembles_and_shows_the_context(
+    signed_in: SignedIn, teammate: User, team: Team, agent: Agent
+) -> None:
+    data = {"agent": "luna", "team": "demo", "topic": "the stage", "max_tokens": "500", "profile": "research"}
+    response = signed_in(teammate).post("/preview/", data, follow=True)
+    assembly = Assembly.objects.get()
+    assert response.redirect_chain == [(f"/contexts/{assembly.id}/", 302)]
+    assert (assembly.topic, assembly.budget, assembly.requester_name) == ("the stage", 500, "Tim")
+    assert assembly.profile_name == "research"
+    assert "Luna was told" in text_of(response)
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"team": "other"}, "does not work in Other"),
+        ({"team": "hidden"}, "not one of the available choices"),
+        ({"agent": "kit"}, "not one of the available choices"),
+        ({"agent": ""}, "required"),
+        ({"max_tokens": "200001"}, "less than or equal to 200000"),
+        ({"max_tokens": "-1"}, "greater than or equal to 0"),
+        ({"topic": "x" * 4001}, "at most 4000"),
+        ({"topic": "nul \x00"}, "Null characters"),
+    ],
+)
+def test_what_cannot_be_previewed_is_explained(
+    change: dict[str, str], fault: str, signed_in: SignedIn, owner: User, agent: Agent
+) -> None:
+    team_create(slug="other", name="Other", principal=owner.principal)
+    agent_create(slug="kit", name="Kit", teams=[team_create(slug="hidden", name="Hidden")])
+    data = {"agent": "luna", "team": "demo", "topic": "", "max_tokens": "500", **change}
+    response = signed_in(owner).post("/preview/", data)
+    assert response.status_code == 422
+    assert fault in text_of(response)
+    assert not Assembly.objects.exists()
+
+
+def test_the_chosen_agents_only_team_is_chosen_with_it(signed_in: SignedIn, owner: User, agent: Agent) -> None:
+    team_create(slug="other", name="Other", principal=owner.principal)
+    page = text_of(signed_in(owner).get("/preview/?agent=luna"))
+    assert '<option value="demo" selected>' in page
+    assert "Other" not in page
+    assert "Other" in text_of(signed_in(owner).get("/preview/"))
+
+
+def test_the_headline_says_what_happened(signed_in: SignedIn, owner: User, full: Assembly) -> None:
+    page = text_of(signed_in(owner).get(f"/contexts/{full.id}/"))
+    assert re.search(r"<h1>Luna was told [\d,]+ of a possible 16,000 tokens\. One text was cut and three items", page)
+    assert "6th of the top 5 in Team Knowledge" in page
+    assert "Cut to fit:" in page
+    assert "3 outranked" in page
+
+
+def test_the_exact_text_is_all_there_and_marked_where_it_was_cut(
+    signed_in: SignedIn, owner: User, full: Assembly
+) -> None:
+    import html
+
+    page = text_of(signed_in(owner).get(f"/contexts/{full.id}/"))
+    shown = page.split('id="exact">')[1].split("</code>")[0]
+    assert html.unescape(re.sub(r"</?(span|mark|a)\b[^>]*>", "", shown)) == content_of(recorded(full))
+    assert shown.count("<mark") == 1
+    assert '<mark class="cut">... [truncated]</mark>' in shown
+
+
+def test_left_out_items_link_to_the_pinned_version(signed_in: SignedIn, owner: User, full: Assembly) -> None:
+    page = text_of(signed_in(owner).get(f"/contexts/{full.id}/"))
+    assert "/agents/luna/files/KNOWLEDGE/history/2/" in page
+
+
+def test_a_context_over_its_budget_says_so_loudly(signed_in: SignedIn, owner: User, team: Team, agent: Agent) -> None:
+    small = assemble(agent=agent, team=team, principal=owner.principal, asked=Asked(max_tokens=1)).assembly
+    page = text_of(signed_in(owner).get(f"/contexts/{small.id}/"))
+    assert f"Over the budget by {small.tokens - 1} tokens." in page
+    assert "larger than the whole budget" in page
+
+
+def test_a_late_source_is_named_and_its_time_is_drawn(
+    signed_in: SignedIn, owner: User, team: Team, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replaced(monkeypatch, "daily_logs", sleeping)
+    replaced(monkeypatch, "team_memories", raising)
+    asked = Asked(budgets=Budgets(time_ms=2_000))
+    late = assemble(agent=agent, team=team, principal=owner.principal, asked=asked).assembly
+    page = text_of(signed_in(owner).get(f"/contexts/{late.id}/"))
+    assert re.search(r'Daily logs <span class="tag bad">late</span>', page)
+    assert re.search(r'Memories of the team <span class="tag bad">failed</span>', page)
+    outcomes = re.findall(r'<td class="outcome"><span class="tag bad">([^<]+)</span>', page)
+    assert outcomes == ["source late", "source failed"], "these sections are empty for a reason"
+    assert "It did not answer in time, so nothing of it is in the context." in page
+    assert "Daily logs: It did not answer in time" in page, "the warning, above all"
+    assert "LookupError" not in page, "a class's name says nothing to staff"
+    assert page.count('<svg class="waterfall') == len(late.sources)
+    assert page.count('<svg class="waterfall late"') == 2
+    numbers = [float(number) for bar in re.findall(r'class="took" x="(\d+)" width="(\d+)"', page) for number in bar]
+    assert all(0 <= number <= 1000 for number in numbers)
+
+
+def test_older_records_have_no_times_to_draw(signed_in: SignedIn, owner: User, full: Assembly) -> None:
+    full.id = uuid4()
+    full.body = packed({**full.contents, "sources": [{"name": "daily_logs", "count": 1, "limit": 7, "ms": 3}]})
+    full.save(force_insert=True)
+    page = text_of(signed_in(owner).get(f"/contexts/{full.id}/"))
+    assert "Daily logs" in page
+    assert '<svg class="waterfall' not in page
+
+
+def test_what_was_made_shorter_says_from_what_to_what(
+    signed_in: SignedIn, owner: User, team: Team, agent: Agent
+) -> None:
+    section = "{key: turns, heading: Turns, layer: L6, source: turns, shape: turns}"
+    content = f"over_budget: [compact]\nsections:\n  - {section}\n"
+    file_create(file=StoredProfile(name="short", content=content), author=owner.principal.author)
+    said = "The stage is made of oak. It stands in the hall. The hall has a stage of oak and a door. " * 4
+    turns = tuple(Turn("user", f"{number}. {said}") for number in range(6))
+    asked = Asked(profile="short", history=turns, max_tokens=520)
+    shorter = assemble(agent=agent, team=team, principal=owner.principal, asked=asked).assembly
+    (decision, *_) = decided(shorter, code="compacted")
+    page = text_of(signed_in(owner).get(f"/contexts/{shorter.id}/"))
+    assert re.search(rf"{decision.tokens_full}\s<span[^>]*>→</span>.*{decision.tokens} tokens", page)
+    assert "made shorter" in page
+
+
+def test_the_list_says_what_each_warning_is(
+    signed_in: SignedIn, owner: User, team: Team, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replaced(monkeypatch, "daily_logs", raising)
+    assemble(agent=agent, team=team, principal=owner.principal, asked=Asked(max_tokens=1))
+    for address in ("/contexts/", "/"):
+        page = text_of(signed_in(owner).get(address))
+        assert '<span class="tag bad">over budget</span>' in page
+        assert '<span class="tag bad">a source failed</span>' in page
+
+
+def test_an_empty_context_has_a_page(signed_in: SignedIn, owner: User, team: Team) -> None:
+    bare = agent_create(slug="bare", name="Bare", teams=[team])
+    empty = assemble(agent=bare, principal=owner.principal, asked=Asked(max_tokens=0)).assembly
+    page = text_of(signed_in(owner).get(f"/contexts/{empty.id}/"))
+    assert "An empty text." in page
+
+
+def test_replaying_says_that_the_bytes_match(signed_in: SignedIn, teammate: User, full: Assembly) -> None:
+    browser, address = signed_in(teammate), f"/contexts/{full.id}/replay/"
+    assert "every byte matches" in text_of(browser.post(address, follow=True))
+    part = text_of(browser.post(address, headers={"HX-Request": "true"}))
+    assert "every byte matches" in part
+    assert "<html" not in part
+
+
+def test_a_record_that_was_tampered_with_is_not_shown_as_the_truth(
+    signed_in: SignedIn, owner: User, full: Assembly
+) -> None:
+    full.id, full.sha256 = uuid4(), bytes(32)  # history cannot be changed, so the damaged record is another one
+    full.save(force_insert=True)
+    page = text_of(signed_in(owner).get(f"/contexts/{full.id}/"))
+    assert "somebody changed the database" in page
+    assert "gives another text" in text_of(signed_in(owner).post(f"/contexts/{full.id}/replay/", follow=True))
+
+
+def test_the_text_is_downloaded_byte_for_byte(signed_in: SignedIn, teammate: User, full: Assembly) -> None:
+    response = signed_in(teammate).get(f"/contexts/{full.id}/text/")
+    assert response.content == content_of(recorded(full)).encode()
+    assert response["Content-Type"] == "text/markdown; charset=utf-8"
+    assert 'filename="luna-' in response["Content-Disposition"]
+
+
+def test_a_context_outlives_its_agent_for_admins(
+    signed_in: SignedIn, admin: User, owner: User, agent: Agent, full: Assembly
+) -> None:
+    agent_delete(agent=agent, principal=admin.principal)
+    page = text_of(signed_in(admin).get(f"/contexts/{full.id}/"))
+    assert "(deleted)" in page
+    assert "/agents/luna/" not in page
+    assert signed_in(owner).get(f"/contexts/{full.id}/").status_code == 404
+
+
+def test_the_list_is_filtered_by_its_address(signed_in: SignedIn, owner: User, team: Team, full: Assembly) -> None:
+    kit = agent_create(slug="kit", name="Kit", teams=[team])
+    assemble(agent=kit, principal=owner.principal, asked=Asked(topic="about kites"))
+    browser = signed_in(owner)
+    assert "about kites" in text_of(browser.get("/contexts/"))
+    assert "about kites" not in text_of(browser.get("/contexts/?agent=luna"))
+    assert "about kites" not in text_of(browser.get("/contexts/?team=demo"))
+    assert "about kites" not in text_of(browser.get("/contexts/?only=cut"))
+    assert "about kites" in text_of(browser.get("/contexts/?agent=kit&team=&only="))
+
+
+@pytest.mark.parametrize("query", ["agent=nobody", "agent=%00", "only=nonsense", "team=' OR 1=1"])
+def test_a_filter_that_means_nothing_lists_nothing(
+    query: str, signed_in: SignedIn, owner: User, full: Assembly
+) -> None:
+    page = text_of(signed_in(owner).get(f"/contexts/?{query}"))
+    assert "A filter means nothing" in page
+    assert str(full.id) not in page
+
+
+def test_the_list_goes_on(signed_in: SignedIn, owner: User, agent: Agent) -> None:
+    for topic in ("first", "second", "third"):
+        assemble(agent=agent, principal=owner.principal, asked=Asked(topic=topic))
+    browser = signed_in(owner)
+    page = text_of(browser.get("/contexts/?limit=2&agent=luna"))
+    assert "third" in page
+    assert "first" not in page
+    following = re.findall(r'href="(/contexts/\?[^"]*cursor[^"]*)"', page)[0].replace("&amp;", "&")
+    assert "first" in text_of(browser.get(following))
+    assert "agent=luna" in following
+
+
+def test_the_pages_take_few_queries(
+    signed_in: SignedIn, owner: User, full: Assembly, django_assert_num_queries: Any
+) -> None:
+    browser = signed_in(owner)
+    with django_assert_num_queries(9):
+        browser.get(f"/contexts/{full.id}/")
+    with django_assert_num_queries(8):
+        browser.get("/preview/?agent=luna")

@@ -1,0 +1,132 @@
+"""The page of alerts: what waits for whom, and what people do about it."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from agents.models import Agent
+from assembly.models import Alert
+from teams.models import Team, User
+from tests.assembly.monitoring.alerts.alert_factories import NOON, alert_on
+from tests.pages.conftest import SignedIn, text_of
+
+LIST = "/alerts/"
+
+
+@pytest.fixture
+def alert(agent: Agent, team: Team) -> Alert:
+    return alert_on(agent, team)
+
+
+@pytest.fixture
+def browser(signed_in: SignedIn, editor: User) -> Client:
+    return signed_in(editor)
+
+
+def test_an_alert_leads_to_where_it_can_be_put_right(browser: Client, alert: Alert) -> None:
+    page = text_of(browser.get(LIST))
+    for words in (
+        "One thing is wrong with the contexts",
+        '<a href="/agents/luna/files/KNOWLEDGE/">Knowledge is cut for Luna</a>',
+        "in Demo",
+        "Cut to fit: 3 of 9 paragraphs are in whole.",
+        f'href="/contexts/{alert.context}/"',
+    ):
+        assert words in page
+    assert "One alert waits for somebody" in text_of(browser.get("/"))
+
+
+@pytest.mark.parametrize(
+    ("facts", "link"),
+    [
+        (
+            {"kind": "section_missing", "thing": "identity", "name": "Identity"},
+            '<a href="/agents/luna/files/IDENTITY/">Identity is missing for Luna</a>',
+        ),
+        (
+            {"kind": "file_left_out", "name": "Goals", "detail": {"why": "x", "file": "goals", "of": "team"}},
+            '<a href="/teams/demo/files/GOALS/">Goals has no room for Luna</a>',
+        ),
+        (
+            {"kind": "rule_not_kept", "name": "likes", "detail": {"why": "x", "rule": "likes"}},
+            '<a href="/rules/likes/">The rule likes is not kept for Luna</a>',
+        ),
+        (
+            {"kind": "budget_exceeded", "name": "What is never cut"},
+            '<p class="what">What is never cut is more than the budget for Luna',
+        ),
+    ],
+)
+def test_each_kind_has_its_words(facts: dict[str, Any], link: str, browser: Client, agent: Agent, team: Team) -> None:
+    alert_on(agent, team, **{"detail": {"why": "x"}, **facts})
+    assert link in text_of(browser.get(LIST))
+
+
+def test_it_is_looked_after_settled_and_taken_up(browser: Client, alert: Alert) -> None:
+    assert "Edda looks after it" in text_of(browser.post(f"{LIST}{alert.id}/see/", follow=True))
+    page = text_of(browser.post(f"{LIST}{alert.id}/settle/", follow=True))
+    assert "Settled: Knowledge is cut for Luna." in page
+    assert "All is well" in page
+    assert "settled by Edda" in text_of(browser.get(f"{LIST}?state=settled"))
+    assert "Nothing waits for you" in text_of(browser.get("/"))
+    browser.post(f"{LIST}{alert.id}/take-up/")
+    assert Alert.objects.waiting().count() == 1
+
+
+def test_what_is_so_no_more_waits_for_nobody(browser: Client, alert: Alert) -> None:
+    Alert.objects.update(closed=NOON, closed_in=alert.context, times=3)
+    assert "Knowledge is cut" not in text_of(browser.get(LIST))
+    page = text_of(browser.get(f"{LIST}?state=closed"))
+    assert "so no more since" in page
+    assert "came 3 times" in page
+
+
+ACTIONS = ("see", "settle", "take-up")
+
+
+def test_who_may_only_read_has_no_buttons(alert: Alert, signed_in: SignedIn, teammate: User) -> None:
+    reader = signed_in(teammate)
+    page = text_of(reader.get(LIST))
+    assert "Knowledge is cut for Luna" in page
+    assert "/settle/" not in page
+    assert {reader.post(f"{LIST}{alert.id}/{done}/").status_code for done in ACTIONS} == {403}
+
+
+def test_strangers_find_nothing(alert: Alert, signed_in: SignedIn, outsider: User, client: Client) -> None:
+    stranger = signed_in(outsider)
+    assert "Knowledge" not in text_of(stranger.get(f"{LIST}?state=all"))
+    assert {stranger.post(f"{LIST}{alert.id}/{done}/").status_code for done in ACTIONS} == {404}
+    assert {stranger.get(f"{LIST}{alert.id}/{done}/").status_code for done in ACTIONS} == {405}
+    assert client.get(LIST).status_code == 302
+    assert Alert.objects.get().settled is None
+
+
+def test_filters_that_name_nothing_say_so(browser: Client, alert: Alert) -> None:
+    for query in ("?agent=nobody", "?state=odd", "?team=nobody"):
+        answer = browser.get(f"{LIST}{query}")
+        assert answer.status_code == 200
+        assert "No alert matches" in text_of(answer)
+    assert browser.get(f"{LIST}?cursor=odd").status_code == 422
+
+
+def test_webhooks_are_offered_to_those_who_manage_them(
+    alert: Alert, browser: Client, signed_in: SignedIn, owner: User
+) -> None:
+    assert "/webhooks/" in text_of(signed_in(owner).get(LIST))
+    assert "/webhooks/" not in text_of(browser.get(LIST))
+
+
+def test_many_alerts_take_as_many_queries_as_one(
+    browser: Client,
+    agent: Agent,
+    team: Team,
+    django_assert_max_num_queries: Callable[[int], AbstractContextManager[Any]],
+) -> None:
+    for number in range(20):
+        alert_on(agent, team, cause=str(number))
+    # Session, person; choices of agents and teams; count, alerts; their agents, teams, what may be edited; webhooks.
+    with django_assert_max_num_queries(10):
+        browser.get(LIST)

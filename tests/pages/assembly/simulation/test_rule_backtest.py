@@ -1,0 +1,138 @@
+"""The panel of a rule that says what it would have changed: of one that is written, and of the stored one."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from agents.models import Agent
+from agents.services import daily_log_append
+from assembly.models import Assembly, StoredRule
+from assembly.pipeline.request import Asked
+from assembly.pipeline.services import assemble
+from assembly.rules.services import rule_create
+from memories.services import MemoryFacts, memory_create
+from teams.models import Team, User
+from teams.principal import SYSTEM
+from teams.versioned_text.versioned_file import file_create, file_save
+from tests.pages.assembly.rules.test_form import GOALS, WHO, filled
+from tests.pages.conftest import SignedIn, text_of
+
+pytestmark = pytest.mark.django_db
+
+QUIET = "then: {exclude: [{source: daily_logs}]}\n"
+
+
+@pytest.fixture
+def told(agent: Agent, team: Team) -> Assembly:
+    """A context with goals and a daily log."""
+    goals = team.files.get(file_key="GOALS")
+    file_save(file=goals, content="Ship it by March.", expected_version=1, author=SYSTEM.author)
+    answer = assemble(agent=agent, principal=SYSTEM, team=team, asked=Asked(topic="the stage"))
+    daily_log_append(agent=agent, date=agent.today(answer.assembly.now), text="Rehearsed.", principal=SYSTEM)
+    return assemble(agent=agent, principal=SYSTEM, team=team, asked=Asked(topic="the stage")).assembly
+
+
+@pytest.fixture
+def rule(told: Assembly, agent: Agent) -> StoredRule:
+    return rule_create(name="quiet", content=QUIET, owner=agent, principal=SYSTEM)
+
+
+@pytest.fixture
+def browser(signed_in: SignedIn, editor: User) -> Client:
+    return signed_in(editor)
+
+
+def tried(page: str) -> str:
+    """The panel."""
+    return page.partition('id="tried"')[2].partition("</section>")[0]
+
+
+def test_who_reads_a_rule_may_try_it(
+    signed_in: SignedIn, teammate: User, outsider: User, admin: User, rule: StoredRule
+) -> None:
+    for person in (teammate, admin):
+        panel = tried(text_of(signed_in(person).post("/rules/quiet/try/")))
+        assert "It would have applied to 2 of the last 2 contexts. 1 would have been different." in panel
+        assert "It would have applied, and changed nothing." in panel
+        assert '<span class="tag bad">goes</span>' in panel
+        assert "Left out, because the rule “quiet” says so." in panel
+    assert signed_in(outsider).post("/rules/quiet/try/").status_code == 404
+    rule_create(name="all", content=QUIET, owner=None, principal=SYSTEM)
+    assert "There is no context yet on which it could be tried." in text_of(signed_in(outsider).post("/rules/all/try/"))
+
+
+@pytest.mark.parametrize("data", [filled(GOALS, **WHO), {**WHO, "content": "then: {always_include: [{path: GOALS}]}"}])
+def test_a_new_rule_is_tried_before_it_is_made(data: dict[str, Any], browser: Client, told: Assembly) -> None:
+    response = browser.post("/rules/new/try/", {**data, "name": ""})
+    panel = tried(text_of(response))
+    assert response.status_code == 200
+    assert '<p class="what">Goals</p><span class="tag plain">moves</span>' in panel
+    assert "Always Included: In, because a rule says so." in panel
+    assert "What is always included is taken as it is today" in panel
+    assert 'class="fault"' not in text_of(response)
+    assert not StoredRule.objects.exists()
+
+
+def test_the_next_version_is_tried_before_it_is_saved(browser: Client, rule: StoredRule) -> None:
+    for data in (filled(GOALS, version=1), {"version": 1, "content": "then: {always_include: [{path: GOALS}]}"}):
+        panel = tried(text_of(browser.post("/rules/quiet/edit/try/", data)))
+        assert ">Goals<" in panel
+        assert "goes" not in panel
+    assert StoredRule.objects.get().content == QUIET
+
+
+def test_what_had_applied_is_taken_out_where_it_would_not_any_more(
+    browser: Client, rule: StoredRule, agent: Agent, team: Team
+) -> None:
+    assemble(agent=agent, principal=SYSTEM, team=team, asked=Asked(topic="the stage"))
+    data = {"version": 1, "content": f"when: {{task_contains: moon}}\n{QUIET}"}
+    panel = tried(text_of(browser.post("/rules/quiet/edit/try/", data)))
+    assert "It would have applied to none of the last 3 contexts. 1 would have been different." in panel
+    assert "It had applied, and would not now" in panel
+    assert '<span class="tag good">comes in</span>' in panel
+
+
+def test_a_boost_says_how_the_score_changes(browser: Client, agent: Agent, team: Team) -> None:
+    for text in ("The stage is free", "The stage lamp is broken"):
+        memory_create(owner=team, facts=MemoryFacts(kind="fact", text=text), principal=SYSTEM)
+    assemble(agent=agent, principal=SYSTEM, team=team, asked=Asked(topic="the stage"))
+    line = {"what": "boost", "by": "memory_kind", "value": "fact", "weight": "2"}
+    panel = tried(text_of(browser.post("/rules/new/try/", filled(line, **WHO))))
+    assert "Team Knowledge: it scores" in panel
+
+
+def test_a_promise_that_would_be_broken_is_told(browser: Client, agent: Agent, team: Team, told: Assembly) -> None:
+    assemble(agent=agent, principal=SYSTEM, team=team, asked=Asked(max_tokens=1))
+    panel = tried(text_of(browser.post("/rules/new/try/", filled(GOALS, **WHO))))
+    assert "promise broken" in panel
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (filled({"by": "path"}, **WHO), "Some of what is filled in cannot be used"),
+        ({**WHO, "content": "then: ["}, "Line 1: This is no YAML"),
+        (filled(GOALS, name="own", owner="agent:nobody"), "Choose whom the rule is for."),
+        (filled(GOALS, name="own", owner="everywhere"), "Choose whom the rule is for."),
+    ],
+)
+def test_what_cannot_be_tried_says_why(data: dict[str, Any], words: str, browser: Client, told: Assembly) -> None:
+    response = browser.post("/rules/new/try/", data)
+    assert response.status_code == 422
+    assert words in tried(text_of(response))
+    swapped = browser.post("/rules/new/try/", data, headers={"HX-Request": "true"})
+    assert (swapped.status_code, words in tried(text_of(swapped))) == (200, True)
+
+
+def test_a_rule_that_cannot_be_read_cannot_be_tried(browser: Client, agent: Agent) -> None:
+    file_create(file=StoredRule(name="lost", content="", agent=agent), author=SYSTEM.author)
+    page = text_of(browser.get("/rules/lost/"))
+    assert "Try it" not in page
+    assert browser.post("/rules/lost/try/").status_code == 422
+
+
+def test_who_may_not_write_tries_no_text(signed_in: SignedIn, teammate: User, outsider: User, rule: StoredRule) -> None:
+    for person, status in ((teammate, 403), (outsider, 404)):
+        assert signed_in(person).post("/rules/quiet/edit/", filled(GOALS, do="try", version=1)).status_code == status
+        assert signed_in(person).post("/rules/new/", filled(GOALS, do="try", **WHO)).status_code == 403
