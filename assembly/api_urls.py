@@ -59,7 +59,7 @@ urlpatterns = [
     path("rules/<slug:name>/versions/<int:version>", rules_api.RuleVersionDetail.as_view()),
     path("external-sources", external_api.ExternalSourceList.as_view()),
     path("external-sources/<slug:name>", external_api.ExternalSourceDetail.as_view()),
-    path("external-sources/<slug:name>/ask", external_api.ExternalSourceAsk.as_view()),
+    path("external-sources/<slug:name>/ask", external_api.ExternalSourceQuery.as_view()),
     path("trends", trends_api.Trends.as_view()),
     path("alerts", alerts_api.AlertList.as_view()),
     path("alerts/<uuid:id_>", alerts_api.AlertDetail.as_view()),

@@ -4,7 +4,7 @@ from importlib import import_module
 
 from django.apps import AppConfig
 
-from assembly.engine.tokenizers import before_counting
+from assembly.engine.tokenizers import set_count_check
 from config.http.cpu_budget import check_cpu
 
 
@@ -13,7 +13,7 @@ class AssemblyConfig(AppConfig):
     verbose_name = "Contexts"
 
     def ready(self) -> None:
-        before_counting(check_cpu)
+        set_count_check(check_cpu)
         for room in ("profiles", "rules"):
             import_module(f"assembly.{room}.archive")
         followers = import_module("assembly.records.followers").followers

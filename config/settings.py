@@ -184,7 +184,7 @@ SPECTACULAR_SETTINGS = {
         "CauseKindEnum": "assembly.comparison.causes.CAUSE_KINDS",
         "RemedyKindEnum": "assembly.why_not.changes.CHANGE_KINDS",
         "DecisionCodeEnum": "assembly.engine.codes.DECISION_CODES",
-        "SectionStatusEnum": "assembly.engine.types.STATUSES",
+        "SectionStatusEnum": "assembly.engine.types.SECTION_STATUSES",
         "SourceCodeEnum": "assembly.engine.codes.SourceCode",
         "IntentEnum": "memories.api.patterns.INTENTS",
         "TaskStatusEnum": "memories.models.TaskStatus.values",

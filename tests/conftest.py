@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from assembly.pipeline.read_cache import readings
-from assembly.records.insert_sql import stored
+from assembly.pipeline.read_cache import row_cache
+from assembly.records.insert_sql import stored_pieces
 from config.server.memory_settings import configure_garbage_collector
 from teams.models import User
 from tests import personas
@@ -71,8 +71,8 @@ def quick_passwords() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def nothing_known_as_stored() -> None:
     """What the test before had stored was rolled back, and what it had read was another database's."""
-    stored.forget()
-    readings.forget()
+    stored_pieces.forget()
+    row_cache.forget()
 
 
 admin = pytest.fixture(personas.admin)

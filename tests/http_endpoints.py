@@ -10,8 +10,8 @@ from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from assembly.sources.external.http_queries import ask_all
-from assembly.sources.external.questions import Asking, Told
+from assembly.sources.external.http_queries import query_all
+from assembly.sources.external.questions import ExternalAnswer, ExternalQuery
 from config.http.outbound.client import BackgroundCall
 
 NOTICE = {"kind": "notice", "score": 0.9, "occurred_at": "2025-03-14T11:00:00Z"}
@@ -109,6 +109,6 @@ def closed_port() -> int:
         return port
 
 
-def told_of(askings: Sequence[Asking], *, seconds: float) -> list[Told]:
+def told_of(askings: Sequence[ExternalQuery], *, seconds: float) -> list[ExternalAnswer]:
     """As `gather` asks them: in a thread of its own, for a test's own thread may have an event loop already."""
-    return BackgroundCall("asking", partial(ask_all, askings, seconds=seconds)).result(seconds=30)
+    return BackgroundCall("asking", partial(query_all, askings, seconds=seconds)).result(seconds=30)

@@ -37,7 +37,7 @@ class Walk:
             self._is_inside = True
         if self._is_inside and event == "call" and code.co_name != "<module>" and _is_ours(code.co_filename):
             self.modules.add(Path(code.co_filename).relative_to(ROOT).as_posix())
-        if event == "return" and code is insert_sql.write.__code__:
+        if event == "return" and code is insert_sql.insert_assembly.__code__:
             self._is_inside = False
             sys.setprofile(None)
 

@@ -16,13 +16,13 @@ from assembly.comparison.interval import ComparisonInterval
 from assembly.comparison.side_by_side import has_same_profile_facts, sections_of
 from assembly.comparison.thing_history import MISSING_RECORD, RecordState, kind_and_id, ref_without_version
 from assembly.engine.codes import Code
-from assembly.engine.diff import Change
+from assembly.engine.diff import DecisionChange
 from assembly.engine.profile import Profile
 from assembly.engine.rules import Rule
 from assembly.engine.types import Candidate
 from assembly.models import Assembly, StoredProfileVersion, StoredRuleVersion
-from assembly.records.reader import Inputs
-from assembly.sources.request_inputs import REF
+from assembly.records.reader import EngineInput
+from assembly.sources.request_inputs import ADDITIONAL_CONTEXT_REF
 
 
 def profile_cause(before: Profile, after: Profile) -> Cause | None:
@@ -108,7 +108,7 @@ FILES = frozenset({"agent_file", "team_file"})
 class ChangePair:
     """A change with the candidate that the thing was in either context; None where it was not considered."""
 
-    change: Change
+    change: DecisionChange
     before: Candidate | None
     after: Candidate | None
 
@@ -231,7 +231,7 @@ def _both_include_day(
 
 
 TEAM_SOURCES = frozenset({"team_files", "team_memories"})
-REQUEST_SOURCES = ("turn:", REF)
+REQUEST_SOURCES = ("turn:", ADDITIONAL_CONTEXT_REF)
 UNSEARCHED_SOURCES = frozenset({"agent_files", "team_files", "daily_logs", "turns", "additional_context"})
 """Sources that offer the same whatever the topic is."""
 
@@ -241,8 +241,8 @@ class RequestCauses:
     """Two requests, and the inputs that were gathered for them, in the order in which they are compared."""
 
     interval: ComparisonInterval
-    before: Inputs
-    after: Inputs
+    before: EngineInput
+    after: EngineInput
 
     def whose(self, pair: ChangePair, source: str) -> Iterator[Cause]:
         """That it is of an agent or a team whose context the other is not."""

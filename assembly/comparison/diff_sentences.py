@@ -10,15 +10,15 @@ from django.utils.translation import ngettext
 
 from assembly.comparison.side_by_side import ComparedContext, SideBySide
 from assembly.engine.codes import Code, SourceCode, WarningCode
-from assembly.engine.diff import Change, Comparison, SectionChange
+from assembly.engine.diff import ContextDiff, DecisionChange, SectionChange
 from assembly.engine.reasons import source_sentence, warning_sentence
-from assembly.records.warnings import label_of
+from assembly.records.warnings import recorded_source_label
 
 MOST_SENTENCES = 4
 """Of a summary; the sections and items tell the rest."""
 
 
-def comparison_summary(comparison: Comparison, *, overflows: bool = False) -> str:
+def comparison_summary(comparison: ContextDiff, *, overflows: bool = False) -> str:
     """What the change costs, and what it brings. `overflows`: what is never cut would now be larger than the budget."""
     if comparison.is_same:
         return _("The context stays as it is.")
@@ -30,7 +30,7 @@ def comparison_summary(comparison: Comparison, *, overflows: bool = False) -> st
     return " ".join(told[:MOST_SENTENCES])
 
 
-def _missing_part(change: Change) -> str:
+def _missing_part(change: DecisionChange) -> str:
     """How much of a text that is cut does not fit."""
     detail = change.decision.detail
     kept, paragraphs = detail.get("kept_paragraphs"), detail.get("of_paragraphs")
@@ -68,7 +68,7 @@ def _loss_sentences(section: SectionChange) -> Iterator[str]:
         yield _no_longer_in(out, section.section.label)
 
 
-def _cut(change: Change, section: SectionChange) -> str:
+def _cut(change: DecisionChange, section: SectionChange) -> str:
     more = change.before is not None and change.before.code is Code.TRUNCATED
     if section.section.considered > 1:
         return _("In %(section)s, one item would be cut: %(part)s would be missing.")
@@ -77,7 +77,7 @@ def _cut(change: Change, section: SectionChange) -> str:
     return _("%(section)s would be cut: %(part)s would be missing.")
 
 
-def _no_longer_in(out: Sequence[Change], label: str) -> str:
+def _no_longer_in(out: Sequence[DecisionChange], label: str) -> str:
     kinds = {change.decision.ref.partition(":")[0] for change in out}
     count = len(out)
     if kinds == {"memory"}:
@@ -138,7 +138,7 @@ def side_warnings(side: ComparedContext) -> list[tuple[str, str]]:
 
 def _warning(code: str, side: ComparedContext) -> str:
     if code in set(SourceCode):
-        names = ", ".join(label_of(name) for name in sorted(side.missing))
+        names = ", ".join(recorded_source_label(name) for name in sorted(side.missing))
         return f"{names}: {source_sentence(SourceCode(code))}"
     return warning_sentence(WarningCode(code))
 
@@ -162,7 +162,7 @@ def _change_count(beside: SideBySide) -> list[str]:
     return told
 
 
-def is_rank_change_only(change: Change) -> bool:
+def is_rank_change_only(change: DecisionChange) -> bool:
     """Whether nothing is different of the item but its rank or its score."""
     before, after = change.before, change.after
     same = before is not None and after is not None and (before.ref, before.code) == (after.ref, after.code)

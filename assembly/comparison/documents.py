@@ -11,8 +11,8 @@ from assembly.comparison.diff_sentences import count_sentence, side_warnings
 from assembly.comparison.explain import ExplainedChanges
 from assembly.comparison.side_by_side import ComparedContext, SideBySide
 from assembly.contexts.documents import decision_summary_document
-from assembly.engine.diff import Change, SectionChange
-from assembly.engine.reasons import sentence
+from assembly.engine.diff import DecisionChange, SectionChange
+from assembly.engine.reasons import decision_sentence
 from assembly.engine.types import SectionResult
 from teams.text_diff.difference import diff_texts
 from teams.versioned_text.serializers import hunk_document
@@ -35,13 +35,13 @@ def _state_document(section: SectionResult | None) -> dict[str, Any] | None:
     return {name: getattr(section, name) for name in ("tokens", "status", "included", "considered")}
 
 
-def change_document(change: Change, labels: Mapping[str, str]) -> dict[str, Any]:
+def change_document(change: DecisionChange, labels: Mapping[str, str]) -> dict[str, Any]:
     """What becomes of one item. `labels`: the headings of sections by their keys."""
     return {
         "ref": change.decision.ref,
         "effect": change.effect,
         "cut": change.is_cut,
-        "reason": sentence(change.after, labels[change.after.section]) if change.after else None,
+        "reason": decision_sentence(change.after, labels[change.after.section]) if change.after else None,
         "before": decision_summary_document(change.before),
         "after": decision_summary_document(change.after),
     }

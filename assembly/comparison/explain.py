@@ -20,14 +20,14 @@ from assembly.comparison.causes import Cause
 from assembly.comparison.interval import ComparisonInterval
 from assembly.comparison.side_by_side import ComparedContext, SideBySide
 from assembly.comparison.thing_history import load_record_states
-from assembly.engine.assemble import LATEST
+from assembly.engine.assemble import LATEST_SECTION
 from assembly.engine.codes import Code
-from assembly.engine.diff import Change, named
+from assembly.engine.diff import DecisionChange, named
 from assembly.engine.profile import Profile
 from assembly.engine.rule_effects import ALWAYS_INCLUDED
-from assembly.records.warnings import label_of
+from assembly.records.warnings import recorded_source_label
 
-ExplainedChanges = tuple[Change, tuple[Cause, ...]]
+ExplainedChanges = tuple[DecisionChange, tuple[Cause, ...]]
 Either = TypeVar("Either")
 
 
@@ -90,12 +90,14 @@ class _ChangeExplainer:
         """That the source did not answer, which took everything of it away."""
         earlier, late = _in_time_order(self.beside.before, self.beside.after, self.interval)
         if past.before is None and source in earlier.missing:
-            yield Cause("source_failed_then", label_of(source))
+            yield Cause("source_failed_then", recorded_source_label(source))
         if past.after is None and source in late.missing:
-            yield Cause("source_failed_later" if self.interval.late else "source_failed_now", label_of(source))
+            yield Cause(
+                "source_failed_later" if self.interval.late else "source_failed_now", recorded_source_label(source)
+            )
 
     def _causes_since(self, pair: ChangePair) -> Iterator[Cause]:
-        if pair.is_in_one_context and pair.change.decision.section == LATEST.key:
+        if pair.is_in_one_context and pair.change.decision.section == LATEST_SECTION.key:
             yield Cause("added_to_one" if self.interval.late else "added_afterwards")
 
     def _rules(self, pair: ChangePair) -> Iterator[Cause]:
@@ -193,5 +195,5 @@ def _refs_of(side: ComparedContext, key: str) -> dict[str, str]:
     return {named(one.ref): one.ref for one in side.inputs.candidates if one.section == key}
 
 
-def _is_short_of_room(change: Change) -> bool:
+def _is_short_of_room(change: DecisionChange) -> bool:
     return any(one is not None and one.code.for_want_of_room for one in (change.before, change.after)) or change.is_cut

@@ -7,8 +7,8 @@ from typing import Any
 
 from agents.models import Agent
 from assembly.models import Assembly
-from assembly.sources.base import Situation
-from assembly.sources.daily_logs import days_told
+from assembly.sources.base import GatherContext
+from assembly.sources.daily_logs import log_days
 
 DayRange = tuple[datetime.date, datetime.date]
 
@@ -63,7 +63,7 @@ def interval_between(before: Assembly, after: Assembly) -> ComparisonInterval:
 
 
 def _days(agent: Agent, now: datetime.datetime) -> DayRange:
-    return days_told(Situation(agent, None, now))
+    return log_days(GatherContext(agent, None, now))
 
 
 def _recorded_request(assembly: Assembly) -> Mapping[str, Any]:

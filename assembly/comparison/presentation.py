@@ -20,10 +20,10 @@ from assembly.comparison.explain import ExplainedChanges, edits_of
 from assembly.comparison.side_by_side import ParameterDiff, ParameterName, SideBySide
 from assembly.contexts.items import OutcomeTag
 from assembly.engine.codes import Code
-from assembly.engine.diff import Change, Comparison, Effect, SectionChange
+from assembly.engine.diff import ChangeEffect, ContextDiff, DecisionChange, SectionChange
 from assembly.engine.types import Candidate
-from assembly.records.item_titles import reason, title_of
-from assembly.records.warnings import label_of
+from assembly.records.item_titles import reason_sentence, title_of
+from assembly.records.warnings import recorded_source_label
 from teams.models import Team
 from teams.text_diff.comparison import compare_texts
 
@@ -34,7 +34,7 @@ UNNAMED = frozenset(kind for kind in CAUSE_KINDS if kind.startswith(("memory", "
 """The sentences of these causes do not name the thing."""
 SHOWN = 12
 """Changes that are shown at once; the others are folded away."""
-TAGS: Mapping[Effect, tuple[str, str]] = {
+TAGS: Mapping[ChangeEffect, tuple[str, str]] = {
     "in": ("comes in", "good"),
     "out": ("goes", "bad"),
     "moved": ("moves", "plain"),
@@ -151,7 +151,7 @@ def edit_rows(beside: SideBySide, changes: Sequence[ExplainedChanges], addresses
     ]
 
 
-def _tag(change: Change) -> OutcomeTag:
+def _tag(change: DecisionChange) -> OutcomeTag:
     if change.is_cut:
         return OutcomeTag(_("cut"), "warn")
     if change.is_whole_again:
@@ -162,13 +162,13 @@ def _tag(change: Change) -> OutcomeTag:
     return OutcomeTag(_(label), tone)
 
 
-def _change_reason(change: Change, label: str, titles: Mapping[str, str]) -> str:
+def _change_reason(change: DecisionChange, label: str, titles: Mapping[str, str]) -> str:
     after = change.after
     if after is None:
         return _("It is not among what was considered.")
     if after.code in {Code.FITS, Code.REQUIRED}:
         return ""
-    return reason(after, label, titles)
+    return reason_sentence(after, label, titles)
 
 
 def _parameter_diff_row(one: ParameterDiff) -> ParameterDiffRow:
@@ -179,7 +179,7 @@ def _comparison_warnings(beside: SideBySide) -> list[str]:
     """What the reader must know of the comparison itself."""
     told = []
     if beside.missing:
-        names = ", ".join(label_of(name) for name in sorted(beside.missing))
+        names = ", ".join(recorded_source_label(name) for name in sorted(beside.missing))
         told.append(_("%(sources)s could not be read on one side, so nothing of it is there.") % {"sources": names})
     if beside.after.extracted:
         told.append(_("Where a model would be asked for a summary, a shorter extract stands in for it here."))
@@ -242,7 +242,7 @@ class HasComparison(Protocol):
     """What has two contexts that were compared."""
 
     @property
-    def comparison(self) -> Comparison: ...
+    def comparison(self) -> ContextDiff: ...
 
 
 def section_diff_rows(trial: HasComparison) -> list[SectionDiffRow]:

@@ -25,12 +25,12 @@ from assembly.comparison.side_by_side import SideBySide, compared_from_record, c
 from assembly.engine.profile import Profile
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.models import Assembly
-from assembly.pipeline.prepare import Prepared, gather_for, prepare
-from assembly.pipeline.request import Asked, Budgets
-from assembly.pipeline.summaries.resolve import Settled, settle
-from assembly.records.reader import Inputs, Recorded, recorded
-from assembly.sources.base import Filters, SourceReport, Turn
-from assembly.sources.request_inputs import REF
+from assembly.pipeline.prepare import PreparedAssembly, gather_candidates, prepare
+from assembly.pipeline.request import AssemblyRequest, RequestBudgets
+from assembly.pipeline.summaries.resolve import SummarisedResult, assemble_with_summaries
+from assembly.records.reader import EngineInput, StoredAssembly, load_record
+from assembly.sources.base import ConversationTurn, RequestFilters, SourceReport
+from assembly.sources.request_inputs import ADDITIONAL_CONTEXT_REF
 from assembly.sources.time_budget import TimeBudget
 from config.http.cpu_budget import check_cpu
 from config.http.errors import DossierError, NotFound
@@ -66,14 +66,14 @@ def load_owners(assembly: Assembly) -> ContextOwners:
     return ContextOwners(agent, team)
 
 
-def request_of_record(told: Recorded) -> Asked:
+def request_of_record(told: StoredAssembly) -> AssemblyRequest:
     """The request once more, for the present moment; the texts that it brought along are among its candidates.
 
     A budget that was the profile's is the profile's again.
     """
     assembly, profile = told.assembly, told.inputs.profile
     kept: Mapping[str, Any] = assembly.request
-    return Asked(
+    return AssemblyRequest(
         topic=assembly.topic,
         profile=assembly.profile_name,
         max_tokens=None if assembly.budget == profile.budget else assembly.budget,
@@ -81,22 +81,24 @@ def request_of_record(told: Recorded) -> Asked:
         session=kept.get("session") or "",
         history=_recorded_turns(told, profile),
         filters=_filters(kept.get("filters") or {}),
-        budgets=Budgets(**(kept.get("budgets") or {})),
+        budgets=RequestBudgets(**(kept.get("budgets") or {})),
         strategy=kept.get("strategy") or {},
-        additional_context=next((one.text for one in told.inputs.candidates if one.ref == REF), ""),
+        additional_context=next((one.text for one in told.inputs.candidates if one.ref == ADDITIONAL_CONTEXT_REF), ""),
     )
 
 
-def _recorded_turns(told: Recorded, profile: Profile) -> tuple[Turn, ...]:
+def _recorded_turns(told: StoredAssembly, profile: Profile) -> tuple[ConversationTurn, ...]:
     """The turns that came with the request, in their order, each once."""
     keys = {section.key for section in profile.sections if section.source == "turns"}
-    turns = {one.position or 0: Turn(one.kind, one.text) for one in told.inputs.candidates if one.section in keys}
+    turns = {
+        one.position or 0: ConversationTurn(one.kind, one.text) for one in told.inputs.candidates if one.section in keys
+    }
     return tuple(turns[place] for place in sorted(turns))
 
 
-def _filters(kept: Mapping[str, Any]) -> Filters:
+def _filters(kept: Mapping[str, Any]) -> RequestFilters:
     since = kept.get("since")
-    return Filters(
+    return RequestFilters(
         since=datetime.datetime.fromisoformat(since) if since else None,
         event_types=_optional_names(kept.get("event_types")),
         entity_types=_optional_names(kept.get("entity_types")),
@@ -119,27 +121,33 @@ def _owner_deleted_error(name: str) -> OwnerDeleted:
 class RerunInputs:
     """What the sources have for the request today. `session_gone`: the one that it named is not there any more."""
 
-    inputs: Inputs
+    inputs: EngineInput
     reports: Sequence[SourceReport]
     session_gone: bool
 
 
-def gather_rerun_inputs(whom: ContextOwners, asked: Asked, now: datetime.datetime) -> RerunInputs:
+def gather_rerun_inputs(whom: ContextOwners, asked: AssemblyRequest, now: datetime.datetime) -> RerunInputs:
     """What the request would be made of at that moment. Raises as `assembly.pipeline.services.assemble` does."""
     prepared, session_gone = _prepare_rerun(whom, asked, now)
-    gathered = gather_for(prepared, TimeBudget.begun_now())
+    gathered = gather_candidates(prepared, TimeBudget.begun_now())
     ruled = prepared.under_rules(gathered.situation)
-    return RerunInputs(Inputs(ruled.request, ruled.profile, tuple(gathered.candidates)), gathered.reports, session_gone)
+    return RerunInputs(
+        EngineInput(ruled.request, ruled.profile, tuple(gathered.candidates)), gathered.reports, session_gone
+    )
 
 
-def assemble_without_model(inputs: Inputs) -> Settled:
+def assemble_without_model(inputs: EngineInput) -> SummarisedResult:
     """The engine's result for them; what a model would be asked to summarise is extracted."""
     request = inputs.request
     tokenizer = get_tokenizer(request.tokenizer)
-    return settle(request, inputs.profile, inputs.candidates, tokenizer, TimeBudget.begun_now(), ask_model=False)
+    return assemble_with_summaries(
+        request, inputs.profile, inputs.candidates, tokenizer, TimeBudget.begun_now(), ask_model=False
+    )
 
 
-def _prepare_rerun(whom: ContextOwners, asked: Asked, now: datetime.datetime) -> tuple[Prepared, bool]:
+def _prepare_rerun(
+    whom: ContextOwners, asked: AssemblyRequest, now: datetime.datetime
+) -> tuple[PreparedAssembly, bool]:
     try:
         return prepare(whom.agent, whom.team, asked, now), False
     except NotFound:  # nothing but a session can be missing
@@ -170,7 +178,7 @@ def rerun_today(assembly: Assembly) -> RerunResult:
     `assembly.pipeline.services.assemble` does: Invalid for a profile or a tokenizer that is not there any more, or a
     team in which the agent works no longer.
     """
-    told, now = recorded(assembly), timezone.now()
+    told, now = load_record(assembly), timezone.now()
     before, whom = compared_from_record(told), load_owners(assembly)
     anew = gather_rerun_inputs(whom, request_of_record(told), now)
     after = compared_from_result(anew.inputs, assemble_without_model(anew.inputs), anew.reports)
@@ -195,12 +203,12 @@ class RecordComparison:
 def compare_records(before: Assembly, after: Assembly) -> RecordComparison:
     """Compare them. Raises RecordDamaged, and TooCostly. Whether somebody may look is for the caller to decide."""
     begun = thread_time()
-    side = compared_from_record(recorded(before))
+    side = compared_from_record(load_record(before))
     check_cpu(thread_time() - begun)  # the other one takes about as long, and no replay is stopped
-    beside = SideBySide.of(side, compared_from_record(recorded(after)))
+    beside = SideBySide.of(side, compared_from_record(load_record(after)))
     return RecordComparison(beside, explain_changes(beside, interval_between(before, after)))
 
 
-def original_request(told: Recorded) -> Asked:
+def original_request(told: StoredAssembly) -> AssemblyRequest:
     """The wishes of its request, for any moment: without `now`, and with the budget that it had."""
     return replace(request_of_record(told), max_tokens=told.assembly.budget)

@@ -11,8 +11,8 @@ from agents.models import AgentFile
 from assembly.comparison.causes import CAUSE_KINDS
 from assembly.comparison.side_by_side import PARAMETER_NAMES
 from assembly.contexts.serializers import WarningSerializer
-from assembly.engine.diff import EFFECTS
-from assembly.engine.types import STATUSES
+from assembly.engine.diff import CHANGE_EFFECTS
+from assembly.engine.types import SECTION_STATUSES
 from teams.models import TeamFile
 from teams.versioned_text.serializers import HunkSerializer
 
@@ -31,7 +31,7 @@ KEYS = (*AgentFile.Key.values, *TeamFile.Key.values)
 
 class SectionStateSerializer(serializers.Serializer[Any]):
     tokens = serializers.IntegerField()
-    status = serializers.ChoiceField(choices=STATUSES)
+    status = serializers.ChoiceField(choices=SECTION_STATUSES)
     included = serializers.IntegerField(help_text="Items that are in.")
     considered = serializers.IntegerField()
 
@@ -48,7 +48,7 @@ class SectionChangeSerializer(serializers.Serializer[Any]):
 class TrialChangeSerializer(serializers.Serializer[Any]):
     ref = serializers.CharField(help_text="The version that is told then, a text that is tried as …@draft.")
     effect = serializers.ChoiceField(
-        choices=list(EFFECTS),
+        choices=list(CHANGE_EFFECTS),
         help_text="in: it comes in; out: it goes; moved: to another section; changed: its text, score, rank or cut.",
     )
     cut = serializers.BooleanField(help_text="It stays in, with more missing than before.")

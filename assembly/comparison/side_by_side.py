@@ -9,21 +9,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Literal, get_args
 
-from assembly.engine.assemble import LATEST
-from assembly.engine.diff import Comparison, compare
+from assembly.engine.assemble import LATEST_SECTION
+from assembly.engine.diff import ContextDiff, diff_contexts
 from assembly.engine.profile import Profile, Section
 from assembly.engine.rule_effects import ALWAYS_INCLUDED
-from assembly.engine.types import Assembled, Candidate, Decision, SectionResult, flat
-from assembly.pipeline.summaries.resolve import Settled
-from assembly.records.reader import Inputs, Recorded, content_of
+from assembly.engine.types import Candidate, Decision, EngineResult, SectionResult, field_values
+from assembly.pipeline.summaries.resolve import SummarisedResult
+from assembly.records.reader import EngineInput, StoredAssembly, content_of
 from assembly.sources.base import SourceReport
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedContext:
-    """A context, what it was made of, and what was missing. It can be compared (`assembly.engine.diff.Context`)."""
+    """A context, what it was made of, and what was missing. It can be compared
+    (`assembly.engine.diff.DiffableContext`).
+    """
 
-    inputs: Inputs
+    inputs: EngineInput
     content: str = field(repr=False)
     sha256: str
     """Hex digest of the content in UTF-8."""
@@ -43,7 +45,7 @@ class ComparedContext:
         return {(one.section, one.ref): one for one in self.inputs.candidates}
 
 
-def compared_from_record(told: Recorded) -> ComparedContext:
+def compared_from_record(told: StoredAssembly) -> ComparedContext:
     """The context on record. Raises RecordDamaged where the record does not give its text any more."""
     assembly = told.assembly
     return ComparedContext(
@@ -58,12 +60,14 @@ def compared_from_record(told: Recorded) -> ComparedContext:
     )
 
 
-def compared_from_result(inputs: Inputs, settled: Settled, reports: Sequence[SourceReport] = ()) -> ComparedContext:
+def compared_from_result(
+    inputs: EngineInput, settled: SummarisedResult, reports: Sequence[SourceReport] = ()
+) -> ComparedContext:
     """The context that the engine made of the inputs. `reports`: of what was gathered for it."""
-    made: Assembled = settled.assembled
+    made: EngineResult = settled.assembled
     codes = [*made.warnings, *(report.code for report in reports if report.code)]
     return ComparedContext(
-        inputs=Inputs(inputs.request, inputs.profile, tuple(settled.candidates)),
+        inputs=EngineInput(inputs.request, inputs.profile, tuple(settled.candidates)),
         content=made.content,
         sha256=made.sha256,
         tokens=made.tokens,
@@ -79,7 +83,7 @@ ParameterName = Literal["topic", "budget", "tokenizer", "profile", "section", "r
 PARAMETER_NAMES: tuple[ParameterName, ...] = get_args(ParameterName)
 PROFILE_FACTS = ("similarity_threshold", "weights", "depth_limit", "over_budget", "fill", "cut_at", "quality_min")
 """What a profile says of the context as a whole, beside its budget."""
-ADDED_SECTION_KEYS = frozenset({ALWAYS_INCLUDED.key, LATEST.key})
+ADDED_SECTION_KEYS = frozenset({ALWAYS_INCLUDED.key, LATEST_SECTION.key})
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,7 @@ class ParameterDiff:
     of: str = ""
 
 
-def parameter_diffs(before: Inputs, after: Inputs) -> tuple[ParameterDiff, ...]:
+def parameter_diffs(before: EngineInput, after: EngineInput) -> tuple[ParameterDiff, ...]:
     """Those that differ, the most telling first."""
     old, new = before.request, after.request
     pairs: list[tuple[ParameterName, str, str]] = [
@@ -124,7 +128,7 @@ def _profile(profile: Profile) -> str:
     return f"{profile.name}, version {profile.version}"
 
 
-def _rules(inputs: Inputs) -> str:
+def _rules(inputs: EngineInput) -> str:
     return "; ".join(f"{rule.name}, version {rule.version}" for rule in inputs.request.rules)
 
 
@@ -137,7 +141,7 @@ def _sections(before: Profile, after: Profile) -> list[ParameterDiff]:
 
 def _limits(section: Section, other: Section) -> str:
     """What the section says of those things in which the other differs."""
-    facts = {**flat(section), "ranker": section.ranker_name}
+    facts = {**field_values(section), "ranker": section.ranker_name}
     told = [field.name for field in fields(section) if getattr(section, field.name) != getattr(other, field.name)]
     return ", ".join(f"{name.replace('_', ' ')} {_value(facts[name])}" for name in told)
 
@@ -154,14 +158,14 @@ class SideBySide:
 
     before: ComparedContext
     after: ComparedContext
-    comparison: Comparison
+    comparison: ContextDiff
     settings: tuple[ParameterDiff, ...]
     """What both were asked and made by, where it is not the same."""
 
     @classmethod
     def of(cls, before: ComparedContext, after: ComparedContext) -> "SideBySide":
         """Compared in every respect."""
-        return cls(before, after, compare(before, after), parameter_diffs(before.inputs, after.inputs))
+        return cls(before, after, diff_contexts(before, after), parameter_diffs(before.inputs, after.inputs))
 
     @property
     def is_same(self) -> bool:

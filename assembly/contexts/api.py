@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from agents.access import agent_for
 from agents.models import Agent
-from assembly.access import assembly_for
+from assembly.access import find_assembly
 from assembly.contexts.documents import assembly_document, decision_document, summary_documents
 from assembly.contexts.search.parameters import PARAMETERS, Parameter, require_context_query
 from assembly.contexts.search.search import search_contexts
@@ -30,12 +30,12 @@ from assembly.contexts.serializers import (
     TokensSerializer,
     to_assembly_request,
 )
-from assembly.pipeline.answer_cache import Answer
-from assembly.pipeline.append_event import append
-from assembly.pipeline.prepare import tokenizer_named
+from assembly.pipeline.answer_cache import AssemblyResult
+from assembly.pipeline.append_event import append_event
+from assembly.pipeline.prepare import find_tokenizer
 from assembly.pipeline.services import assemble
 from assembly.pipeline.summaries.extractive import compress
-from assembly.records.reader import content_of, recorded, replay
+from assembly.records.reader import content_of, load_record, replay
 from config.http.cursors import encode_cursor, limit_of, next_page_url, page_of_sequence
 from config.http.errors import Conflict, NotFound
 from config.http.idempotency import idempotent
@@ -48,7 +48,7 @@ from teams.api.view import ApiView
 from teams.principal import Action
 
 
-def created_response(answer: Answer) -> Response:
+def created_response(answer: AssemblyResult) -> Response:
     """The answer to a request that made an assembly."""
     location = f"/api/v1/assemblies/{answer.assembly.id}"
     return Response(assembly_document(answer), status.HTTP_201_CREATED, headers={"Location": location})
@@ -100,8 +100,8 @@ class AssemblyDetail(ApiView):
     def get(self, request: Request, id_: UUID) -> Response:
         """An assembly as it was returned, rebuilt from its record."""
         self.query()
-        told = recorded(assembly_for(self.principal, id_))
-        return Response(assembly_document(Answer(told.assembly, content_of(told), told.decisions)))
+        told = load_record(find_assembly(self.principal, id_))
+        return Response(assembly_document(AssemblyResult(told.assembly, content_of(told), told.decisions)))
 
 
 class AssemblyDecisions(ApiView):
@@ -113,7 +113,7 @@ class AssemblyDecisions(ApiView):
     def get(self, request: Request, id_: UUID) -> Response:
         """What happened to each candidate, and why, in the order in which the engine decided."""
         query = self.query("cursor", "limit")
-        told = recorded(assembly_for(self.principal, id_))
+        told = load_record(find_assembly(self.principal, id_))
         sections = {section.key: section for section in told.inputs.profile.sections}
         found, cursor = page_of_sequence([*enumerate(told.decisions)], query)
         documents = [decision_document(one, place, sections[one.section]) for place, one in found]
@@ -126,7 +126,7 @@ class AssemblyReplay(ApiView):
     def post(self, request: Request, id_: UUID) -> Response:
         """Assemble again from the record alone, and compare byte for byte."""
         self.query()
-        result = replay(recorded(assembly_for(self.principal, id_)))
+        result = replay(load_record(find_assembly(self.principal, id_)))
         return Response({"identical": result.identical, "sha256": result.sha256})
 
 
@@ -141,12 +141,12 @@ class AssemblyAppend(ApiView):
     def post(self, request: Request, id_: UUID) -> Response:
         """Add an event to a finished context, first; its weakest parts go where it has no room. A new assembly."""
         self.query()
-        assembly = assembly_for(self.principal, id_)
+        assembly = find_assembly(self.principal, id_)
         agent = agent_for(self.principal, assembly.agent_slug, Action.WRITE)
         wishes = self.validated(AppendSerializer)
         with transaction.atomic():  # without the assembly, there is no new event either
             event = self._event(agent, **wishes)
-            return created_response(append(assembly=assembly, event=event, principal=self.principal))
+            return created_response(append_event(assembly=assembly, event=event, principal=self.principal))
 
     def _event(self, agent: Agent, event: dict[str, Any] | None = None, event_id: UUID | None = None) -> Event:
         if event is not None:
@@ -167,7 +167,7 @@ class TokenCount(ApiView):
         """How many tokens a text counts."""
         self.query()
         asked = self.validated(TokensRequestSerializer)
-        return Response({"tokens": tokenizer_named(asked["tokenizer"]).count(asked["content"]), **_name(asked)})
+        return Response({"tokens": find_tokenizer(asked["tokenizer"]).count(asked["content"]), **_name(asked)})
 
 
 class TextCompression(ApiView):
@@ -177,7 +177,7 @@ class TextCompression(ApiView):
         """A text within so many tokens: whole, else its most telling sentences, else its beginning with a marker."""
         self.query()
         asked = self.validated(CompressRequestSerializer)
-        made = compress(asked["content"], asked["max_tokens"], tokenizer_named(asked["tokenizer"]))
+        made = compress(asked["content"], asked["max_tokens"], find_tokenizer(asked["tokenizer"]))
         return Response({"content": made.text, "tokens": made.tokens, "method": made.method, **_name(asked)})
 
 

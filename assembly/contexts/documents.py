@@ -16,14 +16,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
-from assembly.engine.profile import OWNERS_FILES, Section
-from assembly.engine.ranking import relevance
-from assembly.engine.reasons import sentence
+from assembly.engine.profile import TRUSTED_SOURCES, Section
+from assembly.engine.ranking import decision_relevance
+from assembly.engine.reasons import decision_sentence
 from assembly.engine.rendering import SECTION_SEPARATOR
 from assembly.engine.types import ESCAPED_SINCE, Decision
 from assembly.models import Assembly
-from assembly.pipeline.answer_cache import Answer
-from assembly.records.warnings import warnings_of, warnings_read
+from assembly.pipeline.answer_cache import AssemblyResult
+from assembly.records.warnings import load_warning_bodies, warnings_of
 from assembly.sources import SOURCES
 from assembly.sources.base import Component
 
@@ -40,7 +40,7 @@ class Message(TypedDict):
     content: str
 
 
-def messages_of(answer: Answer) -> list[Message]:
+def messages_of(answer: AssemblyResult) -> list[Message]:
     """Return the messages that the content stands for; those of an older record as they were returned then."""
     assembly = answer.assembly
     sections = assembly.profile["sections"]
@@ -56,7 +56,7 @@ def build_messages(
     decisions: Iterable[Decision],
 ) -> list[Message]:
     """Return the messages of a content with these sections of its profile and what became of them."""
-    of_owners = {one["key"] for one in sections if one["source"] in OWNERS_FILES}
+    of_owners = {one["key"] for one in sections if one["source"] in TRUSTED_SOURCES}
     turns = {one["key"] for one in sections if one["shape"] == "turns"}
     instructions: list[str] = []
     data: list[str] = []
@@ -115,7 +115,7 @@ class ContextComponent(TypedDict):
     relevance_score: float
 
 
-def components_of(answer: Answer) -> list[ContextComponent]:
+def components_of(answer: AssemblyResult) -> list[ContextComponent]:
     """The parts in the order of the text."""
     sections = {section["key"]: section for section in answer.assembly.profile["sections"]}
     included = sorted((decision for decision in answer.decisions if decision.included), key=lambda one: one.start or 0)
@@ -125,7 +125,7 @@ def components_of(answer: Answer) -> list[ContextComponent]:
             source=decision.ref,
             content=answer.content[decision.start : decision.end],
             tokens=decision.tokens,
-            relevance_score=relevance(decision, sections[decision.section]["shape"]),
+            relevance_score=decision_relevance(decision, sections[decision.section]["shape"]),
         )
         for decision in included
     ]
@@ -148,7 +148,7 @@ def considered_counts(reports: list[dict[str, Any]]) -> dict[str, int]:
 
 def summary_documents(assemblies: Sequence[Assembly]) -> list[dict[str, Any]]:
     """What lists show of them."""
-    warnings_read(assemblies)
+    load_warning_bodies(assemblies)
     return [summary_document(one) for one in assemblies]
 
 
@@ -173,7 +173,7 @@ def summary_document(assembly: Assembly) -> dict[str, Any]:
     }
 
 
-def assembly_document(answer: Answer) -> dict[str, Any]:
+def assembly_document(answer: AssemblyResult) -> dict[str, Any]:
     """An assembly whole; with a list of messages where that was asked for."""
     assembly, asked = answer.assembly, answer.assembly.request
     form = asked.get("format", "markdown")
@@ -228,7 +228,7 @@ def decision_document(decision: Decision, position: int, section: Section) -> di
         "source": section.source,
         "code": decision.code,
         "included": decision.included,
-        "reason": sentence(decision, section.label),
+        "reason": decision_sentence(decision, section.label),
         "rank": decision.rank,
         "score": decision.score,
         "signals": dict(decision.signals),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assembly.engine.codes import Code
-from assembly.engine.rendering import MARKER
+from assembly.engine.rendering import TRUNCATION_MARKER
 from assembly.engine.types import Decision
 
 MAX_EXCERPT_CHARACTERS = 60_000
@@ -80,7 +80,7 @@ def all_text_sections(sections: Sections, decisions: Sequence[Decision], content
 
 def _cut_mark_position(content: str, end: int) -> Span:
     """Where the mark of a cut stands that ends there, with the line that closes fenced code after it."""
-    start = content.rfind(MARKER, 0, end) + len(MARKER) - len(MARKER.lstrip())
+    start = content.rfind(TRUNCATION_MARKER, 0, end) + len(TRUNCATION_MARKER) - len(TRUNCATION_MARKER.lstrip())
     return start, end
 
 

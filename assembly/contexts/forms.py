@@ -23,8 +23,8 @@ from assembly.contexts.search.things import is_plain_name
 from assembly.contexts.search.visible_owners import VisibleOwner, VisibleOwners
 from assembly.engine.codes import DECISION_CODES, Code
 from assembly.engine.reasons import warning_label
-from assembly.profiles.catalogue import profiles_all
-from assembly.records.reader import Recorded
+from assembly.profiles.catalogue import all_profiles
+from assembly.records.reader import StoredAssembly
 from teams.forms import validate_storable
 from teams.models import User
 
@@ -49,7 +49,7 @@ class ItemFilterForm(forms.Form):
         strip=True,
     )
 
-    def __init__(self, *args: Any, told: Recorded, codes: dict[str, str], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, told: StoredAssembly, codes: dict[str, str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         sections = [(section.key, section.label) for section in told.sections if section.considered]
         self.fields["section"].choices = [("", _("All sections")), *sections]  # type: ignore[attr-defined]
@@ -178,7 +178,7 @@ class ContextFilterForm(forms.Form):
         self._offer("agent", _("All agents"), _owner_choices(sight.agents, sight.deleted_agents))
         self._offer("team", _("All teams"), _owner_choices(sight.teams, sight.deleted_teams))
         self._offer("requested_by", _("Anybody"), [("me", _("Me")), *self._people()])
-        self._offer("profile", _("Any profile"), [(entry.name, entry.name) for entry in profiles_all()])
+        self._offer("profile", _("Any profile"), [(entry.name, entry.name) for entry in all_profiles()])
 
     def clean(self) -> dict[str, Any]:
         values = {**self.cleaned_data}

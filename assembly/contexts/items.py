@@ -20,11 +20,11 @@ from assembly.contexts.near_misses import near_misses
 from assembly.contexts.scores import ScorePart, score_parts
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.diff import named
-from assembly.engine.reasons import sentence
+from assembly.engine.reasons import decision_sentence
 from assembly.engine.types import Decision
 from assembly.models import Assembly
 from assembly.records.item_titles import short_title, title_of
-from assembly.records.reader import Recorded
+from assembly.records.reader import StoredAssembly
 from assembly.records.warnings import warnings_of
 
 NUMBER_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -148,7 +148,7 @@ class ItemView:
 class ItemViews:
     """All that a context considered; each is worded when it is asked for."""
 
-    told: Recorded
+    told: StoredAssembly
     whereabouts: ItemLinks
 
     def at(self, positions: Iterable[int]) -> list[ItemView]:
@@ -197,7 +197,7 @@ class ItemViews:
         if by := detail.get("by"):
             near = self._positions.get(by, self._positions.get(named(by)))
             detail["by"] = "one that was not among those considered" if near is None else self.title(near)
-        return sentence(structs.replace(decision, detail=detail), label)
+        return decision_sentence(structs.replace(decision, detail=detail), label)
 
     @cached_property
     def _sections(self) -> dict[str, dict[str, str]]:
@@ -234,17 +234,17 @@ def _rank_sentence(decision: Decision, label: str) -> str:
     return f"{label}, {rank}, " + _("score %(score)s") % {"score": floatformat(decision.score, 2)}
 
 
-def included_positions(told: Recorded) -> list[int]:
+def included_positions(told: StoredAssembly) -> list[int]:
     """The positions of what is in, in the order of the text."""
     found = [position for position, decision in enumerate(told.decisions) if decision.included]
     return sorted(found, key=lambda position: told.decisions[position].start or 0)
 
 
-def left_out_positions(told: Recorded) -> list[int]:
+def left_out_positions(told: StoredAssembly) -> list[int]:
     """The positions of what was left out, in the order of deciding."""
     return [position for position, decision in enumerate(told.decisions) if is_left_out(decision)]
 
 
-def empty_positions(told: Recorded) -> list[int]:
+def empty_positions(told: StoredAssembly) -> list[int]:
     """The positions of what has no text."""
     return [position for position, decision in enumerate(told.decisions) if decision.code == Code.EMPTY]

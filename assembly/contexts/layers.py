@@ -18,8 +18,8 @@ from assembly.contexts.items import OutcomeTag, cut_tag, is_left_out, tag_of_cod
 from assembly.engine.codes import Code, SourceCode
 from assembly.engine.types import Decision
 from assembly.models import Assembly, StoredRule
-from assembly.records.warnings import SERVERS, label_of, trouble_with
-from assembly.sources.external.questions import SOURCE as EXTERNAL
+from assembly.records.warnings import SERVER_SENTENCES, recorded_source_label, source_failure_sentence
+from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
 from teams.principal import Principal
 
 BAR_WIDTH = 1000  # in the units of its SVG
@@ -27,7 +27,7 @@ MIN_BAR_WIDTH = 6
 TAGS = {SourceCode.SOURCE_TIMEOUT: "late", SourceCode.SOURCE_FAILED: "failed"}
 """What became of a source that told nothing."""
 COMPLETE_SOURCES = frozenset(
-    {"agent_files", "team_files", "daily_logs", "turns", "additional_context", "task_stack", *SERVERS}
+    {"agent_files", "team_files", "daily_logs", "turns", "additional_context", "task_stack", *SERVER_SENTENCES}
 )
 """These give all that there is: their limit is how much that can be."""
 
@@ -85,7 +85,7 @@ def _source_row(report: dict[str, Any], scale: float) -> SourceTimingRow:
     started, deadline, code = report.get("started_ms"), report.get("deadline_ms"), report.get("code")
     width = max(MIN_BAR_WIDTH, round(report["ms"] * scale))
     return SourceTimingRow(
-        label=label_of(report["name"]),
+        label=recorded_source_label(report["name"]),
         count=report["count"],
         limit=report["limit"],
         started_ms=started,
@@ -103,7 +103,7 @@ def _source_row(report: dict[str, Any], scale: float) -> SourceTimingRow:
 
 def _trouble(report: dict[str, Any], code: SourceCode) -> str:
     """In words; the fault of an external source or of a server is a sentence, that of others a class's name."""
-    told = trouble_with(report["name"], code)
+    told = source_failure_sentence(report["name"], code)
     fault = report.get("fault", "")
     repeated = told.startswith(fault.rstrip("."))
     return f"{fault} {told}" if " " in fault and not repeated else told

@@ -7,15 +7,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from assembly.engine.codes import Code
-from assembly.engine.diff import Place
-from assembly.engine.reasons import score_words
+from assembly.engine.diff import ItemKey
+from assembly.engine.reasons import score_text
 from assembly.engine.types import Decision
 
 NO_ROOM = frozenset({Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET})
 TRUNCATE = "truncate"
 
 
-def near_misses(decisions: Sequence[Decision], wanted: Iterable[Decision]) -> dict[Place, str]:
+def near_misses(decisions: Sequence[Decision], wanted: Iterable[Decision]) -> dict[ItemKey, str]:
     """For each wanted decision of a context, by its section and ref, what it would have needed, in a plain sentence.
 
     `decisions` are all of the context, in their order. Without a sentence is what no number says anything of: what a
@@ -33,7 +33,7 @@ class _Competition:
 
     first_without_room: Mapping[str, int]
     """By section, and by the code of the whole, the position of the first that more room there would go to."""
-    positions: Mapping[Place, int]
+    positions: Mapping[ItemKey, int]
     best_score_without_room: float
     """The best score among those for which the whole had no room: blocks of all sections compete by it."""
     fully_pinned_sections: frozenset[str] = field(default=frozenset())
@@ -60,7 +60,7 @@ class _Competition:
             return self._score_sentence(decision)
         if decision.code is Code.BELOW_RELEVANCE and decision.score is not None:
             return _("It needed a score of at least %(least)s.") % {
-                "least": score_words(decision.detail.get("threshold"))
+                "least": score_text(decision.detail.get("threshold"))
             }
         return _cut_sentence(decision) if decision.code is Code.TRUNCATED else ""
 
@@ -102,7 +102,7 @@ class _Competition:
         if decision.section in self.fully_pinned_sections:
             return _("Pinned ones had all the places.")
         if decision.score is not None and last is not None:
-            return _("It needed a score above %(least)s.") % {"least": score_words(last)}
+            return _("It needed a score above %(least)s.") % {"least": score_text(last)}
         if top_k is None or decision.rank is None:
             return ""
         short = decision.rank - top_k

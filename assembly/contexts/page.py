@@ -12,13 +12,13 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from assembly.access import assembly_for
+from assembly.access import find_assembly
 from assembly.contexts.exact_text import MAX_EXCERPT_CHARACTERS, NEAR_END, Run, TextExcerpt, TextPart, TextSection
 from assembly.contexts.items import ItemView, ItemViews, included_positions, left_out_positions
 from assembly.contexts.links import ItemLinks, item_links
 from assembly.models import Assembly
 from assembly.records.item_titles import short_title
-from assembly.records.reader import RecordDamaged, Recorded, content_of, recorded
+from assembly.records.reader import RecordDamaged, StoredAssembly, content_of, load_record
 from teams.access import principal_of
 from teams.principal import Principal
 
@@ -32,7 +32,7 @@ FULLY_SHOWN_CHARACTERS = MAX_EXCERPT_CHARACTERS - NEAR_END
 class ItemAddresses:
     """The addresses of items."""
 
-    told: Recorded
+    told: StoredAssembly
 
     def in_list(self, position: int) -> str:
         """Of the item where it is listed: on the page of the context, or further on in the list of all that is in."""
@@ -103,7 +103,7 @@ class LinkedPart:
 class ContextPage:
     """One context, open for reading: its items and its exact text are worded and linked as they are asked for."""
 
-    told: Recorded
+    told: StoredAssembly
     whereabouts: ItemLinks
 
     @property
@@ -160,6 +160,6 @@ def load_context_page(request: HttpRequest, id_: UUID) -> ContextPage:
     return ContextPage(told, item_links(request, told.assembly))
 
 
-def record_for(principal: Principal, id_: UUID) -> Recorded:
+def record_for(principal: Principal, id_: UUID) -> StoredAssembly:
     """What the record tells of the context. Raises NotFound, and RecordDamaged where it cannot be read any more."""
-    return recorded(assembly_for(principal, id_))
+    return load_record(find_assembly(principal, id_))

@@ -31,8 +31,8 @@ from assembly.contexts.items import empty_positions, included_positions, label_o
 from assembly.contexts.layers import fired_rule_rows, source_rows, timeline_length_ms
 from assembly.contexts.page import IN_SHOWN, OUT_SHOWN, ContextPage, load_context_page, record_for
 from assembly.models import AssemblyFlag
-from assembly.pipeline.answer_cache import Answer
-from assembly.records.reader import Recorded, content_of
+from assembly.pipeline.answer_cache import AssemblyResult
+from assembly.records.reader import StoredAssembly, content_of
 from assembly.records.reader import replay as replay_of
 from assembly.records.retention_policies import may_flag
 from config.http.errors import Invalid, NotFound
@@ -76,14 +76,14 @@ def context_items(request: HttpRequest, id_: UUID) -> HttpResponse:
     return render(request, "assembly/contexts/_more_items.html" if part else "assembly/contexts/items.html", facts)
 
 
-def filter_form(told: Recorded, query: Mapping[str, str]) -> ItemFilterForm:
+def filter_form(told: StoredAssembly, query: Mapping[str, str]) -> ItemFilterForm:
     """The filters that the context has something for."""
     codes = {str(decision.code) for decision in told.decisions}
     labels = {code: label_of_code(code) for code in sorted(codes)}
     return ItemFilterForm(query, told=told, codes=labels)
 
 
-def filtered_positions(told: Recorded, wishes: Mapping[str, str]) -> list[int]:
+def filtered_positions(told: StoredAssembly, wishes: Mapping[str, str]) -> list[int]:
     """The positions of what is wanted: what is in as the text goes, all else in the order of deciding."""
     positions = {"in": included_positions, "out": left_out_positions}.get(wishes["which"], _all)(told)
     if section := wishes["section"]:
@@ -104,7 +104,7 @@ def next_items(page: ContextPage, which: str, shown: int, of: int) -> NextItems 
     return NextItems(address, f"{which}-{shown}", min(ITEMS_PER_PAGE, of - shown))
 
 
-def _all(told: Recorded) -> list[int]:
+def _all(told: StoredAssembly) -> list[int]:
     return [*range(len(told.decisions))]
 
 
@@ -265,11 +265,14 @@ def record_file(request: HttpRequest, id_: UUID) -> HttpResponse:
     )
 
 
-def load_document(told: Recorded) -> dict[str, Any]:
+def load_document(told: StoredAssembly) -> dict[str, Any]:
     """The assembly as the API gives it, with all its decisions. Raises RecordDamaged."""
     sections = {section.key: section for section in told.inputs.profile.sections}
     decisions = [decision_document(one, place, sections[one.section]) for place, one in enumerate(told.decisions)]
-    return {**assembly_document(Answer(told.assembly, content_of(told), told.decisions)), "decisions": decisions}
+    return {
+        **assembly_document(AssemblyResult(told.assembly, content_of(told), told.decisions)),
+        "decisions": decisions,
+    }
 
 
 def pretty_json(document: dict[str, Any]) -> str:

@@ -12,9 +12,9 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent
-from assembly.pipeline.request import MAX_TOKENS, MAX_TOPIC_CHARACTERS, Asked
+from assembly.pipeline.request import MAX_TOKENS, MAX_TOPIC_CHARACTERS, AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.profiles.catalogue import profiles_all
+from assembly.profiles.catalogue import all_profiles
 from assembly.profiles.shipped import CONVERSATION
 from config.http.errors import Invalid
 from teams.access import principal_of
@@ -50,7 +50,7 @@ class ContextRequestForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        usable = [entry.name for entry in profiles_all() if entry.described]
+        usable = [entry.name for entry in all_profiles() if entry.described]
         self.fields["profile"].choices = [(name, name) for name in usable]  # type: ignore[attr-defined]
 
     def clean_profile(self) -> str:
@@ -107,7 +107,7 @@ def preview(request: HttpRequest) -> HttpResponse:
         try:
             wishes = form.cleaned_data
             agent, team = wishes.pop("agent"), wishes.pop("team")
-            assembly = assemble(agent=agent, team=team, asked=Asked(**wishes), principal=principal).assembly
+            assembly = assemble(agent=agent, team=team, asked=AssemblyRequest(**wishes), principal=principal).assembly
         except Invalid as error:
             for field in error.extra["errors"]:
                 form.add_error(field if field in form.fields else None, error.detail)

@@ -5,7 +5,7 @@ from typing import Any, get_args
 from rest_framework import serializers
 
 from assembly.engine.profile import MAX_PERCENT, STEPS, CutAt
-from assembly.profiles.parser import KEY, MAX_CAP, MAX_DEPTH_LIMIT, MAX_SECTIONS, MAX_TOP_K, MAX_WEIGHT
+from assembly.profiles.parser import MAX_CAP, MAX_DEPTH_LIMIT, MAX_SECTIONS, MAX_TOP_K, MAX_WEIGHT, SECTION_KEY
 from config.http.fields import ExactText, Flag, Fraction
 from config.http.serializers import StrictSerializer
 from memories.api.fields import choice_field
@@ -38,7 +38,7 @@ class SectionMapField(serializers.DictField):
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         if isinstance(data, dict) and len(data) > MAX_SECTIONS:
             self.fail("many")
-        if isinstance(data, dict) and not all(KEY.fullmatch(key) for key in data):
+        if isinstance(data, dict) and not all(SECTION_KEY.fullmatch(key) for key in data):
             self.fail("key")
         return super().to_internal_value(data)
 

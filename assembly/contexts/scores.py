@@ -12,9 +12,9 @@ from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
-from assembly.engine.linear_ranker import DECIMALS, SHARE, SOURCE_SHARE
+from assembly.engine.linear_ranker import DECIMALS, SHARE_PREFIX, SOURCE_SHARE_PREFIX
 from assembly.engine.profile import Weights
-from assembly.engine.types import Decision, flat
+from assembly.engine.types import Decision, field_values
 
 WIDTH = 1000  # of a bar, in the units of its SVG
 MINUS_SIGN = "\N{MINUS SIGN}"
@@ -105,8 +105,12 @@ def score_parts(decision: Decision, weights: Weights) -> list[ScorePart]:
     if decision.score is None:
         return []
     signals = dict(decision.signals)
-    measured = {name: value for name, value in signals.items() if not name.startswith((SHARE, SOURCE_SHARE))}
-    at_source = {name.removeprefix(SOURCE_SHARE): share for name, share in signals.items() if SOURCE_SHARE in name}
+    measured = {
+        name: value for name, value in signals.items() if not name.startswith((SHARE_PREFIX, SOURCE_SHARE_PREFIX))
+    }
+    at_source = {
+        name.removeprefix(SOURCE_SHARE_PREFIX): share for name, share in signals.items() if SOURCE_SHARE_PREFIX in name
+    }
     shares = _shares(decision.score, signals, measured, weights)
     largest = max((abs(share) for share in shares.values()), default=0) or 1.0
     order = sorted(shares, key=lambda name: -abs(shares[name]))
@@ -141,12 +145,14 @@ def _shares(
     score: float, signals: Mapping[str, Any], measured: Mapping[str, float], weights: Weights
 ) -> dict[str, float]:
     """By feature: as the ranker recorded them; else by the weights of the profile, or by the similarity alone."""
-    if recorded := {name.removeprefix(SHARE): share for name, share in signals.items() if name.startswith(SHARE)}:
+    if recorded := {
+        name.removeprefix(SHARE_PREFIX): share for name, share in signals.items() if name.startswith(SHARE_PREFIX)
+    }:
         return recorded
     if set(measured) <= {SIMILARITY, BOOST_LABEL}:
         shares = {SIMILARITY: measured[SIMILARITY]} if SIMILARITY in measured else {}
     else:
-        counted = {name: weight * measured.get(name, 0.0) for name, weight in flat(weights).items()}
+        counted = {name: weight * measured.get(name, 0.0) for name, weight in field_values(weights).items()}
         shares = {name: share for name, share in counted.items() if share}
     if BOOST_LABEL in measured:
         # A rule multiplies the score of the others.

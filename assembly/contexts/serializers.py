@@ -8,7 +8,7 @@ from rest_framework import serializers
 from assembly.contexts.request_serializers import StrategySerializer
 from assembly.engine.codes import DECISION_CODES, SourceCode
 from assembly.engine.query_signals import Intent
-from assembly.engine.types import STATUSES
+from assembly.engine.types import SECTION_STATUSES
 from assembly.pipeline.request import (
     DEFAULT_PROFILE,
     DEFAULT_TOKENIZER,
@@ -20,13 +20,13 @@ from assembly.pipeline.request import (
     MAX_TOPIC_CHARACTERS,
     MAX_TURNS,
     MIN_TIME_MS,
-    Asked,
-    Budgets,
+    AssemblyRequest,
+    RequestBudgets,
 )
 from assembly.pipeline.summaries.extractive import Method
 from assembly.profiles.shipped import SHIPPED
 from assembly.rules.serializers import FiredRuleSerializer, UnreadableRuleSerializer
-from assembly.sources.base import Component, Filters, Turn
+from assembly.sources.base import Component, ConversationTurn, RequestFilters
 from config.http.fields import ExactText, Moment
 from config.http.serializers import StrictSerializer
 from memories.api.events import EventCreateSerializer
@@ -157,18 +157,18 @@ class AssemblyRequestSerializer(StrictSerializer):
         return attrs
 
 
-def to_assembly_request(wishes: dict[str, Any]) -> Asked:
+def to_assembly_request(wishes: dict[str, Any]) -> AssemblyRequest:
     """The validated wishes of a request as the service takes them."""
     filters = wishes.pop("filters", {})
     words = {name: frozenset(filters[name]) for name in ("event_types", "entity_types") if name in filters}
-    return Asked(
+    return AssemblyRequest(
         **{
             **wishes,
             "session": wishes.get("session") or "",
-            "history": tuple(Turn(**turn) for turn in wishes.get("history", [])),
-            "filters": Filters(since=filters.get("since"), exclude=tuple(filters.get("exclude", [])), **words),
+            "history": tuple(ConversationTurn(**turn) for turn in wishes.get("history", [])),
+            "filters": RequestFilters(since=filters.get("since"), exclude=tuple(filters.get("exclude", [])), **words),
             "strategy": wishes.get("strategy", {}),
-            "budgets": Budgets(**wishes.get("budgets", {})),
+            "budgets": RequestBudgets(**wishes.get("budgets", {})),
         }
     )
 
@@ -228,7 +228,7 @@ class SectionSerializer(serializers.Serializer[Any]):
     label = serializers.CharField()  # type: ignore[assignment]  # the heading; DRF has an attribute of this name
     tokens = serializers.IntegerField()
     cap = serializers.IntegerField(allow_null=True, help_text="null: no cap of its own.")
-    status = serializers.ChoiceField(choices=STATUSES)
+    status = serializers.ChoiceField(choices=SECTION_STATUSES)
     items = SectionItemSerializer(many=True, help_text="What is in, in order.")
 
 

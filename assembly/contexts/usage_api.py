@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from assembly.engine.codes import DECISION_CODES
 from assembly.models import Assembly
-from assembly.records.usage import Use, uses_of
+from assembly.records.usage import MemoryUse, memory_uses
 from config.http.cursors import next_page_url, page_of
 from config.http.openapi import PAGE
 from memories.api.memories import FindOwner, memory_for
@@ -45,7 +45,7 @@ class MemoryUses(ApiView):
         """The assemblies that you may see which considered any version of the memory, the newest 1,000."""
         query = self.query("cursor", "limit")
         memory = memory_for(self.find(self.principal, slug, Action.READ), id_)
-        uses = uses_of(memory, self.principal)
+        uses = memory_uses(memory, self.principal)
         found, cursor = page_of(uses.contexts, query)
         decided = uses.in_each(found)
         documents = [use_document(context, decided[context.id]) for context in found]
@@ -53,7 +53,7 @@ class MemoryUses(ApiView):
         return Response({"told": uses.told, "left_out": uses.left_out, "results": documents, "next": following})
 
 
-def use_document(context: Assembly, use: Use) -> dict[str, Any]:
+def use_document(context: Assembly, use: MemoryUse) -> dict[str, Any]:
     """One context, and what was decided about the memory there."""
     return {
         "assembly": context.id,

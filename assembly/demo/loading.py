@@ -27,10 +27,10 @@ from django.db import transaction
 
 from agents.models import Agent, AgentFile
 from agents.services import agent_create
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.rules.services import rule_create
-from assembly.sources.base import Turn
+from assembly.sources.base import ConversationTurn
 from config.http.errors import Conflict
 from memories.embeddings.indexing import document_split
 from memories.imports.base import Advance, memories_store
@@ -278,8 +278,8 @@ def _context(
     )
 
 
-def _to_assembly_request(entry: Entry, now: datetime.datetime) -> Asked:
+def _to_assembly_request(entry: Entry, now: datetime.datetime) -> AssemblyRequest:
     """What the entry asks for: its own words are those of Asked."""
     wishes = {name: value for name, value in entry.items() if name not in {"agent", "team", "by", "history"}}
-    history = tuple(Turn(**turn) for turn in entry.get("history", []))
-    return Asked(**wishes, history=history, now=now)
+    history = tuple(ConversationTurn(**turn) for turn in entry.get("history", []))
+    return AssemblyRequest(**wishes, history=history, now=now)

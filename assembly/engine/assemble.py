@@ -14,27 +14,37 @@ from statistics import fmean
 from msgspec import structs
 
 from assembly.engine.codes import Code, WarningCode
-from assembly.engine.overflow import Ladder, wanted
+from assembly.engine.overflow import OverflowPolicy, wanted_summaries
 from assembly.engine.profile import Profile, Section
-from assembly.engine.ranking import relevance
+from assembly.engine.ranking import decision_relevance
 from assembly.engine.rule_effects import ALWAYS_INCLUDED
-from assembly.engine.section_filling import NO_ROOM, Filling, section_result, status_of
-from assembly.engine.token_ledger import Ledger
+from assembly.engine.section_filling import NO_ROOM_CODES, SectionFiller, section_result, status_of
+from assembly.engine.token_ledger import TokenLedger
 from assembly.engine.tokenizers import Tokenizer
-from assembly.engine.types import ESCAPED_SINCE, Assembled, Candidate, Decision, InvalidAssembly, Request, SectionResult
+from assembly.engine.types import (
+    ESCAPED_SINCE,
+    Candidate,
+    Decision,
+    EngineRequest,
+    EngineResult,
+    InvalidAssembly,
+    SectionResult,
+)
 
-LATEST = Section("latest_activity", "Latest Activity", "L6", "recent_events", "sequence")
+LATEST_SECTION = Section("latest_activity", "Latest Activity", "L6", "recent_events", "sequence")
 """Where appended events stand: right after what is required, the newest first."""
 
-Run = Callable[[Sequence[Candidate], int], Assembled]
+EngineRun = Callable[[Sequence[Candidate], int], EngineResult]
 """Assembles these candidates within a budget in tokens."""
 
-Key = tuple[str, str]
+DecisionKey = tuple[str, str]
 
 
-def fit_by_dropping(request: Request, profile: Profile, candidates: Sequence[Candidate], run: Run) -> Assembled:
+def fit_by_dropping(
+    request: EngineRequest, profile: Profile, candidates: Sequence[Candidate], run: EngineRun
+) -> EngineResult:
     """The context of the candidates and the appended event; the weakest are left out whole, none is cut for it."""
-    whole = run(candidates, _without_limit(request, candidates))
+    whole = run(candidates, _unlimited_budget(request, candidates))
     weakest = _weakest_first(request, profile, whole)
     dropped: list[Decision] = []
     excess = whole.tokens - request.budget
@@ -44,17 +54,17 @@ def fit_by_dropping(request: Request, profile: Profile, candidates: Sequence[Can
             excess -= dropped[-1].tokens
         gone = {_key(decision) for decision in dropped}
         fitted = run([item for item in candidates if (item.section, item.ref) not in gone], request.budget)
-        if not weakest or not _crowded(fitted, whole):
-            return _with_dropped(fitted, [_dropped(decision, request) for decision in dropped])
+        if not weakest or not _is_budget_bound(fitted, whole):
+            return _with_dropped_decisions(fitted, [_dropped_decision(decision, request) for decision in dropped])
         excess = 1
 
 
-def _without_limit(request: Request, candidates: Sequence[Candidate]) -> int:
+def _unlimited_budget(request: EngineRequest, candidates: Sequence[Candidate]) -> int:
     """A budget that all of them fit in: no tokenizer of ours makes more tokens of a text than four per character."""
     return request.budget + 4 * sum(len(candidate.text) + 1_000 for candidate in candidates)
 
 
-def _weakest_first(request: Request, profile: Profile, whole: Assembled) -> list[Decision]:
+def _weakest_first(request: EngineRequest, profile: Profile, whole: EngineResult) -> list[Decision]:
     shapes = {section.key: section.shape for section in profile.sections}
     may_go = [
         decision
@@ -63,10 +73,10 @@ def _weakest_first(request: Request, profile: Profile, whole: Assembled) -> list
         and decision.code not in {Code.REQUIRED, Code.RULE_INCLUDED}
         and decision.ref != request.appended
     ]
-    return sorted(may_go, key=lambda decision: (relevance(decision, shapes[decision.section]), decision.ref))
+    return sorted(may_go, key=lambda decision: (decision_relevance(decision, shapes[decision.section]), decision.ref))
 
 
-def _crowded(fitted: Assembled, whole: Assembled) -> bool:
+def _is_budget_bound(fitted: EngineResult, whole: EngineResult) -> bool:
     """Whether the budget cut or left out more than the sections' own caps do."""
     alone = {_key(decision): decision.code for decision in whole.decisions}
     return any(
@@ -74,7 +84,7 @@ def _crowded(fitted: Assembled, whole: Assembled) -> bool:
     )
 
 
-def _dropped(decision: Decision, request: Request) -> Decision:
+def _dropped_decision(decision: Decision, request: EngineRequest) -> Decision:
     return Decision(
         ref=decision.ref,
         section=decision.section,
@@ -86,7 +96,7 @@ def _dropped(decision: Decision, request: Request) -> Decision:
     )
 
 
-def _with_dropped(fitted: Assembled, dropped: list[Decision]) -> Assembled:
+def _with_dropped_decisions(fitted: EngineResult, dropped: list[Decision]) -> EngineResult:
     decisions: list[Decision] = []
     sections: list[SectionResult] = []
     for section in fitted.sections:
@@ -103,11 +113,13 @@ def _with_dropped(fitted: Assembled, dropped: list[Decision]) -> Assembled:
     )
 
 
-def _key(decision: Decision) -> Key:
+def _key(decision: Decision) -> DecisionKey:
     return decision.section, decision.ref
 
 
-def assemble(request: Request, profile: Profile, candidates: Iterable[Candidate], tokenizer: Tokenizer) -> Assembled:
+def assemble(
+    request: EngineRequest, profile: Profile, candidates: Iterable[Candidate], tokenizer: Tokenizer
+) -> EngineResult:
     """The context of at most request.budget tokens, and one decision for every candidate.
 
     Only required sections that are larger than the budget by themselves go over it: they then stand alone,
@@ -117,23 +129,23 @@ def assemble(request: Request, profile: Profile, candidates: Iterable[Candidate]
     """
     if tokenizer.name != request.tokenizer:
         raise InvalidAssembly(f"The request names tokenizer {request.tokenizer}, but got {tokenizer.name}.")
-    capped = _with_caps(rendered_by(profile, request.engine_version), request.budget)
+    capped = _with_section_caps(profile_for_version(profile, request.engine_version), request.budget)
     offered = list(candidates)
     if request.appended:
         # What was told stays as it was told, or goes: nothing of it is said shorter now.
         plain = replace(capped, over_budget=(), fill=False)
         return fit_by_dropping(
-            request, plain, offered, lambda kept, budget: _run(request, plain, kept, tokenizer, budget)
+            request, plain, offered, lambda kept, budget: _run_engine(request, plain, kept, tokenizer, budget)
         )
-    return _run(request, capped, offered, tokenizer, request.budget)
+    return _run_engine(request, capped, offered, tokenizer, request.budget)
 
 
-def rendered_by(profile: Profile, engine_version: int) -> Profile:
+def profile_for_version(profile: Profile, engine_version: int) -> Profile:
     """Return the profile as the engine of that version renders its sections."""
     return profile if engine_version >= ESCAPED_SINCE else profile.as_written()
 
 
-def _with_caps(profile: Profile, budget: int) -> Profile:
+def _with_section_caps(profile: Profile, budget: int) -> Profile:
     """The profile with each section's share of the budget as its cap in tokens."""
     if all(section.share is None for section in profile.sections):
         return profile
@@ -141,17 +153,19 @@ def _with_caps(profile: Profile, budget: int) -> Profile:
     return replace(profile, sections=tuple(sections))
 
 
-def _run(
-    request: Request, profile: Profile, candidates: Sequence[Candidate], tokenizer: Tokenizer, budget: int
-) -> Assembled:
-    ladder = Ladder.of(profile, request, tokenizer)
-    filling = Filling(request, profile, _by_section(profile, candidates), Ledger(tokenizer), budget, ladder)
+def _run_engine(
+    request: EngineRequest, profile: Profile, candidates: Sequence[Candidate], tokenizer: Tokenizer, budget: int
+) -> EngineResult:
+    ladder = OverflowPolicy.of(profile, request, tokenizer)
+    filling = SectionFiller(
+        request, profile, _candidates_by_section(profile, candidates), TokenLedger(tokenizer), budget, ladder
+    )
     for section in profile.sections:
         filling.add(section)
     ledger, decisions = filling.ledger, [decision for filled in filling.filled for decision in filled.decisions]
     content = ledger.text
     quality = quality_of(decisions) if request.topic.strip() else None
-    return Assembled(
+    return EngineResult(
         content=content,
         tokens=ledger.tokens,
         budget=request.budget,
@@ -163,7 +177,7 @@ def _run(
         ),
         sha256=hashlib.sha256(content.encode()).hexdigest(),
         quality=quality,
-        wanted=wanted(profile, candidates, decisions, tokenizer),
+        wanted=wanted_summaries(profile, candidates, decisions, tokenizer),
     )
 
 
@@ -183,7 +197,7 @@ def _is_pinned(decision: Decision) -> bool:
 
 
 def _warnings(exceeded: bool, decisions: Iterable[Decision], *, weak: bool) -> tuple[WarningCode, ...]:
-    broken = any(decision.section == ALWAYS_INCLUDED.key and decision.code in NO_ROOM for decision in decisions)
+    broken = any(decision.section == ALWAYS_INCLUDED.key and decision.code in NO_ROOM_CODES for decision in decisions)
     given = {
         WarningCode.BUDGET_EXCEEDED: exceeded,
         WarningCode.QUALITY_BELOW_MINIMUM: weak,
@@ -192,7 +206,7 @@ def _warnings(exceeded: bool, decisions: Iterable[Decision], *, weak: bool) -> t
     return tuple(code for code, applies in given.items() if applies)
 
 
-def _by_section(profile: Profile, candidates: Iterable[Candidate]) -> dict[str, list[Candidate]]:
+def _candidates_by_section(profile: Profile, candidates: Iterable[Candidate]) -> dict[str, list[Candidate]]:
     grouped: dict[str, dict[str, Candidate]] = {section.key: {} for section in profile.sections}
     for candidate in candidates:
         if candidate.section not in grouped:
@@ -206,5 +220,5 @@ def _by_section(profile: Profile, candidates: Iterable[Candidate]) -> dict[str, 
     return {key: list(by_ref.values()) for key, by_ref in grouped.items()}
 
 
-RESERVED_SECTION_KEYS = {ALWAYS_INCLUDED.key, LATEST.key}
+RESERVED_SECTION_KEYS = {ALWAYS_INCLUDED.key, LATEST_SECTION.key}
 """Keys of sections that rules and appended events add to a profile."""

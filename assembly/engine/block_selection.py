@@ -14,43 +14,43 @@ from typing import Any
 from msgspec import structs
 
 from assembly.engine.codes import Code
-from assembly.engine.linear_ranker import shares_at_source
-from assembly.engine.overflow import FULL, Key, Ladder, dropped, key_of, may_come_back
+from assembly.engine.linear_ranker import source_share_signals
+from assembly.engine.overflow import FULL_SHARE, DecisionKey, OverflowPolicy, decision_key, dropped_item, is_out_of_room
 from assembly.engine.profile import Section, Weights
-from assembly.engine.ranking import Ranked, boosted, considered, numbered
-from assembly.engine.rendering import heading
-from assembly.engine.rule_effects import Ruling
+from assembly.engine.ranking import RankedCandidate, split_eligible, with_boosted_score, with_ranks
+from assembly.engine.rendering import heading_text
+from assembly.engine.rule_effects import RuleEffect
 from assembly.engine.scoring import words_of
-from assembly.engine.token_ledger import Ledger
-from assembly.engine.types import Candidate, Decision, flat
+from assembly.engine.token_ledger import TokenLedger
+from assembly.engine.types import Candidate, Decision, field_values
 
-Barred = dict[Key, Decision]
+ExcludedItems = dict[DecisionKey, Decision]
 """By section and ref, the decision that left the item out."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SectionOutcome:
     """What the contest decided about one section: its items, best first, and about how many tokens it will take.
 
     Items without a code have won their place; rendering them proves that they fit.
     """
 
     section: Section
-    ranked: list[Ranked]
+    ranked: list[RankedCandidate]
     tokens: int
 
 
-def contest(
+def select_blocks(
     sections: Sequence[Section],
     candidates: Mapping[str, Sequence[Candidate]],
-    ledger: Ledger,
+    ledger: TokenLedger,
     budget: int,
     *,
     weights: Weights,
-    ruled: Callable[[Section, Candidate], Ruling],
-    ladder: Ladder,
-    barred: Barred,
-) -> list[Outcome]:
+    ruled: Callable[[Section, Candidate], RuleEffect],
+    ladder: OverflowPolicy,
+    barred: ExcludedItems,
+) -> list[SectionOutcome]:
     """The outcome for each section, in order. `budget` counts the ledger's own tokens, too.
 
     `barred` are items of which an exact count has shown that they do not fit.
@@ -58,25 +58,25 @@ def contest(
     score = _scorer(weights, ledger.text)
     entrants, others = [], {}
     for section in sections:
-        eligible, others[section.key] = considered(section, candidates[section.key], ruled)
+        eligible, others[section.key] = split_eligible(section, candidates[section.key], ruled)
         entrants += [score(section, item) for item in eligible]
     entrants.sort(key=_best_first)
-    fields = [_Field.of(section, entrants, others[section.key], ladder) for section in sections]
+    fields = [_BlockSection.of(section, entrants, others[section.key], ladder) for section in sections]
     for field in fields:
         field.bar(barred)
         field.select_within_allocation()
     room = budget - ledger.tokens
     if ladder.steps:
-        _relieve(fields, ladder, room)
+        _apply_overflow(fields, ladder, room)
     _select_within_total(fields, room)
-    if ladder.fill and ledger.tokens + sum(field.used for field in fields) < FULL * budget:
-        _fill(fields, room, barred)
-    return [Outcome(field.section, list(field.items.values()), field.used) for field in fields]
+    if ladder.fill and ledger.tokens + sum(field.used for field in fields) < FULL_SHARE * budget:
+        _fill_remaining(fields, room, barred)
+    return [SectionOutcome(field.section, list(field.items.values()), field.used) for field in fields]
 
 
 def final_score(measures: Mapping[str, float], weights: Weights) -> float:
     """Σ weight x measure ("Combined Scoring" of the seed); what was not measured counts as 0."""
-    return math.fsum(weight * measures.get(name, 0.0) for name, weight in flat(weights).items())
+    return math.fsum(weight * measures.get(name, 0.0) for name, weight in field_values(weights).items())
 
 
 def coherence(text: str, surroundings: frozenset[str]) -> float:
@@ -85,33 +85,33 @@ def coherence(text: str, surroundings: frozenset[str]) -> float:
     return len(words & surroundings) / len(words) if words else 0.0
 
 
-def _scorer(weights: Weights, surroundings: str) -> Callable[[Section, Ranked], Ranked]:
+def _scorer(weights: Weights, surroundings: str) -> Callable[[Section, RankedCandidate], RankedCandidate]:
     around = words_of(surroundings) if weights.coherence else frozenset()
 
-    def scored(section: Section, item: Ranked) -> Ranked:
+    def scored(section: Section, item: RankedCandidate) -> RankedCandidate:
         candidate = item.candidate
         measures = dict(candidate.measures)
         if weights.coherence:
             measures.setdefault("coherence", coherence(candidate.text, around))
         own = () if candidate.score is None else (("source_score", candidate.score),)
-        shares = shares_at_source(section.ranker, candidate)
+        shares = source_share_signals(section.ranker, candidate)
         signals = (*item.signals, *own, *sorted(measures.items()), *shares)
-        return boosted(structs.replace(item, signals=signals), final_score(measures, weights))
+        return with_boosted_score(structs.replace(item, signals=signals), final_score(measures, weights))
 
     return scored
 
 
-def _best_first(item: Ranked) -> tuple[float, str]:
+def _best_first(item: RankedCandidate) -> tuple[float, str]:
     return -(item.score or 0.0), item.candidate.ref
 
 
 @dataclass(slots=True)
-class _Field:
+class _BlockSection:
     """The items of one section while the contest goes on."""
 
     section: Section
-    ladder: Ladder
-    items: dict[str, Ranked]
+    ladder: OverflowPolicy
+    items: dict[str, RankedCandidate]
     """By ref, best first."""
     costs: dict[str, int]
     opening: int
@@ -119,17 +119,19 @@ class _Field:
     used: int = 0
 
     @classmethod
-    def of(cls, section: Section, entrants: list[Ranked], others: list[Ranked], ladder: Ladder) -> "_Field":
-        mine = numbered(section, [item for item in entrants if item.candidate.section == section.key])
+    def of(
+        cls, section: Section, entrants: list[RankedCandidate], others: list[RankedCandidate], ladder: OverflowPolicy
+    ) -> "_BlockSection":
+        mine = with_ranks(section, [item for item in entrants if item.candidate.section == section.key])
         counted = [ladder.counted(section, item) for item in mine]
         costs = {item.candidate.ref: ladder.cost(section, item) for item in counted}
-        opening = ladder.tokenizer.count(heading(section))
+        opening = ladder.tokenizer.count(heading_text(section))
         return cls(section, ladder, {item.candidate.ref: item for item in [*counted, *others]}, costs, opening)
 
-    def bar(self, barred: Barred) -> None:
+    def bar(self, barred: ExcludedItems) -> None:
         """Leave out again what was found not to fit."""
         for item in self.standing():
-            if decision := barred.get(key_of(item)):
+            if decision := barred.get(decision_key(item)):
                 self.leave_out(item, decision.code, **decision.detail)
 
     def select_within_allocation(self) -> None:
@@ -149,28 +151,28 @@ class _Field:
             elif item.code is None:
                 self.leave_out(item, Code.OVER_SECTION_BUDGET, needed=used + self.cost_of_item(item) - room)
 
-    def cost_of_item(self, item: Ranked) -> int:
+    def cost_of_item(self, item: RankedCandidate) -> int:
         """Tokens that the item takes as it stands."""
         return self.costs[item.candidate.ref]
 
-    def cost_of(self, item: Ranked) -> int:
+    def cost_of(self, item: RankedCandidate) -> int:
         """Tokens that the item would take now, with the heading for the first of its section."""
         return self.cost_of_item(item) + (0 if self.used else self.opening)
 
-    def change(self, item: Ranked) -> None:
+    def change(self, item: RankedCandidate) -> None:
         """Take the item as it stands from now on."""
         self.items[item.candidate.ref] = item
         self.costs[item.candidate.ref] = self.ladder.cost(self.section, item)
 
-    def leave_out(self, item: Ranked, code: Code, **detail: Any) -> None:
+    def leave_out(self, item: RankedCandidate, code: Code, **detail: Any) -> None:
         """Decide that the item is not in."""
         self.items[item.candidate.ref] = structs.replace(item, code=code, detail={**item.detail, **detail})
 
-    def standing(self) -> list[Ranked]:
+    def standing(self) -> list[RankedCandidate]:
         """Those that are not decided yet, best first."""
         return [item for item in self.items.values() if item.code is None]
 
-    def bring_back(self, item: Ranked, room: int) -> bool:
+    def bring_back(self, item: RankedCandidate, room: int) -> bool:
         """Whether the item that was left out got in after all, whole or shorter."""
         opening = 0 if self.used else self.opening
         most = room if self.section.cap is None else min(room, self.section.cap - self.used)
@@ -182,13 +184,13 @@ class _Field:
         return True
 
 
-def _relieve(fields: list[_Field], ladder: Ladder, room: int) -> None:
+def _apply_overflow(fields: list[_BlockSection], ladder: OverflowPolicy, room: int) -> None:
     """Do what the ladder does about what is over the whole, by the final score.
 
     Of what is said twice, the best counts, and the others go where it goes.
     """
     field_of = {field.section.key: field for field in fields}
-    standing, twins = _told_apart(_by_final_score(fields))
+    standing, twins = _group_duplicates(_undecided_by_score(fields))
     openings = sum(field_of[key].opening for key in {item.candidate.section for item in standing})
     sections = {key: field.section for key, field in field_of.items()}
     changed = ladder.relieved(
@@ -202,59 +204,63 @@ def _relieve(fields: list[_Field], ladder: Ladder, room: int) -> None:
         field_of[key[0]].change(item)
         if item.code:
             for twin in twins.get(key, ()):
-                field_of[twin.candidate.section].change(dropped(twin, item.code))
+                field_of[twin.candidate.section].change(dropped_item(twin, item.code))
 
 
-def _told_apart(items: Sequence[Ranked]) -> tuple[list[Ranked], dict[Key, list[Ranked]]]:
+def _group_duplicates(
+    items: Sequence[RankedCandidate],
+) -> tuple[list[RankedCandidate], dict[DecisionKey, list[RankedCandidate]]]:
     """Those that say something new, in their order; and for each of them the others that say the same."""
-    said: dict[str, Ranked] = {}
-    first: list[Ranked] = []
-    twins: dict[Key, list[Ranked]] = {}
+    said: dict[str, RankedCandidate] = {}
+    first: list[RankedCandidate] = []
+    twins: dict[DecisionKey, list[RankedCandidate]] = {}
     for item in items:
-        if told := said.get(item.candidate.ref) or said.get(_said(item)):
-            twins.setdefault(key_of(told), []).append(item)
+        if told := said.get(item.candidate.ref) or said.get(_normalized_text(item)):
+            twins.setdefault(decision_key(told), []).append(item)
         else:
             first.append(item)
-            said[item.candidate.ref] = said[_said(item)] = item
+            said[item.candidate.ref] = said[_normalized_text(item)] = item
     return first, twins
 
 
-def _by_final_score(fields: list[_Field]) -> list[Ranked]:
+def _undecided_by_score(fields: list[_BlockSection]) -> list[RankedCandidate]:
     standing = [item for field in fields for item in field.standing()]
     # Of one row that two sections offer alike, the later section has it: profiles come to the particular last.
     standing.reverse()
     return sorted(standing, key=_best_first)
 
 
-def _select_within_total(fields: list[_Field], room: int) -> None:
+def _select_within_total(fields: list[_BlockSection], room: int) -> None:
     """Leave out what has no room in the whole, and what says the same as an item that has, by the final score."""
     field_of = {field.section.key: field for field in fields}
     used = 0
     said: dict[str, str] = {}
-    for item in _by_final_score(fields):
+    for item in _undecided_by_score(fields):
         field = field_of[item.candidate.section]
         cost = field.cost_of(item)
-        if by := said.get(item.candidate.ref) or said.get(_said(item)):
+        if by := said.get(item.candidate.ref) or said.get(_normalized_text(item)):
             field.leave_out(item, Code.DUPLICATE, by=by)
         elif used + cost <= room:
             used, field.used = used + cost, field.used + cost
-            said[item.candidate.ref] = said[_said(item)] = item.candidate.ref
+            said[item.candidate.ref] = said[_normalized_text(item)] = item.candidate.ref
         else:
             field.leave_out(item, Code.OVER_TOTAL_BUDGET, needed=used + cost - room)
 
 
-def _fill(fields: list[_Field], room: int, barred: Barred) -> None:
+def _fill_remaining(fields: list[_BlockSection], room: int, barred: ExcludedItems) -> None:
     """Give what was left out for want of room another chance, the best first; nothing is said twice."""
     left_out = [(field, item) for field in fields for item in field.items.values() if item.code]
-    said = {word for field in fields for item in field.standing() for word in (item.candidate.ref, _said(item))}
+    said = {
+        word for field in fields for item in field.standing() for word in (item.candidate.ref, _normalized_text(item))
+    }
     for field, item in sorted(left_out, key=lambda pair: _best_first(pair[1])):
         room_left = room - sum(field.used for field in fields)
-        words = {item.candidate.ref, _said(item)}
-        may_be_in = may_come_back(item) and key_of(item) not in barred and not said & words
+        words = {item.candidate.ref, _normalized_text(item)}
+        may_be_in = is_out_of_room(item) and decision_key(item) not in barred and not said & words
         if may_be_in and field.bring_back(item, room_left):
             said |= words
 
 
-def _said(item: Ranked) -> str:
+def _normalized_text(item: RankedCandidate) -> str:
     """The text, whatever its white space."""
     return " ".join(item.candidate.text.split())

@@ -35,14 +35,14 @@ class Code(StrEnum):
     """Whether a larger budget would have brought in more of the candidate."""
 
 
-INCLUDED = {
+INCLUDED_CODES = {
     *(Code.REQUIRED, Code.PINNED, Code.RULE_INCLUDED, Code.FITS),
     *(Code.TRUNCATED, Code.COMPACTED, Code.SUMMARISED),
 }
-_FOR_WANT_OF_ROOM = {Code.TRUNCATED, Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
+_OVER_BUDGET_CODES = {Code.TRUNCATED, Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
 for _code in Code:
     # Asked of every decision, many times: worked out once.
-    _code.included, _code.for_want_of_room = _code in INCLUDED, _code in _FOR_WANT_OF_ROOM
+    _code.included, _code.for_want_of_room = _code in INCLUDED_CODES, _code in _OVER_BUDGET_CODES
 
 DECISION_CODES = tuple(code.value for code in Code)
 """As they are written."""

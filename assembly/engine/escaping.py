@@ -30,7 +30,7 @@ class Edit(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Edited:
+class EditedText:
     """A text as a context shows it."""
 
     text: str = field(repr=False)
@@ -40,7 +40,7 @@ class Edited:
     """In order, none reaching into another."""
 
     @classmethod
-    def of(cls, original: str, fences: Sequence[Fence], edits: Iterable[Edit]) -> "Edited":
+    def of(cls, original: str, fences: Sequence[Fence], edits: Iterable[Edit]) -> "EditedText":
         """The original text with these edits, in any order; of two in one place, one is made."""
         made: list[Edit] = []
         for edit in sorted(edits):
@@ -53,7 +53,7 @@ class Edited:
             pieces += [original[at : edit.start], edit.text]
             at = edit.end
         pieces.append(original[at:])
-        return cls("".join(pieces), list(_moved(fences, made)), made)
+        return cls("".join(pieces), list(_shifted_fences(fences, made)), made)
 
     def original_length(self, length: int) -> int:
         """How many characters of the original text the first `length` characters of the edited one show."""
@@ -72,7 +72,7 @@ class Edited:
         return self.fences[place] if place >= 0 and length <= self.fences[place].end else None
 
 
-def _moved(fences: Iterable[Fence], edits: Sequence[Edit]) -> Iterator[Fence]:
+def _shifted_fences(fences: Iterable[Fence], edits: Sequence[Edit]) -> Iterator[Fence]:
     """The fences in the edited text."""
     ends = [edit.end for edit in edits]
     grown = [0, *accumulate(len(edit.text) - (edit.end - edit.start) for edit in edits)]
@@ -96,7 +96,7 @@ PREFIX = rf"(?:[{BLANK}>]|{_BULLET}(?=[{BLANK}])(?![{BLANK}]+{_LABELLED})|[0-9]{
 
 _SPEAKERS = "user|assistant|system|human|ai"
 _ROLES = rf"{_SPEAKERS}|developer|tool|function|model|bot"
-_MOMENT = r"\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\]"
+_TIMESTAMP = r"\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\]"
 _AT_LINE_STARTS = "|".join(
     [
         r"[#\uff03\ufe5f](?![a-z0-9!])",  # a heading; #!/bin/sh, #include and #12 are none
@@ -108,49 +108,49 @@ _AT_LINE_STARTS = "|".join(
         rf"{_BULLET}[{BLANK}]+{_LABELLED}",  # a memory
     ]
 )
-_AFTER_FIRST_LINE = rf"{_MOMENT}"
+_AFTER_FIRST_LINE = rf"{_TIMESTAMP}"
 _IN_TURNS = rf"\*\*[^*{LINE_ENDS}]{{1,40}}\*\*[{BLANK}]*[:\uff1a]"
 
 _LINE = re.compile(rf"[{LINE_ENDS}]{PREFIX}(?P<mark>{_AT_LINE_STARTS}|{_AFTER_FIRST_LINE})")
 _LINE_OF_TURN = re.compile(rf"[{LINE_ENDS}]{PREFIX}(?P<mark>{_AT_LINE_STARTS}|{_AFTER_FIRST_LINE}|{_IN_TURNS})")
 _FIRST_LINE = re.compile(rf"{PREFIX}(?P<mark>{_AT_LINE_STARTS})")
 
-_CONTROL = re.compile(r"<(?=[|\uff5c][^|\uff5c<>\s]{1,60}[|\uff5c]>)|\[(?=/?INST\])|<(?=</?SYS>>)")
-_HIDING = re.compile(
+_CONTROL_TOKEN = re.compile(r"<(?=[|\uff5c][^|\uff5c<>\s]{1,60}[|\uff5c]>)|\[(?=/?INST\])|<(?=</?SYS>>)")
+_HIDING_HTML = re.compile(
     r"<(?=!--|/?(?:h[1-6]|script|style|pre|textarea|title|template|noscript|iframe|xmp|plaintext|noembed|noframes|details|"
     r"s|bos|eos|start_of_turn|end_of_turn|think|system|user|assistant|human|instructions?)\b)",
     re.IGNORECASE,
 )
 
 
-def escaped(text: str, *, begins_line: bool = True, is_turn: bool = False) -> Edited:
+def escape_text(text: str, *, begins_line: bool = True, is_turn: bool = False) -> EditedText:
     """The text with every mark escaped that could pass for structure.
 
     `begins_line` says whether its first character begins a line of the context. In a turn of a conversation, no line
     may begin like another turn, whatever its role.
     """
     fences = fences_of(text, begins_line=begins_line)
-    return Edited.of(text, fences, _edits(text, fences, begins_line=begins_line, is_turn=is_turn))
+    return EditedText.of(text, fences, _edits(text, fences, begins_line=begins_line, is_turn=is_turn))
 
 
 def _edits(text: str, fences: list[Fence], *, begins_line: bool, is_turn: bool) -> Iterator[Edit]:
     begins_with_fence = bool(fences) and fences[0].start == 0
     if begins_line and not begins_with_fence and (first := _FIRST_LINE.match(text)):
-        yield _at(text, first.start("mark"))
+        yield _backslash_at(text, first.start("mark"))
     line = _LINE_OF_TURN if is_turn else _LINE
     for start, end in unfenced(text, fences):
         for found in line.finditer(text, start, end):
-            yield _at(text, found.start("mark"))
-        for found in _HIDING.finditer(text, start, end):
-            yield _after(found.start())
-    for found in _CONTROL.finditer(text):
-        yield _after(found.start())
+            yield _backslash_at(text, found.start("mark"))
+        for found in _HIDING_HTML.finditer(text, start, end):
+            yield _backslash_after(found.start())
+    for found in _CONTROL_TOKEN.finditer(text):
+        yield _backslash_after(found.start())
 
 
-def _at(text: str, place: int) -> Edit:
+def _backslash_at(text: str, place: int) -> Edit:
     """A backslash before the mark; a tag has it after its bracket, which no reader takes for a tag then."""
-    return _after(place) if text[place] in "<\uff1c" else Edit(place, place, "\\")
+    return _backslash_after(place) if text[place] in "<\uff1c" else Edit(place, place, "\\")
 
 
-def _after(place: int) -> Edit:
+def _backslash_after(place: int) -> Edit:
     return Edit(place + 1, place + 1, "\\")

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assembly.engine.plain_cut import longest_cut
-from assembly.engine.rendering import MARKER
+from assembly.engine.rendering import TRUNCATION_MARKER
 from assembly.engine.scoring import words_of
-from assembly.engine.token_ledger import Ledger
+from assembly.engine.token_ledger import TokenLedger
 from assembly.engine.tokenizers import Tokenizer
 
 GAP = " … "
@@ -23,13 +23,13 @@ LINE_GAP = " …\n"
 TITLE_TOKENS = 40
 """The first of several lines is a title, unless it is longer."""
 
-MOST_CHARACTERS_PER_TOKEN = 8
+MAX_CHARACTERS_PER_TOKEN = 8
 """What has more for each token of the room left is passed over without being counted."""
 
-TRIED_ONE_BY_ONE = 8
+LINEAR_SEARCH_LIMIT = 8
 """Sentences that are taken back singly where the chosen ones do not fit together; then half of the rest at a time."""
 
-_BETWEEN = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])\s*|(?<!\s)\s*\n\s*")  # noqa: RUF001 - of Chinese and Japanese
+_SENTENCE_BREAK = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])\s*|(?<!\s)\s*\n\s*")  # noqa: RUF001 - of Chinese and Japanese
 _FENCE = re.compile(r"```|~~~")
 
 
@@ -44,7 +44,7 @@ class Sentence:
 def sentences_of(text: str) -> list[Sentence]:
     """The sentences and lines of the text, in order, without the white space between them."""
     found, start = [], 0
-    for between in [*_BETWEEN.finditer(text), None]:
+    for between in [*_SENTENCE_BREAK.finditer(text), None]:
         # What closes the sentence, quotation marks and brackets, is its own.
         end = len(text) if between is None else between.start() + len(between[0].rstrip())
         if piece := text[start:end].rstrip():
@@ -58,7 +58,7 @@ def title_of(text: str, tokenizer: Tokenizer) -> Sentence | None:
     start = len(text) - len(text.lstrip())
     line, _, rest = text[start:].partition("\n")
     line = line.rstrip()
-    if not rest.strip() or not _says_something(line) or tokenizer.count(line) > TITLE_TOKENS:
+    if not rest.strip() or not _has_words(line) or tokenizer.count(line) > TITLE_TOKENS:
         return None
     return Sentence(start, start + len(line))
 
@@ -84,7 +84,7 @@ def extract(
     for place in sorted(range(len(sentences)), key=lambda place: (not titled or place > 0, -scores[place], place)):
         sentence = sentences[place]
         piece = text[sentence.start : sentence.end]
-        if piece in seen or len(piece) > MOST_CHARACTERS_PER_TOKEN * left or not _says_something(piece):
+        if piece in seen or len(piece) > MAX_CHARACTERS_PER_TOKEN * left or not _has_words(piece):
             continue
         cost = tokenizer.count(GAP + _indentation(text, sentence) + piece)
         if cost <= left:
@@ -100,10 +100,10 @@ def _longest_that_fits(
     """As many of the chosen sentences, from the first one on, as fit with what stands between them."""
 
     def joined(number: int) -> str:
-        return _joined(text, sentences, sorted(chosen[:number]))
+        return _join_sentences(text, sentences, sorted(chosen[:number]))
 
     number = len(chosen)
-    for _ in range(TRIED_ONE_BY_ONE):
+    for _ in range(LINEAR_SEARCH_LIMIT):
         if tokenizer.count(summary := joined(number)) <= max_tokens:
             return summary
         number -= 1
@@ -112,7 +112,7 @@ def _longest_that_fits(
     return joined(max(0, fitting - 1))
 
 
-def _says_something(piece: str) -> bool:
+def _has_words(piece: str) -> bool:
     return any(map(str.isalnum, piece)) and not _FENCE.match(piece)
 
 
@@ -124,19 +124,19 @@ def _indentation(text: str, sentence: Sentence) -> str:
     return space[space.rfind("\n") + 1 :] if "\n" in space else ""
 
 
-def _joined(text: str, sentences: Sequence[Sentence], places: Sequence[int]) -> str:
+def _join_sentences(text: str, sentences: Sequence[Sentence], places: Sequence[int]) -> str:
     """Neighbours with what stands between them in the text, all others with a gap."""
     joined, before = "", None
     for place in places:
         sentence = sentences[place]
         if before is not None:
-            joined += _between(text, sentences, before, place)
+            joined += _text_between(text, sentences, before, place)
         joined += text[sentence.start : sentence.end]
         before = place
     return joined
 
 
-def _between(text: str, sentences: Sequence[Sentence], before: int, place: int) -> str:
+def _text_between(text: str, sentences: Sequence[Sentence], before: int, place: int) -> str:
     sentence = sentences[place]
     if place == before + 1:
         return text[sentences[before].end : sentence.start]
@@ -145,14 +145,14 @@ def _between(text: str, sentences: Sequence[Sentence], before: int, place: int) 
     return GAP
 
 
-def cut(text: str, max_tokens: int, tokenizer: Tokenizer) -> str:
+def cut_text(text: str, max_tokens: int, tokenizer: Tokenizer) -> str:
     """The longest beginning of the text that fits with the marker, or nothing."""
     body = text.rstrip()
-    kept = longest_cut(body, Ledger(tokenizer), max_tokens)
-    return body[: kept[0]] + MARKER if kept else ""
+    kept = longest_cut(body, TokenLedger(tokenizer), max_tokens)
+    return body[: kept[0]] + TRUNCATION_MARKER if kept else ""
 
 
-def compacted(text: str, max_tokens: int, tokenizer: Tokenizer) -> str:
+def compact_text(text: str, max_tokens: int, tokenizer: Tokenizer) -> str:
     """The sentences that have most words in common with the others, in their order; the first one before its equals.
 
     "" where none fits.

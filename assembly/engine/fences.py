@@ -46,7 +46,7 @@ def fences_of(text: str, *, begins_line: bool = True, indented: bool = False) ->
 
 def _fences(text: str, *, begins_line: bool, indented: bool) -> Iterator[Fence]:
     runs = list(_RUN.finditer(text))
-    following, end = _next_as_long(runs), 0
+    following, end = _next_closing_runs(runs), 0
     for place, run in enumerate(runs):
         if run.start() < end or (closer := following[place]) is None:
             continue
@@ -66,7 +66,7 @@ def _fences(text: str, *, begins_line: bool, indented: bool) -> Iterator[Fence]:
         yield Fence(line, run.start() + 3, end, indentation + run[0])
 
 
-def _next_as_long(runs: Sequence[re.Match[str]]) -> list[int | None]:
+def _next_closing_runs(runs: Sequence[re.Match[str]]) -> list[int | None]:
     """For each run, the place of the next one of the same mark that is at least as long."""
     following: list[int | None] = [None] * len(runs)
     waiting: dict[str, list[int]] = {"`": [], "~": []}

@@ -11,13 +11,13 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from assembly.engine.escaping import LINE_ENDS, PREFIX, Edit, Edited
+from assembly.engine.escaping import LINE_ENDS, PREFIX, Edit, EditedText
 from assembly.engine.fences import Fence, fences_of, is_fenced
 
 HIGHEST, LOWEST = 3, 6
 """Levels that headings of a file may have in a context."""
 
-_MAYBE = re.compile(rf"[#<=]|[{LINE_ENDS}][ \t>]*(?:-|~~~|```)")
+_MAYBE_HEADING = re.compile(rf"[#<=]|[{LINE_ENDS}][ \t>]*(?:-|~~~|```)")
 _ATX = re.compile(rf"(?:[{LINE_ENDS}]|\A){PREFIX}(?P<mark>#{{1,6}})(?=[\s\x00]|\Z)")
 _UNDERLINE = re.compile(rf"[{LINE_ENDS}][ \t>]*(?P<mark>=+|-+)(?=[ \t]*(?:[{LINE_ENDS}]|\Z))")
 _FENCE_LINE = re.compile(rf"(?:[{LINE_ENDS}]|\A){PREFIX}(?P<mark>`{{3,}}|~{{3,}})")
@@ -27,7 +27,7 @@ _TITLE = re.compile(
     r"[^\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]+\Z"
 )
 _HEADING_LINE = re.compile(r" {0,3}#{1,6}(?:[ \t]|\Z)")
-_HIDING = re.compile(r"<(?P<kind>!--|\?|!\[CDATA\[|![A-Za-z]|(?:script|pre|style|textarea)\b)", re.IGNORECASE)
+_HIDING_HTML = re.compile(r"<(?P<kind>!--|\?|!\[CDATA\[|![A-Za-z]|(?:script|pre|style|textarea)\b)", re.IGNORECASE)
 _CLOSED_BY = {"!--": "-->", "?": "?>", "![cdata[": "]]>"}
 _LINE_END = re.compile(rf"[{LINE_ENDS}]|\Z")
 _HTML_LINE = re.compile(rf"(?:[{LINE_ENDS}]|\A){PREFIX}(?P<mark><)(?=[A-Za-z/])")
@@ -44,15 +44,15 @@ class _Heading(NamedTuple):
     """Of an underlined title: from where to where it stands; the heading reaches to the end of its underline."""
 
 
-def shifted(text: str, *, begins_line: bool = True) -> Edited:
+def shift_headings(text: str, *, begins_line: bool = True) -> EditedText:
     """The text of a file as a context shows it below the heading of a section."""
-    if not begins_line or not (_MAYBE.search(text) or text.startswith(("```", "~~~"))):
-        return Edited(text)
+    if not begins_line or not (_MAYBE_HEADING.search(text) or text.startswith(("```", "~~~"))):
+        return EditedText(text)
     fences = fences_of(text, indented=True)
     headings = list(_headings(text, fences))
     shift = max(0, HIGHEST - min((heading.level for heading in headings), default=HIGHEST))
-    edits = [_lowered(text, heading, shift) for heading in headings if shift or heading.title]
-    return Edited.of(text, fences, [*edits, *_rules(text, fences, edits), *_escapes(text, fences)])
+    edits = [_heading_edit(text, heading, shift) for heading in headings if shift or heading.title]
+    return EditedText.of(text, fences, [*edits, *_rule_line_edits(text, fences, edits), *_escape_edits(text, fences)])
 
 
 def _headings(text: str, fences: list[Fence]) -> Iterator[_Heading]:
@@ -80,7 +80,7 @@ def _title_above(text: str, underline: re.Match[str], fences: list[Fence]) -> tu
     return start, start + len(line)
 
 
-def _lowered(text: str, heading: _Heading, shift: int) -> Edit:
+def _heading_edit(text: str, heading: _Heading, shift: int) -> Edit:
     level = min(LOWEST, heading.level + shift)
     if heading.title:
         title = text[heading.title[0] : heading.title[1]].lstrip()
@@ -88,7 +88,7 @@ def _lowered(text: str, heading: _Heading, shift: int) -> Edit:
     return Edit(heading.start, heading.end, "#" * level if text[heading.start] == "#" else str(level))
 
 
-def _rules(text: str, fences: list[Fence], titles: list[Edit]) -> Iterator[Edit]:
+def _rule_line_edits(text: str, fences: list[Fence], titles: list[Edit]) -> Iterator[Edit]:
     """Lines below a text that would underline it: hyphens become asterisks, which are a rule anywhere."""
     ends = {edit.end for edit in titles}
     for found in _UNDERLINE.finditer(text):
@@ -102,22 +102,22 @@ def _rules(text: str, fences: list[Fence], titles: list[Edit]) -> Iterator[Edit]
             yield Edit(start, start, "\\")
 
 
-def _escapes(text: str, fences: list[Fence]) -> Iterator[Edit]:
+def _escape_edits(text: str, fences: list[Fence]) -> Iterator[Edit]:
     """Backslashes in fences that nothing closes, and in HTML that would hide what follows."""
     if "```" in text or "~~~" in text:
         for found in _FENCE_LINE.finditer(text):
             if not is_fenced(fences, found.start("mark")):
                 yield Edit(found.start("mark"), found.start("mark"), "\\")
     if "<" in text:
-        for place in (*_unclosed(text), *_swallowing(text, fences)):
+        for place in (*_unclosed_html(text), *_fence_swallowing_html(text, fences)):
             if not is_fenced(fences, place):
                 yield Edit(place + 1, place + 1, "\\")
 
 
-def _unclosed(text: str) -> Iterator[int]:
+def _unclosed_html(text: str) -> Iterator[int]:
     """Where HTML begins that hides all that follows until its end, which does not stand on the same line."""
     line_end, last = -1, dict[str, int]()
-    for found in _HIDING.finditer(text):
+    for found in _HIDING_HTML.finditer(text):
         if found.start() > line_end:
             ended = _LINE_END.search(text, found.start())
             line_end, last = (ended.start() if ended else len(text)), {}
@@ -129,7 +129,7 @@ def _unclosed(text: str) -> Iterator[int]:
             yield found.start()
 
 
-def _swallowing(text: str, fences: list[Fence]) -> Iterator[int]:
+def _fence_swallowing_html(text: str, fences: list[Fence]) -> Iterator[int]:
     """Where HTML begins that lasts until the next blank line, with fenced code before that, which it would take in."""
     if not fences:
         return

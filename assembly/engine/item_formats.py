@@ -19,14 +19,14 @@ def format_event(*, kind: str, content: Any, outcome: str, occurred_at: dt.datet
     said: Mapping[str, Any] = content if isinstance(content, Mapping) else {}
     match kind:
         case "file_read":
-            return f"{time} Read: {_one_line(_plain(said.get('path')))}"
+            return f"{time} Read: {_one_line(_plain_text(said.get('path')))}"
         case "file_write":
-            return f"{time} Wrote: {_one_line(_plain(said.get('path')))}{ending}"
+            return f"{time} Wrote: {_one_line(_plain_text(said.get('path')))}{ending}"
         case "shell_exec":
-            output = _plain(said.get("stdout") or said.get("stderr"))
-            return f"{time} Executed: `{_plain(said.get('command'))}`{ending}\n{output}".rstrip()
+            output = _plain_text(said.get("stdout") or said.get("stderr"))
+            return f"{time} Executed: `{_plain_text(said.get('command'))}`{ending}\n{output}".rstrip()
         case "error":
-            return f"{time} Error: {_plain(said.get('message'))}\n{_plain(said.get('stack'))}".rstrip()
+            return f"{time} Error: {_plain_text(said.get('message'))}\n{_plain_text(said.get('stack'))}".rstrip()
         case _:
             return f"{time} {_one_line(kind)}: {compact_json(content)}"
 
@@ -41,7 +41,7 @@ def format_tool_result(*, tool: str, content: Any, size: int, outcome: str, occu
 
 def format_entity(*, kind: str, name: str, properties: Mapping[str, Any]) -> str:
     """An entity of a type with its properties, sorted by key (seed: formatEntity)."""
-    said = ", ".join(f"{key}: {_plain(properties[key])}" for key in sorted(properties))
+    said = ", ".join(f"{key}: {_plain_text(properties[key])}" for key in sorted(properties))
     return _one_line(f"**{kind}**: {name}{f' ({said})' if said else ''}")
 
 
@@ -64,12 +64,12 @@ def format_thread(*, title: str, status: str, summary: str) -> str:
 def format_tool(*, name: str, description: str, schema: Mapping[str, Any]) -> str:
     """A tool that can be called, with the JSON schema of its arguments if it has one."""
     head = f"**{_one_line(name)}**{f': {description.rstrip()}' if description.strip() else ''}"
-    return f"{head}\n{fenced(compact_json(schema), 'json')}" if schema else head
+    return f"{head}\n{fence_text(compact_json(schema), 'json')}" if schema else head
 
 
 def format_open_file(*, path: str, language: str, text: str) -> str:
     """A whole file that is open, under its path."""
-    return f"**{_one_line(path)}**\n{fenced(text, language)}"
+    return f"**{_one_line(path)}**\n{fence_text(text, language)}"
 
 
 def format_chunk(*, path: str, line: int, text: str) -> str:
@@ -82,7 +82,7 @@ def format_task(*, goal: str, status: str, result: str) -> str:
     return result if status == "complete" else goal
 
 
-def fenced(text: str, language: str = "") -> str:
+def fence_text(text: str, language: str = "") -> str:
     """The text in a Markdown fence longer than any in it, so that it cannot end early."""
     fence = "`" * max([3, *(len(inner) + 1 for inner in _FENCES.findall(text))])
     word = "".join(character for character in language if character.isalnum() or character in "_+#.-")[:80]
@@ -103,7 +103,7 @@ def _one_line(text: str) -> str:
     return " ".join(text.splitlines())
 
 
-def _plain(value: Any) -> str:
+def _plain_text(value: Any) -> str:
     """A text as it is, nothing as an empty text, anything else as JSON."""
     if value is None:
         return ""

@@ -15,22 +15,22 @@ from typing import Any
 
 from assembly.engine.types import Candidate, InvalidAssembly
 
-WORDS = "words"
+WORDS_FEATURE = "words"
 """The feature that says how much of the topic's weight in words an item has itself, 0 to 1."""
-BREVITY = "brevity"
+BREVITY_FEATURE = "brevity"
 """The measure that says how brief the texts of the item's owner are, 0 to 1."""
-SHARE = "share:"
+SHARE_PREFIX = "share:"
 """What the names of shares begin with, among the signals of a decision."""
-SOURCE_SHARE = "source_share:"
+SOURCE_SHARE_PREFIX = "source_share:"
 """Names begin so where the shares add up to the score of the source, and not to that of the decision."""
-OF_PROFILE = frozenset({"salience", "credibility"})
+PROFILE_FEATURES = frozenset({"salience", "credibility"})
 """Features of memories; of blocks, the profile weighs them itself."""
 DECIMALS = 4
-LEAST_BOOST = 1e-6
-HALF = 10.0
+MIN_BOOST = 1e-6
+HALF_RELEVANCE_SCORE = 10.0
 """The score that counts as a relevance of one half: nearly all topics that are spoken of find something above it."""
 
-Signals = tuple[tuple[str, float], ...]
+SignalValues = tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Ranker:
         """The weight of each feature, blended as the brevity of the owner's texts asks."""
         if not self.brief_weights:
             return self.weights
-        brevity = candidate.measures.get(BREVITY, 0.0)
+        brevity = candidate.measures.get(BREVITY_FEATURE, 0.0)
         blended = self._blended.get(brevity)
         if blended is None:
             pairs = zip(self.weights, self.brief_weights, strict=True)
@@ -74,7 +74,7 @@ class Ranker:
             self._blended[brevity] = blended
         return blended
 
-    def shares(self, candidate: Candidate) -> Signals:
+    def shares(self, candidate: Candidate) -> SignalValues:
         """What each feature that the candidate has adds to its score, in the order of the weights; zeros left out."""
         measures = candidate.measures
         shares = [
@@ -87,7 +87,7 @@ class Ranker:
     def finds(self, candidate: Candidate, threshold: float) -> bool:
         """Whether the candidate is near the topic by itself: in meaning, or by its words."""
         near = candidate.similarity is not None and candidate.similarity >= threshold
-        return near or candidate.measures.get(WORDS, 0.0) >= self.least_words
+        return near or candidate.measures.get(WORDS_FEATURE, 0.0) >= self.least_words
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe; from_dict restores an equal ranker."""
@@ -106,25 +106,25 @@ class Ranker:
 
         Sorted by name: a record's JSON keeps no order, and the order of a sum is to be the same for ever.
         """
-        weights, brief = (_sorted(data.get(key, {})) for key in ("weights", "brief_weights"))
+        weights, brief = (_sorted_weights(data.get(key, {})) for key in ("weights", "brief_weights"))
         return cls(data["name"], data["version"], weights, float(data["least_words"]), float(data["reach"]), brief)
 
 
-def _sorted(weights: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
+def _sorted_weights(weights: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
     return tuple(sorted((str(name), float(weight)) for name, weight in weights.items()))
 
 
-def score_of(shares: Signals) -> float:
+def score_of(shares: SignalValues) -> float:
     """The sum of the shares."""
     return round(math.fsum([share for _, share in shares]), DECIMALS)
 
 
 def boost_share(boost: float) -> float:
     """What a boost adds to a score: it multiplies the odds. One below 1 takes away."""
-    return round(math.log(max(boost, LEAST_BOOST)), DECIMALS)
+    return round(math.log(max(boost, MIN_BOOST)), DECIMALS)
 
 
-def named_shares(shares: Signals) -> Signals:
+def share_signals(shares: SignalValues) -> SignalValues:
     """The shares as the signals of a decision name them."""
     return tuple([(_share_name(name), share) for name, share in shares])
 
@@ -132,24 +132,24 @@ def named_shares(shares: Signals) -> Signals:
 @lru_cache(256)
 def _share_name(feature: str) -> str:
     # The same text for all decisions: they are remembered by the thousand.
-    return f"{SHARE}{feature}"
+    return f"{SHARE_PREFIX}{feature}"
 
 
-def shares_at_source(ranker: Ranker | None, candidate: Candidate) -> Signals:
+def source_share_signals(ranker: Ranker | None, candidate: Candidate) -> SignalValues:
     """Return the shares by which the source of a block ranked it, under names that tell them from those of its score.
 
     There are none where its source measured nothing for a ranker, as without a topic.
     """
-    if ranker is None or BREVITY not in candidate.measures:
+    if ranker is None or BREVITY_FEATURE not in candidate.measures:
         return ()
-    return tuple([(f"{SOURCE_SHARE}{name}", share) for name, share in shares_of_block(ranker, candidate)])
+    return tuple([(f"{SOURCE_SHARE_PREFIX}{name}", share) for name, share in block_shares(ranker, candidate)])
 
 
-def shares_of_block(ranker: Ranker, candidate: Candidate) -> Signals:
+def block_shares(ranker: Ranker, candidate: Candidate) -> SignalValues:
     """Return what each feature adds to the score of a block at its source, without those that the profile weighs."""
-    return tuple([(name, share) for name, share in ranker.shares(candidate) if name not in OF_PROFILE])
+    return tuple([(name, share) for name, share in ranker.shares(candidate) if name not in PROFILE_FEATURES])
 
 
 def relevance_of(score: float) -> float:
     """The score among others that go from 0 to 1: higher for a higher one, one half for HALF, 0 for none."""
-    return max(0.0, score) / (max(0.0, score) + HALF)
+    return max(0.0, score) / (max(0.0, score) + HALF_RELEVANCE_SCORE)

@@ -13,45 +13,45 @@ from dataclasses import dataclass, replace
 from msgspec import structs
 
 from assembly.engine.codes import Code
-from assembly.engine.extraction import compacted
+from assembly.engine.extraction import compact_text
 from assembly.engine.passages import passage_of
 from assembly.engine.profile import Profile, Section, Shape, Step
-from assembly.engine.ranking import Ranked, Short, StepTaken
-from assembly.engine.rendering import SECTION_SEPARATOR, heading, render
-from assembly.engine.selection import counted, tokens_whole
-from assembly.engine.token_ledger import Ledger
+from assembly.engine.ranking import OverflowStep, RankedCandidate, ShortenedText
+from assembly.engine.rendering import SECTION_SEPARATOR, heading_text, render_item
+from assembly.engine.selection import count_item, whole_item_tokens
+from assembly.engine.token_ledger import TokenLedger
 from assembly.engine.tokenizers import Tokenizer
-from assembly.engine.types import PASSAGES_SINCE, Candidate, Decision, Request, Wanted
+from assembly.engine.types import PASSAGES_SINCE, Candidate, Decision, EngineRequest, WantedSummary
 
-SHORT_PART = 3
+SHORTENED_DIVISOR = 3
 """A summary has at most one in so many of the tokens that it stands for."""
 
-LEAST_TOKENS = 60
+MIN_SHORTENED_TOKENS = 60
 """Shorter items are not worth shortening."""
 
-LONG_TOKENS = 300
+LONG_ITEM_TOKENS = 300
 """Longer outputs of tools are summarised before anything else is, and longer lines may be compacted to a passage."""
 
 PASSAGE_TOKENS = 200
 """The most tokens of the passage that stands for a long line, but for what its section has left in the end."""
 
-LATEST_TURNS = 4
+KEPT_TURNS = 4
 """So many turns are never compacted: what was just said."""
 
-FULL = 0.9
+FULL_SHARE = 0.9
 """A context that uses less of its room may take in more ("Budget Management" of the seed "Memory Layer")."""
 
-_HITS: set[Shape] = {"blocks", "lines", "entries"}
+_HIT_SHAPES: set[Shape] = {"blocks", "lines", "entries"}
 
 SHORT_TEXT = "short_text"
 """Begins the key under which a candidate knows its shorter text."""
 
-Key = tuple[str, str]
-Cost = Callable[[Ranked], int]
+DecisionKey = tuple[str, str]
+TokenCost = Callable[[RankedCandidate], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Ladder:
+class OverflowPolicy:
     """The steps that a profile takes, for one run."""
 
     steps: tuple[Step, ...]
@@ -61,7 +61,7 @@ class Ladder:
     """Passages are chosen by it; "": no line is compacted."""
 
     @classmethod
-    def of(cls, profile: Profile, request: Request, tokenizer: Tokenizer) -> "Ladder":
+    def of(cls, profile: Profile, request: EngineRequest, tokenizer: Tokenizer) -> "OverflowPolicy":
         """Return the ladder of the profile, as engines of the request's version had it."""
         topic = request.topic if request.engine_version >= PASSAGES_SINCE else ""
         return cls(profile.over_budget, profile.fill, tokenizer, topic)
@@ -71,32 +71,39 @@ class Ladder:
         """Whether everything is taken as it is."""
         return not self.steps and not self.fill
 
-    def within(self, section: Section, ranked: Sequence[Ranked], room: int, code: Code) -> list[Ranked]:
+    def within(
+        self, section: Section, ranked: Sequence[RankedCandidate], room: int, code: Code
+    ) -> list[RankedCandidate]:
         """The items of a section, which come best first, as they have room: whole, shorter, or left out by the code.
 
         `room` counts the heading, too. What is still over keeps its chance when it is rendered.
         """
-        if self.does_nothing or section.required or section.shape not in _HITS | {"turns"}:
+        if self.does_nothing or section.required or section.shape not in _HIT_SHAPES | {"turns"}:
             return list(ranked)
         counted = [item if item.code else self.counted(section, item) for item in ranked]
         standing = [item for item in counted if not item.code]
-        room -= self.tokenizer.count(heading(section))
+        room -= self.tokenizer.count(heading_text(section))
         changed = self.relieved({section.key: section}, standing, lambda item: self.cost(section, item), room, code)
-        planned = [changed.get(key_of(item), item) for item in counted]
+        planned = [changed.get(decision_key(item), item) for item in counted]
         filled = self._filled(section, planned, room) if self.fill else planned
         return self._with_longer_passages(section, filled, room)
 
     def relieved(
-        self, sections: Mapping[str, Section], standing: Sequence[Ranked], cost: Cost, room: int, code: Code
-    ) -> dict[Key, Ranked]:
+        self,
+        sections: Mapping[str, Section],
+        standing: Sequence[RankedCandidate],
+        cost: TokenCost,
+        room: int,
+        code: Code,
+    ) -> dict[DecisionKey, RankedCandidate]:
         """The items that the steps change, of those which stand, best first. Left out ones have the code."""
-        costs = {key_of(item): cost(item) for item in standing}
+        costs = {decision_key(item): cost(item) for item in standing}
         over = sum(costs.values()) - room
-        changed: dict[Key, Ranked] = {}
+        changed: dict[DecisionKey, RankedCandidate] = {}
         for step, item in self._taken(sections, standing):
             if over <= 0:
                 break
-            key = key_of(item)
+            key = decision_key(item)
             now = changed.get(key, item)
             done = None if now.code else self._do(step, sections[key[0]], now, code)
             if done is not None:
@@ -105,12 +112,14 @@ class Ladder:
                 over, costs[key] = over - (costs[key] - left), left
         return changed
 
-    def _taken(self, sections: Mapping[str, Section], standing: Sequence[Ranked]) -> Iterable[tuple[Step, Ranked]]:
+    def _taken(
+        self, sections: Mapping[str, Section], standing: Sequence[RankedCandidate]
+    ) -> Iterable[tuple[Step, RankedCandidate]]:
         """In which order what would be done to whom."""
         weakest = list(reversed(standing))
         if "compact" in self.steps and self.topic:
             # Before anything is left out: the passage says what was asked for in a third of the room.
-            lines = [item for item in weakest if _may_be_passage(sections[item.candidate.section], item)]
+            lines = [item for item in weakest if _is_passage_candidate(sections[item.candidate.section], item)]
             yield from (("compact", item) for item in lines)
         if "drop" in self.steps:
             yield from (("drop", item) for item in _weaker_half(sections, weakest))
@@ -118,29 +127,29 @@ class Ladder:
             turns = [item for item in weakest if sections[item.candidate.section].shape == "turns"]
             yield from (("compact", item) for item in turns)
         if "summarise" in self.steps:
-            items = [item for item in weakest if sections[item.candidate.section].shape in _HITS]
+            items = [item for item in weakest if sections[item.candidate.section].shape in _HIT_SHAPES]
             # The sort keeps the order among equals: the weakest first.
             items.sort(key=lambda item: not _is_long_output(sections[item.candidate.section], item))
             yield from (("summarise", item) for item in items)
 
-    def _do(self, step: Step, section: Section, item: Ranked, code: Code) -> Ranked | None:
+    def _do(self, step: Step, section: Section, item: RankedCandidate, code: Code) -> RankedCandidate | None:
         """The counted item after the step; None where there is nothing to be done."""
-        return dropped(item, code) if step == "drop" else self.shortened(step, section, item)
+        return dropped_item(item, code) if step == "drop" else self.shortened(step, section, item)
 
-    def shortened(self, step: Step, section: Section, item: Ranked, more: int = 0) -> Ranked | None:
+    def shortened(self, step: Step, section: Section, item: RankedCandidate, more: int = 0) -> RankedCandidate | None:
         """The counted item in a third of its tokens; None where it stays as it is, or cannot be made shorter.
 
         A passage may have so many tokens more.
         """
-        just_said = step == "compact" and section.shape == "turns" and (item.rank or 0) <= LATEST_TURNS
-        if item.short or just_said or section.overflow == "drop" or _tokens_of(item) < LEAST_TOKENS:
+        just_said = step == "compact" and section.shape == "turns" and (item.rank or 0) <= KEPT_TURNS
+        if item.short or just_said or section.overflow == "drop" or _current_tokens(item) < MIN_SHORTENED_TOKENS:
             return None
         text = self._short_text(step, section, item.candidate, more)
         if not text.strip():
             return None
-        short = Short(text, Code.COMPACTED if step == "compact" else Code.SUMMARISED)
-        after = self.tokenizer.count(render(section, replace(item.candidate, text=text)).text)
-        taken = StepTaken(step, _tokens_of(item), after)
+        short = ShortenedText(text, Code.COMPACTED if step == "compact" else Code.SUMMARISED)
+        after = self.tokenizer.count(render_item(section, replace(item.candidate, text=text)).text)
+        taken = OverflowStep(step, _current_tokens(item), after)
         return structs.replace(item, short=short, tokens_short=after, steps=(*item.steps, taken))
 
     def _short_text(self, step: Step, section: Section, candidate: Candidate, more: int) -> str:
@@ -152,22 +161,22 @@ class Ladder:
         form = SHORT_TEXT, step, section.shape, section.treatment, self.tokenizer.name
         known: str | None = candidate.worked_out.get(form)
         if known is None:
-            body, room = render(section, candidate).body, room_for_short(section, candidate, self.tokenizer)
+            body, room = render_item(section, candidate).body, max_summary_tokens(section, candidate, self.tokenizer)
             # Of about the length of the summary, which is wanted now and takes this place when the engine runs again.
-            prefix = compacted if step == "compact" else _beginning
+            prefix = compact_text if step == "compact" else _text_beginning
             known = candidate.worked_out[form] = prefix(body, room, self.tokenizer)
         return known
 
-    def counted(self, section: Section, item: Ranked) -> Ranked:
+    def counted(self, section: Section, item: RankedCandidate) -> RankedCandidate:
         """The item with its tokens when whole."""
-        return structs.replace(item, tokens_full=tokens_whole(section, item, self.tokenizer))
+        return structs.replace(item, tokens_full=whole_item_tokens(section, item, self.tokenizer))
 
-    def cost(self, section: Section, item: Ranked) -> int:
+    def cost(self, section: Section, item: RankedCandidate) -> int:
         """About how many tokens the counted item takes as it stands, with the blank line after it."""
-        alone = Ledger(self.tokenizer).append_counted("", counted(section, item.shown, self.tokenizer))
+        alone = TokenLedger(self.tokenizer).append_counted("", count_item(section, item.shown, self.tokenizer))
         return alone.tokens_with(SECTION_SEPARATOR)
 
-    def _filled(self, section: Section, planned: Sequence[Ranked], room: int) -> list[Ranked]:
+    def _filled(self, section: Section, planned: Sequence[RankedCandidate], room: int) -> list[RankedCandidate]:
         """The same, with what was left out brought back where less than nine tenths of the room are used."""
         left, chosen = room, set()
         for item in (item for item in planned if item.code is None):
@@ -175,18 +184,20 @@ class Ladder:
             if cost <= left:
                 left -= cost
                 chosen.add(item.candidate.ref)
-        if room - left >= FULL * room:
+        if room - left >= FULL_SHARE * room:
             return list(planned)
         filled = []
         for item in planned:
             back = None
-            if item.candidate.ref not in chosen and may_come_back(item):
+            if item.candidate.ref not in chosen and is_out_of_room(item):
                 back = self.brought_back(section, item, left)
             left -= self.cost(section, back) if back else 0
             filled.append(back or item)
         return filled
 
-    def _with_longer_passages(self, section: Section, planned: Sequence[Ranked], room: int) -> list[Ranked]:
+    def _with_longer_passages(
+        self, section: Section, planned: Sequence[RankedCandidate], room: int
+    ) -> list[RankedCandidate]:
         """Return the same with the passages grown, the best first, by what the section has left."""
         if not any(item.short and item.short.code is Code.COMPACTED for item in planned) or section.shape != "lines":
             return list(planned)
@@ -198,7 +209,7 @@ class Ladder:
             grown.append(longer or item)
         return grown
 
-    def _longer(self, section: Section, item: Ranked, left: int) -> Ranked | None:
+    def _longer(self, section: Section, item: RankedCandidate, left: int) -> RankedCandidate | None:
         """Return the item whole, or with a longer passage, for at most so many tokens more; None where neither fits."""
         if item.code or not item.short or item.short.code is not Code.COMPACTED or left <= 0:
             return None
@@ -207,39 +218,41 @@ class Ladder:
         gains = ((form, self.cost(section, form) - self.cost(section, item)) for form in forms if form)
         return next((form for form, gain in gains if 0 < gain <= left), None)
 
-    def brought_back(self, section: Section, item: Ranked, room: int) -> Ranked | None:
+    def brought_back(self, section: Section, item: RankedCandidate, room: int) -> RankedCandidate | None:
         """An item that was left out, whole or shorter as there is room for it; None where there is none."""
         whole = self.counted(section, structs.replace(item, code=None, short=None, tokens_short=None, steps=()))
         steps: list[Step] = ["compact"] if section.shape == "turns" else ["summarise"]
-        if self.topic and _may_be_passage(section, whole):
+        if self.topic and _is_passage_candidate(section, whole):
             steps.insert(0, "compact")
         forms = (self.shortened(step, section, whole) for step in steps if step in self.steps)
         return next((form for form in (whole, *forms) if form and self.cost(section, form) <= room), None)
 
 
-def may_come_back(item: Ranked) -> bool:
+def is_out_of_room(item: RankedCandidate) -> bool:
     """Whether it is left out for want of room alone."""
     return item.code is None or item.code.for_want_of_room
 
 
-def dropped(item: Ranked, code: Code) -> Ranked:
+def dropped_item(item: RankedCandidate, code: Code) -> RankedCandidate:
     """The counted item left out by the ladder, with the code that says for want of which room."""
-    return structs.replace(item, code=code, steps=(*item.steps, StepTaken("drop", _tokens_of(item), 0)))
+    return structs.replace(item, code=code, steps=(*item.steps, OverflowStep("drop", _current_tokens(item), 0)))
 
 
-def key_of(item: Ranked) -> Key:
+def decision_key(item: RankedCandidate) -> DecisionKey:
     return item.candidate.section, item.candidate.ref
 
 
-def room_for_short(section: Section, candidate: Candidate, tokenizer: Tokenizer) -> int:
+def max_summary_tokens(section: Section, candidate: Candidate, tokenizer: Tokenizer) -> int:
     """The most tokens of its summary: a third of the whole, less what stands before it on the line."""
-    rendered = render(section, candidate)
-    return max(0, counted(section, candidate, tokenizer).tokens // SHORT_PART - tokenizer.count(rendered.lead))
+    rendered = render_item(section, candidate)
+    return max(
+        0, count_item(section, candidate, tokenizer).tokens // SHORTENED_DIVISOR - tokenizer.count(rendered.lead)
+    )
 
 
-def wanted(
+def wanted_summaries(
     profile: Profile, candidates: Iterable[Candidate], decisions: Iterable[Decision], tokenizer: Tokenizer
-) -> tuple[Wanted, ...]:
+) -> tuple[WantedSummary, ...]:
     """The summaries that the decisions rest on and that are not there yet, in their order."""
     sections = {section.key: section for section in profile.sections}
     said_shorter = [decision for decision in decisions if decision.code is Code.SUMMARISED]
@@ -249,21 +262,21 @@ def wanted(
         candidate = missing.get((decision.section, decision.ref))
         if candidate is not None:
             section = sections[decision.section]
-            most = room_for_short(section, candidate, tokenizer)
-            found.append(Wanted(decision.section, decision.ref, candidate.text, most))
+            most = max_summary_tokens(section, candidate, tokenizer)
+            found.append(WantedSummary(decision.section, decision.ref, candidate.text, most))
     return tuple(found)
 
 
-def _beginning(body: str, max_tokens: int, tokenizer: Tokenizer) -> str:
+def _text_beginning(body: str, max_tokens: int, tokenizer: Tokenizer) -> str:
     return body[: tokenizer.prefix(body, max_tokens)]
 
 
-def _weaker_half(sections: Mapping[str, Section], weakest: Sequence[Ranked]) -> Iterable[Ranked]:
+def _weaker_half(sections: Mapping[str, Section], weakest: Sequence[RankedCandidate]) -> Iterable[RankedCandidate]:
     """The weaker half of each section's hits, the weakest of all first."""
     left = {
         key: sum(item.candidate.section == key for item in weakest) // 2
         for key, section in sections.items()
-        if section.shape in _HITS
+        if section.shape in _HIT_SHAPES
     }
     for item in weakest:
         key = item.candidate.section
@@ -272,16 +285,16 @@ def _weaker_half(sections: Mapping[str, Section], weakest: Sequence[Ranked]) -> 
             yield item
 
 
-def _may_be_passage(section: Section, item: Ranked) -> bool:
+def _is_passage_candidate(section: Section, item: RankedCandidate) -> bool:
     """Whether the counted item is a long line of which nobody said that it has to be in as it is."""
     is_free = item.ruling.included_as is Code.FITS
-    return section.shape == "lines" and is_free and _tokens_of(item) > LONG_TOKENS
+    return section.shape == "lines" and is_free and _current_tokens(item) > LONG_ITEM_TOKENS
 
 
-def _is_long_output(section: Section, item: Ranked) -> bool:
-    return section.source == "tool_results" and _tokens_of(item) >= LONG_TOKENS
+def _is_long_output(section: Section, item: RankedCandidate) -> bool:
+    return section.source == "tool_results" and _current_tokens(item) >= LONG_ITEM_TOKENS
 
 
-def _tokens_of(item: Ranked) -> int:
+def _current_tokens(item: RankedCandidate) -> int:
     """Of the counted item as it stands, whole or shorter."""
     return (item.tokens_short if item.short else item.tokens_full) or 0

@@ -15,13 +15,13 @@ from functools import cached_property
 from assembly.engine.extraction import Sentence, sentences_of
 from assembly.engine.tokenizers import Tokenizer
 
-LEAST_CHARACTERS = 120
+MIN_PART_CHARACTERS = 120
 """Sentences are joined to parts of at least so many: shorter ones say too little to be chosen by."""
 STEM_CHARACTERS = 6
 """Words that begin with the same six letters count as one, in whatever language: a stem without a stemmer."""
 SATURATION, LENGTH_SHARE = 1.2, 0.75
 """Robertson's k1 and b of BM25, as most search engines set them."""
-BEFORE, AFTER = "… ", " …"
+BEFORE_MARK, AFTER_MARK = "… ", " …"
 """Stand where the text goes on."""
 
 _WORD = re.compile(r"\w{3,}")
@@ -32,7 +32,7 @@ def passage_of(text: str, topic: str, max_tokens: int, tokenizer: Tokenizer) -> 
 
     "" where no part has a word of the topic, or the best one alone has no room.
     """
-    parts = _Parts(text, _stems(topic))
+    parts = _PassageParts(text, _stems(topic))
     if not any(parts.scores):
         return ""
     best = max(range(len(parts.all)), key=lambda place: (parts.scores[place], -place))
@@ -43,7 +43,7 @@ def passage_of(text: str, topic: str, max_tokens: int, tokenizer: Tokenizer) -> 
     return ""
 
 
-def _spans(parts: "_Parts", best: int, max_tokens: int, tokenizer: Tokenizer) -> Iterator[tuple[int, int]]:
+def _spans(parts: "_PassageParts", best: int, max_tokens: int, tokenizer: Tokenizer) -> Iterator[tuple[int, int]]:
     """Yield ever longer spans around the best part, each grown by the better neighbour, as far as they may fit.
 
     Each part is counted by itself, once: a span has about as many tokens as its parts together.
@@ -64,7 +64,7 @@ def _spans(parts: "_Parts", best: int, max_tokens: int, tokenizer: Tokenizer) ->
 
 
 @dataclass(frozen=True)
-class _Parts:
+class _PassageParts:
     """The parts of a text, each of whole sentences, and how well each matches the topic's stems."""
 
     text: str
@@ -75,7 +75,7 @@ class _Parts:
         """The parts in order, without the white space between them."""
         parts: list[Sentence] = []
         for sentence in sentences_of(self.text):
-            if parts and parts[-1].end - parts[-1].start < LEAST_CHARACTERS:
+            if parts and parts[-1].end - parts[-1].start < MIN_PART_CHARACTERS:
                 parts[-1] = Sentence(parts[-1].start, sentence.end)
             else:
                 parts.append(sentence)
@@ -89,18 +89,18 @@ class _Parts:
         idf = {stem: math.log(1 + (len(stems) - n + 0.5) / (n + 0.5)) for stem, n in having.items()}
         mean = sum(part.end - part.start for part in self.all) / max(len(stems), 1)
         return [
-            math.fsum(sorted(idf[stem] for stem in mine)) * _factor((part.end - part.start) / mean)
+            math.fsum(sorted(idf[stem] for stem in mine)) * _length_factor((part.end - part.start) / mean)
             for mine, part in zip(stems, self.all, strict=True)
         ]
 
     def told(self, first: int, last: int) -> str:
         """Return the text from one part to another, with marks where it goes on."""
-        before = BEFORE if first else ""
-        after = AFTER if last + 1 < len(self.all) else ""
+        before = BEFORE_MARK if first else ""
+        after = AFTER_MARK if last + 1 < len(self.all) else ""
         return before + self.text[self.all[first].start : self.all[last].end] + after
 
 
-def _factor(relative_length: float) -> float:
+def _length_factor(relative_length: float) -> float:
     return (SATURATION + 1) / (1 + SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * relative_length))
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from assembly.engine.rendering import MARKER
-from assembly.engine.token_ledger import Ledger
+from assembly.engine.rendering import TRUNCATION_MARKER
+from assembly.engine.token_ledger import TokenLedger
 
 # The count of a text may fall when a character is added (the last letter of a word can turn three tokens into
 # one), so the search for the longest cut starts this many characters beyond the estimate.
@@ -13,12 +13,12 @@ _WINDOW = 256  # characters that the search counts again at each step
 
 def longest_cut(
     body: str,
-    led: Ledger,
+    led: TokenLedger,
     limit: int,
     *,
-    ending: Callable[[int], str] = lambda _: MARKER,
+    ending: Callable[[int], str] = lambda _: TRUNCATION_MARKER,
     may_end: Callable[[int], bool] = lambda _: True,
-) -> tuple[int, Ledger] | None:
+) -> tuple[int, TokenLedger] | None:
     """The longest prefix of the body that fits with its marker: its length, and the ledger that ends in it.
 
     `ending` gives what stands after a prefix of that length, `may_end` says whether it may be as long. None when not
@@ -27,7 +27,7 @@ def longest_cut(
     """
     if led.tokens > limit:
         return None
-    room = limit - led.tokens - led.tokenizer.count(MARKER)
+    room = limit - led.tokens - led.tokenizer.count(TRUNCATION_MARKER)
     high = min(len(body) - 1, led.tokenizer.prefix(body, room) + _LOOK_AHEAD)
     while high := len(body[:high].rstrip()):
         low = max(0, high - _WINDOW)

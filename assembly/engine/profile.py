@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from assembly.engine.linear_ranker import Ranker
-from assembly.engine.types import InvalidAssembly, flat
+from assembly.engine.types import InvalidAssembly, field_values
 
 Shape = Literal["text", "entries", "lines", "blocks", "sequence", "turns"]
 """text: one candidate is the whole section; entries: dated, newest first, a blank line between them;
@@ -26,15 +26,15 @@ STEPS: tuple[Step, ...] = get_args(Step)
 CutAt = Literal["anywhere", "sentence", "paragraph", "heading"]
 """Where a text that is cut may end."""
 
-OWNERS_FILES = frozenset({"agent_files", "team_files"})
+TRUSTED_SOURCES = frozenset({"agent_files", "team_files"})
 """Sources that give the files of owners, which are trusted: whatever else is in a context was merely seen."""
 
 RANKED_SOURCE = "semantic_content"
 """The source of blocks that a section's ranker ranks."""
-SEED = "seed"
+SEED_RANKER = "seed"
 """The name of the seed's formula, similarity times boosts, among the rankers: it has no weights."""
 
-Treatment = Literal["owners_file", "seen", "said", "as_written"]
+TextTreatment = Literal["owners_file", "seen", "said", "as_written"]
 """What is done to a text on its way into a context. owners_file: its headings are shifted; seen: whatever could pass
 for structure is escaped; said: the same in turns of a conversation; as_written: nothing, as before version 4."""
 
@@ -52,7 +52,7 @@ class Weights:
     coherence: float = 0.15
 
     def __post_init__(self) -> None:
-        if not all(math.isfinite(weight) and weight >= 0 for weight in flat(self).values()):
+        if not all(math.isfinite(weight) and weight >= 0 for weight in field_values(self).values()):
             raise InvalidAssembly("A weight is a number from 0 upwards.")
 
 
@@ -82,7 +82,7 @@ class Section:
         """The name of what ranks the passages of this section; None for one of another source."""
         if self.source != RANKED_SOURCE:
             return None
-        return self.ranker.name if self.ranker else SEED
+        return self.ranker.name if self.ranker else SEED_RANKER
 
     def __hash__(self) -> int:
         """By what tells sections apart: a hash of every field would find no more, in four times as long."""
@@ -91,10 +91,10 @@ class Section:
     @property
     def is_trusted(self) -> bool:
         """Whether its texts are files of owners. No source is trusted unless it is named here."""
-        return self.source in OWNERS_FILES
+        return self.source in TRUSTED_SOURCES
 
     @property
-    def treatment(self) -> Treatment:
+    def treatment(self) -> TextTreatment:
         """What is done to its texts."""
         if self.is_trusted and self.shape == "text":
             return "owners_file"
@@ -107,13 +107,13 @@ class Section:
         return min((cap for cap in (self.cap, allocated) if cap is not None), default=None)
 
 
-class SectionAsWritten(Section):
+class UnescapedSection(Section):
     """A section as the engine rendered it before its version 4: its texts and labels stand as they were written."""
 
     __slots__ = ()
 
     @property
-    def treatment(self) -> Treatment:
+    def treatment(self) -> TextTreatment:
         """Nothing is done to its texts."""
         return "as_written"
 
@@ -171,20 +171,24 @@ class Profile:
 
     def as_written(self) -> "Profile":
         """The same with the rendering of the engine before its version 4."""
-        return replace(self, sections=tuple(SectionAsWritten(**flat(section)) for section in self.sections))
+        return replace(self, sections=tuple(UnescapedSection(**field_values(section)) for section in self.sections))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe; from_dict restores an equal profile."""
-        sections = [_section_facts(section) for section in self.sections]
-        facts = {**flat(self), "sections": sections, "over_budget": list(self.over_budget)}
-        return {**facts, "weights": flat(self.weights), "ranker": self.ranker.to_dict() if self.ranker else None}
+        sections = [_section_document(section) for section in self.sections]
+        facts = {**field_values(self), "sections": sections, "over_budget": list(self.over_budget)}
+        return {
+            **facts,
+            "weights": field_values(self.weights),
+            "ranker": self.ranker.to_dict() if self.ranker else None,
+        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Profile":
         """The profile that to_dict described, also where it was recorded before a field existed."""
         known = {field.name for field in fields(cls)}
         given = {name: value for name, value in data.items() if name in known}
-        sections = tuple(_section_of(section) for section in data["sections"])
+        sections = tuple(_section_from_dict(section) for section in data["sections"])
         weights = Weights(**data.get("weights", {}))
         over_budget = tuple(data.get("over_budget", ()))
         ranker = Ranker.from_dict(data["ranker"]) if data.get("ranker") else None
@@ -192,13 +196,13 @@ class Profile:
         return cls(**{**given, **parsed})
 
 
-def _section_facts(section: Section) -> dict[str, Any]:
+def _section_document(section: Section) -> dict[str, Any]:
     """Return the section as JSON. Most have no ranker, and none says so: records are to stay small."""
-    facts = flat(section)
+    facts = field_values(section)
     ranker = facts.pop("ranker")
     return {**facts, "ranker": ranker.to_dict()} if ranker else facts
 
 
-def _section_of(data: Mapping[str, Any]) -> Section:
+def _section_from_dict(data: Mapping[str, Any]) -> Section:
     ranker = data.get("ranker")
     return Section(**{**data, "ranker": Ranker.from_dict(ranker) if ranker else None})

@@ -26,7 +26,7 @@ EVENT_TYPES: dict[Intent, tuple[str, ...]] = {
 }
 """Which events help with which intent (seed: getRelevantEventTypes)."""
 
-_LITTLE_WORDS = """
+_STOP_WORD_LIST = """
 a about after again all also am an and any are as at be because been before being between but by can could did do
 does doing done don't for from get got had has have having he her here hers him his how i i'd i'm i've if in into is
 isn't it it's its just let let's me more most my no not now of off on once only or other our ours out over own
@@ -34,16 +34,16 @@ please same she should so some such than that that's the their theirs them then 
 to too under until up us very was we were what what's when where which while who whom whose why will with without
 won't would you your yours
 """
-STOP_WORDS = frozenset(_LITTLE_WORDS.split())
+STOP_WORDS = frozenset(_STOP_WORD_LIST.split())
 
 _SEPARATORS = re.compile(r"[\s,;!?()\[\]{}<>\"“”„«»…|=*`。、，？！：；（）「」]+")  # noqa: RUF001 - of Chinese and Japanese
-_EDGES = " .,;:!?'’‘\"“”„«»…()[]{}<>*`/\\-。、，？！"  # noqa: RUF001 - of Chinese and Japanese
+_EDGE_CHARACTERS = " .,;:!?'’‘\"“”„«»…()[]{}<>*`/\\-。、，？！"  # noqa: RUF001 - of Chinese and Japanese
 _POSSESSIVES = ("'s", "’s")  # noqa: RUF001 - as word processors write it
-_PART_ENDS = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_IDENTIFIER_BREAKS = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 @dataclass(frozen=True, slots=True)
-class Signals:
+class QuerySignals:
     """What a query asks for. `event_types` are those that help with its intent; the defaults are an empty query's."""
 
     keywords: tuple[str, ...] = ()
@@ -51,10 +51,10 @@ class Signals:
     event_types: tuple[str, ...] = ()
 
 
-def parse_signals(query: str) -> Signals:
+def parse_signals(query: str) -> QuerySignals:
     """The signals of a query (seed: parseQuerySignals, without its searches)."""
     intent = detect_intent(query)
-    return Signals(tuple(_keywords(query)), intent, EVENT_TYPES[intent])
+    return QuerySignals(tuple(_keywords(query)), intent, EVENT_TYPES[intent])
 
 
 def detect_intent(query: str) -> Intent:
@@ -69,7 +69,7 @@ def detect_intent(query: str) -> Intent:
     return "question" if "?" in lower else "action"
 
 
-def names_in(query: str) -> list[str]:
+def possible_names(query: str) -> list[str]:
     """What in the query may be a name: runs of 1 to 5 words, lower case, single spaces, shorter ones first.
 
     Each as it stands, without the punctuation around it, and without a possessive s; at most 2,000.
@@ -78,14 +78,14 @@ def names_in(query: str) -> list[str]:
     names: dict[str, None] = {}
     for size in range(1, MAX_NAME_WORDS + 1):
         for start in range(len(words) - size + 1):
-            names |= dict.fromkeys(_forms(" ".join(words[start : start + size])))
+            names |= dict.fromkeys(_name_forms(" ".join(words[start : start + size])))
             if len(names) >= MAX_NAMES:
                 return list(names)[:MAX_NAMES]
     return list(names)
 
 
-def _forms(run: str) -> Iterator[str]:
-    trimmed = run.strip(_EDGES)
+def _name_forms(run: str) -> Iterator[str]:
+    trimmed = run.strip(_EDGE_CHARACTERS)
     yield run
     if trimmed:
         yield trimmed
@@ -98,18 +98,18 @@ def _keywords(query: str) -> dict[str, None]:
     AuthService gives authservice, auth and service; config.yaml gives config.yaml, config and yaml.
     """
     found: dict[str, None] = {}
-    for word in (word.strip(_EDGES) for word in _SEPARATORS.split(query)):
-        keyword = _singular_owner(word.lower())
+    for word in (word.strip(_EDGE_CHARACTERS) for word in _SEPARATORS.split(query)):
+        keyword = _without_possessive(word.lower())
         if len(keyword) < MIN_KEYWORD_CHARACTERS or keyword in STOP_WORDS:
             continue
         found[keyword] = None
-        parts = [part.lower() for part in _PART_ENDS.split(word)]
+        parts = [part.lower() for part in _IDENTIFIER_BREAKS.split(word)]
         telling = [part for part in parts if len(part) >= MIN_PART_CHARACTERS and part not in STOP_WORDS]
         found |= dict.fromkeys(telling)
     return found
 
 
-def _singular_owner(word: str) -> str:
+def _without_possessive(word: str) -> str:
     for ending in _POSSESSIVES:
         word = word.removesuffix(ending)
     return word

@@ -11,23 +11,23 @@ from msgspec import Struct, structs
 from assembly.engine.codes import Code
 from assembly.engine.linear_ranker import (
     DECIMALS,
-    SHARE,
+    SHARE_PREFIX,
     Ranker,
-    Signals,
+    SignalValues,
     boost_share,
-    named_shares,
     relevance_of,
     score_of,
+    share_signals,
 )
 from assembly.engine.profile import Section, Shape, Step
-from assembly.engine.rule_effects import FREE, Ruling, unruled
+from assembly.engine.rule_effects import NO_EFFECT, RuleEffect, no_rule_effect
 from assembly.engine.types import NO_DETAIL, Candidate, Decision, Detail, InvalidAssembly
 
-_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+_OLDEST = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class StepTaken:
+class OverflowStep:
     """What was done to an item that is over its room: its tokens before and after."""
 
     step: Step | Literal["truncate"]
@@ -36,14 +36,14 @@ class StepTaken:
 
 
 @dataclass(frozen=True, slots=True)
-class Short:
+class ShortenedText:
     """What stands for an item, and the code that says so."""
 
     text: str = field(repr=False)
     code: Code
 
 
-class Ranked(Struct, frozen=True):
+class RankedCandidate(Struct, frozen=True):
     """A candidate with its place. A code means that it is decided already: it gets no chance of room."""
 
     candidate: Candidate
@@ -54,12 +54,12 @@ class Ranked(Struct, frozen=True):
     detail: Detail = NO_DETAIL
     tokens_full: int | None = None
     """Of the rendered item when whole, where it was counted already."""
-    ruling: Ruling = FREE
+    ruling: RuleEffect = NO_EFFECT
     """What rules say of it, where nothing is decided yet."""
-    short: Short | None = None
+    short: ShortenedText | None = None
     tokens_short: int | None = None
     """Of the rendered item as it stands, where it is not whole."""
-    steps: tuple[StepTaken, ...] = ()
+    steps: tuple[OverflowStep, ...] = ()
 
     @property
     def shown(self) -> Candidate:
@@ -84,9 +84,9 @@ def rank(
     section: Section,
     candidates: Iterable[Candidate],
     threshold: float,
-    ruled: Callable[[Section, Candidate], Ruling] = unruled,
+    ruled: Callable[[Section, Candidate], RuleEffect] = no_rule_effect,
     ranker: Ranker | None = None,
-) -> list[Ranked]:
+) -> list[RankedCandidate]:
     """All candidates of the section: those ranked, best first, then the others by ref.
 
     Entries rank by date, newest first. Lines rank by the ranker where it finds any of what was measured for it; where
@@ -95,33 +95,33 @@ def rank(
     Ties go to the lower ref. Blocks are ranked in their contest. `ruled` says what request and rules want of a
     candidate. Of lines, those that are pinned come first, in the same order among themselves.
     """
-    eligible, others = considered(section, candidates, ruled)
+    eligible, others = split_eligible(section, candidates, ruled)
     if section.shape == "lines":
-        eligible, distant = _lines(section, eligible, threshold, ranker)
+        eligible, distant = _rank_lines(section, eligible, threshold, ranker)
         others = sorted(others + distant, key=lambda item: item.candidate.ref) if distant else others
     elif section.shape in {"sequence", "turns"}:
         eligible.sort(key=lambda item: item.candidate.position or 0, reverse=section.shape == "turns")
     else:
         eligible = _by_time(section, eligible)
-    return numbered(section, eligible) + others
+    return with_ranks(section, eligible) + others
 
 
-def _lines(
-    section: Section, eligible: list[Ranked], threshold: float, ranker: Ranker | None
-) -> tuple[list[Ranked], list[Ranked]]:
+def _rank_lines(
+    section: Section, eligible: list[RankedCandidate], threshold: float, ranker: Ranker | None
+) -> tuple[list[RankedCandidate], list[RankedCandidate]]:
     """Those that have a place among the lines, best first, and those that are too far from the topic."""
-    distant: list[Ranked] = []
+    distant: list[RankedCandidate] = []
     measured = ranker if any(item.candidate.measures for item in eligible) else None
     if measured and any(measured.finds(item.candidate, threshold) for item in eligible):
-        eligible, distant = _by_ranker(eligible, measured, threshold)
-    elif not measured and any(_reaches(item, threshold) for item in eligible):
-        eligible, distant = _by_similarity(eligible, threshold)
+        eligible, distant = _split_by_ranker(eligible, measured, threshold)
+    elif not measured and any(_is_near_topic(item, threshold) for item in eligible):
+        eligible, distant = _split_by_similarity(eligible, threshold)
     else:
         eligible = _by_time(section, eligible)
     return _pinned_first(eligible), distant
 
 
-def _pinned_first(eligible: list[Ranked]) -> list[Ranked]:
+def _pinned_first(eligible: list[RankedCandidate]) -> list[RankedCandidate]:
     """The items with those at the head that are pinned, which then say so."""
     if not any(item.candidate.pinned for item in eligible):
         return eligible
@@ -132,7 +132,7 @@ def _pinned_first(eligible: list[Ranked]) -> list[Ranked]:
     return sorted(told, key=lambda item: not item.candidate.pinned)
 
 
-def numbered(section: Section, eligible: list[Ranked]) -> list[Ranked]:
+def with_ranks(section: Section, eligible: list[RankedCandidate]) -> list[RankedCandidate]:
     """The items, which come best first, with their ranks; those beyond the section's top k are decided."""
     top_k = len(eligible) if section.top_k is None else section.top_k
     beyond = {"top_k": top_k, "last_score": eligible[top_k - 1].score if 0 < top_k < len(eligible) else None}
@@ -142,42 +142,44 @@ def numbered(section: Section, eligible: list[Ranked]) -> list[Ranked]:
     ]
 
 
-def considered(
-    section: Section, candidates: Iterable[Candidate], ruled: Callable[[Section, Candidate], Ruling]
-) -> tuple[list[Ranked], list[Ranked]]:
+def split_eligible(
+    section: Section, candidates: Iterable[Candidate], ruled: Callable[[Section, Candidate], RuleEffect]
+) -> tuple[list[RankedCandidate], list[RankedCandidate]]:
     """Those that may compete for a place, and those that are decided already; both by ref."""
-    eligible: list[Ranked] = []
-    others: list[Ranked] = []
+    eligible: list[RankedCandidate] = []
+    others: list[RankedCandidate] = []
     for candidate in sorted(candidates, key=attrgetter("ref")):
-        item = _considered(candidate, ruled(section, candidate))
+        item = _apply_rule_effect(candidate, ruled(section, candidate))
         (others if item.code else eligible).append(item)
     return eligible, others
 
 
-def _considered(candidate: Candidate, ruling: Ruling) -> Ranked:
+def _apply_rule_effect(candidate: Candidate, ruling: RuleEffect) -> RankedCandidate:
     similarity = candidate.similarity
     signals = () if similarity is None else (("similarity", float(similarity)),)
     if not candidate.text or candidate.text.isspace():
-        return Ranked(candidate, Code.EMPTY, signals=signals)
+        return RankedCandidate(candidate, Code.EMPTY, signals=signals)
     if ruling.code is not None:
-        return Ranked(candidate, ruling.code, signals=signals, detail=dict(ruling.detail))
+        return RankedCandidate(candidate, ruling.code, signals=signals, detail=dict(ruling.detail))
     if candidate.superseded_by is not None:
-        return Ranked(candidate, Code.SUPERSEDED, signals=signals, detail={"by": candidate.superseded_by})
+        return RankedCandidate(candidate, Code.SUPERSEDED, signals=signals, detail={"by": candidate.superseded_by})
     if candidate.retired is not None:
-        return Ranked(candidate, Code.EXPIRED, signals=signals, detail={"reason": candidate.retired})
+        return RankedCandidate(candidate, Code.EXPIRED, signals=signals, detail={"reason": candidate.retired})
     named = dict(ruling.detail) if ruling.included_as is Code.RULE_INCLUDED else {}
-    return Ranked(candidate, signals=signals, ruling=ruling, detail=named)
+    return RankedCandidate(candidate, signals=signals, ruling=ruling, detail=named)
 
 
-def _reaches(item: Ranked, threshold: float) -> bool:
+def _is_near_topic(item: RankedCandidate, threshold: float) -> bool:
     similarity = item.candidate.similarity
     return similarity is not None and similarity >= threshold
 
 
-def _by_similarity(items: list[Ranked], threshold: float) -> tuple[list[Ranked], list[Ranked]]:
+def _split_by_similarity(
+    items: list[RankedCandidate], threshold: float
+) -> tuple[list[RankedCandidate], list[RankedCandidate]]:
     near, distant = [], []
-    for item in (boosted(item, item.candidate.similarity) for item in items):
-        if _reaches(item, threshold) or item.candidate.pinned:
+    for item in (with_boosted_score(item, item.candidate.similarity) for item in items):
+        if _is_near_topic(item, threshold) or item.candidate.pinned:
             near.append(item)
         else:
             distant.append(structs.replace(item, code=Code.BELOW_RELEVANCE, detail={"threshold": threshold}))
@@ -185,14 +187,16 @@ def _by_similarity(items: list[Ranked], threshold: float) -> tuple[list[Ranked],
     return near, distant
 
 
-def _by_ranker(items: list[Ranked], ranker: Ranker, threshold: float) -> tuple[list[Ranked], list[Ranked]]:
+def _split_by_ranker(
+    items: list[RankedCandidate], ranker: Ranker, threshold: float
+) -> tuple[list[RankedCandidate], list[RankedCandidate]]:
     """Those near the topic, the best first, and the others. How near something is, no rule changes."""
     near, distant = [], []
     shares = [ranker.shares(item.candidate) for item in items]
     own = [score_of(of_item) for of_item in shares]
     least = round(max(own) - ranker.reach, DECIMALS)
     for item, of_item, score in zip(items, shares, own, strict=True):
-        scored = _scored(item, of_item)
+        scored = _with_shares(item, of_item)
         if score >= least or item.candidate.pinned or ranker.finds(item.candidate, threshold):
             near.append(scored)
         else:
@@ -201,7 +205,7 @@ def _by_ranker(items: list[Ranked], ranker: Ranker, threshold: float) -> tuple[l
     return near, distant
 
 
-def _scored(item: Ranked, shares: Signals) -> Ranked:
+def _with_shares(item: RankedCandidate, shares: SignalValues) -> RankedCandidate:
     """The item with its score, and on record every feature that counts with its share of the score."""
     detail = item.detail
     measures = item.candidate.measures
@@ -209,11 +213,11 @@ def _scored(item: Ranked, shares: Signals) -> Ranked:
     features = [(name, measures[name]) for name, _ in shares if name not in known]
     if item.ruling.boost != 1:
         shares, detail = (*shares, ("boost", boost_share(item.ruling.boost))), {**detail, **item.ruling.detail}
-    signals = (*item.signals, *features, *named_shares(shares))
+    signals = (*item.signals, *features, *share_signals(shares))
     return structs.replace(item, score=score_of(shares), signals=signals, detail=detail)
 
 
-def boosted(item: Ranked, score: float | None) -> Ranked:
+def with_boosted_score(item: RankedCandidate, score: float | None) -> RankedCandidate:
     """The item with this score as its rules let it count, and on record by how much."""
     ruling = item.ruling
     if ruling.boost == 1 or score is None:
@@ -222,25 +226,25 @@ def boosted(item: Ranked, score: float | None) -> Ranked:
     return structs.replace(item, score=ruling.boosted(score), signals=signals, detail={**item.detail, **ruling.detail})
 
 
-def _by_time(section: Section, items: list[Ranked]) -> list[Ranked]:
+def _by_time(section: Section, items: list[RankedCandidate]) -> list[RankedCandidate]:
     # The items come sorted by ref, and sort() keeps the order of equals in reverse, too.
     if section.shape == "entries":
-        return sorted(items, key=lambda item: _day(item.candidate), reverse=True)
-    return sorted(items, key=lambda item: item.candidate.occurred_at or _LONG_AGO, reverse=True)
+        return sorted(items, key=lambda item: _candidate_day(item.candidate), reverse=True)
+    return sorted(items, key=lambda item: item.candidate.occurred_at or _OLDEST, reverse=True)
 
 
-def _day(candidate: Candidate) -> date:
+def _candidate_day(candidate: Candidate) -> date:
     if candidate.date is None:
         raise InvalidAssembly(f"{candidate.ref} stands in a section of dated entries, but has no date.")
     return candidate.date
 
 
-def relevance(decision: Decision, shape: Shape) -> float:
+def decision_relevance(decision: Decision, shape: Shape) -> float:
     """How much a component counts against the others of its context: its score, where it has one.
 
     What is required and the sections of one text count 1; what has no score counts 1 / rank.
     """
     if decision.score is not None:
-        ranked = any(name.startswith(SHARE) for name, _ in decision.signals)
+        ranked = any(name.startswith(SHARE_PREFIX) for name, _ in decision.signals)
         return relevance_of(decision.score) if ranked else decision.score
     return 1.0 if shape == "text" or decision.code is Code.REQUIRED else 1 / (decision.rank or 1)

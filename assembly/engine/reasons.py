@@ -6,7 +6,7 @@ from assembly.engine.codes import Code, SourceCode, WarningCode
 from assembly.engine.types import Decision
 
 
-def sentence(decision: Decision, label: str) -> str:
+def decision_sentence(decision: Decision, label: str) -> str:
     """Why the candidate is in, or not, in one or two short sentences; label is its section's heading."""
     return _SENTENCES[decision.code](decision, label)
 
@@ -36,72 +36,72 @@ def warning_label(code: str) -> str:
     return _WARNING_LABELS[code]
 
 
-def _truncated(decision: Decision, _label: str) -> str:
+def _truncated_sentence(decision: Decision, _label: str) -> str:
     whole, of = decision.detail.get("kept_paragraphs"), decision.detail.get("of_paragraphs")
     if whole:
-        return f"Cut to fit: {_number(whole)} of {_number(of)} paragraphs are in whole."
+        return f"Cut to fit: {_number_text(whole)} of {_number_text(of)} paragraphs are in whole."
     kept, of = decision.detail.get("kept_chars"), decision.detail.get("of_chars")
-    return f"Cut to fit: {_number(kept)} of {_number(of)} characters are in."
+    return f"Cut to fit: {_number_text(kept)} of {_number_text(of)} characters are in."
 
 
-def _over_section_budget(decision: Decision, label: str) -> str:
+def _section_budget_sentence(decision: Decision, label: str) -> str:
     if _was_dropped(decision):
         return f"One of the weakest in {label}: it made room for the others there."
-    return f"No room left in {label}.{_missing(decision)}"
+    return f"No room left in {label}.{_missing_tokens(decision)}"
 
 
-def _over_total_budget(decision: Decision, label: str) -> str:
+def _total_budget_sentence(decision: Decision, label: str) -> str:
     if decision.detail.get("dropped_for"):
         return "It made room for what happened since: the weakest go first."
     if _was_dropped(decision):
         return f"One of the weakest in {label}: it made room for others in the context."
-    return f"No room left in the whole context when it came to {label}.{_missing(decision)}"
+    return f"No room left in the whole context when it came to {label}.{_missing_tokens(decision)}"
 
 
-def _outranked(decision: Decision, label: str) -> str:
+def _outranked_sentence(decision: Decision, label: str) -> str:
     last = decision.detail.get("last_score")
-    place = f"{_ordinal(decision.rank or 0)} of the top {_number(decision.detail.get('top_k'))} in {label}."
+    place = f"{_ordinal(decision.rank or 0)} of the top {_number_text(decision.detail.get('top_k'))} in {label}."
     if decision.score is None or last is None:
         return f"{place} Only the most recent had a place."
-    return f"{place} It scored {score_words(decision.score)}; the last one in scored {score_words(last)}."
+    return f"{place} It scored {score_text(decision.score)}; the last one in scored {score_text(last)}."
 
 
-def _below_relevance(decision: Decision, label: str) -> str:
-    least = score_words(decision.detail.get("threshold"))
+def _below_relevance_sentence(decision: Decision, label: str) -> str:
+    least = score_text(decision.detail.get("threshold"))
     if decision.score is None:
         return f"Nothing tells how near it is to the topic; others in {label} are near."
-    return f"Too far from the topic: it scored {score_words(decision.score)}, and {label} asks for {least}."
+    return f"Too far from the topic: it scored {score_text(decision.score)}, and {label} asks for {least}."
 
 
 def _was_dropped(decision: Decision) -> bool:
     return any(step["step"] == "drop" for step in decision.detail.get("steps", ()))
 
 
-def _shorter(beginning: str) -> Callable[[Decision, str], str]:
+def _shortened_sentence(beginning: str) -> Callable[[Decision, str], str]:
     return lambda decision, _label: (
-        f"{beginning}: {_number(decision.tokens)} of {_number(decision.tokens_full)} tokens."
+        f"{beginning}: {_number_text(decision.tokens)} of {_number_text(decision.tokens_full)} tokens."
     )
 
 
-def _superseded(decision: Decision, _label: str) -> str:
+def _superseded_sentence(decision: Decision, _label: str) -> str:
     return f"A newer one took its place: {decision.detail.get('by')}."
 
 
-def _expired(decision: Decision, _label: str) -> str:
+def _expired_sentence(decision: Decision, _label: str) -> str:
     if reason := decision.detail.get("reason"):
         return f"Left out, because it was retired: {str(reason).rstrip('.')}."
     return "Left out: it was good until a date that has passed."
 
 
-def _duplicate(decision: Decision, _label: str) -> str:
+def _duplicate_sentence(decision: Decision, _label: str) -> str:
     return f"Says the same as {decision.detail.get('by')}, which is in."
 
 
-def _conflict_lost(decision: Decision, _label: str) -> str:
+def _conflict_lost_sentence(decision: Decision, _label: str) -> str:
     return f"Contradicts {decision.detail.get('by')}, which won."
 
 
-def _by_rule(beginning: str) -> Callable[[Decision, str], str]:
+def _rule_sentence(beginning: str) -> Callable[[Decision, str], str]:
     def worded(decision: Decision, _label: str) -> str:
         name = str(decision.detail.get("rule", "")).partition("@")[0]
         return f"{beginning} the rule “{name}” says so." if name else f"{beginning} a rule says so."
@@ -109,29 +109,29 @@ def _by_rule(beginning: str) -> Callable[[Decision, str], str]:
     return worded
 
 
-def _plain(text: str) -> Callable[[Decision, str], str]:
+def _plain_sentence(text: str) -> Callable[[Decision, str], str]:
     return lambda _decision, label: text.format(label=label)
 
 
 _SENTENCES: Mapping[Code, Callable[[Decision, str], str]] = {
-    Code.REQUIRED: _plain("Always in: {label} is never cut or left out."),
-    Code.PINNED: _plain("In, because somebody pinned it."),
-    Code.RULE_INCLUDED: _by_rule("In, because"),
-    Code.FITS: _plain("In, whole."),
-    Code.TRUNCATED: _truncated,
-    Code.COMPACTED: _shorter("In, made shorter to save room"),
-    Code.SUMMARISED: _shorter("In, as a summary to save room"),
-    Code.OVER_SECTION_BUDGET: _over_section_budget,
-    Code.OVER_TOTAL_BUDGET: _over_total_budget,
-    Code.OUTRANKED: _outranked,
-    Code.BELOW_RELEVANCE: _below_relevance,
-    Code.DUPLICATE: _duplicate,
-    Code.CONFLICT_LOST: _conflict_lost,
-    Code.RULE_EXCLUDED: _by_rule("Left out, because"),
-    Code.FILTERED: _plain("Left out, because the request asked for other things."),
-    Code.SUPERSEDED: _superseded,
-    Code.EXPIRED: _expired,
-    Code.EMPTY: _plain("There is no text in it."),
+    Code.REQUIRED: _plain_sentence("Always in: {label} is never cut or left out."),
+    Code.PINNED: _plain_sentence("In, because somebody pinned it."),
+    Code.RULE_INCLUDED: _rule_sentence("In, because"),
+    Code.FITS: _plain_sentence("In, whole."),
+    Code.TRUNCATED: _truncated_sentence,
+    Code.COMPACTED: _shortened_sentence("In, made shorter to save room"),
+    Code.SUMMARISED: _shortened_sentence("In, as a summary to save room"),
+    Code.OVER_SECTION_BUDGET: _section_budget_sentence,
+    Code.OVER_TOTAL_BUDGET: _total_budget_sentence,
+    Code.OUTRANKED: _outranked_sentence,
+    Code.BELOW_RELEVANCE: _below_relevance_sentence,
+    Code.DUPLICATE: _duplicate_sentence,
+    Code.CONFLICT_LOST: _conflict_lost_sentence,
+    Code.RULE_EXCLUDED: _rule_sentence("Left out, because"),
+    Code.FILTERED: _plain_sentence("Left out, because the request asked for other things."),
+    Code.SUPERSEDED: _superseded_sentence,
+    Code.EXPIRED: _expired_sentence,
+    Code.EMPTY: _plain_sentence("There is no text in it."),
 }
 
 _SOURCE_SENTENCES: Mapping[SourceCode, str] = {
@@ -169,18 +169,18 @@ _WARNING_LABELS: Mapping[str, str] = {
 }
 
 
-def _missing(decision: Decision) -> str:
+def _missing_tokens(decision: Decision) -> str:
     needed = decision.detail.get("needed")
     if not needed:
         return ""
-    return f" {_number(needed)} more {'token was' if needed == 1 else 'tokens were'} needed."
+    return f" {_number_text(needed)} more {'token was' if needed == 1 else 'tokens were'} needed."
 
 
-def _number(value: object) -> str:
+def _number_text(value: object) -> str:
     return f"{value:,}" if isinstance(value, int | float) else "?"
 
 
-def score_words(value: object) -> str:
+def score_text(value: object) -> str:
     """As in a table of averages: .58, -.12, 1.00."""
     # Adding 0.0 turns the -0.0 of a tiny negative score into 0.0.
     if not isinstance(value, int | float):

@@ -1,6 +1,6 @@
 """The exact text: headings, separators, items, and the marker of a cut.
 
-Every text of a context passes through `render`, so that no source can forget to have what was merely seen escaped.
+Every text of a context passes through `render_item`, so that no source can forget to have what was merely seen escaped.
 
 Texts, entries and lines as in the seed "Siestai: Context Assembly", the rest as in the seed "Context Assembly
 Specification", with the fine print of the design where they leave room.
@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from assembly.engine.escaping import LINE_ENDS, Edited, escaped
-from assembly.engine.heading_levels import shifted
-from assembly.engine.profile import Section, Shape, Treatment
+from assembly.engine.escaping import LINE_ENDS, EditedText, escape_text
+from assembly.engine.heading_levels import shift_headings
+from assembly.engine.profile import Section, Shape, TextTreatment
 from assembly.engine.tokenizers import Tokenizer
 from assembly.engine.types import Candidate
 
-MARKER = " ... [truncated]"
+TRUNCATION_MARKER = " ... [truncated]"
 SECTION_SEPARATOR = "\n\n"
 ITEM_SEPARATORS: Mapping[Shape, str] = {
     "text": "",
@@ -40,17 +40,17 @@ AFTER_HEADING: Mapping[Shape, str] = {
 _BLANK_LINE = re.compile(r"\n\s*\n")
 _LINE_END = re.compile(rf"[{LINE_ENDS}]")
 _NEAR = 2_000  # characters before the end in which the beginning of the last line is looked for first
-_MOST_REMEMBERED = 16_000  # bytes of a text that is remembered as it was edited
-_NO_MARKS = str.maketrans({"[": "(", "]": ")", "*": None, "`": None, "<": None})
+_MAX_CACHED_CHARACTERS = 16_000  # bytes of a text that is remembered as it was edited
+_MARK_REMOVAL = str.maketrans({"[": "(", "]": ")", "*": None, "`": None, "<": None})
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
+class RenderedItem:
     """An item as it stands in the context. A cut shortens the body, never the lead."""
 
     lead: str
-    edited: Edited
-    treatment: Treatment = "seen"
+    edited: EditedText
+    treatment: TextTreatment = "seen"
 
     @property
     def body(self) -> str:
@@ -65,7 +65,7 @@ class Rendered:
     def ending(self, length: int) -> str:
         """What stands after the first `length` characters of the body, were it cut there: fenced code is closed."""
         fence = self.edited.open_at(length)
-        return MARKER if fence is None else f"{MARKER}\n{fence.closing}"
+        return TRUNCATION_MARKER if fence is None else f"{TRUNCATION_MARKER}\n{fence.closing}"
 
     def may_end(self, length: int) -> bool:
         """Whether the marker does not turn the last line, were the body cut there, into something that it was not."""
@@ -76,34 +76,34 @@ class Rendered:
         )
         if start < 0:
             start = max((found.end() for found in _LINE_END.finditer(self.body, 0, length)), default=0)
-        line = self.body[start:length] + MARKER
+        line = self.body[start:length] + TRUNCATION_MARKER
         begins_line = start > 0 or _begins_line(self.lead)
-        return _edited(line, self.treatment, begins_line=begins_line).text == line
+        return _edited_text(line, self.treatment, begins_line=begins_line).text == line
 
 
-def render(section: Section, candidate: Candidate) -> Rendered:
+def render_item(section: Section, candidate: Candidate) -> RenderedItem:
     """The candidate in the format of its section, without trailing white space."""
     form = section.shape, section.treatment
-    known: Rendered | None = candidate.worked_out.get(form)
+    known: RenderedItem | None = candidate.worked_out.get(form)
     if known is None:
-        known = candidate.worked_out[form] = _rendered(section, candidate)
+        known = candidate.worked_out[form] = _render_item(section, candidate)
     return known
 
 
-def _rendered(section: Section, candidate: Candidate) -> Rendered:
+def _render_item(section: Section, candidate: Candidate) -> RenderedItem:
     body, shape, treatment = candidate.text.rstrip(), section.shape, section.treatment
     lead = _lead(section, candidate)
     if shape == "lines":
         body = _one_line(body)
         if not candidate.kind and treatment == "seen" and body.startswith("["):
             lead += "\\"  # else it would begin with a kind of its own
-    return Rendered(lead, _edited(body, treatment, begins_line=_begins_line(lead)), treatment)
+    return RenderedItem(lead, _edited_text(body, treatment, begins_line=_begins_line(lead)), treatment)
 
 
 def _lead(section: Section, candidate: Candidate) -> str:
     shape, kind = section.shape, _one_line(candidate.kind)
     if section.treatment != "as_written":
-        kind = kind.translate(_NO_MARKS)
+        kind = kind.translate(_MARK_REMOVAL)
     if shape == "entries":
         return f"### {candidate.date}\n"
     if shape == "lines":
@@ -111,21 +111,21 @@ def _lead(section: Section, candidate: Candidate) -> str:
     return f"**{kind}**: " if shape == "turns" else ""
 
 
-def _edited(text: str, treatment: Treatment, *, begins_line: bool) -> Edited:
+def _edited_text(text: str, treatment: TextTreatment, *, begins_line: bool) -> EditedText:
     if treatment == "as_written":
-        return Edited(text)
-    edited = _edited_lately if sys.getsizeof(text) <= _MOST_REMEMBERED else _edited_now
+        return EditedText(text)
+    edited = _cached_edited_text if sys.getsizeof(text) <= _MAX_CACHED_CHARACTERS else _compute_edited_text
     return edited(text, treatment, begins_line)
 
 
-def _edited_now(text: str, treatment: Treatment, begins_line: bool) -> Edited:
+def _compute_edited_text(text: str, treatment: TextTreatment, begins_line: bool) -> EditedText:
     if treatment == "owners_file":
-        return shifted(text)
-    return escaped(text, begins_line=begins_line, is_turn=treatment == "said")
+        return shift_headings(text)
+    return escape_text(text, begins_line=begins_line, is_turn=treatment == "said")
 
 
 # Pure, and contexts are made of much the same texts: without this memory, an assembly of 16,000 tokens takes 2 ms more.
-_edited_lately = lru_cache(512)(_edited_now)
+_cached_edited_text = lru_cache(512)(_compute_edited_text)
 
 
 def _begins_line(lead: str) -> bool:
@@ -133,7 +133,7 @@ def _begins_line(lead: str) -> bool:
     return not lead or lead.endswith("\n") or lead == "- "
 
 
-def tokens_of(tokenizer: Tokenizer, rendered: Rendered) -> int:
+def count_item_tokens(tokenizer: Tokenizer, rendered: RenderedItem) -> int:
     """Tokens of the whole item. Of a body that begins a line, the count is its own, which may be known from before."""
     lead, body = rendered.lead, rendered.body
     begins_line = lead.endswith("\n") and body and not body[0].isspace() and body[0] != "/"
@@ -142,20 +142,20 @@ def tokens_of(tokenizer: Tokenizer, rendered: Rendered) -> int:
     return tokenizer.count(rendered.text)
 
 
-def opening(section: Section, *, first_section: bool, first_item: bool) -> str:
+def separator_before(section: Section, *, first_section: bool, first_item: bool) -> str:
     """What stands between the text so far and the section's next item."""
     if not first_item:
         return ITEM_SEPARATORS[section.shape]
-    return ("" if first_section else SECTION_SEPARATOR) + heading(section)
+    return ("" if first_section else SECTION_SEPARATOR) + heading_text(section)
 
 
-def heading(section: Section) -> str:
+def heading_text(section: Section) -> str:
     """The heading of the section with what stands between it and the first item."""
     label = section.label if section.treatment == "as_written" else _one_line(section.label)
     return f"## {label}{AFTER_HEADING[section.shape]}"
 
 
-def paragraphs(body: str, kept: int) -> tuple[int, int]:
+def count_paragraphs(body: str, kept: int) -> tuple[int, int]:
     """How many paragraphs stand whole in the first `kept` characters, and how many there are.
 
     Paragraphs are separated by blank lines.

@@ -19,10 +19,10 @@ from assembly.engine.types import Candidate, Scalar
 
 def path_matches(path: str, pattern: str) -> bool:
     """Whether the whole path is as the pattern says. Upper and lower case differ. Takes time in proportion to both."""
-    return _wild(path.split("/"), pattern.split("/"))
+    return _matches_names(path.split("/"), pattern.split("/"))
 
 
-def _wild(names: Sequence[str], patterns: Sequence[str]) -> bool:
+def _matches_names(names: Sequence[str], patterns: Sequence[str]) -> bool:
     """The usual walk with one way back: to the last **, which then takes one name more."""
     name = place = taken = 0
     last: int | None = None
@@ -30,7 +30,7 @@ def _wild(names: Sequence[str], patterns: Sequence[str]) -> bool:
         if place < len(patterns) and patterns[place] == "**":
             last, taken = place, name
             place += 1
-        elif place < len(patterns) and fnmatchcase(names[name], _without_classes(patterns[place])):
+        elif place < len(patterns) and fnmatchcase(names[name], _escaped_pattern(patterns[place])):
             name, place = name + 1, place + 1
         elif last is not None:
             taken += 1
@@ -40,7 +40,7 @@ def _wild(names: Sequence[str], patterns: Sequence[str]) -> bool:
     return all(pattern == "**" for pattern in patterns[place:])
 
 
-def _without_classes(pattern: str) -> str:
+def _escaped_pattern(pattern: str) -> str:
     """Brackets stand for themselves: they are common in the paths of web projects."""
     return pattern.replace("[", "[[]")
 
@@ -50,7 +50,7 @@ ALWAYS_INCLUDED = Section("always_included", "Always Included", "L6", "rule_incl
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
+class RuleEffect:
     """What was decided of a candidate before it is ranked. Without a code it may compete, its score times `boost`."""
 
     code: Code | None = None
@@ -65,65 +65,67 @@ class Ruling:
         return score * self.boost if score > 0 else score
 
 
-FREE = Ruling()
+NO_EFFECT = RuleEffect()
 """No rule says anything of the candidate."""
 
 
-def unruled(_section: Section, _candidate: Candidate) -> Ruling:
+def no_rule_effect(_section: Section, _candidate: Candidate) -> RuleEffect:
     """What is said of every candidate where there are no rules."""
-    return FREE
+    return NO_EFFECT
 
 
 MAX_BOOST = 1_000.0
 """The most that all rules together multiply a score by."""
 
 
-def effect(candidate: Candidate, section: Section, rules: Sequence[Rule]) -> Ruling:
+def rule_effect(candidate: Candidate, section: Section, rules: Sequence[Rule]) -> RuleEffect:
     """What the fired rules, the narrowest first, say of a candidate for a section."""
     if not rules or section.required:
-        return FREE
-    included = _first(candidate, section, ((rule, rule.then.always_include) for rule in rules))
-    excluded = _first(candidate, section, ((rule, rule.then.exclude) for rule in rules))
-    if excluded and (included is None or _rank(excluded) <= _rank(included)):
-        return Ruling(code=Code.RULE_EXCLUDED, detail={"rule": excluded.label})
+        return NO_EFFECT
+    included = _first_selecting_rule(candidate, section, ((rule, rule.then.always_include) for rule in rules))
+    excluded = _first_selecting_rule(candidate, section, ((rule, rule.then.exclude) for rule in rules))
+    if excluded and (included is None or _scope_rank(excluded) <= _scope_rank(included)):
+        return RuleEffect(code=Code.RULE_EXCLUDED, detail={"rule": excluded.label})
     if section.key == ALWAYS_INCLUDED.key and included:
-        return Ruling(included_as=Code.RULE_INCLUDED, detail={"rule": included.label})
-    return _boosted(candidate, section, rules)
+        return RuleEffect(included_as=Code.RULE_INCLUDED, detail={"rule": included.label})
+    return _boost_effect(candidate, section, rules)
 
 
-def selects(selector: Selector, candidate: Candidate, section: Section) -> bool:
+def is_selected(selector: Selector, candidate: Candidate, section: Section) -> bool:
     """Whether the selector names the candidate, by its labels or by the source of its section."""
     if selector.by == "source":
         return section.source == selector.value
     labels = candidate.labels.get(selector.by, ())
     if selector.by == "path":
         return any(path_matches(path, selector.value) for path in labels)
-    return named(selector.value) in {named(label) for label in labels}
+    return normalized_name(selector.value) in {normalized_name(label) for label in labels}
 
 
-def named(name: str) -> str:
+def normalized_name(name: str) -> str:
     """A name as it is compared: whatever its case and its white space."""
     return " ".join(name.casefold().split())
 
 
-def _first(candidate: Candidate, section: Section, offered: Iterable[tuple[Rule, Sequence[Selector]]]) -> Rule | None:
+def _first_selecting_rule(
+    candidate: Candidate, section: Section, offered: Iterable[tuple[Rule, Sequence[Selector]]]
+) -> Rule | None:
     for rule, selectors in offered:
-        if any(selects(selector, candidate, section) for selector in selectors):
+        if any(is_selected(selector, candidate, section) for selector in selectors):
             return rule
     return None
 
 
-def _rank(rule: Rule) -> int:
+def _scope_rank(rule: Rule) -> int:
     return SCOPES.index(rule.scope)
 
 
-def _boosted(candidate: Candidate, section: Section, rules: Sequence[Rule]) -> Ruling:
+def _boost_effect(candidate: Candidate, section: Section, rules: Sequence[Rule]) -> RuleEffect:
     """All the weights together; the labels of the rules that they come from."""
     weights: dict[str, float] = {}
     for rule in rules:
-        mine = [boost.weight for boost in rule.then.boost if selects(boost.selector, candidate, section)]
+        mine = [boost.weight for boost in rule.then.boost if is_selected(boost.selector, candidate, section)]
         if mine:
             weights[rule.label] = math.prod(mine)
     if not weights:
-        return FREE
-    return Ruling(boost=min(MAX_BOOST, math.prod(weights.values())), detail={"rule": ", ".join(weights)})
+        return NO_EFFECT
+    return RuleEffect(boost=min(MAX_BOOST, math.prod(weights.values())), detail={"rule": ", ".join(weights)})

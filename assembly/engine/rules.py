@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 Scope = Literal["agent", "team", "everywhere"]
 """Whom a rule is for, the narrowest first."""
 
-By = Literal["path", "kg_entity", "memory_kind", "tag", "source"]
+SelectorKind = Literal["path", "kg_entity", "memory_kind", "tag", "source"]
 """By what a selector finds its items."""
 
 SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -20,7 +20,7 @@ WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class RuleFacts:
     """What conditions ask about. `at` is the moment as the clock shows it where the agent works."""
 
     at: dt.datetime
@@ -32,7 +32,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class TimeWindow:
     """A time: days from `first` to `last`, both included, on these weekdays, from `opens` until before `closes`.
 
     Hours that close before they open go on after midnight. What is not given does not limit.
@@ -72,18 +72,18 @@ class Condition:
     team: tuple[str, ...] = ()
     profile: tuple[str, ...] = ()
     intent: tuple[str, ...] = ()
-    between: Window | None = None
+    between: TimeWindow | None = None
     all: tuple["Condition", ...] = ()
     any: tuple["Condition", ...] = ()
     never: "Condition | None" = None
     """Must not hold: `not` in a rule's text."""
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: RuleFacts) -> bool:
         """Whether it is as the condition says."""
         named = ((self.agent, facts.agent), (self.team, facts.team), (self.profile, facts.profile))
         return (
             all(not names or name in names for names, name in (*named, (self.intent, facts.intent)))
-            and (not self.task_contains or any(_says(facts.task, words) for words in self.task_contains))
+            and (not self.task_contains or any(_contains_words(facts.task, words) for words in self.task_contains))
             and (self.between is None or self.between.holds(facts.at))
             and all(part.holds(facts) for part in self.all)
             and (not self.any or any(part.holds(facts) for part in self.any))
@@ -95,7 +95,7 @@ class Condition:
 class Selector:
     """Names items: by a path or glob, an entity's name, a memory's kind, a tag, or the source that they come from."""
 
-    by: By
+    by: SelectorKind
     value: str
 
 
@@ -147,17 +147,17 @@ class Rule:
         return cls(data["name"], data["version"], data["scope"], Condition(), actions)
 
 
-def fired(rules: Iterable[Rule], facts: Facts) -> tuple[Rule, ...]:
+def fired_rules(rules: Iterable[Rule], facts: RuleFacts) -> tuple[Rule, ...]:
     """Those whose condition holds, the narrowest scope first, within a scope by name."""
-    return in_order([rule for rule in rules if rule.when.holds(facts)])
+    return sorted_rules([rule for rule in rules if rule.when.holds(facts)])
 
 
-def in_order(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+def sorted_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     """The narrowest scope first, within a scope by name."""
     return tuple(sorted(rules, key=lambda rule: (SCOPES.index(rule.scope), rule.name)))
 
 
-def _says(text: str, words: str) -> bool:
+def _contains_words(text: str, words: str) -> bool:
     """Whether the words stand in the text as whole words, with any white space between them."""
     pattern = r"\s+".join(re.escape(word) for word in words.casefold().split())
     return re.search(rf"(?<!\w){pattern}(?!\w)", text.casefold()) is not None

@@ -10,12 +10,12 @@ import math
 import re
 from collections.abc import Sequence
 
-from assembly.engine.query_signals import Signals
+from assembly.engine.query_signals import QuerySignals
 
 DECAY_HOURS = 24
 BOOST_PER_KEYWORD = 0.1
-BOOST_OF_THE_YOUNG = 1.2
-YOUNG = dt.timedelta(hours=24)
+RECENT_BOOST = 1.2
+RECENT_AGE = dt.timedelta(hours=24)
 MENTIONED_FACTOR = 2
 
 DEFAULT_SALIENCE = 0.5
@@ -43,9 +43,9 @@ def keyword_boost(matches: int) -> float:
     return 1 + matches * BOOST_PER_KEYWORD
 
 
-def chunk_boosts(matches: int, age: dt.timedelta) -> float:
+def chunk_boost(matches: int, age: dt.timedelta) -> float:
     """What a chunk's similarity is multiplied by: its keywords, and its age under a day (seed: calculateBoosts)."""
-    return keyword_boost(matches) * (BOOST_OF_THE_YOUNG if age < YOUNG else 1.0)
+    return keyword_boost(matches) * (RECENT_BOOST if age < RECENT_AGE else 1.0)
 
 
 def entity_score(salience: float, *, mentioned: bool) -> float:
@@ -63,7 +63,7 @@ def keyword_share(text: str, keywords: Sequence[str]) -> float:
     return keyword_matches(text, keywords) / len(keywords) if keywords else 0.0
 
 
-def event_relevance(text: str, event_type: str, signals: Signals) -> float:
+def event_relevance(text: str, event_type: str, signals: QuerySignals) -> float:
     """0 to 1: the mean of the keywords' share and of whether such events help with the intent; 0 without keywords.
 
     The seed names calculateRelevance and leaves it open.
@@ -73,7 +73,7 @@ def event_relevance(text: str, event_type: str, signals: Signals) -> float:
     return (keyword_share(text, signals.keywords) + (event_type in signals.event_types)) / 2
 
 
-def measures(
+def candidate_measures(
     *,
     recency: float,
     relevance: float,

@@ -5,46 +5,46 @@ from dataclasses import dataclass, field
 
 from msgspec import Struct
 
-from assembly.engine.block_selection import Barred, Outcome, contest
-from assembly.engine.codes import INCLUDED, Code
-from assembly.engine.conversation_turns import fill_turns, room_for_turns
-from assembly.engine.overflow import Ladder
+from assembly.engine.block_selection import ExcludedItems, SectionOutcome, select_blocks
+from assembly.engine.codes import INCLUDED_CODES, Code
+from assembly.engine.conversation_turns import fill_turns, tokens_for_turns
+from assembly.engine.overflow import OverflowPolicy
 from assembly.engine.profile import Profile, Section
-from assembly.engine.ranking import Ranked, rank
+from assembly.engine.ranking import RankedCandidate, rank
 from assembly.engine.rendering import SECTION_SEPARATOR
-from assembly.engine.rule_effects import ALWAYS_INCLUDED, FREE, Ruling, effect, unruled
-from assembly.engine.selection import Limit, fill
-from assembly.engine.token_ledger import Ledger
-from assembly.engine.types import Candidate, Decision, Request, SectionResult, Status
+from assembly.engine.rule_effects import ALWAYS_INCLUDED, NO_EFFECT, RuleEffect, no_rule_effect, rule_effect
+from assembly.engine.selection import TokenLimit, fill_section
+from assembly.engine.token_ledger import TokenLedger
+from assembly.engine.types import Candidate, Decision, EngineRequest, SectionResult, SectionStatus
 
-WHOLE = {Code.REQUIRED, Code.RULE_INCLUDED}
-NO_ROOM = {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
+NEVER_CUT_CODES = {Code.REQUIRED, Code.RULE_INCLUDED}
+NO_ROOM_CODES = {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
 
 
-class Filled(Struct, frozen=True):
+class FilledSection(Struct, frozen=True):
     """A section, the text before and after it, and what was decided about its candidates."""
 
     section: Section
-    before: Ledger
-    after: Ledger
+    before: TokenLedger
+    after: TokenLedger
     decisions: list[Decision]
 
 
 @dataclass(slots=True)
-class Filling:
+class SectionFiller:
     """The state of one run. Sections are added in the order of the profile.
 
     The turns of a conversation stand last, but have their room before the blocks compete for theirs: what was just
     said matters more than what may be of use.
     """
 
-    request: Request
+    request: EngineRequest
     profile: Profile
     candidates: Mapping[str, Sequence[Candidate]]
-    ledger: Ledger
+    ledger: TokenLedger
     budget: int
-    ladder: Ladder
-    filled: list[Filled] = field(default_factory=list)
+    ladder: OverflowPolicy
+    filled: list[FilledSection] = field(default_factory=list)
     _reserved: int = 0
     """Tokens that are kept for the turns."""
 
@@ -59,45 +59,49 @@ class Filling:
             )
         elif section.shape != "blocks":
             budget = self.budget - self._reserved
-            self._keep(section, *fill(section, self._offered(section), self.ledger, budget, at=cut_at))
+            self._keep(section, *fill_section(section, self._offered(section), self.ledger, budget, at=cut_at))
         elif section.key not in {filled.section.key for filled in self.filled}:
             self._reserve_for_turns()
             self._add_blocks([section for section in self.profile.sections if section.shape == "blocks"])
 
-    def _keep(self, section: Section, grown: Ledger, decisions: list[Decision]) -> None:
-        self.filled.append(Filled(section, self.ledger, grown, decisions))
+    def _keep(self, section: Section, grown: TokenLedger, decisions: list[Decision]) -> None:
+        self.filled.append(FilledSection(section, self.ledger, grown, decisions))
         self.ledger = grown
 
-    def _offered(self, section: Section) -> list[Ranked]:
+    def _offered(self, section: Section) -> list[RankedCandidate]:
         """The section's items, ranked, as the ladder lets them have room."""
         budget = self.budget if section.shape == "turns" else self.budget - self._reserved
-        limit = Limit.of(section, self.ledger.tokens, budget)
+        limit = TokenLimit.of(section, self.ledger.tokens, budget)
         threshold = self.profile.similarity_threshold
         ranked = rank(section, self.candidates[section.key], threshold, self._rulings, self.profile.ranker)
         return self.ladder.within(section, ranked, limit.tokens - self.ledger.tokens, limit.code)
 
     @property
-    def _rulings(self) -> Callable[[Section, Candidate], Ruling]:
+    def _rulings(self) -> Callable[[Section, Candidate], RuleEffect]:
         """What says for each candidate what is wanted of it."""
         request = self.request
-        return self._ruled if request.rules or request.exclude or ALWAYS_INCLUDED.key in self.candidates else unruled
+        return (
+            self._ruled
+            if request.rules or request.exclude or ALWAYS_INCLUDED.key in self.candidates
+            else no_rule_effect
+        )
 
-    def _ruled(self, section: Section, candidate: Candidate) -> Ruling:
+    def _ruled(self, section: Section, candidate: Candidate) -> RuleEffect:
         """What the request and its rules want of the candidate. What is required is beyond both."""
         if section.required:
-            return FREE
+            return NO_EFFECT
         if self.request.excludes(candidate.ref):
-            return Ruling(Code.FILTERED)
+            return RuleEffect(Code.FILTERED)
         if by := self._told_by_rule(section, candidate):
-            return Ruling(Code.DUPLICATE, detail={"by": by})
-        return effect(candidate, section, self.request.rules)
+            return RuleEffect(Code.DUPLICATE, detail={"by": by})
+        return rule_effect(candidate, section, self.request.rules)
 
     def _told_by_rule(self, section: Section, candidate: Candidate) -> str | None:
         """The ref of what says the same already, where a rule had one of the two included: itself, or its document."""
         is_rules = section.key == ALWAYS_INCLUDED.key
         for filled in self.filled:
             if filled.section.key == ALWAYS_INCLUDED.key or (is_rules and filled.section.required):
-                told = {decision.ref for decision in filled.decisions if decision.code in WHOLE}
+                told = {decision.ref for decision in filled.decisions if decision.code in NEVER_CUT_CODES}
                 if found := told & {candidate.ref, document_of(candidate.ref)}:
                     return min(found)
         return None
@@ -105,15 +109,15 @@ class Filling:
     def _reserve_for_turns(self) -> None:
         last = self.profile.sections[-1]
         if last.shape == "turns":
-            self._reserved = room_for_turns(
+            self._reserved = tokens_for_turns(
                 last, self._offered(last), self.ledger, self.budget, engine_version=self.request.engine_version
             )
 
     def _add_blocks(self, sections: list[Section]) -> None:
         """The contest, and its outcome rendered. It is held again without those that turn out not to fit."""
-        budget, before, barred = self.budget - self._reserved, self.ledger, Barred()
+        budget, before, barred = self.budget - self._reserved, self.ledger, ExcludedItems()
         while True:
-            outcomes = contest(
+            outcomes = select_blocks(
                 sections,
                 self.candidates,
                 before,
@@ -126,8 +130,8 @@ class Filling:
             for place, outcome in enumerate(outcomes):
                 later = sum(following.tokens for following in outcomes[place + 1 :])
                 limit, at = budget - later, self.profile.cut_at
-                self._keep(outcome.section, *fill(outcome.section, outcome.ranked, self.ledger, limit, at=at))
-            misfits = _misfits(outcomes, self.filled[-len(outcomes) :])
+                self._keep(outcome.section, *fill_section(outcome.section, outcome.ranked, self.ledger, limit, at=at))
+            misfits = _excluded_misfits(outcomes, self.filled[-len(outcomes) :])
             if not misfits:
                 return
             barred |= misfits
@@ -141,7 +145,7 @@ def document_of(ref: str) -> str:
     return f"document:{rest.partition('#')[0]}" if kind == "chunk" else ref
 
 
-def _misfits(outcomes: list[Outcome], filled: list[Filled]) -> Barred:
+def _excluded_misfits(outcomes: list[SectionOutcome], filled: list[FilledSection]) -> ExcludedItems:
     """The winners that rendering left out: their place was estimated, and the exact count is larger."""
     won = {(item.candidate.section, item.candidate.ref) for out in outcomes for item in out.ranked if not item.code}
     return {
@@ -152,7 +156,7 @@ def _misfits(outcomes: list[Outcome], filled: list[Filled]) -> Barred:
     }
 
 
-def section_result(filled: Filled) -> SectionResult:
+def section_result(filled: FilledSection) -> SectionResult:
     """What became of the section."""
     section, before, after = filled.section, filled.before, filled.after
     codes = [decision.code for decision in filled.decisions]
@@ -172,11 +176,11 @@ def section_result(filled: Filled) -> SectionResult:
     )
 
 
-def status_of(codes: set[Code]) -> Status:
+def status_of(codes: set[Code]) -> SectionStatus:
     """The status of a section in which these codes were given."""
     if Code.TRUNCATED in codes:
         return "cut"
-    missed = not NO_ROOM.isdisjoint(codes)
-    if not codes.isdisjoint(INCLUDED):
+    missed = not NO_ROOM_CODES.isdisjoint(codes)
+    if not codes.isdisjoint(INCLUDED_CODES):
         return "partial" if missed else "whole"
     return "left_out" if missed else "empty"

@@ -66,21 +66,21 @@ _ADDITIVE_AT_LINE_STARTS = {"cl100k_base", "o200k_base", "o200k_harmony"}
 _WORD_END = r"(?<=[^\W_])(?=[ \n.,:;!?)\"\u3001\u3002\u300d\uff01\uff0c\uff1a\uff1b\uff1f])"
 _LINE_START = r"(?<=\n)(?=[^\s/])"
 
-_loading = threading.Lock()
-_check: Callable[[float], None] = lambda _: None  # noqa: E731 - until there is another one
+_load_lock = threading.Lock()
+_count_check: Callable[[float], None] = lambda _: None  # noqa: E731 - until there is another one
 
 SLOWEST_SECONDS = 0.5e-6
 """CPU time that one character of a long text takes at most. Words, numbers and spaces take a third of it."""
 
 
-def before_counting(check: Callable[[float], None]) -> None:
+def set_count_check(check: Callable[[float], None]) -> None:
     """Have `check` called before each count, with the CPU seconds that a long one may take: it raises where whoever
     counts has worked for too long, or would have.
 
     So the engine, which knows no clock, stops as well: nearly all that it does is to count.
     """
-    global _check  # noqa: PLW0603 - set once, when the process begins
-    _check = check
+    global _count_check  # noqa: PLW0603 - set once, when the process begins
+    _count_check = check
 
 
 class UnknownTokenizer(ValueError):
@@ -127,7 +127,7 @@ class Chars4:
 
     def count(self, text: str) -> int:
         """Tokens of the text: a quarter of its code points, rounded up."""
-        _check(0.0)
+        _count_check(0.0)
         return math.ceil(len(text) / 4)
 
     def knows(self, text: str) -> bool:
@@ -142,7 +142,7 @@ class Chars4:
         return min(len(text), 4 * max(max_tokens, 0))
 
 
-class _Counts:
+class _CountCache:
     """The counts of texts that were counted lately: what contexts are made of is much the same from one to the next.
 
     When the young ones have grown to a limit, they become the old ones, and the old ones are forgotten; an old one that
@@ -203,11 +203,11 @@ class Tiktoken:
     additive_at_line_starts: bool
     seam: re.Pattern[str]
     encoding: tiktoken.Encoding
-    counts: _Counts
+    counts: _CountCache
 
     def count(self, text: str) -> int:
         """Tokens of the text."""
-        _check(0.0)
+        _count_check(0.0)
         return self.counts.of(text)
 
     def knows(self, text: str) -> bool:
@@ -224,7 +224,7 @@ class Tiktoken:
             return 0
         window = 4 * max_tokens + 64
         while True:
-            _check(0.0)
+            _count_check(0.0)
             tokens = self.encoding.encode_ordinary(text[:window])
             if len(tokens) > max_tokens:
                 kept = self.encoding.decode_bytes(tokens[:max_tokens])
@@ -250,7 +250,7 @@ def get_tokenizer(name: str) -> Tokenizer:
     if name == DEFAULT_TOKENIZER:
         return _tiktoken(name, _bundled())
     if name in _CACHED_FILES and _is_cached(name):
-        with _loading:
+        with _load_lock:
             return _tiktoken(name, tiktoken.get_encoding(name))
     available = ", ".join(available_tokenizers())
     raise UnknownTokenizer(f"There is no tokenizer “{name}” here. Choose one of: {available}.")
@@ -259,13 +259,13 @@ def get_tokenizer(name: str) -> Tokenizer:
 def _tiktoken(name: str, encoding: tiktoken.Encoding) -> Tiktoken:
     additive = name in _ADDITIVE_AT_LINE_STARTS
     seam = re.compile(f"{_WORD_END}|{_LINE_START}" if additive else _WORD_END)
-    return Tiktoken(name, additive, seam, encoding, _Counts(partial(_count, encoding)))
+    return Tiktoken(name, additive, seam, encoding, _CountCache(partial(_count_tokens, encoding)))
 
 
-def _count(encoding: tiktoken.Encoding, text: str) -> int:
+def _count_tokens(encoding: tiktoken.Encoding, text: str) -> int:
     if len(text) < ARRAY_CHARACTERS:
         return len(encoding.encode_ordinary(text))
-    _check(len(text) * SLOWEST_SECONDS)
+    _count_check(len(text) * SLOWEST_SECONDS)
     try:
         return len(encoding.encode_to_numpy(text, disallowed_special=()))
     except UnicodeEncodeError:  # half a character; `encode_ordinary` knows what to do
@@ -278,7 +278,7 @@ def _bundled() -> tiktoken.Encoding:
     tiktoken would copy the bundled file into its cache folder, and fail where that may not be written; an
     empty setting switches the copy off.
     """
-    with _loading:
+    with _load_lock:
         before = os.environ.get("TIKTOKEN_CACHE_DIR")
         os.environ["TIKTOKEN_CACHE_DIR"] = ""
         try:
@@ -292,10 +292,10 @@ def _bundled() -> tiktoken.Encoding:
 def _is_cached(name: str) -> bool:
     """Whether the encoding can be loaded without the network: tiktoken fetches what is missing or damaged."""
     folder = _cache_folder()
-    return folder is not None and all(_is_sound(folder, file) for file in _CACHED_FILES[name])
+    return folder is not None and all(_is_intact(folder, file) for file in _CACHED_FILES[name])
 
 
-def _is_sound(folder: Path, file: _CachedFile) -> bool:
+def _is_intact(folder: Path, file: _CachedFile) -> bool:
     try:
         return hashlib.sha256((folder / file.name).read_bytes()).hexdigest() == file.sha256
     except OSError:

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from assembly.engine.extraction import sentences_of
 from assembly.engine.plain_cut import longest_cut
 from assembly.engine.profile import CutAt
-from assembly.engine.rendering import Rendered
-from assembly.engine.token_ledger import Ledger
+from assembly.engine.rendering import RenderedItem
+from assembly.engine.token_ledger import TokenLedger
 
 _MARKS = frozenset("`~#=-")  # with which the lines begin that matter here
 _FENCE = re.compile(r"[ \t]*(`{3,}(?=[^`]*$)|~{3,})(.*)", re.DOTALL)
@@ -25,7 +25,7 @@ _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)\s*$")
 _TITLE = re.compile(r" {0,3}\S")
 
 
-class Span(NamedTuple):
+class OutlineSpan(NamedTuple):
     """A heading or a piece of fenced code, from start to end in characters, without the white space after it."""
 
     start: int
@@ -33,7 +33,7 @@ class Span(NamedTuple):
     is_heading: bool
 
 
-def outline_of(text: str) -> Iterator[Span]:
+def outline_of(text: str) -> Iterator[OutlineSpan]:
     """The headings and the fenced code, in order. Code without a closing line reaches to the end of the text.
 
     A title that is underlined is a heading where it is one line after a blank one: below several lines, hyphens are
@@ -46,15 +46,15 @@ def outline_of(text: str) -> Iterator[Span]:
         if mark and not (fence and fence[1].startswith(mark) and not fence[2].strip()):
             continue
         if mark:
-            yield Span(opened, end, is_heading=False)
+            yield OutlineSpan(opened, end, is_heading=False)
             mark, ended = "", end
         elif fence:
             mark, opened = fence[1], start
-        elif (begun := _beginning_of_heading(text, start, line)) is not None and begun > ended:
-            yield Span(begun, end, is_heading=True)
+        elif (begun := _heading_start(text, start, line)) is not None and begun > ended:
+            yield OutlineSpan(begun, end, is_heading=True)
             ended = end
     if mark:
-        yield Span(opened, len(text), is_heading=False)
+        yield OutlineSpan(opened, len(text), is_heading=False)
 
 
 def _lines_with_marks(text: str) -> Iterator[tuple[int, str]]:
@@ -66,7 +66,7 @@ def _lines_with_marks(text: str) -> Iterator[tuple[int, str]]:
         start += len(line) + 1
 
 
-def _beginning_of_heading(text: str, start: int, line: str) -> int | None:
+def _heading_start(text: str, start: int, line: str) -> int | None:
     """Where the heading begins of which this line is the last; None: it is of none."""
     if _HEADING.match(line):
         return start
@@ -77,22 +77,22 @@ def _beginning_of_heading(text: str, start: int, line: str) -> int | None:
 
 
 _BLANK_LINE = re.compile(r"\n\s*\n")
-_NEXT = re.compile(r"\s*(\S?)")
+_NEXT_CHARACTER = re.compile(r"\s*(\S?)")
 _NEAR = 2_000  # characters from the end in which sentences are looked for before all others are read
 _CLOSING = 16  # characters at most that close a sentence after its mark
 
 
 @dataclass(frozen=True, slots=True)
-class Boundaries:
+class TextBoundaries:
     """The ends that a text may have, in characters. All of them come the longest first."""
 
     text: str
-    headings: tuple[Span, ...]
-    barred: tuple[Span, ...]
+    headings: tuple[OutlineSpan, ...]
+    barred: tuple[OutlineSpan, ...]
     """Headings and fenced code, in order: within these, and right after them, the text may not end."""
 
     @classmethod
-    def of(cls, text: str) -> "Boundaries":
+    def of(cls, text: str) -> "TextBoundaries":
         """Those of the text."""
         barred = tuple(outline_of(text))
         return cls(text, tuple(span for span in barred if span.is_heading), barred)
@@ -142,7 +142,7 @@ class Boundaries:
 
     def _next(self, end: int) -> str:
         """The first character after that end which is no white space, "" where there is none."""
-        found = _NEXT.match(self.text, end)
+        found = _NEXT_CHARACTER.match(self.text, end)
         return found[1] if found else ""
 
 
@@ -150,7 +150,7 @@ _LOOK_AHEAD = 1_000  # characters after the plain cut that tell whether somethin
 _BOUNDARIES = ("heading", "paragraph", "sentence")
 
 
-def cut_to_fit(rendered: Rendered, ledger: Ledger, limit: int, at: CutAt) -> tuple[int, Ledger] | None:
+def cut_to_fit(rendered: RenderedItem, ledger: TokenLedger, limit: int, at: CutAt) -> tuple[int, TokenLedger] | None:
     """The longest prefix of the item's body that ends at such a boundary and fits with its marker: its length, and the
     ledger that ends in it. None when not one character fits.
 
@@ -163,7 +163,7 @@ def cut_to_fit(rendered: Rendered, ledger: Ledger, limit: int, at: CutAt) -> tup
         return plain
     last, _ = plain
     first = (last + 1) // 2
-    boundaries = Boundaries.of(body[: last + _LOOK_AHEAD])
+    boundaries = TextBoundaries.of(body[: last + _LOOK_AHEAD])
     settled = ledger.append(body[:first])
     ways = (boundaries.before_headings, boundaries.after_paragraphs, boundaries.after_sentences, boundaries.after_lines)
     for ends in ways[_BOUNDARIES.index(at) :]:

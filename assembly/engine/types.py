@@ -30,9 +30,9 @@ ESCAPED_SINCE = 4
 PASSAGES_SINCE = 5
 """The first version that compacts long lines to passages."""
 
-Status = Literal["whole", "cut", "partial", "left_out", "empty"]
+SectionStatus = Literal["whole", "cut", "partial", "left_out", "empty"]
 """Of a section. partial: items were left out for want of room; left_out: all of them; empty: had none."""
-STATUSES: tuple[Status, ...] = get_args(Status)
+SECTION_STATUSES: tuple[SectionStatus, ...] = get_args(SectionStatus)
 
 Scalar = str | int | float | bool | None
 
@@ -59,7 +59,7 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedSummary:
     """A candidate that has no room whole, but may have as a summary of at most so many tokens."""
 
     section: str
@@ -143,7 +143,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class EngineRequest:
     """What is asked of the engine. A negative budget or a time without a zone raises InvalidAssembly."""
 
     budget: int
@@ -170,7 +170,7 @@ class Request:
         return {**asdict(self), "now": self.now.astimezone(dt.UTC).isoformat(), "rules": rules}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "Request":
+    def from_dict(cls, data: Mapping[str, Any]) -> "EngineRequest":
         """The request that to_dict described."""
         moment = dt.datetime.fromisoformat(data["now"])
         rules = tuple(Rule.from_dict(rule) for rule in data.get("rules", ()))
@@ -220,13 +220,13 @@ class SectionResult(Struct, frozen=True):
     tokens: int
     start: int
     end: int
-    status: Status
+    status: SectionStatus
     included: int
     considered: int
 
 
 @dataclass(frozen=True, slots=True)
-class Assembled:
+class EngineResult:
     """A finished context and the reason for every candidate."""
 
     content: str = field(repr=False)
@@ -241,7 +241,7 @@ class Assembled:
     """Hex digest of the content in UTF-8."""
     quality: float | None = None
     """Mean relevance of what was found by searching and is in, 0 to 1; None: nothing was searched for."""
-    wanted: tuple[Wanted, ...] = ()
+    wanted: tuple[WantedSummary, ...] = ()
     """Summaries that this rests on: in their place stand beginnings. With them, the engine is to run again."""
 
 
@@ -250,7 +250,7 @@ def _require_zone(moment: dt.datetime | None) -> None:
         raise InvalidAssembly(f"A time needs its zone: {moment.isoformat()}.")
 
 
-def flat(value: Any) -> dict[str, Any]:
+def field_values(value: Any) -> dict[str, Any]:
     """The fields of a dataclass or a Struct by name, as they are: `asdict` of dataclasses copies whatever they hold."""
     if isinstance(value, Struct):
         return structs.asdict(value)

@@ -27,7 +27,7 @@ from assembly.home.draft_list import draft_rows
 from assembly.home.file_cards import file_cards, find_oversized_files
 from assembly.home.recent_changes import find_recent_changes
 from assembly.models import Alert, Assembly
-from assembly.records.usage import uses_of
+from assembly.records.usage import memory_uses
 from config.http.cursors import next_page_url, page_of
 from memories.access import memory_for
 from memories.embeddings.active_model import SLOTS
@@ -134,7 +134,7 @@ def memory_page(request: HttpRequest, id_: UUID) -> HttpResponse:
     """One memory, whole."""
     principal = principal_of(request)
     memory = memory_for(principal, id_)
-    uses = uses_of(memory, principal)
+    uses = memory_uses(memory, principal)
     found, cursor = page_of(uses.contexts, {"limit": USES, **request.GET.dict()})
     decided = uses.in_each(found)
     context = {

@@ -24,20 +24,20 @@ from agents.models import Agent
 from teams.models import Team
 from teams.principal import Principal
 
-LEVEL = 2
-FORMAT = b"\x01"
+COMPRESSION_LEVEL = 2
+BODY_FORMAT = b"\x01"
 """Stands first, so that another way of packing can follow one day."""
 
 
 def packed(contents: dict[str, Any]) -> bytes:
     """The bytes for these JSON-safe contents."""
     # zlib makes a twentieth less of it, in twice the time; what is packed is the same to it.
-    return FORMAT + isal_zlib.compress(_dumped(contents), LEVEL)
+    return BODY_FORMAT + isal_zlib.compress(_dump_json(contents), COMPRESSION_LEVEL)
 
 
 def unpacked(body: bytes) -> dict[str, Any]:
     """The contents of these bytes. Raises ValueError for what `packed` did not make."""
-    if body[:1] != FORMAT:
+    if body[:1] != BODY_FORMAT:
         raise ValueError("The body of this record is of no known format.")
     try:
         contents = json.loads(zlib.decompress(body[1:]))
@@ -48,7 +48,7 @@ def unpacked(body: bytes) -> dict[str, Any]:
     return contents
 
 
-def _dumped(contents: dict[str, Any]) -> bytes:
+def _dump_json(contents: dict[str, Any]) -> bytes:
     try:
         return orjson.dumps(contents)
     except TypeError:  # of whole numbers beyond 64 bits
@@ -58,7 +58,7 @@ def _dumped(contents: dict[str, Any]) -> bytes:
 Row = TypeVar("Row", bound=models.Model)
 
 
-class SeenQuerySet(models.QuerySet[Row]):
+class VisibleQuerySet(models.QuerySet[Row]):
     """Rows with the columns `agent_id` and `team_id`, None for no team."""
 
     def visible_to(self, principal: Principal) -> Self:
@@ -111,12 +111,12 @@ class Piece(models.Model):
         ]
 
 
-MOST_PROFILES = 256
+MAX_CACHED_PROFILES = 256
 PENDING_KB = 512
 """So much of an index waits to be put in its place. Whoever comes with more does it for all: it must not take long."""
 
 
-class AssemblyQuerySet(SeenQuerySet["Assembly"]):
+class AssemblyQuerySet(VisibleQuerySet["Assembly"]):
     def listed(self) -> "AssemblyQuerySet":
         """Without what only the record of each needs."""
         return self.defer("body", "told", "omitted", "codes")
@@ -205,7 +205,7 @@ class Assembly(models.Model):
     @property
     def profile(self) -> dict[str, Any]:
         """The profile as it was used."""
-        return profile_stored(self.contents["profile"])
+        return load_profile(self.contents["profile"])
 
     @property
     def sections(self) -> list[dict[str, Any]]:
@@ -229,18 +229,18 @@ class NewAssembly(models.Model):
         db_table = "new_assemblies"
 
 
-def profile_stored(sha256: str) -> dict[str, Any]:
+def load_profile(sha256: str) -> dict[str, Any]:
     """The profile whose JSON has this hash, in hexadecimal. What a hash names does not change."""
     if sha256 not in _profiles:
-        profile_known(sha256, StoredText.objects.values_list("text", flat=True).get(sha256=bytes.fromhex(sha256)))
+        cache_profile(sha256, StoredText.objects.values_list("text", flat=True).get(sha256=bytes.fromhex(sha256)))
     found: dict[str, Any] = orjson.loads(_profiles[sha256])
     return found
 
 
-def profile_known(sha256: str, text: str) -> None:
+def cache_profile(sha256: str, text: str) -> None:
     """Spare this process the look-up of a profile that it knows."""
     if sha256 not in _profiles:
-        if len(_profiles) >= MOST_PROFILES:
+        if len(_profiles) >= MAX_CACHED_PROFILES:
             _profiles.clear()
         _profiles[sha256] = text
 

@@ -14,7 +14,7 @@ MAX_URL_CHARACTERS = 2_000
 DEFAULT_LIMIT, MAX_LIMIT = 20, 100  # results
 DEFAULT_TIMEOUT_MS, MIN_TIMEOUT_MS, MAX_TIMEOUT_MS = 1_000, 50, 10_000
 
-valid_name = RegexValidator(
+validate_name = RegexValidator(
     r"\A[a-z][a-z0-9_]*\Z",
     "Use lower-case letters, digits and underscores, beginning with a letter, as in open_tickets.",
 )
@@ -27,7 +27,7 @@ class ExternalSource(Signed):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    name = models.CharField(max_length=MAX_NAME_CHARACTERS, unique=True, validators=[valid_name])
+    name = models.CharField(max_length=MAX_NAME_CHARACTERS, unique=True, validators=[validate_name])
     label = models.CharField(max_length=MAX_LABEL_CHARACTERS)
     url = models.CharField(max_length=MAX_URL_CHARACTERS)
     sealed_secret = models.TextField(blank=True, default="")

@@ -13,7 +13,7 @@ from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from agents.models import Agent
-from assembly.models.assembly import SeenQuerySet
+from assembly.models.assembly import VisibleQuerySet
 from assembly.models.external_source import MAX_LABEL_CHARACTERS, MAX_URL_CHARACTERS
 from config.db.migration_helpers import ORGANISATION
 from teams.models import Team
@@ -33,7 +33,7 @@ class AlertKind(models.TextChoices):
     RULE_NOT_KEPT = "rule_not_kept", "not kept"
 
 
-class AlertQuerySet(SeenQuerySet["Alert"]):
+class AlertQuerySet(VisibleQuerySet["Alert"]):
     def waiting(self) -> "AlertQuerySet":
         """Those that are still so and that nobody settled."""
         return self.filter(closed=None, settled=None)

@@ -4,12 +4,12 @@ from django.db import models
 from django.db.models import Q
 from uuid_utils.compat import uuid7
 
-from assembly.models.assembly import SeenQuerySet
+from assembly.models.assembly import VisibleQuerySet
 
 MAX_NOTE_CHARACTERS = 1_000
 
 
-class ProposalQuerySet(SeenQuerySet["Proposal"]):
+class ProposalQuerySet(VisibleQuerySet["Proposal"]):
     """Proposals are seen by those who see the contexts that they are on."""
 
 

@@ -33,7 +33,7 @@ from assembly.engine.types import Decision
 from assembly.models import Assembly
 from teams.models import Team
 
-Changes = tuple[int, ...]
+CounterValues = tuple[int, ...]
 """How often what an answer is made of has changed: see `assembly.pipeline.preconditions`."""
 
 LIFETIME_SECONDS = 30
@@ -43,7 +43,7 @@ DECISION_BYTES = 2_500
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class CacheKey:
     """What is asked for. `now` is the moment to assemble for."""
 
     key: bytes
@@ -53,7 +53,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AssemblyResult:
     """What was assembled, and the record of it: the response without a look at the decisions' rows."""
 
     assembly: Assembly
@@ -66,26 +66,26 @@ class Answer:
         return sys.getsizeof(self.content) + DECISION_BYTES * len(self.decisions)
 
 
-def question(
+def cache_key(
     *,
     agent: Agent,
     team: Team | None,
     now: datetime.datetime | None,
     asked: Mapping[str, Any],
-) -> Question:
+) -> CacheKey:
     """The question as the cache knows it; `asked` is all that was asked for besides."""
     asked_at, moment = monotonic(), now or timezone.now()
     facts = {
         "asked": asked,
         "now": now,
         "today": agent.today(moment),
-        "agent": _values(agent),
-        "team": _values(team) if team else None,
+        "agent": _row_values(agent),
+        "team": _row_values(team) if team else None,
     }
-    return Question(hashlib.sha256(_canonical(facts)).digest(), moment, asked_at)
+    return CacheKey(hashlib.sha256(_canonical_json(facts)).digest(), moment, asked_at)
 
 
-def _canonical(facts: Mapping[str, Any]) -> bytes:
+def _canonical_json(facts: Mapping[str, Any]) -> bytes:
     try:
         return orjson.dumps(facts, option=orjson.OPT_SORT_KEYS, default=str)
     except TypeError:  # of whole numbers beyond 64 bits, and of halves of a character
@@ -93,11 +93,11 @@ def _canonical(facts: Mapping[str, Any]) -> bytes:
         return json.dumps(facts, sort_keys=True, separators=(",", ":"), default=str).encode()
 
 
-def _values(row: models.Model) -> dict[str, Any]:
+def _row_values(row: models.Model) -> dict[str, Any]:
     return {column.attname: getattr(row, column.attname) for column in row._meta.concrete_fields}  # noqa: SLF001
 
 
-class Keepable(Protocol):
+class Cacheable(Protocol):
     """What can be kept here."""
 
     @property
@@ -105,15 +105,15 @@ class Keepable(Protocol):
         """About how much memory it takes."""
 
 
-Given = TypeVar("Given", bound=Keepable)
+Given = TypeVar("Given", bound=Cacheable)
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept(Generic[Given]):
+class _CacheEntry(Generic[Given]):
     """An answer, when it was asked for, and the counts of changes that it holds for."""
 
     asked_at: float
-    changes: Changes
+    changes: CounterValues
     answer: Given
 
 
@@ -123,28 +123,28 @@ class AssemblyCache(Generic[Given]):
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
         self._bytes = 0
-        self._answers: OrderedDict[bytes, _Kept[Given]] = OrderedDict()
+        self._answers: OrderedDict[bytes, _CacheEntry[Given]] = OrderedDict()
         self._lock = Lock()
 
-    def knows(self, question: Question) -> bool:
+    def knows(self, question: CacheKey) -> bool:
         """Whether it is worth while to read the counts of changes."""
         return self._young(question) is not None
 
-    def recall(self, question: Question, changes: Changes) -> Given | None:
+    def recall(self, question: CacheKey, changes: CounterValues) -> Given | None:
         """The answer that was given to this question within the last 30 seconds, if nothing has changed since."""
         kept = self._young(question)
         return kept.answer if kept and kept.changes == changes else None
 
-    def _young(self, question: Question) -> _Kept[Given] | None:
+    def _young(self, question: CacheKey) -> _CacheEntry[Given] | None:
         with self._lock:
             kept = self._answers.get(question.key)
         return kept if kept and question.asked_at - kept.asked_at < LIFETIME_SECONDS else None
 
-    def remember(self, question: Question, changes: Changes, answer: Given) -> None:
+    def remember(self, question: CacheKey, changes: CounterValues, answer: Given) -> None:
         """Keep the answer for those who ask the same."""
         with self._lock:
             self._forget(question.key)
-            self._answers[question.key] = _Kept(question.asked_at, changes, answer)
+            self._answers[question.key] = _CacheEntry(question.asked_at, changes, answer)
             self._bytes += answer.size_bytes
             while self._answers and self._oldest_must_go(question.asked_at):
                 self._forget(next(iter(self._answers)))
@@ -158,4 +158,4 @@ class AssemblyCache(Generic[Given]):
         self._bytes -= gone.answer.size_bytes if gone else 0
 
 
-cache = AssemblyCache[Answer]()
+assembly_cache = AssemblyCache[AssemblyResult]()

@@ -9,44 +9,44 @@ from time import perf_counter
 from django.utils import timezone
 
 from assembly.engine import assemble
-from assembly.engine.assemble import LATEST
+from assembly.engine.assemble import LATEST_SECTION
 from assembly.engine.item_formats import format_event
 from assembly.engine.profile import Profile
-from assembly.engine.rendering import render
+from assembly.engine.rendering import render_item
 from assembly.engine.tokenizers import get_tokenizer
-from assembly.engine.types import Candidate, Request
+from assembly.engine.types import Candidate, EngineRequest
 from assembly.models import Assembly
-from assembly.pipeline.answer_cache import Answer
-from assembly.pipeline.telemetry import watched
-from assembly.records.reader import Recorded, content_of, recorded
-from assembly.records.record import Owners, record
-from assembly.rules.evaluation import rules_replayed
+from assembly.pipeline.answer_cache import AssemblyResult
+from assembly.pipeline.telemetry import traced_assembly
+from assembly.records.reader import StoredAssembly, content_of, load_record
+from assembly.records.record import RecordOwners, record
+from assembly.rules.evaluation import rules_from_record
 from assembly.sources.base import SourceReport
 from memories.models import Event
 from teams.principal import Principal
 
 
-@watched
-def append(*, assembly: Assembly, event: Event, principal: Principal) -> Answer:
+@traced_assembly
+def append_event(*, assembly: Assembly, event: Event, principal: Principal) -> AssemblyResult:
     """The assembly's context with the event in it, as new as can be; the weakest parts go where there is no room.
 
     What the context held stays as it was told, whatever became of it since. Raises RecordDamaged.
     """
     started = perf_counter()
-    told = recorded(assembly)
+    told = load_record(assembly)
     # What it holds is told already: nothing of it is said shorter now.
     told_by = replace(told.inputs.profile, over_budget=(), fill=False)
-    profile = _with_latest(told_by)
-    kept = _told(told, profile)
-    newest = _newest(event)
-    candidates = [newest, *(_one_later(candidate) for candidate in kept if candidate.ref != newest.ref)]
-    request = Request(
+    profile = _with_latest_section(told_by)
+    kept = _included_candidates(told, profile)
+    newest = _event_candidate(event)
+    candidates = [newest, *(_moved_down(candidate) for candidate in kept if candidate.ref != newest.ref)]
+    request = EngineRequest(
         assembly.budget,
         assembly.topic,
         assembly.tokenizer,
         max(assembly.now, timezone.now()),
         appended=newest.ref,
-        rules=rules_replayed(assembly.request),
+        rules=rules_from_record(assembly.request),
     )
     assembled = assemble.assemble(request, profile, candidates, get_tokenizer(assembly.tokenizer))
     appended = record(
@@ -56,51 +56,51 @@ def append(*, assembly: Assembly, event: Event, principal: Principal) -> Answer:
         reports=[SourceReport("recent_events", 1, 1, 0)],
         assembled=assembled,
         warnings=assembled.warnings,
-        wishes={**_wishes_of(assembly), "appended": newest.ref},
+        wishes={**_request_details(assembly), "appended": newest.ref},
         assembly_ms=round((perf_counter() - started) * 1000),
-        owners=Owners.recorded(assembly),
+        owners=RecordOwners.recorded(assembly),
         principal=principal,
         parent=assembly.id,
     )
-    return Answer(appended, assembled.content, assembled.decisions)
+    return AssemblyResult(appended, assembled.content, assembled.decisions)
 
 
-def _with_latest(profile: Profile) -> Profile:
-    if LATEST.key in {section.key for section in profile.sections}:
+def _with_latest_section(profile: Profile) -> Profile:
+    if LATEST_SECTION.key in {section.key for section in profile.sections}:
         return profile
     required = [section for section in profile.sections if section.required]
     others = [section for section in profile.sections if not section.required]
-    return replace(profile, sections=(*required, LATEST, *others))
+    return replace(profile, sections=(*required, LATEST_SECTION, *others))
 
 
-def _told(recorded: Recorded, profile: Profile) -> list[Candidate]:
+def _included_candidates(recorded: StoredAssembly, profile: Profile) -> list[Candidate]:
     """What the context holds, as candidates of which each text is what was told of it: cut where it was cut."""
     content = content_of(recorded)
     # What an item begins with is that of the engine that rendered it.
-    rendered = assemble.rendered_by(profile, recorded.assembly.engine_version)
+    rendered = assemble.profile_for_version(profile, recorded.assembly.engine_version)
     sections = {section.key: section for section in rendered.sections}
     told = []
     for decision, candidate in recorded.decided:
         if decision.included:
-            lead = render(sections[decision.section], candidate).lead
+            lead = render_item(sections[decision.section], candidate).lead
             told.append(
                 replace(candidate, summary=None, text=content[decision.start : decision.end].removeprefix(lead))
             )
     return told
 
 
-def _newest(event: Event) -> Candidate:
+def _event_candidate(event: Event) -> Candidate:
     text = format_event(kind=event.type, content=event.content, outcome=event.outcome, occurred_at=event.occurred_at)
     return Candidate(
-        ref=event.ref, section=LATEST.key, text=text, kind=event.type, occurred_at=event.occurred_at, position=0
+        ref=event.ref, section=LATEST_SECTION.key, text=text, kind=event.type, occurred_at=event.occurred_at, position=0
     )
 
 
-def _one_later(candidate: Candidate) -> Candidate:
-    if candidate.section != LATEST.key:
+def _moved_down(candidate: Candidate) -> Candidate:
+    if candidate.section != LATEST_SECTION.key:
         return candidate
     return replace(candidate, position=(candidate.position or 0) + 1)
 
 
-def _wishes_of(assembly: Assembly) -> dict[str, object]:
+def _request_details(assembly: Assembly) -> dict[str, object]:
     return {name: value for name, value in assembly.request.items() if name not in {"repeats", "exclude"}}

@@ -17,21 +17,30 @@ from django.db import DatabaseError, OperationalError, connection
 from assembly.engine.codes import SourceCode
 from assembly.engine.profile import Profile, Section
 from assembly.engine.types import Candidate
-from assembly.pipeline.preconditions import Opening, opening_read, opening_statement, owners_of
-from assembly.pipeline.query_embedding import NO_MEANING, Meaning, meaning_of
-from assembly.pipeline.read_cache import read_or_kept
-from assembly.pipeline.read_plan import NEEDS, Gathered, Part, Sendable, least_for, of_first, sendable_first, too_late
-from assembly.pipeline.statement_timeouts import StatementTime
-from assembly.pipeline.telemetry import code_of, source_failed, source_watched, told_watched
-from assembly.records.change_counters import NOBODYS, State
-from assembly.rules.catalogue import in_force
-from assembly.rules.evaluation import with_room, with_rules
+from assembly.pipeline.preconditions import Preconditions, counter_owners, parse_preconditions, preconditions_statement
+from assembly.pipeline.query_embedding import NO_TOPIC_EMBEDDING, TopicEmbedding, embed_topic
+from assembly.pipeline.read_cache import read_with_cache
+from assembly.pipeline.read_plan import (
+    NEED_READERS,
+    BatchedQuery,
+    GatherResult,
+    ReadStep,
+    first_read_error,
+    leading_batch,
+    min_seconds_for,
+    raise_timeout,
+)
+from assembly.pipeline.statement_timeouts import StatementDeadline
+from assembly.pipeline.telemetry import count_external_answer, count_source_failure, error_code, read_traced
+from assembly.records.change_counters import NO_OWNERS, ChangeCounts
+from assembly.rules.catalogue import rules_statement
+from assembly.rules.evaluation import add_fired_rules, add_inclusion_section
 from assembly.sources import SOURCES
-from assembly.sources.base import Gathered as Returned
-from assembly.sources.base import Situation, SourceReport
-from assembly.sources.external.pending import Elsewhere
-from assembly.sources.external.questions import SOURCE as EXTERNAL
-from assembly.sources.external.questions import askings
+from assembly.sources.base import GatherContext, SourceReport
+from assembly.sources.base import SourceResult as Returned
+from assembly.sources.external.pending import PendingExternalSources
+from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
+from assembly.sources.external.questions import external_queries
 from assembly.sources.time_budget import TimeBudget
 from config.db.statements import Rows, Statement
 from config.http.cpu_budget import TooCostly
@@ -39,20 +48,20 @@ from memories.embeddings.base import embedder_deadline
 
 logger = logging.getLogger(__name__)
 
-LEAST_FOR_RULES = 0.5
+MIN_SECONDS_FOR_RULES = 0.5
 """Seconds. They are read however little time there is: without them, nothing may be told."""
-SHARE_AT_ONCE = 0.25
+BATCH_TIME_SHARE = 0.25
 """Of the time for sources, what they have together. Where it is not enough, the rest is for reading them in turn."""
 
 
-def gather(profile: Profile, situation: Situation, time: TimeBudget, *, unproved: bool = False) -> Gathered:
+def gather(profile: Profile, situation: GatherContext, time: TimeBudget, *, unproved: bool = False) -> GatherResult:
     """What the sources of the profile have for the situation; where it may be `unproved`, they may have had it before.
 
-    Where a rule always includes something, there are candidates for one more section: see `with_room`. Raises
-    OperationalError where not even the rules can be read: they may forbid what the sources would return.
+    Where a rule always includes something, there are candidates for one more section: see `add_inclusion_section`.
+    Raises OperationalError where not even the rules can be read: they may forbid what the sources would return.
     """
     with embedder_deadline(time.left_for_sources):
-        return _Gathering(profile, situation, time, unproved).done()
+        return _GatherRun(profile, situation, time, unproved).done()
 
 
 class _NewSnapshot(Exception):
@@ -60,27 +69,27 @@ class _NewSnapshot(Exception):
 
 
 @dataclass(slots=True)
-class _Gathering:
+class _GatherRun:
     """A gathering under way."""
 
     profile: Profile
-    situation: Situation
+    situation: GatherContext
     time: TimeBudget
     unproved: bool = False
     """Whether it may rest on a state that nobody has looked at."""
-    rests_on: State = NOBODYS
-    opening: Opening | None = None
+    rests_on: ChangeCounts = NO_OWNERS
+    opening: Preconditions | None = None
     candidates: list[Candidate] = field(default_factory=list)
     reports: dict[str, SourceReport] = field(default_factory=dict)
-    meaning: Meaning = NO_MEANING
-    parts: deque[Part | Sendable] = field(default_factory=deque)
-    elsewhere: Elsewhere | None = None
+    meaning: TopicEmbedding = NO_TOPIC_EMBEDDING
+    parts: deque[ReadStep | BatchedQuery] = field(default_factory=deque)
+    elsewhere: PendingExternalSources | None = None
     one_by_one: bool = False
     """Whether what may be sent together is sent alone."""
-    tried_again: set[Part | Sendable] = field(default_factory=set)
-    statements: StatementTime = field(default_factory=StatementTime)
+    tried_again: set[ReadStep | BatchedQuery] = field(default_factory=set)
+    statements: StatementDeadline = field(default_factory=StatementDeadline)
 
-    def done(self) -> Gathered:
+    def done(self) -> GatherResult:
         self._find_meaning()
         if not self._read_at_once():
             self._read_in_turn()
@@ -88,12 +97,12 @@ class _Gathering:
         self._note_late()
         assert self.opening  # noqa: S101 - nothing comes before it, and nothing is done without it
         reports = [*filter(None, [self.meaning.report]), *self.reports.values()]
-        return Gathered(self.candidates, reports, self.situation, self.opening, self.rests_on)
+        return GatherResult(self.candidates, reports, self.situation, self.opening, self.rests_on)
 
     def _find_meaning(self) -> None:
         """What the topic means, if it is another one than before."""
         if self.situation.topic != self.meaning.topic:
-            self.meaning = meaning_of(self.situation.topic, self.time)
+            self.meaning = embed_topic(self.situation.topic, self.time)
             self.situation = replace(self.situation, vector=self.meaning.direction)
 
     def _read_at_once(self) -> bool:
@@ -106,9 +115,9 @@ class _Gathering:
             return False
         asked, situation, profile = self.time.elapsed_ms, self.situation, self.profile
         try:
-            seconds = self.time.left_for_sources * SHARE_AT_ONCE
-            owners = owners_of(situation.agent, situation.team)
-            found, state = read_or_kept(parts, profile, owners, self.statements, seconds, unproved=self.unproved)
+            seconds = self.time.left_for_sources * BATCH_TIME_SHARE
+            owners = counter_owners(situation.agent, situation.team)
+            found, state = read_with_cache(parts, profile, owners, self.statements, seconds, unproved=self.unproved)
             for part, mine in zip(parts, found, strict=True):
                 part.take(mine, asked)
         except TooCostly:  # the request is to end
@@ -123,7 +132,7 @@ class _Gathering:
         return False
 
     def _read_in_turn(self) -> None:
-        self.parts += [*self._needs(), Part((), self._find_meaning), Part((), self._plan)]
+        self.parts += [*self._needs(), ReadStep((), self._find_meaning), ReadStep((), self._plan)]
         while self.parts:
             try:
                 with self.statements.one_snapshot():
@@ -140,18 +149,18 @@ class _Gathering:
         """Read part after part. Raises _NewSnapshot after one that failed, and what went wrong with the rules."""
         while self.parts:
             part = self.parts[0]
-            if isinstance(part, Part):
+            if isinstance(part, ReadStep):
                 self.statements.allow(self._seconds_for(part))
                 self._try(part, part.read)
             else:
-                self._send([*sendable_first(self.parts)])
+                self._send([*leading_batch(self.parts)])
 
-    def _send(self, parts: Sequence[Sendable]) -> None:
+    def _send(self, parts: Sequence[BatchedQuery]) -> None:
         """Read these, which come next: together, unless something went wrong there, which did not count yet."""
         if self.one_by_one or len(parts) == 1:
             self._send_alone(parts[0])
             return
-        asked, seconds = self.time.elapsed_ms, self.time.left_for_sources * SHARE_AT_ONCE
+        asked, seconds = self.time.elapsed_ms, self.time.left_for_sources * BATCH_TIME_SHARE
         try:
             found = self.statements.together(_statements_of(parts), seconds)
         except DatabaseError as error:  # of which, is found out one by one
@@ -160,10 +169,10 @@ class _Gathering:
         for part, rows in zip(parts, found, strict=True):
             self._try(part, partial(part.read, rows, asked))
 
-    def _send_alone(self, part: Sendable) -> None:
+    def _send_alone(self, part: BatchedQuery) -> None:
         seconds = self._seconds_for(part)
         if not seconds:
-            self._try(part, too_late)
+            self._try(part, raise_timeout)
             return
         asked = self.time.elapsed_ms
 
@@ -173,7 +182,7 @@ class _Gathering:
 
         self._try(part, read)
 
-    def _try(self, part: Part | Sendable, read: Callable[[], None]) -> None:
+    def _try(self, part: ReadStep | BatchedQuery, read: Callable[[], None]) -> None:
         """Read the next part, and be done with it, however it went."""
         begun, deadline = self.time.elapsed_ms, self._deadline_ms
         try:
@@ -184,31 +193,31 @@ class _Gathering:
         except Exception as error:
             if not self._may_try_again(part, error):
                 if not part.sources:
-                    raise of_first(error) from error.__cause__
+                    raise first_read_error(error) from error.__cause__
                 self.parts.remove(part)
                 self._fail(part, error, begun, deadline)
             # Where no time was left, the database was not even asked. Anything else may come of a failed statement.
             if not isinstance(error, TimeoutError):
                 raise _NewSnapshot from error
 
-    def _seconds_for(self, part: Part | Sendable) -> float:
+    def _seconds_for(self, part: ReadStep | BatchedQuery) -> float:
         return max(part.least, self.time.left_for_one_source)
 
-    def _may_try_again(self, part: Part | Sendable, error: Exception) -> bool:
+    def _may_try_again(self, part: ReadStep | BatchedQuery, error: Exception) -> bool:
         """Once, and not for want of time: a connection that was lost may be there again."""
-        lost = isinstance(error, OperationalError) and code_of(error) is SourceCode.SOURCE_FAILED
+        lost = isinstance(error, OperationalError) and error_code(error) is SourceCode.SOURCE_FAILED
         if not lost or part in self.tried_again or not self.time.left_for_one_source:
             return False
         self.tried_again.add(part)
         return True
 
-    def _fail(self, part: Part | Sendable, error: Exception, begun: int, deadline: int) -> None:
-        code = code_of(error)
+    def _fail(self, part: ReadStep | BatchedQuery, error: Exception, begun: int, deadline: int) -> None:
+        code = error_code(error)
         if code is SourceCode.SOURCE_FAILED:  # of an unforeseen error, the log has the trace
             logger.warning("source %s: %s", ", ".join(part.sources), code, exc_info=error)
         ms = self.time.elapsed_ms - begun
         for name in part.sources:
-            source_failed(name, code)
+            count_source_failure(name, code)
             self.reports[name] = SourceReport(name, 0, 0, ms, begun, deadline, code, type(error).__name__)
 
     def _note_late(self) -> None:
@@ -222,43 +231,45 @@ class _Gathering:
         """Of a source of the database that begins now."""
         return self.time.elapsed_ms + round(self.time.left_for_one_source * 1000)
 
-    def _needs(self) -> list[Part]:
+    def _needs(self) -> list[ReadStep]:
         """What several of the profile's sources build on, each read only if one of them does."""
         parts = []
-        for need, found in NEEDS.items():
+        for need, found in NEED_READERS.items():
             names = [name for name in self._sources() if need in SOURCES[name].needs]
             if names:
-                parts.append(Part(tuple(names), partial(self._read_need, found)))
+                parts.append(ReadStep(tuple(names), partial(self._read_need, found)))
         return parts
 
-    def _read_need(self, found: Callable[[Situation], Situation]) -> None:
+    def _read_need(self, found: Callable[[GatherContext], GatherContext]) -> None:
         self.situation = found(self.situation)
 
     def _plan(self) -> None:
         """What is to be read is known, once it is known what the sources build on."""
-        self.parts += [*self._first(), *self._sendable(), Part((), self._plan_others)]
+        self.parts += [*self._first(), *self._sendable(), ReadStep((), self._plan_others)]
 
-    def _first(self) -> list[Sendable]:
+    def _first(self) -> list[BatchedQuery]:
         """What no context can do without: the state of things, and the rules."""
         agent, team = self.situation.agent, self.situation.team
         return [
-            Sendable((), opening_statement(agent, team), opening_read, self._take_opening, LEAST_FOR_RULES),
-            Sendable((), in_force(agent, team), tuple, self._take_rules, LEAST_FOR_RULES),
+            BatchedQuery(
+                (), preconditions_statement(agent, team), parse_preconditions, self._take_opening, MIN_SECONDS_FOR_RULES
+            ),
+            BatchedQuery((), rules_statement(agent, team), tuple, self._take_rules, MIN_SECONDS_FOR_RULES),
         ]
 
-    def _sendable(self) -> Iterator[Sendable]:
+    def _sendable(self) -> Iterator[BatchedQuery]:
         for name, sections in self._sources().items():
             ask = SOURCES[name].reading
             if name not in self.reports and ask and (reading := ask(self.situation, sections)):
                 take = partial(self._take, name)
-                yield Sendable((name,), reading.statement, reading.gathered, take, least_for(sections))
+                yield BatchedQuery((name,), reading.statement, reading.gathered, take, min_seconds_for(sections))
 
-    def _take_opening(self, opening: Opening, _: int) -> None:
+    def _take_opening(self, opening: Preconditions, _: int) -> None:
         self.opening = opening
 
     def _take_rules(self, rows: Rows, _: int) -> None:
-        self.situation = with_rules(self.profile, self.situation, rows)
-        self.profile = with_room(self.profile, self.situation.rules)
+        self.situation = add_fired_rules(self.profile, self.situation, rows)
+        self.profile = add_inclusion_section(self.profile, self.situation.rules)
 
     def _take(self, name: str, returned: Returned, asked: int) -> None:
         self._watched(name, lambda: returned, asked)
@@ -266,27 +277,27 @@ class _Gathering:
     def _plan_others(self) -> None:
         """The sources that were not read yet; some may be those of the rules."""
         if EXTERNAL in self._sources():
-            self.parts.append(Part((EXTERNAL,), self._ask_elsewhere))
+            self.parts.append(ReadStep((EXTERNAL,), self._ask_elsewhere))
         for name, sections in self._sources().items():
             if name != EXTERNAL and name not in self.reports:
                 read = partial(self._watched, name, partial(SOURCES[name].gather, self.situation, sections))
-                self.parts.append(Part((name,), read, least_for(sections)))
+                self.parts.append(ReadStep((name,), read, min_seconds_for(sections)))
 
     def _sources(self) -> Mapping[str, Sequence[Section]]:
         """The sections of the profile by their sources, in its order."""
-        return _by_source(self.profile.sections)
+        return _sections_by_source(self.profile.sections)
 
     def _watched(self, name: str, read: Callable[[], Returned], asked: int | None = None) -> None:
         """Read a source, and report on it; `asked` is when the database was, if that was before."""
         begun, deadline = self.time.elapsed_ms if asked is None else asked, self._deadline_ms
-        found = source_watched(name, read, (self.time.elapsed_ms - begun) / 1000)
+        found = read_traced(name, read, (self.time.elapsed_ms - begun) / 1000)
         self.candidates += found.candidates
         ms = self.time.elapsed_ms - begun
         self.reports[name] = SourceReport(name, len(found.candidates), found.limit, ms, begun, deadline)
 
     def _ask_elsewhere(self) -> None:
         """Begin to ask the external sources."""
-        self.elsewhere = Elsewhere.asked(askings(self.profile, self.situation), self.time)
+        self.elsewhere = PendingExternalSources.asked(external_queries(self.profile, self.situation), self.time)
 
     def _collect(self) -> None:
         """What the external sources told by now."""
@@ -294,7 +305,7 @@ class _Gathering:
         if asked is None:
             return
         for one in asked.told(self.time):
-            told_watched(one)
+            count_external_answer(one)
             self.candidates += one.candidates
             times = one.ms, asked.asked_ms, asked.until_ms
             went = one.code, one.fault, one.left_out
@@ -302,12 +313,12 @@ class _Gathering:
 
 
 @lru_cache(maxsize=256)
-def _by_source(sections: tuple[Section, ...]) -> Mapping[str, Sequence[Section]]:
+def _sections_by_source(sections: tuple[Section, ...]) -> Mapping[str, Sequence[Section]]:
     grouped: dict[str, list[Section]] = {}
     for section in sections:
         grouped.setdefault(section.source, []).append(section)
     return grouped
 
 
-def _statements_of(parts: Sequence[Sendable]) -> list[Statement]:
+def _statements_of(parts: Sequence[BatchedQuery]) -> list[Statement]:
     return [part.statement for part in parts]

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from agents.models import Agent, AgentFile
-from assembly.records.change_counters import counts, owners_named
+from assembly.records.change_counters import counts_sql, owner_parameters
 from config.db.migration_helpers import ORGANISATION
 from config.db.statements import Rows, Statement, run_together
 from teams.models import Team
 
-OPENING = """
+PRECONDITIONS_SQL = """
 SELECT {changes} AS changes,
     EXISTS (SELECT FROM agent_teams WHERE agent_id = %(agent)s AND team_id = %(team)s) AS in_team,
     (SELECT count(*) FROM agent_md_files WHERE agent_id = %(agent)s) AS files
@@ -17,7 +17,7 @@ SELECT {changes} AS changes,
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class Preconditions:
     """How often what the context may be made of has changed (see `assembly.records.change_counters`), and who the
     agent is to whom.
     """
@@ -29,24 +29,24 @@ class Opening:
     """Whether all its files are provisioned."""
 
 
-def opening_statement(agent: Agent, team: Team | None) -> Statement:
-    """What looks it up, for `opening_read`: before anything else is read, or together with it."""
-    owners = owners_of(agent, team)
-    asked = {"agent": agent.id, "team": team.id if team else None, **owners_named(owners)}
-    return Statement(OPENING.format(changes=counts(len(owners))), asked)
+def preconditions_statement(agent: Agent, team: Team | None) -> Statement:
+    """What looks it up, for `parse_preconditions`: before anything else is read, or together with it."""
+    owners = counter_owners(agent, team)
+    asked = {"agent": agent.id, "team": team.id if team else None, **owner_parameters(owners)}
+    return Statement(PRECONDITIONS_SQL.format(changes=counts_sql(len(owners))), asked)
 
 
-def owners_of(agent: Agent, team: Team | None) -> list[UUID]:
+def counter_owners(agent: Agent, team: Team | None) -> list[UUID]:
     """Whose changes count for a context of the agent."""
     return [agent.id, *([team.id] if team else []), ORGANISATION]
 
 
-def opening_read(rows: Rows) -> Opening:
+def parse_preconditions(rows: Rows) -> Preconditions:
     """What the statement found."""
     ((changes, in_team, files),) = rows
-    return Opening(tuple(changes), in_team, files >= len(AgentFile.Key))
+    return Preconditions(tuple(changes), in_team, files >= len(AgentFile.Key))
 
 
-def opening(agent: Agent, team: Team | None) -> Opening:
+def load_preconditions(agent: Agent, team: Team | None) -> Preconditions:
     """As of now."""
-    return opening_read(*run_together([opening_statement(agent, team)]))
+    return parse_preconditions(*run_together([preconditions_statement(agent, team)]))

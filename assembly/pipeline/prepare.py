@@ -8,48 +8,48 @@ from agents.services import agent_files_provision
 from assembly.engine.profile import Profile
 from assembly.engine.query_signals import parse_signals
 from assembly.engine.tokenizers import Tokenizer, UnknownTokenizer, get_tokenizer
-from assembly.engine.types import Request
+from assembly.engine.types import EngineRequest
 from assembly.pipeline.gather import gather
-from assembly.pipeline.read_plan import Gathered
-from assembly.pipeline.request import Asked, session_named
-from assembly.profiles.catalogue import profile_named
-from assembly.profiles.request_overrides import strategy_applied
-from assembly.rules.evaluation import with_room
-from assembly.sources.base import Situation
+from assembly.pipeline.read_plan import GatherResult
+from assembly.pipeline.request import AssemblyRequest, find_session
+from assembly.profiles.catalogue import find_profile
+from assembly.profiles.request_overrides import apply_strategy
+from assembly.rules.evaluation import add_inclusion_section
+from assembly.sources.base import GatherContext
 from assembly.sources.time_budget import TimeBudget
 from config.http.errors import Invalid
 from teams.models import Team
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedAssembly:
     """What is asked of the engine, by which profile, counted by which tokenizer; and the situation for the sources."""
 
-    request: Request
+    request: EngineRequest
     profile: Profile
     tokenizer: Tokenizer
-    situation: Situation
+    situation: GatherContext
 
-    def under_rules(self, situation: Situation) -> "Prepared":
+    def under_rules(self, situation: GatherContext) -> "PreparedAssembly":
         """The same, once it is gathered which rules fire: they may ask for a section more."""
         if not situation.rules:
-            return Prepared(self.request, self.profile, self.tokenizer, situation)
-        profile = with_room(self.profile, situation.rules)
-        return Prepared(replace(self.request, rules=situation.rules), profile, self.tokenizer, situation)
+            return PreparedAssembly(self.request, self.profile, self.tokenizer, situation)
+        profile = add_inclusion_section(self.profile, situation.rules)
+        return PreparedAssembly(replace(self.request, rules=situation.rules), profile, self.tokenizer, situation)
 
 
-def prepare(agent: Agent, team: Team | None, asked: Asked, now: datetime.datetime) -> Prepared:
+def prepare(agent: Agent, team: Team | None, asked: AssemblyRequest, now: datetime.datetime) -> PreparedAssembly:
     """What the wishes come to at that moment.
 
     Raises Invalid for an unknown profile or tokenizer, a strategy that the profile cannot follow, or turns that it has
     no place for; NotFound for a session that is not the agent's.
     """
-    profile, counter = _profile(asked), tokenizer_named(asked.tokenizer)
-    request = _request(asked, profile, now)
-    return Prepared(request, profile, counter, _situation(agent, team, asked, profile, request))
+    profile, counter = _requested_profile(asked), find_tokenizer(asked.tokenizer)
+    request = _engine_request(asked, profile, now)
+    return PreparedAssembly(request, profile, counter, _gather_context(agent, team, asked, profile, request))
 
 
-def gather_for(prepared: Prepared, time: TimeBudget, *, unproved: bool = False) -> Gathered:
+def gather_candidates(prepared: PreparedAssembly, time: TimeBudget, *, unproved: bool = False) -> GatherResult:
     """What the sources have, once the agent has its files; where it may be `unproved`, they may have had it before.
 
     Raises Invalid for a team that it does not work in.
@@ -60,14 +60,14 @@ def gather_for(prepared: Prepared, time: TimeBudget, *, unproved: bool = False) 
     if gathered.opening.has_files and not elsewhere:
         return gathered
     if unproved:  # it may not be so any more
-        return gather_for(prepared, time)
+        return gather_candidates(prepared, time)
     if team is not None and elsewhere:
         raise Invalid("team", f"{agent.name} does not work in {team.name}. Choose one of its teams.", "not_in_team")
     agent_files_provision([agent])
     return gather(prepared.profile, prepared.situation, time)
 
 
-def tokenizer_named(name: str) -> Tokenizer:
+def find_tokenizer(name: str) -> Tokenizer:
     """The tokenizer with that name. Raises Invalid, which says which there are."""
     try:
         return get_tokenizer(name)
@@ -75,14 +75,14 @@ def tokenizer_named(name: str) -> Tokenizer:
         raise Invalid("tokenizer", str(error), "unknown") from None
 
 
-def _request(asked: Asked, profile: Profile, now: datetime.datetime) -> Request:
+def _engine_request(asked: AssemblyRequest, profile: Profile, now: datetime.datetime) -> EngineRequest:
     budget = profile.budget if asked.max_tokens is None else asked.max_tokens
     exclude = tuple(sorted(set(asked.filters.exclude)))
-    return Request(budget, asked.topic, asked.tokenizer, now, exclude)
+    return EngineRequest(budget, asked.topic, asked.tokenizer, now, exclude)
 
 
-def _profile(asked: Asked) -> Profile:
-    profile = strategy_applied(profile_named(asked.profile), asked.strategy)
+def _requested_profile(asked: AssemblyRequest) -> Profile:
+    profile = apply_strategy(find_profile(asked.profile), asked.strategy)
     if asked.budgets.quality_min is not None:
         profile = replace(profile, quality_min=asked.budgets.quality_min)
     if asked.history and "turns" not in {section.source for section in profile.sections}:
@@ -100,14 +100,16 @@ def _profile(asked: Asked) -> Profile:
     return profile
 
 
-def _situation(agent: Agent, team: Team | None, asked: Asked, profile: Profile, request: Request) -> Situation:
-    return Situation(
+def _gather_context(
+    agent: Agent, team: Team | None, asked: AssemblyRequest, profile: Profile, request: EngineRequest
+) -> GatherContext:
+    return GatherContext(
         agent=agent,
         team=team,
         now=request.now,
         topic=asked.topic,
         signals=parse_signals(asked.topic),
-        session=session_named(agent, asked.session),
+        session=find_session(agent, asked.session),
         history=asked.history,
         filters=asked.filters,
         additional_context=asked.additional_context,

@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class TopicEmbedding:
     """The direction of a topic; None without one. With a report where the embedder was of no use."""
 
     topic: str
@@ -21,18 +21,18 @@ class Meaning:
     report: SourceReport | None = None
 
 
-NO_MEANING = Meaning("")
+NO_TOPIC_EMBEDDING = TopicEmbedding("")
 
 
-def meaning_of(topic: str, time: TimeBudget) -> Meaning:
+def embed_topic(topic: str, time: TimeBudget) -> TopicEmbedding:
     """What the topic means. An embedder that is elsewhere has the time of one source, and its own at most."""
     begun, seconds = time.elapsed_ms, time.left_for_one_source
     try:
         with embedder_deadline(seconds):
-            return Meaning(topic, embed_query(topic))
+            return TopicEmbedding(topic, embed_query(topic))
     except (EmbedderFailed, TimeoutError) as error:
         logger.warning("the topic was not embedded: %s", error)
         is_late = isinstance(error, EmbedderTimeout | TimeoutError)
         code = SourceCode.SOURCE_TIMEOUT if is_late else SourceCode.SOURCE_FAILED
         times = time.elapsed_ms - begun, begun, begun + round(seconds * 1000)
-        return Meaning(topic, None, SourceReport(EMBEDDER, 0, 1, *times, code, str(error)))
+        return TopicEmbedding(topic, None, SourceReport(EMBEDDER, 0, 1, *times, code, str(error)))

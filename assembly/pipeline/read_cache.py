@@ -23,9 +23,9 @@ from uuid import UUID
 
 from assembly.engine.profile import Profile
 from assembly.engine.types import candidate_text_bytes
-from assembly.pipeline.read_plan import Sendable
-from assembly.pipeline.statement_timeouts import StatementTime
-from assembly.records.change_counters import NOBODYS, State, changes_of
+from assembly.pipeline.read_plan import BatchedQuery
+from assembly.pipeline.statement_timeouts import StatementDeadline
+from assembly.records.change_counters import NO_OWNERS, ChangeCounts, load_change_counts
 from config.db.statements import Rows
 
 LIFETIME_SECONDS = 300
@@ -35,7 +35,7 @@ ROW_BYTES = 2_500
 
 
 @dataclass(slots=True)
-class Kept:
+class CachedRows:
     """What was made of rows: immutable values. `changes`: the counts in the snapshot in which they were read, at a
     moment in seconds of the monotonic clock."""
 
@@ -47,16 +47,16 @@ class Kept:
     """Whether nothing had changed when somebody looked last."""
 
 
-class Readings:
+class RowCache:
     """What was read last by what was asked for, for all threads. What was not asked for longest makes room."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
         self._bytes = 0
-        self._kept: OrderedDict[Hashable, Kept] = OrderedDict()
+        self._kept: OrderedDict[Hashable, CachedRows] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, asked: Hashable) -> Kept | None:
+    def get(self, asked: Hashable) -> CachedRows | None:
         """What was found when this was asked for last, if that was within the last five minutes."""
         with self._lock:
             kept = self._kept.get(asked)
@@ -66,7 +66,7 @@ class Readings:
             self._forget(asked)
             return None
 
-    def keep(self, asked: Hashable, kept: Kept) -> None:
+    def keep(self, asked: Hashable, kept: CachedRows) -> None:
         """For those who ask for the same. What is larger than all that may be remembered takes nobody's room."""
         with self._lock:
             self._forget(asked)
@@ -88,18 +88,18 @@ class Readings:
         self._bytes -= gone.size_bytes if gone else 0
 
 
-readings = Readings()
+row_cache = RowCache()
 
 
-def read_or_kept(
-    parts: Sequence[Sendable],
+def read_with_cache(
+    parts: Sequence[BatchedQuery],
     profile: Profile,
     owners: Sequence[UUID],
-    statements: StatementTime,
+    statements: StatementDeadline,
     seconds: float,
     *,
     unproved: bool = False,
-) -> tuple[Sequence[Any], State]:
+) -> tuple[Sequence[Any], ChangeCounts]:
     """What the parts make of their rows, the first of which is the opening, all as of one moment.
 
     Where nothing of the owners has changed since the same was read before, nothing else is read. Where it may be
@@ -108,18 +108,18 @@ def read_or_kept(
     """
     sent = [part.statement for part in parts]
     asked = (profile.sections, *((one.sql, *one.parameters.values()) for one in sent))
-    kept, begun = readings.get(asked), monotonic()
+    kept, begun = row_cache.get(asked), monotonic()
     if kept and kept.steady and unproved:
-        return kept.found, State(tuple(owners), kept.changes)
-    if kept and kept.changes == changes_of(*owners):
+        return kept.found, ChangeCounts(tuple(owners), kept.changes)
+    if kept and kept.changes == load_change_counts(*owners):
         kept.steady = True
-        return kept.found, NOBODYS
+        return kept.found, NO_OWNERS
     rows = statements.together(sent, seconds)
     found = [part.made(mine) for part, mine in zip(parts, rows, strict=True)]
-    readings.keep(asked, Kept(found[0].changes, found, sum(map(_bytes_of, rows)), begun))
-    return found, NOBODYS
+    row_cache.keep(asked, CachedRows(found[0].changes, found, sum(map(_memory_bytes, rows)), begun))
+    return found, NO_OWNERS
 
 
-def _bytes_of(rows: Rows) -> int:
+def _memory_bytes(rows: Rows) -> int:
     """Return about how much memory they take, once they are candidates."""
     return sum(ROW_BYTES + sum(candidate_text_bytes(value) for value in row if isinstance(value, str)) for row in rows)

@@ -13,21 +13,21 @@ from django.db import OperationalError
 from msgspec import Struct
 
 from assembly.engine.profile import Section
-from assembly.engine.query_signals import names_in, parse_signals
+from assembly.engine.query_signals import parse_signals, possible_names
 from assembly.engine.types import Candidate
-from assembly.pipeline.preconditions import Opening
-from assembly.records.change_counters import NOBODYS, State
-from assembly.sources.base import Need, Situation, SourceReport
-from assembly.sources.entities import mentions
-from assembly.sources.external.questions import SOURCE as EXTERNAL
+from assembly.pipeline.preconditions import Preconditions
+from assembly.records.change_counters import NO_OWNERS, ChangeCounts
+from assembly.sources.base import GatherContext, Need, SourceReport
+from assembly.sources.entities import find_mentions
+from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
 from config.db.statements import Rows, Statement
 from memories.services.task_stack import task_peek
 
-LEAST_FOR_REQUIRED = 0.1
+MIN_SECONDS_FOR_REQUIRED = 0.1
 """Seconds, for a source of what is never cut: a busy machine is no reason to be silent about who the agent is."""
 
 
-class Part(Struct, frozen=True, eq=False):
+class ReadStep(Struct, frozen=True, eq=False):
     """Something to be read, and the sources that get nothing without it."""
 
     sources: tuple[str, ...]
@@ -36,7 +36,7 @@ class Part(Struct, frozen=True, eq=False):
     """Seconds that it may take in any case."""
 
 
-class Sendable(Struct, frozen=True, eq=False):
+class BatchedQuery(Struct, frozen=True, eq=False):
     """What one statement reads, which may be sent together with others.
 
     What `made` makes of the rows is immutable, and follows from them, the statement and the profile alone. `take` gets
@@ -54,29 +54,29 @@ class Sendable(Struct, frozen=True, eq=False):
         self.take(self.made(rows), asked)
 
 
-def sendable_first(parts: Iterable[Part | Sendable]) -> Iterator[Sendable]:
+def leading_batch(parts: Iterable[ReadStep | BatchedQuery]) -> Iterator[BatchedQuery]:
     """Those that come first and may be sent together."""
     for part in parts:
-        if not isinstance(part, Sendable):
+        if not isinstance(part, BatchedQuery):
             return
         yield part
 
 
-def too_late() -> NoReturn:
+def raise_timeout() -> NoReturn:
     raise TimeoutError
 
 
-def of_first(error: Exception) -> Exception:
+def first_read_error(error: Exception) -> Exception:
     """What is told of an error while reading what comes first: of a late one, that the database did not answer."""
     return OperationalError("no time was left for the rules") if isinstance(error, TimeoutError) else error
 
 
-def least_for(sections: Sequence[Section]) -> float:
+def min_seconds_for(sections: Sequence[Section]) -> float:
     """Seconds that a source may take in any case."""
-    return LEAST_FOR_REQUIRED if any(section.required for section in sections) else 0.0
+    return MIN_SECONDS_FOR_REQUIRED if any(section.required for section in sections) else 0.0
 
 
-def with_task(situation: Situation) -> Situation:
+def enrich_with_task(situation: GatherContext) -> GatherContext:
     """The situation with the current task. Where the topic is empty, the task's goal serves as the query."""
     task = task_peek(agent=situation.agent, session=situation.session)
     if task is None or situation.topic.strip():
@@ -85,26 +85,29 @@ def with_task(situation: Situation) -> Situation:
     return replace(situation, task=task, topic=goal, signals=parse_signals(goal))
 
 
-def with_mentioned(situation: Situation) -> Situation:
+def enrich_with_mentions(situation: GatherContext) -> GatherContext:
     """The situation with the entities that the query names."""
-    names = names_in(situation.topic)
-    return replace(situation, mentioned=mentions(situation, names)) if names else situation
+    names = possible_names(situation.topic)
+    return replace(situation, mentioned=find_mentions(situation, names)) if names else situation
 
 
-NEEDS: Mapping[Need, Callable[[Situation], Situation]] = {"task": with_task, "mentioned": with_mentioned}
+NEED_READERS: Mapping[Need, Callable[[GatherContext], GatherContext]] = {
+    "task": enrich_with_task,
+    "mentioned": enrich_with_mentions,
+}
 """In the order in which they are found: a task may bring the words in which entities are mentioned."""
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class GatherResult:
     """The candidates of all sources, a report on each, the situation as the sources saw it, and the state of things
     that they saw, or an earlier one."""
 
     candidates: Sequence[Candidate]
     reports: Sequence[SourceReport]
-    situation: Situation
-    opening: Opening
-    rests_on: State = NOBODYS
+    situation: GatherContext
+    opening: Preconditions
+    rests_on: ChangeCounts = NO_OWNERS
     """What is still to be proved: it holds if this state is still there."""
 
     @property

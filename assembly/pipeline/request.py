@@ -10,8 +10,8 @@ from uuid import UUID
 from django.db import DEFAULT_DB_ALIAS
 
 from agents.models import Agent
-from assembly.engine.types import Request, flat
-from assembly.sources.base import Filters, Situation, Turn
+from assembly.engine.types import EngineRequest, field_values
+from assembly.sources.base import ConversationTurn, GatherContext, RequestFilters
 from config.db.statements import Statement, run_statement
 from config.http.errors import NotFound
 from memories.models import Session
@@ -29,12 +29,12 @@ MAX_EXCLUDED = 200
 MIN_TIME_MS = 10
 MAX_TIME_MS = 60_000
 
-Format = Literal["markdown", "messages"]
+AnswerFormat = Literal["markdown", "messages"]
 """markdown: one text; messages: besides, a list of messages, the context first and then the recent turns."""
 
 
 @dataclass(frozen=True, slots=True)
-class Budgets:
+class RequestBudgets:
     """What a request may cost beside its tokens, and what it must be worth (seed "Memory Layer": MemoryRequest).
 
     None: as the installation gives everybody, and as the profile asks.
@@ -45,7 +45,7 @@ class Budgets:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AssemblyRequest:
     """The wishes of one request. `max_tokens` None: the profile's budget; `now` None: the present moment.
 
     `session` is the id of one of the agent's sessions, or the external id that it came with.
@@ -57,12 +57,12 @@ class Asked:
     tokenizer: str = DEFAULT_TOKENIZER
     now: datetime.datetime | None = None
     session: str = ""
-    history: tuple[Turn, ...] = ()
-    filters: Filters = field(default_factory=Filters)
-    budgets: Budgets = Budgets()
+    history: tuple[ConversationTurn, ...] = ()
+    filters: RequestFilters = field(default_factory=RequestFilters)
+    budgets: RequestBudgets = RequestBudgets()
     strategy: Mapping[str, Any] = field(default_factory=dict)
     additional_context: str = ""
-    format: Format = "markdown"
+    format: AnswerFormat = "markdown"
 
     def facts(self) -> dict[str, Any]:
         """JSON-safe, in one order: equal facts ask for the same."""
@@ -84,16 +84,16 @@ class Asked:
             "turns": len(self.history),
             "filters": {
                 "since": self.filters.since.isoformat() if self.filters.since else None,
-                "event_types": _sorted(self.filters.event_types),
-                "entity_types": _sorted(self.filters.entity_types),
+                "event_types": _sorted_words(self.filters.event_types),
+                "entity_types": _sorted_words(self.filters.entity_types),
                 "exclude": list(self.filters.exclude),
             },
             "strategy": dict(self.strategy),
-            "budgets": flat(self.budgets),
+            "budgets": field_values(self.budgets),
         }
 
 
-def recorded(asked: Asked, request: Request, situation: Situation) -> dict[str, Any]:
+def request_document(asked: AssemblyRequest, request: EngineRequest, situation: GatherContext) -> dict[str, Any]:
     """What the record keeps of a request beside its columns: its wishes, and what was read from its words."""
     signals = situation.signals
     return {
@@ -111,7 +111,7 @@ def recorded(asked: Asked, request: Request, situation: Situation) -> dict[str, 
     }
 
 
-def session_named(agent: Agent, name: str) -> Session | None:
+def find_session(agent: Agent, name: str) -> Session | None:
     """The agent's session with that id or external id; None where no name is given. Raises NotFound."""
     if not name:
         return None
@@ -143,5 +143,5 @@ def _uuid_of(text: str) -> UUID | None:
         return None
 
 
-def _sorted(words: frozenset[str] | None) -> list[str] | None:
+def _sorted_words(words: frozenset[str] | None) -> list[str] | None:
     return None if words is None else sorted(words)

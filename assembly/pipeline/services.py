@@ -12,30 +12,30 @@ from uuid_utils.compat import uuid7
 
 from agents.models import Agent
 from assembly.models import Assembly
-from assembly.pipeline.answer_cache import Answer, Question, cache, question
-from assembly.pipeline.preconditions import opening
-from assembly.pipeline.prepare import Prepared, gather_for, prepare
-from assembly.pipeline.request import Asked, recorded
-from assembly.pipeline.summaries.resolve import settle, summaries_recorded
-from assembly.pipeline.telemetry import cache_lookups, ranked, watched
-from assembly.pipeline.token_counts import counts_kept, counts_learnt
-from assembly.records.change_counters import Changed
-from assembly.records.record import Owners, record
-from assembly.records.warnings import codes_of
-from assembly.rules.evaluation import rules_recorded
+from assembly.pipeline.answer_cache import AssemblyResult, CacheKey, assembly_cache, cache_key
+from assembly.pipeline.preconditions import load_preconditions
+from assembly.pipeline.prepare import PreparedAssembly, gather_candidates, prepare
+from assembly.pipeline.request import AssemblyRequest, request_document
+from assembly.pipeline.summaries.resolve import assemble_with_summaries, summaries_document
+from assembly.pipeline.telemetry import cache_lookups, engine_attributes, traced_assembly
+from assembly.pipeline.token_counts import load_token_counts, store_token_counts
+from assembly.records.change_counters import StaleRead
+from assembly.records.record import RecordOwners, record
+from assembly.records.warnings import warning_codes
+from assembly.rules.evaluation import rules_document
 from assembly.sources.time_budget import TimeBudget
 from config.observability.tracing import span
 from teams.models import Team
 from teams.principal import Principal
 
-_NEW = {"id", "created", "requested_by", "requester_name", "assembly_ms", "body", "decided_in"}
+_REPLACED_COLUMNS = {"id", "created", "requested_by", "requester_name", "assembly_ms", "body", "decided_in"}
 _COLUMNS = [field.column for field in Assembly._meta.concrete_fields]  # noqa: SLF001 - Django's documented introspection
 
 # One statement is one transaction, and one journey to the database.
-REPEAT = f"""
+REPEAT_SQL = f"""
 WITH again AS (
     INSERT INTO assemblies ({", ".join(f'"{column}"' for column in _COLUMNS)})
-    SELECT {", ".join(f"%({column})s" if column in _NEW else f'"{column}"' for column in _COLUMNS)}
+    SELECT {", ".join(f"%({column})s" if column in _REPLACED_COLUMNS else f'"{column}"' for column in _COLUMNS)}
     FROM assemblies WHERE id = %(of)s
     RETURNING id
 )
@@ -43,7 +43,7 @@ INSERT INTO new_assemblies (assembly) SELECT id FROM again
 """  # noqa: S608 - only names of columns are put in
 
 
-def record_again(*, of: Assembly, principal: Principal, assembly_ms: int) -> Assembly | None:
+def record_cache_hit(*, of: Assembly, principal: Principal, assembly_ms: int) -> Assembly | None:
     """Record that the principal was told what the assembly `of` holds: its body and its pieces are shared.
 
     `now` and the sources' times stay those of the first. None where
@@ -53,14 +53,14 @@ def record_again(*, of: Assembly, principal: Principal, assembly_ms: int) -> Ass
     again.id, again.created, again.assembly_ms = uuid7(), timezone.now(), assembly_ms
     again.requested_by, again.requester_name = principal.ref, principal.name
     again.decided_in, again.body = of.decided_in or of.id, b""
-    parameters = {name: getattr(again, name) for name in _NEW} | {"of": of.id}
+    parameters = {name: getattr(again, name) for name in _REPLACED_COLUMNS} | {"of": of.id}
     with connection.cursor() as cursor:
-        cursor.execute(REPEAT, parameters)
+        cursor.execute(REPEAT_SQL, parameters)
         return again if cursor.rowcount else None
 
 
-@watched
-def assemble(*, agent: Agent, team: Team | None = None, asked: Asked, principal: Principal) -> Answer:
+@traced_assembly
+def assemble(*, agent: Agent, team: Team | None = None, asked: AssemblyRequest, principal: Principal) -> AssemblyResult:
     """Assemble and record the context of an agent, in one of its teams or in none.
 
     What was asked within the last half minute, with nothing changed since, is answered from the cache, under a record
@@ -69,31 +69,39 @@ def assemble(*, agent: Agent, team: Team | None = None, asked: Asked, principal:
     agent's. Whether the principal may do this is for the caller to decide.
     """
     time = TimeBudget.running(asked.budgets.time_ms)
-    wanted = question(agent=agent, team=team, now=asked.now, asked=asked.facts())
-    known = cache.recall(wanted, opening(agent, team).changes) if cache.knows(wanted) else None
-    if known and (again := record_again(of=known.assembly, principal=principal, assembly_ms=time.elapsed_ms)):
+    wanted = cache_key(agent=agent, team=team, now=asked.now, asked=asked.facts())
+    known = (
+        assembly_cache.recall(wanted, load_preconditions(agent, team).changes) if assembly_cache.knows(wanted) else None
+    )
+    if known and (again := record_cache_hit(of=known.assembly, principal=principal, assembly_ms=time.elapsed_ms)):
         cache_lookups.count(hit=True)
-        return Answer(again, known.content, known.decisions)
+        return AssemblyResult(again, known.content, known.decisions)
     cache_lookups.count(hit=False)
-    assembled = partial(_assembled, prepare(agent, team, asked, wanted.now), wanted, asked, time, principal)
+    assembled = partial(_assemble_and_record, prepare(agent, team, asked, wanted.now), wanted, asked, time, principal)
     try:
         return assembled(unproved=True)
-    except Changed:  # since it was read, so that nothing was recorded
+    except StaleRead:  # since it was read, so that nothing was recorded
         return assembled(unproved=False)
 
 
-def _assembled(
-    prepared: Prepared, wanted: Question, asked: Asked, time: TimeBudget, principal: Principal, *, unproved: bool
-) -> Answer:
+def _assemble_and_record(
+    prepared: PreparedAssembly,
+    wanted: CacheKey,
+    asked: AssemblyRequest,
+    time: TimeBudget,
+    principal: Principal,
+    *,
+    unproved: bool,
+) -> AssemblyResult:
     """Assembled and recorded; where it may be `unproved` what it is made of, raises Changed if it did."""
     with span("query"):
-        gathered = gather_for(prepared, time, unproved=unproved)
+        gathered = gather_candidates(prepared, time, unproved=unproved)
     ruled = prepared.under_rules(gathered.situation)
-    uncounted = counts_learnt(ruled.profile, gathered.candidates, ruled.tokenizer)
+    uncounted = load_token_counts(ruled.profile, gathered.candidates, ruled.tokenizer)
     with span("rank") as ranking:
-        settled = settle(ruled.request, ruled.profile, gathered.candidates, ruled.tokenizer, time)
+        settled = assemble_with_summaries(ruled.request, ruled.profile, gathered.candidates, ruled.tokenizer, time)
         if ranking.is_recording():
-            ranking.set_attributes(ranked(settled.assembled))
+            ranking.set_attributes(engine_attributes(settled.assembled))
     assembled, reports = settled.assembled, [*gathered.reports, *([settled.report] if settled.report else [])]
     with span("record"):
         assembly = record(
@@ -102,20 +110,20 @@ def _assembled(
             candidates=settled.candidates,
             reports=reports,
             assembled=assembled,
-            warnings=codes_of(assembled, reports, time),
+            warnings=warning_codes(assembled, reports, time),
             wishes={
-                **recorded(asked, ruled.request, ruled.situation),
-                **rules_recorded(ruled.situation, assembled.decisions),
-                **summaries_recorded(settled.rounds),
+                **request_document(asked, ruled.request, ruled.situation),
+                **rules_document(ruled.situation, assembled.decisions),
+                **summaries_document(settled.rounds),
                 "quality": assembled.quality,
             },
             assembly_ms=time.elapsed_ms,
-            owners=Owners.of(ruled.situation.agent, ruled.situation.team),
+            owners=RecordOwners.of(ruled.situation.agent, ruled.situation.team),
             principal=principal,
             rests_on=gathered.rests_on,
         )
-    counts_kept(uncounted, ruled.tokenizer)
-    answer = Answer(assembly, assembled.content, assembled.decisions)
+    store_token_counts(uncounted, ruled.tokenizer)
+    answer = AssemblyResult(assembly, assembled.content, assembled.decisions)
     if gathered.may_be_kept and not settled.report and not time.is_over:
-        cache.remember(wanted, gathered.opening.changes, answer)
+        assembly_cache.remember(wanted, gathered.opening.changes, answer)
     return answer

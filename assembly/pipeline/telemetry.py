@@ -20,12 +20,12 @@ from prometheus_client.metrics import MetricWrapperBase
 from psycopg.errors import QueryCanceled
 
 from assembly.engine.codes import SourceCode
-from assembly.engine.types import Assembled, Decision
-from assembly.pipeline.answer_cache import Answer
+from assembly.engine.types import Decision, EngineResult
+from assembly.pipeline.answer_cache import AssemblyResult
 from assembly.sources import SOURCES
-from assembly.sources.base import Gathered
-from assembly.sources.external.questions import SOURCE as EXTERNAL
-from assembly.sources.external.questions import Told
+from assembly.sources.base import SourceResult
+from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
+from assembly.sources.external.questions import ExternalAnswer
 from config.observability.tracing import Attributes, span
 
 Metric = TypeVar("Metric", bound=MetricWrapperBase)
@@ -72,7 +72,7 @@ class CacheLookups:
             self._all += 1
             self._hits += hit
             HIT_RATIO.set(self._hits / self._all)
-        labelled(LOOKUPS, "hit" if hit else "miss").inc()
+        with_labels(LOOKUPS, "hit" if hit else "miss").inc()
 
 
 cache_lookups = CacheLookups()
@@ -80,10 +80,10 @@ cache_lookups = CacheLookups()
 
 def count_context(*, profile: str, tokens: int, decisions: Sequence[Decision], seconds: float) -> None:
     """Count a context that was answered, be it fresh or from the cache."""
-    labelled(DURATION, profile).observe(seconds)
-    labelled(TOKENS, profile).inc(tokens)
+    with_labels(DURATION, profile).observe(seconds)
+    with_labels(TOKENS, profile).inc(tokens)
     for code, number in Tally([decision.code for decision in decisions if not decision.included]).items():
-        labelled(LEFT_OUT, code.value).inc(number)
+        with_labels(LEFT_OUT, code.value).inc(number)
     told = [decision.signals for decision in decisions if decision.signals and decision.included]
     measured = [dict(signals).get("coherence") for signals in told]
     if found := [coherence for coherence in measured if coherence is not None]:
@@ -91,7 +91,7 @@ def count_context(*, profile: str, tokens: int, decisions: Sequence[Decision], s
 
 
 @lru_cache(maxsize=1_024)
-def labelled(metric: Metric, *labels: str) -> Metric:
+def with_labels(metric: Metric, *labels: str) -> Metric:
     """The metric with these labels: its own way to them takes longer than to count."""
     return metric.labels(*labels)
 
@@ -99,16 +99,16 @@ def labelled(metric: Metric, *labels: str) -> Metric:
 Asking = ParamSpec("Asking")
 
 
-def watched(assemble: Callable[Asking, Answer]) -> Callable[Asking, Answer]:
+def traced_assembly(assemble: Callable[Asking, AssemblyResult]) -> Callable[Asking, AssemblyResult]:
     """A span `assemble` around the whole, and its counts once there is an answer."""
 
     @wraps(assemble)
-    def watching(*args: Asking.args, **kwargs: Asking.kwargs) -> Answer:
+    def watching(*args: Asking.args, **kwargs: Asking.kwargs) -> AssemblyResult:
         started = perf_counter()
         with span("assemble") as current:
             answer = assemble(*args, **kwargs)
             if current.is_recording():
-                current.set_attributes(_facts(answer))
+                current.set_attributes(_result_attributes(answer))
         told = answer.assembly
         count_context(
             profile=told.profile_name,
@@ -121,7 +121,7 @@ def watched(assemble: Callable[Asking, Answer]) -> Callable[Asking, Answer]:
     return watching
 
 
-def _facts(answer: Answer) -> Attributes:
+def _result_attributes(answer: AssemblyResult) -> Attributes:
     told = answer.assembly
     return {
         "assembly": str(told.id),
@@ -135,14 +135,14 @@ def _facts(answer: Answer) -> Attributes:
     }
 
 
-def ranked(assembled: Assembled) -> Attributes:
+def engine_attributes(assembled: EngineResult) -> Attributes:
     """What the engine made of the candidates."""
     included = sum(decision.included for decision in assembled.decisions)
     considered = len(assembled.decisions)
     return {"considered": considered, "included": included, "left_out": considered - included}
 
 
-def source_watched(name: str, read: Callable[[], Gathered], waited: float = 0.0) -> Gathered:
+def read_traced(name: str, read: Callable[[], SourceResult], waited: float = 0.0) -> SourceResult:
     """What the source reads, with a span and its latency; it `waited` so many seconds for the database before."""
     layer, started = SOURCES[name].scope, perf_counter() - waited
     with span(f"source {name}", {"source": name, "layer": layer}) as current:
@@ -151,23 +151,23 @@ def source_watched(name: str, read: Callable[[], Gathered], waited: float = 0.0)
             if current.is_recording():
                 current.set_attributes({"rows": len(gathered.candidates), "limit": gathered.limit})
         finally:
-            labelled(LATENCY, layer, name).observe(perf_counter() - started)
+            with_labels(LATENCY, layer, name).observe(perf_counter() - started)
     return gathered
 
 
-def source_failed(name: str, code: SourceCode) -> None:
+def count_source_failure(name: str, code: SourceCode) -> None:
     """Count a source that returned nothing, whether it failed itself or what it builds on did."""
-    labelled(ERRORS, SOURCES[name].scope, name, code.value).inc()
+    with_labels(ERRORS, SOURCES[name].scope, name, code.value).inc()
 
 
-def told_watched(told: Told) -> None:
+def count_external_answer(told: ExternalAnswer) -> None:
     """Count what came of asking an external source, which was done elsewhere."""
-    labelled(LATENCY, SOURCES[EXTERNAL].scope, EXTERNAL).observe(told.ms / 1000)
+    with_labels(LATENCY, SOURCES[EXTERNAL].scope, EXTERNAL).observe(told.ms / 1000)
     if told.code:
-        source_failed(EXTERNAL, told.code)
+        count_source_failure(EXTERNAL, told.code)
 
 
-def code_of(error: Exception) -> SourceCode:
+def error_code(error: Exception) -> SourceCode:
     """Whether a source failed for want of time, or otherwise."""
     cancelled = isinstance(error, OperationalError) and isinstance(error.__cause__, QueryCanceled)
     return SourceCode.SOURCE_TIMEOUT if cancelled or isinstance(error, TimeoutError) else SourceCode.SOURCE_FAILED

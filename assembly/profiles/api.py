@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from assembly.models import StoredProfile
-from assembly.profiles.catalogue import entry_of, fault_of, profile_entry, profiles_all
+from assembly.profiles.catalogue import all_profiles, entry_of_row, find_profile_entry, profile_fault
 from assembly.profiles.serializers import (
     ProfileCheckSerializer,
     ProfileContentSerializer,
@@ -38,7 +38,7 @@ class ProfileList(ApiView):
     def get(self, request: Request) -> Response:
         """All profiles: those that Dossier comes with, then the organisation's own."""
         query = self.query("cursor", "limit")
-        entries, cursor = entries_page(profiles_all(), query)
+        entries, cursor = entries_page(all_profiles(), query)
         following = next_page_url(request.path, query, cursor)
         return Response({"results": [summary_document(entry) for entry in entries], "next": following})
 
@@ -50,20 +50,20 @@ class ProfileList(ApiView):
         require_admin(self.principal)
         row = profile_create(**self.validated(ProfileCreateSerializer), principal=self.principal)
         headers = {"Location": f"/api/v1/profiles/{row.name}", "ETag": etag(row.version)}
-        return Response(profile_document(entry_of(row)), status.HTTP_201_CREATED, headers=headers)
+        return Response(profile_document(entry_of_row(row)), status.HTTP_201_CREATED, headers=headers)
 
 
 class ProfileDetail(VersionedView):
     document = ProfileSerializer
 
     def document_of(self, thing: StoredProfile) -> dict[str, Any]:
-        return profile_document(entry_of(thing))
+        return profile_document(entry_of_row(thing))
 
     @extend_schema(parameters=[ETAG, IF_NONE_MATCH], responses=ProfileSerializer)
     def get(self, request: Request, name: str) -> Response:
         """A profile with its text."""
         self.query()
-        return self.answer_if_newer(profile_entry(name).row)
+        return self.answer_if_newer(find_profile_entry(name).row)
 
     @extend_schema(parameters=[ETAG, IF_MATCH], request=ProfileContentSerializer, responses=ProfileSerializer)
     def put(self, request: Request, name: str) -> Response:
@@ -84,7 +84,7 @@ class ProfileDetail(VersionedView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def _row_to_change(self, name: str) -> StoredProfile:
-        row = profile_entry(name).row
+        row = find_profile_entry(name).row
         require_admin(self.principal)
         return row
 
@@ -95,7 +95,7 @@ class ProfileVersionList(VersionList):
     @extend_schema(parameters=PAGE, responses=page_serializer(ProfileVersionSerializer))
     def get(self, request: Request, name: str) -> Response:
         """The profile's versions, newest first, without their texts."""
-        entry = profile_entry(name)
+        entry = find_profile_entry(name)
         if entry.stored:
             return self.page_of_versions(entry.row)
         limit_of(self.query("cursor", "limit").get("limit", ""))
@@ -107,7 +107,7 @@ class ProfileVersionDetail(ApiView):
     def get(self, request: Request, name: str, version: int) -> Response:
         """One version with its text."""
         self.query()
-        found = profile_entry(name).version_numbered(version)
+        found = find_profile_entry(name).version_numbered(version)
         if found is None:
             raise NotFound(f"Version {version}")
         return Response(ProfileVersionContentSerializer(found).data)
@@ -123,6 +123,6 @@ class ProfileCheck(ApiView):
     def post(self, request: Request) -> Response:
         """Whether a text is a profile. Nothing is stored; the answer is 200 either way."""
         self.query()
-        fault = fault_of(self.validated(ProfileContentSerializer)["content"])
+        fault = profile_fault(self.validated(ProfileContentSerializer)["content"])
         errors = [{"line": fault.line, "message": fault.reason}] if fault else []
         return Response({"valid": not errors, "errors": errors})

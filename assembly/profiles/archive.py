@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from assembly.models import StoredProfile
-from assembly.profiles.catalogue import fault_of, is_stored, row_named
+from assembly.profiles.catalogue import find_profile_row, is_stored, profile_fault
 from assembly.profiles.services import profile_create, profile_save
 from assembly.profiles.shipped import SHIPPED
 from memories.archive.digests import ImportState
@@ -31,7 +31,7 @@ from memories.archive.text_section import (
 from teams.principal import Principal
 
 
-class ProfileRoom:
+class ProfileArchiveSection:
     folder = "profiles"
     has_units = False
 
@@ -52,10 +52,10 @@ class ProfileRoom:
 
     def _change(self, unit: ImportUnit, within: str, exported: str) -> ImportChange:
         name = within.removesuffix(ENDING)
-        here = row_named(name)
+        here = find_profile_row(name)
         shipped = here is not None and not is_stored(here)
         change = text_change(unit, within, "profile", here, "" if shipped else exported)
-        fault = fault_of(change.after, name) if change.state in {ImportState.NEW, ImportState.CHANGED} else None
+        fault = profile_fault(change.after, name) if change.state in {ImportState.NEW, ImportState.CHANGED} else None
         return replace(change, state=ImportState.REFUSED, reason=fault.detail) if fault else change
 
     def store(
@@ -81,4 +81,4 @@ class ProfileRoom:
             )
 
 
-register(ProfileRoom())
+register(ProfileArchiveSection())

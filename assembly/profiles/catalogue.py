@@ -8,20 +8,20 @@ from assembly import sources
 from assembly.engine.profile import Profile
 from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.models import StoredProfile, StoredProfileVersion
-from assembly.profiles.parser import MAX_NAME_CHARACTERS, Described, described_read
+from assembly.profiles.parser import MAX_NAME_CHARACTERS, DescribedProfile, parse_described_profile
 from assembly.profiles.shipped import CONVERSATION, SHIPPED
-from assembly.profiles.yaml_reader import UnreadableProfile
+from assembly.profiles.yaml_reader import UnreadableDocument
 from config.http.errors import Invalid, NotFound
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ProfileEntry:
     """A profile as it stands. Without a stored row it is a shipped one, and `row` is one that was never saved."""
 
     row: StoredProfile
-    described: Described | None
+    described: DescribedProfile | None
     """None: the text can no longer be read, say because a source is gone; `fault` says where."""
-    fault: UnreadableProfile | None = None
+    fault: UnreadableDocument | None = None
 
     @property
     def name(self) -> str:
@@ -57,60 +57,60 @@ class Entry:
         return cast("StoredProfileVersion", self.row.as_version()) if number == self.version else None
 
 
-def profile_named(name: str) -> Profile:
+def find_profile(name: str) -> Profile:
     """The profile with that name, by one query. Raises Invalid for one that is unknown or cannot be read."""
     if name == CONVERSATION.name:
         return CONVERSATION
-    row = row_named(name)
+    row = find_profile_row(name)
     if row is None:
-        known = ", ".join(entry.name for entry in profiles_all())
+        known = ", ".join(entry.name for entry in all_profiles())
         raise Invalid("profile", f"There is no profile “{name}”. Known are: {known}.", "unknown")
     try:
-        return _described(row).profile
-    except UnreadableProfile as fault:
+        return _describe_row(row).profile
+    except UnreadableDocument as fault:
         raise Invalid(
             "profile", f"The profile {name} cannot be used. {fault.detail} An admin can correct it."
         ) from None
 
 
-def profile_entry(name: str) -> Entry:
+def find_profile_entry(name: str) -> ProfileEntry:
     """The profile for those who look at it, also when it cannot be read. Raises NotFound."""
-    row = row_named(name)
+    row = find_profile_row(name)
     if row is None:
         raise NotFound(f"The profile “{name}”")
-    return entry_of(row)
+    return entry_of_row(row)
 
 
-def profiles_all() -> list[Entry]:
+def all_profiles() -> list[ProfileEntry]:
     """All profiles: those that Dossier comes with, then those of the organisation, each by name."""
-    rows = {name: _as_shipped(name) for name in SHIPPED} | {row.name: row for row in StoredProfile.objects.all()}
+    rows = {name: _shipped_row(name) for name in SHIPPED} | {row.name: row for row in StoredProfile.objects.all()}
     ordered = sorted(rows.values(), key=lambda row: (row.name not in SHIPPED, row.name))
-    return [entry_of(row) for row in ordered]
+    return [entry_of_row(row) for row in ordered]
 
 
-def entry_of(row: StoredProfile) -> Entry:
+def entry_of_row(row: StoredProfile) -> ProfileEntry:
     """The row with what its text says."""
     try:
-        return Entry(row, _described(row))
-    except UnreadableProfile as fault:
-        return Entry(row, None, fault)
+        return ProfileEntry(row, _describe_row(row))
+    except UnreadableDocument as fault:
+        return ProfileEntry(row, None, fault)
 
 
-def fault_of(text: str, name: str | None = None) -> UnreadableProfile | None:
+def profile_fault(text: str, name: str | None = None) -> UnreadableDocument | None:
     """Why the text is no profile (of that name, where one is given); None: it is one."""
     try:
-        described_read(text, name=name, version=1, sources=known_sources())
-    except UnreadableProfile as fault:
+        parse_described_profile(text, name=name, version=1, sources=known_sources())
+    except UnreadableDocument as fault:
         return fault
     return None
 
 
-def row_named(name: str) -> StoredProfile | None:
+def find_profile_row(name: str) -> StoredProfile | None:
     """The stored row, else the shipped profile as a row that was never saved, else None."""
     if len(name) > MAX_NAME_CHARACTERS or not name.isprintable():
         return None
     stored = StoredProfile.objects.filter(name=name).first()
-    return stored or (_as_shipped(name) if name in SHIPPED else None)
+    return stored or (_shipped_row(name) if name in SHIPPED else None)
 
 
 def is_stored(row: StoredProfile) -> bool:
@@ -123,14 +123,14 @@ def known_sources() -> tuple[str, ...]:
     return tuple(name for name in sources.SOURCES if name != ALWAYS_INCLUDED.source)
 
 
-def _as_shipped(name: str) -> StoredProfile:
+def _shipped_row(name: str) -> StoredProfile:
     return StoredProfile(name=name, content=SHIPPED[name], version=1)
 
 
-def _described(row: StoredProfile) -> Described:
-    return _parsed(row.content, row.name, row.version, known_sources())
+def _describe_row(row: StoredProfile) -> DescribedProfile:
+    return _parse_profile(row.content, row.name, row.version, known_sources())
 
 
 @lru_cache(maxsize=256)
-def _parsed(text: str, name: str, version: int, known: tuple[str, ...]) -> Described:
-    return described_read(text, name=name, version=version, sources=known)
+def _parse_profile(text: str, name: str, version: int, known: tuple[str, ...]) -> DescribedProfile:
+    return parse_described_profile(text, name=name, version=version, sources=known)

@@ -15,7 +15,7 @@ from assembly.engine.linear_ranker import Ranker
 from assembly.engine.profile import (
     MAX_PERCENT,
     RANKED_SOURCE,
-    SEED,
+    SEED_RANKER,
     STEPS,
     CutAt,
     Overflow,
@@ -24,9 +24,9 @@ from assembly.engine.profile import (
     Shape,
     Weights,
 )
-from assembly.engine.types import InvalidAssembly, flat
+from assembly.engine.types import InvalidAssembly, field_values
 from assembly.profiles.rankers import RANKERS
-from assembly.profiles.yaml_reader import Fields, UnreadableProfile, shown, tree_of
+from assembly.profiles.yaml_reader import UnreadableDocument, YamlFields, display_text, parse_yaml
 
 SECTION_FIELDS = (
     "key",
@@ -42,13 +42,13 @@ SECTION_FIELDS = (
     "ranker",
 )
 LAYERS = ("L1", "L2", "L3", "L4", "L5", "L6", "L7")
-KEY = re.compile(r"[a-z][a-z0-9_]{0,59}")
+SECTION_KEY = re.compile(r"[a-z][a-z0-9_]{0,59}")
 MAX_HEADING_CHARACTERS = 80
 
 MAX_CAP = 200_000  # tokens
 MAX_TOP_K = 1_000
 
-SHAPES = {
+SOURCE_SHAPES = {
     "agent_files": ("text",),
     "team_files": ("text",),
     "daily_logs": ("entries",),
@@ -60,7 +60,7 @@ SHAPES = {
 }
 """Which shapes suit a source; all others offer blocks."""
 
-KEYS = {
+FILE_KEYS = {
     "agent_files": ("identity", "instructions", "knowledge"),
     "team_files": ("goals", "context", "rules"),
     "task_stack": ("task_root", "task_path", "sibling_results", "current_task"),
@@ -68,16 +68,16 @@ KEYS = {
 """What the sections of a source are called, where the key says what it is to bring."""
 
 
-def section_read(node: yaml.Node, sources: Collection[str]) -> tuple[Section, int]:
+def parse_section(node: yaml.Node, sources: Collection[str]) -> tuple[Section, int]:
     """The section, and the line on which it begins. Raises UnreadableProfile."""
-    fields = Fields(node, SECTION_FIELDS, "A section")
+    fields = YamlFields(node, SECTION_FIELDS, "A section")
     source = fields.choice("source", tuple(sources))
     required: dict[str, Any] = {
-        "key": _key(fields, source),
+        "key": _parse_key(fields, source),
         "label": fields.text("heading", MAX_HEADING_CHARACTERS),
         "layer": fields.choice("layer", LAYERS),
         "source": source,
-        "shape": _shape(fields, source),
+        "shape": _parse_shape(fields, source),
     }
     section = Section(
         **required,
@@ -85,43 +85,43 @@ def section_read(node: yaml.Node, sources: Collection[str]) -> tuple[Section, in
         required=fields.flag("required"),
         top_k=fields.whole("top_k", 1, MAX_TOP_K),
         share=fields.number("share", MAX_PERCENT),
-        overflow=_overflow(fields),
-        ranker=_ranker(fields, source),
+        overflow=_parse_overflow(fields),
+        ranker=_parse_ranker(fields, source),
     )
     return section, fields.line
 
 
-def _key(fields: Fields, source: str) -> str:
-    if source in KEYS:
-        return fields.choice("key", KEYS[source])
+def _parse_key(fields: YamlFields, source: str) -> str:
+    if source in FILE_KEYS:
+        return fields.choice("key", FILE_KEYS[source])
     key = fields.text("key", 60)
     if key in RESERVED_SECTION_KEYS:
         raise fields.fault("key", "is the one of what rules include or events add. Choose another key.")
-    if not KEY.fullmatch(key):
+    if not SECTION_KEY.fullmatch(key):
         raise fields.fault("key", "must be lower-case letters, digits and underscores, as in recent_events.")
     return key
 
 
-def _shape(fields: Fields, source: str) -> Shape:
+def _parse_shape(fields: YamlFields, source: str) -> Shape:
     shape: Any = fields.choice("shape", get_args(Shape))
-    suitable = SHAPES.get(source, ("blocks",))
+    suitable = SOURCE_SHAPES.get(source, ("blocks",))
     if shape not in suitable:
         raise fields.fault("shape", f"must be {' or '.join(suitable)}: that is what {source} offers.")
     return shape  # type: ignore[no-any-return]
 
 
-def _overflow(fields: Fields) -> Overflow:
+def _parse_overflow(fields: YamlFields) -> Overflow:
     overflow: Any = fields.choice("overflow", get_args(Overflow), default="cut")
     return overflow  # type: ignore[no-any-return]
 
 
-def _ranker(fields: Fields, source: str) -> Ranker | None:
+def _parse_ranker(fields: YamlFields, source: str) -> Ranker | None:
     if "ranker" not in fields.nodes:
         return None
     if source != RANKED_SOURCE:
         raise fields.fault("ranker", f"is for {RANKED_SOURCE} alone. Memories rank by the ranker of the profile.")
-    name = fields.choice("ranker", (*RANKERS, SEED))
-    return None if name == SEED else RANKERS[name]
+    name = fields.choice("ranker", (*RANKERS, SEED_RANKER))
+    return None if name == SEED_RANKER else RANKERS[name]
 
 
 PROFILE_FIELDS = (
@@ -138,30 +138,32 @@ MAX_SECTIONS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class DescribedProfile:
     """A profile with the words that say what it is for."""
 
     profile: Profile
     description: str
 
 
-def profile_read(text: str, *, name: str, version: int, sources: Collection[str]) -> Profile:
+def parse_profile(text: str, *, name: str, version: int, sources: Collection[str]) -> Profile:
     """The profile that the text describes. Raises UnreadableProfile, which is Invalid("content", "Line 14: …")."""
-    return described_read(text, name=name, version=version, sources=sources).profile
+    return parse_described_profile(text, name=name, version=version, sources=sources).profile
 
 
-def described_read(text: str, *, name: str | None, version: int, sources: Collection[str]) -> Described:
+def parse_described_profile(text: str, *, name: str | None, version: int, sources: Collection[str]) -> DescribedProfile:
     """The same, together with its description. Without a name, the text's own counts. Raises UnreadableProfile."""
-    root = Fields(tree_of(text), PROFILE_FIELDS, "A profile")
+    root = YamlFields(parse_yaml(text), PROFILE_FIELDS, "A profile")
     own = root.text("name", MAX_NAME_CHARACTERS, default=name or "draft")
     if name is not None and own != name:
-        raise root.fault("name", f"says {shown(own)}, but this is the profile {name}. Correct or remove this line.")
+        raise root.fault(
+            "name", f"says {display_text(own)}, but this is the profile {name}. Correct or remove this line."
+        )
     description = root.text("description", MAX_DESCRIPTION_CHARACTERS, default="")
     options = {
         "budget": root.whole("budget", 1, MAX_BUDGET),
         "similarity_threshold": root.number("similarity_threshold", 1),
         "depth_limit": root.whole("depth_limit", 0, MAX_DEPTH_LIMIT),
-        "weights": _weights(root),
+        "weights": _parse_weights(root),
         "over_budget": root.steps("over_budget", STEPS),
         "fill": root.flag("fill"),
         "cut_at": root.choice("cut_at", get_args(CutAt), default="anywhere"),
@@ -169,25 +171,25 @@ def described_read(text: str, *, name: str | None, version: int, sources: Collec
         "ranker": RANKERS[root.choice("ranker", tuple(RANKERS))] if "ranker" in root.nodes else None,
     }
     given = {option: value for option, value in options.items() if value is not None}
-    sections = [section_read(node, sources) for node in root.nodes_of("sections", MAX_SECTIONS)]
-    return Described(_profile(sections, {"name": own, "version": version, **given}), description)
+    sections = [parse_section(node, sources) for node in root.nodes_of("sections", MAX_SECTIONS)]
+    return DescribedProfile(_build_profile(sections, {"name": own, "version": version, **given}), description)
 
 
-def profile_text(profile: Profile, description: str) -> str:
+def profile_yaml(profile: Profile, description: str) -> str:
     """The profile as a text that reads back as an equal one."""
     facts: dict[str, Any] = (
         {"name": profile.name, "description": description} if description else {"name": profile.name}
     )
     facts |= {key: getattr(profile, key) for key in ("budget", "similarity_threshold", "depth_limit")}
     facts["weights"] = asdict(profile.weights)
-    facts |= _about_what_has_no_room(profile)
+    facts |= _overflow_document(profile)
     if profile.ranker:
         facts["ranker"] = profile.ranker.name
-    facts["sections"] = [_facts(section) for section in profile.sections]
+    facts["sections"] = [_section_document(section) for section in profile.sections]
     return yaml.safe_dump(facts, sort_keys=False, allow_unicode=True, width=10_000)
 
 
-def _about_what_has_no_room(profile: Profile) -> dict[str, Any]:
+def _overflow_document(profile: Profile) -> dict[str, Any]:
     facts = {
         "over_budget": list(profile.over_budget),
         "fill": profile.fill,
@@ -198,45 +200,45 @@ def _about_what_has_no_room(profile: Profile) -> dict[str, Any]:
     return {key: value for key, value in facts.items() if value != left_out[key]}
 
 
-def _facts(section: Section) -> dict[str, Any]:
-    facts = {"heading" if key == "label" else key: value for key, value in flat(section).items()}
+def _section_document(section: Section) -> dict[str, Any]:
+    facts = {"heading" if key == "label" else key: value for key, value in field_values(section).items()}
     facts["ranker"] = section.ranker.name if section.ranker else None
     left_out = {"cap": None, "share": None, "top_k": None, "required": False, "overflow": "cut", "ranker": None}
     return {key: value for key, value in facts.items() if key not in left_out or value != left_out[key]}
 
 
-def _weights(root: Fields) -> Weights | None:
+def _parse_weights(root: YamlFields) -> Weights | None:
     if "weights" not in root.nodes:
         return None
-    weights = Fields(root.nodes["weights"], WEIGHTS, "“weights”")
+    weights = YamlFields(root.nodes["weights"], WEIGHTS, "“weights”")
     given = {name: weights.number(name, MAX_WEIGHT) for name in WEIGHTS}
     return Weights(**{name: weight for name, weight in given.items() if weight is not None})
 
 
-def _profile(sections: Sequence[tuple[Section, int]], facts: dict[str, Any]) -> Profile:
+def _build_profile(sections: Sequence[tuple[Section, int]], facts: dict[str, Any]) -> Profile:
     """The profile, by the engine's own rules. Built section by section, the first that breaks one is at fault."""
-    _refuse_keys_given_twice(sections)
-    _refuse_what_follows_turns(sections)
+    _refuse_duplicate_keys(sections)
+    _refuse_sections_after_turns(sections)
     for count, (_, line) in enumerate(sections, 1):
         try:
             profile = Profile(sections=tuple(section for section, _ in sections[:count]), **facts)
         except InvalidAssembly as error:
-            raise UnreadableProfile(line, str(error)) from None
+            raise UnreadableDocument(line, str(error)) from None
     return profile
 
 
-def _refuse_keys_given_twice(sections: Sequence[tuple[Section, int]]) -> None:
+def _refuse_duplicate_keys(sections: Sequence[tuple[Section, int]]) -> None:
     first: dict[str, int] = {}
     for section, line in sections:
         if section.key in first:
             reason = (
                 f"The section {section.key} stands on line {first[section.key]} already. Give this one another key."
             )
-            raise UnreadableProfile(line, reason)
+            raise UnreadableDocument(line, reason)
         first[section.key] = line
 
 
-def _refuse_what_follows_turns(sections: Sequence[tuple[Section, int]]) -> None:
+def _refuse_sections_after_turns(sections: Sequence[tuple[Section, int]]) -> None:
     for section, line in sections[:-1]:
         if section.shape == "turns":
-            raise UnreadableProfile(line, f"{section.label} must stand last: move this section to the end.")
+            raise UnreadableDocument(line, f"{section.label} must stand last: move this section to the end.")

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from assembly.engine.profile import MAX_PERCENT, Profile, Section
 from assembly.profiles.catalogue import known_sources
-from assembly.profiles.parser import KEYS, SHAPES
+from assembly.profiles.parser import FILE_KEYS, SOURCE_SHAPES
 from assembly.sources import SOURCES
 from teams.guidance import Guidance
 
@@ -46,16 +46,16 @@ class WeightRow:
     width: int
 
 
-def table_of(profile: Profile) -> dict[str, Any]:
+def profile_table(profile: Profile) -> dict[str, Any]:
     """What the page of a profile shows of it."""
     shares = sum(section.share or 0 for section in profile.sections)
     return {
         "profile": profile,
-        "rows": [_row(section, profile.budget) for section in profile.sections],
-        "weights": _weights(profile),
+        "rows": [_section_row(section, profile.budget) for section in profile.sections],
+        "weights": _weight_rows(profile),
         "shares": shares,
         "shares_over": shares > MAX_PERCENT,
-        "without_room": _without_room(profile),
+        "without_room": _overflow_steps(profile),
     }
 
 
@@ -64,7 +64,7 @@ def source_label(name: str) -> str:
     return SOURCES[name].label if name in SOURCES else name.replace("_", " ").capitalize()
 
 
-def _row(section: Section, budget: int) -> SectionRow:
+def _section_row(section: Section, budget: int) -> SectionRow:
     return SectionRow(
         label=section.label,
         layer=section.layer,
@@ -78,7 +78,7 @@ def _row(section: Section, budget: int) -> SectionRow:
     )
 
 
-def _without_room(profile: Profile) -> list[str]:
+def _overflow_steps(profile: Profile) -> list[str]:
     """What becomes of what has no room, step by step."""
     steps = {
         "drop": gettext("The weakest hits go first."),
@@ -93,10 +93,10 @@ def _without_room(profile: Profile) -> list[str]:
         "paragraph": gettext("What is still too long is cut at the end of a paragraph."),
         "heading": gettext("What is still too long is cut before a heading."),
     }
-    return [*(steps[step] for step in profile.over_budget), cuts[profile.cut_at], _of_the_rest(profile)]
+    return [*(steps[step] for step in profile.over_budget), cuts[profile.cut_at], _remainder_sentence(profile)]
 
 
-def _of_the_rest(profile: Profile) -> str:
+def _remainder_sentence(profile: Profile) -> str:
     """What becomes of what no step made room for."""
     turns = any(section.shape == "turns" for section in profile.sections)
     if not profile.fill:
@@ -106,7 +106,7 @@ def _of_the_rest(profile: Profile) -> str:
     return gettext("All else is left out, and gets another chance where a tenth of the room stays free.")
 
 
-def _weights(profile: Profile) -> list[WeightRow]:
+def _weight_rows(profile: Profile) -> list[WeightRow]:
     labels = {
         "relevance": gettext("how near to the topic"),
         "recency": gettext("how recent"),
@@ -119,7 +119,7 @@ def _weights(profile: Profile) -> list[WeightRow]:
     return [WeightRow(label, weights[name], round(1000 * weights[name] / most)) for name, label in labels.items()]
 
 
-PROFILE = Guidance(
+PROFILE_GUIDANCE = Guidance(
     name=_("Profile"),
     purpose=_("what a context is made of"),
     question=_("How a profile is written"),
@@ -166,6 +166,6 @@ class OfferedSource:
 def offered_sources() -> list[OfferedSource]:
     """The sources, in the order in which they are registered."""
     return [
-        OfferedSource(name, source_label(name), SHAPES.get(name, ("blocks",)), KEYS.get(name, ()))
+        OfferedSource(name, source_label(name), SOURCE_SHAPES.get(name, ("blocks",)), FILE_KEYS.get(name, ()))
         for name in known_sources()
     ]

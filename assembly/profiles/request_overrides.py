@@ -12,14 +12,14 @@ Strategy = Mapping[str, Any]
 """weights, depth_limit, similarity_threshold, budget_allocation, caps, top_k, omit, over_budget, fill, cut_at: all
 optional."""
 
-PLAIN = ("depth_limit", "similarity_threshold", "fill", "cut_at")
+PLAIN_FIELDS = ("depth_limit", "similarity_threshold", "fill", "cut_at")
 """What takes the place of the profile's as it is."""
 
-Wishes = Mapping[str, Any]
+Overrides = Mapping[str, Any]
 """Values by the keys of sections."""
 
 
-def strategy_applied(profile: Profile, strategy: Strategy) -> Profile:
+def apply_strategy(profile: Profile, strategy: Strategy) -> Profile:
     """The profile as the strategy changes it; its name and version stay.
 
     Percents of `budget_allocation` are given to a section by its key, or to all sections of a source by its name.
@@ -27,8 +27,8 @@ def strategy_applied(profile: Profile, strategy: Strategy) -> Profile:
     """
     if not strategy:
         return profile
-    sections = _resized(profile.sections, strategy)
-    facts = {name: strategy[name] for name in PLAIN if name in strategy}
+    sections = _resize_sections(profile.sections, strategy)
+    facts = {name: strategy[name] for name in PLAIN_FIELDS if name in strategy}
     if "over_budget" in strategy:
         facts["over_budget"] = tuple(strategy["over_budget"])
     try:
@@ -38,15 +38,21 @@ def strategy_applied(profile: Profile, strategy: Strategy) -> Profile:
         raise Invalid("strategy", str(error)) from None
 
 
-def _resized(sections: tuple[Section, ...], strategy: Strategy) -> tuple[Section, ...]:
-    shares = _by_key(sections, strategy.get("budget_allocation", {}))
-    sections = _changed(sections, "budget_allocation", shares, lambda section, share: replace(section, share=share))
-    sections = _changed(sections, "caps", strategy.get("caps", {}), lambda section, cap: replace(section, cap=cap))
-    sections = _changed(sections, "top_k", strategy.get("top_k", {}), lambda section, k: replace(section, top_k=k))
-    return _without(sections, strategy.get("omit", ()))
+def _resize_sections(sections: tuple[Section, ...], strategy: Strategy) -> tuple[Section, ...]:
+    shares = _allocation_by_key(sections, strategy.get("budget_allocation", {}))
+    sections = _change_sections(
+        sections, "budget_allocation", shares, lambda section, share: replace(section, share=share)
+    )
+    sections = _change_sections(
+        sections, "caps", strategy.get("caps", {}), lambda section, cap: replace(section, cap=cap)
+    )
+    sections = _change_sections(
+        sections, "top_k", strategy.get("top_k", {}), lambda section, k: replace(section, top_k=k)
+    )
+    return _without_sections(sections, strategy.get("omit", ()))
 
 
-def _by_key(sections: Sequence[Section], allocation: Wishes) -> Wishes:
+def _allocation_by_key(sections: Sequence[Section], allocation: Overrides) -> Overrides:
     """The allocation with each name of a source spelled out as its sections. Where a key is a source's name, too, it is
     the key."""
     sources = {section.source for section in sections} - {section.key for section in sections}
@@ -56,29 +62,29 @@ def _by_key(sections: Sequence[Section], allocation: Wishes) -> Wishes:
     return spelled | {name: share for name, share in allocation.items() if name not in sources}
 
 
-def _changed(
-    sections: tuple[Section, ...], wish: str, wanted: Wishes, change: Callable[[Section, Any], Section]
+def _change_sections(
+    sections: tuple[Section, ...], wish: str, wanted: Overrides, change: Callable[[Section, Any], Section]
 ) -> tuple[Section, ...]:
     _refuse_unknown(sections, wish, wanted)
     for section in sections:
         if section.required and wanted.get(section.key) is not None:
-            raise _refused(wish, f"{section.label} is always in whole: it takes no limit. Leave it out here.")
+            raise _invalid_strategy(wish, f"{section.label} is always in whole: it takes no limit. Leave it out here.")
     return tuple(change(section, wanted[section.key]) if section.key in wanted else section for section in sections)
 
 
-def _without(sections: tuple[Section, ...], omitted: Collection[str]) -> tuple[Section, ...]:
+def _without_sections(sections: tuple[Section, ...], omitted: Collection[str]) -> tuple[Section, ...]:
     _refuse_unknown(sections, "omit", omitted)
     for section in sections:
         if section.required and section.key in omitted:
-            raise _refused("omit", f"{section.label} is always in: it cannot be omitted.")
+            raise _invalid_strategy("omit", f"{section.label} is always in: it cannot be omitted.")
     return tuple(section for section in sections if section.key not in omitted)
 
 
 def _refuse_unknown(sections: Sequence[Section], wish: str, named: Collection[str]) -> None:
     keys = [section.key for section in sections]
     if not set(named) <= set(keys):
-        raise _refused(wish, f"The profile lacks a section that is named here. It has: {', '.join(keys)}.")
+        raise _invalid_strategy(wish, f"The profile lacks a section that is named here. It has: {', '.join(keys)}.")
 
 
-def _refused(wish: str, reason: str) -> Invalid:
+def _invalid_strategy(wish: str, reason: str) -> Invalid:
     return Invalid(f"strategy.{wish}", reason)

@@ -10,8 +10,8 @@ from typing import Any, get_args
 from rest_framework import serializers
 
 from assembly.engine.profile import STEPS, CutAt
-from assembly.engine.types import flat
-from assembly.profiles.catalogue import Entry
+from assembly.engine.types import field_values
+from assembly.profiles.catalogue import ProfileEntry
 from config.http.cursors import limit_of
 from config.http.errors import Invalid
 from config.http.fields import ExactText
@@ -109,21 +109,23 @@ class ProfileCheckSerializer(serializers.Serializer[Any]):
     errors = ProfileFaultSerializer(many=True)  # type: ignore[assignment]  # DRF has an attribute of this name
 
 
-PLAIN = ("budget", "similarity_threshold", "depth_limit", "over_budget", "fill", "cut_at", "quality_min")
+PLAIN_FIELDS = ("budget", "similarity_threshold", "depth_limit", "over_budget", "fill", "cut_at", "quality_min")
 """What the document shows of a profile as it is."""
 
 
-def summary_document(entry: Entry) -> dict[str, Any]:
+def summary_document(entry: ProfileEntry) -> dict[str, Any]:
     """What lists show of a profile."""
-    return dict(ProfileSummarySerializer(_summary(entry)).data)
+    return dict(ProfileSummarySerializer(_summary_fields(entry)).data)
 
 
-def profile_document(entry: Entry) -> dict[str, Any]:
+def profile_document(entry: ProfileEntry) -> dict[str, Any]:
     """A profile whole: its text, and what the text says."""
-    return dict(ProfileSerializer({**_summary(entry), "content": entry.row.content, **_parsed(entry)}).data)
+    return dict(
+        ProfileSerializer({**_summary_fields(entry), "content": entry.row.content, **_parsed_fields(entry)}).data
+    )
 
 
-def entries_page(entries: Sequence[Entry], query: Mapping[str, str]) -> tuple[Sequence[Entry], str]:
+def entries_page(entries: Sequence[ProfileEntry], query: Mapping[str, str]) -> tuple[Sequence[ProfileEntry], str]:
     """A page of the entries, and the cursor of the next: the name after which it begins ("": there is none).
 
     Raises Invalid for a limit out of range, and a cursor that no page gave.
@@ -136,7 +138,7 @@ def entries_page(entries: Sequence[Entry], query: Mapping[str, str]) -> tuple[Se
     return following[:limit], following[limit - 1].name if len(following) > limit else ""
 
 
-def _summary(entry: Entry) -> dict[str, Any]:
+def _summary_fields(entry: ProfileEntry) -> dict[str, Any]:
     return {
         "name": entry.name,
         "version": entry.version,
@@ -150,14 +152,15 @@ def _summary(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _parsed(entry: Entry) -> dict[str, Any]:
+def _parsed_fields(entry: ProfileEntry) -> dict[str, Any]:
     if entry.described is None:
-        return {**dict.fromkeys(PLAIN), "weights": None, "sections": []}
+        return {**dict.fromkeys(PLAIN_FIELDS), "weights": None, "sections": []}
     profile = entry.described.profile
     return {
-        **{name: getattr(profile, name) for name in PLAIN},
+        **{name: getattr(profile, name) for name in PLAIN_FIELDS},
         "weights": asdict(profile.weights),
         "sections": [
-            {**flat(section), "heading": section.label, "ranker": section.ranker_name} for section in profile.sections
+            {**field_values(section), "heading": section.label, "ranker": section.ranker_name}
+            for section in profile.sections
         ],
     }

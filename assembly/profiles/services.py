@@ -3,8 +3,8 @@
 from django.db import IntegrityError, transaction
 
 from assembly.models import StoredProfile
-from assembly.profiles.catalogue import is_stored, known_sources, row_named
-from assembly.profiles.parser import MAX_NAME_CHARACTERS, profile_read
+from assembly.profiles.catalogue import find_profile_row, is_stored, known_sources
+from assembly.profiles.parser import MAX_NAME_CHARACTERS, parse_profile
 from assembly.profiles.shipped import CONVERSATION, SHIPPED
 from config.http.errors import Conflict, Invalid, NotFound
 from teams.access import require_admin
@@ -14,7 +14,7 @@ from teams.services import erase
 from teams.versioned_text.versioned_file import StaleVersion, file_create, file_save
 
 MAX_PROFILES = 200
-ADDRESSES = {"new", "check"}
+RESERVED_NAMES = {"new", "check"}
 """What stands where a profile's name would in an address."""
 
 
@@ -23,14 +23,14 @@ def profile_create(*, name: str, content: str, principal: Principal, note: str =
     """A new profile of the organisation. Raises Forbidden, Conflict, and Invalid, which names the line."""
     require_admin(principal)
     _refuse_name(name)
-    profile_read(content, name=name, version=1, sources=known_sources())
+    parse_profile(content, name=name, version=1, sources=known_sources())
     if StoredProfile.objects.count() >= MAX_PROFILES:
         raise Conflict(f"There are {MAX_PROFILES} profiles already. Delete one that nobody uses.")
     try:
         with transaction.atomic():
             return file_create(file=StoredProfile(name=name, content=content), author=principal.author, note=note)
     except IntegrityError:
-        raise _taken(name) from None
+        raise _name_taken(name) from None
 
 
 @transaction.atomic
@@ -43,8 +43,8 @@ def profile_save(
     StaleVersion, and Invalid, which names the line.
     """
     require_admin(principal)
-    row = profile_changeable(name)
-    profile_read(content, name=name, version=row.version + 1, sources=known_sources())
+    row = find_changeable_profile(name)
+    parse_profile(content, name=name, version=row.version + 1, sources=known_sources())
     if not is_stored(row):
         if expected_version != row.version:
             raise StaleVersion(row, expected_version)
@@ -57,15 +57,15 @@ def profile_save(
 def profile_delete(*, name: str, principal: Principal) -> None:
     """Delete a profile with its history; a shipped one is then as it came. Raises Forbidden, NotFound, Conflict."""
     require_admin(principal)
-    row = profile_changeable(name)
+    row = find_changeable_profile(name)
     if not is_stored(row):
         raise Conflict(f"The profile {name} is as it came with Dossier: there is nothing to delete.")
     erase("profiles", row.id, principal)
 
 
-def profile_changeable(name: str) -> StoredProfile:
+def find_changeable_profile(name: str) -> StoredProfile:
     """The profile as it stands, to be changed. Raises NotFound, and Conflict for the one that never changes."""
-    row = row_named(name)
+    row = find_profile_row(name)
     if row is None:
         raise NotFound(f"The profile “{name}”")
     if name == CONVERSATION.name:
@@ -84,11 +84,11 @@ def _stored(row: StoredProfile) -> StoredProfile:
 def _refuse_name(name: str) -> None:
     if len(name) > MAX_NAME_CHARACTERS or not valid_slug.regex.fullmatch(name):  # type: ignore[union-attr]
         raise Invalid("name", str(valid_slug.message))
-    if name in ADDRESSES:
+    if name in RESERVED_NAMES:
         raise Invalid("name", f"“{name}” is the address of a page. Choose another name.")
     if name in SHIPPED:
-        raise _taken(name)
+        raise _name_taken(name)
 
 
-def _taken(name: str) -> Conflict:
+def _name_taken(name: str) -> Conflict:
     return Conflict(f"There is a profile “{name}” already. Choose another name.")

@@ -10,10 +10,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from assembly.models import StoredProfile
-from assembly.profiles.catalogue import Entry, profile_entry
-from assembly.profiles.presentation import PROFILE, offered_sources
-from assembly.profiles.services import profile_changeable, profile_save
-from assembly.profiles.views import check_of
+from assembly.profiles.catalogue import ProfileEntry, find_profile_entry
+from assembly.profiles.presentation import PROFILE_GUIDANCE, offered_sources
+from assembly.profiles.services import find_changeable_profile, profile_save
+from assembly.profiles.views import check_profile_text
 from config.http.errors import Invalid, NotFound
 from teams.access import principal_of, require_admin
 from teams.forms import TextForm
@@ -26,13 +26,13 @@ from teams.versioned_text.versioned_file import StaleVersion
 def edit(request: HttpRequest, name: str) -> HttpResponse:
     """The editor: what is typed stays on the page until it is saved, whatever is wrong with it."""
     require_admin(principal_of(request))
-    row = profile_changeable(name)
+    row = find_changeable_profile(name)
     if request.method != "POST":
         return _editor(request, row, text=row.content, based_on=row.version)
     form = TextForm(request.POST, stored=row)
     if not form.is_valid():
         reasons = map(str, form.errors.get("content", [_("This page was incomplete.")]))
-        return _refused(request, row, " ".join(reasons))
+        return _render_refused(request, row, " ".join(reasons))
     content, based_on = form.cleaned_data["content"], form.cleaned_data["version"]
     try:
         saved = _save(request, name, content, based_on)
@@ -40,31 +40,31 @@ def edit(request: HttpRequest, name: str) -> HttpResponse:
         newest = stale.current
         return _editor(request, row, text=content, based_on=newest.version, theirs=newest, status=stale.status)
     except Invalid as fault:
-        return _refused(request, row, fault.detail, based_on=based_on)
-    _tell(request, saved, based_on)
+        return _render_refused(request, row, fault.detail, based_on=based_on)
+    _notify_saved(request, saved, based_on)
     return redirect("profile_page", name=name)
 
 
 def history(request: HttpRequest, name: str) -> HttpResponse:
     """All versions of a profile, newest first."""
-    return document_history.history(request, _document(request, _stored(name)))
+    return document_history.history(request, _document(request, _find_stored_entry(name)))
 
 
 def version(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """One version of a profile, as it was written."""
-    return document_history.version(request, _document(request, _stored(name)), number)
+    return document_history.version(request, _document(request, _find_stored_entry(name)), number)
 
 
 def compare(request: HttpRequest, name: str) -> HttpResponse:
     """Two versions of a profile."""
-    return views.compare(request, _document(request, _stored(name)))
+    return views.compare(request, _document(request, _find_stored_entry(name)))
 
 
 @require_POST
 def restore(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """Bring back an old version of a profile, if it can still be read."""
     require_admin(principal_of(request))
-    shown = _document(request, _stored(name))
+    shown = _document(request, _find_stored_entry(name))
     return views.restore(
         request, shown, number, lambda content, expected, note: _save(request, name, content, expected, note)
     )
@@ -76,18 +76,18 @@ def _save(request: HttpRequest, name: str, content: str, expected: int, note: st
     )
 
 
-def _stored(name: str) -> Entry:
-    entry = profile_entry(name)
+def _find_stored_entry(name: str) -> ProfileEntry:
+    entry = find_profile_entry(name)
     if not entry.stored:
         raise NotFound(_("The history of %(name)s") % {"name": name})
     return entry
 
 
-def _document(request: HttpRequest, entry: Entry) -> TextPage:
+def _document(request: HttpRequest, entry: ProfileEntry) -> TextPage:
     address = reverse("profile_page", args=[entry.name])
     return TextPage(
         file=entry.row,
-        guidance=PROFILE,
+        guidance=PROFILE_GUIDANCE,
         key=entry.name,
         heading=_("Profile %(name)s") % {"name": entry.name},
         crumbs=(Crumb(_("Profiles"), reverse("profile_list")), Crumb(entry.name, address)),
@@ -99,18 +99,18 @@ def _document(request: HttpRequest, entry: Entry) -> TextPage:
     )
 
 
-def _refused(request: HttpRequest, row: StoredProfile, fault: str, based_on: int | None = None) -> HttpResponse:
+def _render_refused(request: HttpRequest, row: StoredProfile, fault: str, based_on: int | None = None) -> HttpResponse:
     sent = request.POST.get("content", "").replace("\r\n", "\n")
     based_on = row.version if based_on is None else based_on
-    return _editor(request, row, text=sent, based_on=based_on, fault=fault, check=check_of(sent), status=422)
+    return _editor(request, row, text=sent, based_on=based_on, fault=fault, check=check_profile_text(sent), status=422)
 
 
 def _editor(request: HttpRequest, row: StoredProfile, status: int = 200, **facts: Any) -> HttpResponse:
-    context = {"row": row, "guidance": PROFILE, "sources": offered_sources(), **facts}
+    context = {"row": row, "guidance": PROFILE_GUIDANCE, "sources": offered_sources(), **facts}
     return render(request, "assembly/profiles/edit.html", context, status=status)
 
 
-def _tell(request: HttpRequest, saved: StoredProfile, based_on: int) -> None:
+def _notify_saved(request: HttpRequest, saved: StoredProfile, based_on: int) -> None:
     if saved.version == based_on:
         messages.info(request, _("Nothing had changed, so there is no new version."))
     else:

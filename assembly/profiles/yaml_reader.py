@@ -13,10 +13,10 @@ from config.http.errors import Invalid
 
 MAX_CHARACTERS = 100_000
 MAX_DEPTH = 16
-MAX_SHOWN = 60  # characters of somebody's text that a message repeats
+MAX_DISPLAY_CHARACTERS = 60  # characters of somebody's text that a message repeats
 
 
-class UnreadableProfile(Invalid):
+class UnreadableDocument(Invalid):
     """The text of a profile or a rule cannot be used. `line` counts from 1; `reason` says what to change there."""
 
     def __init__(self, line: int, reason: str) -> None:
@@ -25,25 +25,25 @@ class UnreadableProfile(Invalid):
         self.reason = reason
 
 
-def tree_of(text: str) -> yaml.Node:
+def parse_yaml(text: str) -> yaml.Node:
     """The root of the text's one document. Raises UnreadableProfile for what is no YAML, or more than plain data."""
     if len(text) > MAX_CHARACTERS:
-        raise UnreadableProfile(1, f"The text has {len(text):,} characters; at most {MAX_CHARACTERS:,} fit.")
+        raise UnreadableDocument(1, f"The text has {len(text):,} characters; at most {MAX_CHARACTERS:,} fit.")
     try:
-        root = _composed(text)
+        root = _compose(text)
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        raise UnreadableProfile(line, "Here is a character that no text can hold. Type the line anew.") from None
+        raise UnreadableDocument(line, "Here is a character that no text can hold. Type the line anew.") from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        problem = shown(error.problem or error.context or "it cannot be read")
-        raise UnreadableProfile(
+        problem = display_text(error.problem or error.context or "it cannot be read")
+        raise UnreadableDocument(
             mark.line + 1 if mark else 1, f"This is no YAML: {problem}. Check spaces, colons and quotes."
         ) from None
     except (ValueError, OverflowError):  # from what an escape or a directive means: no such character, no such number
-        raise UnreadableProfile(1, "The text has an escape or a number that means nothing. Write it out.") from None
+        raise UnreadableDocument(1, "The text has an escape or a number that means nothing. Write it out.") from None
     if root is None:
-        raise UnreadableProfile(1, "The text is empty. Begin with the text of another one.")
+        raise UnreadableDocument(1, "The text is empty. Begin with the text of another one.")
     return root
 
 
@@ -52,19 +52,19 @@ def line_of(node: yaml.Node) -> int:
     return int(node.start_mark.line) + 1
 
 
-def line_numbered(text: str, line: int) -> str:
+def line_at(text: str, line: int) -> str:
     """A line of the text as a page may show it, "" where there is none."""
     lines = text.splitlines()
-    return shown(lines[line - 1].strip()) if line <= len(lines) else ""
+    return display_text(lines[line - 1].strip()) if line <= len(lines) else ""
 
 
-def shown(text: str) -> str:
+def display_text(text: str) -> str:
     """Somebody's text as a message may repeat it: short, and nothing in it but what can be seen."""
     seen = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
-    return seen if len(seen) <= MAX_SHOWN else f"{seen[:MAX_SHOWN]}…"
+    return seen if len(seen) <= MAX_DISPLAY_CHARACTERS else f"{seen[:MAX_DISPLAY_CHARACTERS]}…"
 
 
-def _composed(text: str) -> yaml.Node | None:
+def _compose(text: str) -> yaml.Node | None:
     loader = _PlainLoader(text)
     try:
         return loader.get_single_node()
@@ -81,29 +81,29 @@ class _PlainLoader(yaml.SafeLoader):
         event = cast("Any", self).peek_event()
         line = event.start_mark.line + 1
         if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
-            raise UnreadableProfile(line, "Anchors (&) and aliases (*) cannot be used. Write the values out.")
+            raise UnreadableDocument(line, "Anchors (&) and aliases (*) cannot be used. Write the values out.")
         if event.tag is not None:
-            raise UnreadableProfile(line, "Tags (!) cannot be used. Leave the tag out.")
+            raise UnreadableDocument(line, "Tags (!) cannot be used. Leave the tag out.")
         if self.depth >= MAX_DEPTH:
-            raise UnreadableProfile(line, f"This is nested more than {MAX_DEPTH} deep. Write it with fewer levels.")
+            raise UnreadableDocument(line, f"This is nested more than {MAX_DEPTH} deep. Write it with fewer levels.")
         self.depth += 1
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
 
 
-WHOLE = re.compile(r"0|[1-9][0-9_]{0,11}")
+WHOLE_NUMBER = re.compile(r"0|[1-9][0-9_]{0,11}")
 NUMBER = re.compile(r"(?=[.0-9])(?:0|[1-9][0-9_]{0,11})?(?:\.[0-9]{0,20})?(?:[eE][-+]?[0-9]{1,3})?")
-UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+INVISIBLE_CHARACTERS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 YES, NO = {"true", "yes", "on"}, {"false", "no", "off"}
 
 
-class Fields:
+class YamlFields:
     """A mapping whose keys are all known. Every method raises UnreadableProfile for what cannot be used."""
 
     def __init__(self, node: yaml.Node, known: Sequence[str], what: str) -> None:
         if not isinstance(node, yaml.MappingNode):
-            raise UnreadableProfile(line_of(node), f"{what} is written as lines of “key: value”.")
+            raise UnreadableDocument(line_of(node), f"{what} is written as lines of “key: value”.")
         self.line = line_of(node)
         self.what = what
         self.nodes: dict[str, yaml.Node] = {}
@@ -113,19 +113,19 @@ class Fields:
     def _new_key(self, node: yaml.Node, known: Sequence[str]) -> str:
         key = node.value if isinstance(node, yaml.ScalarNode) else "…"
         if key not in known:
-            reason = f"“{shown(key)}” is not known here. {self.what} has: {', '.join(known)}."
-            raise UnreadableProfile(line_of(node), reason)
+            reason = f"“{display_text(key)}” is not known here. {self.what} has: {', '.join(known)}."
+            raise UnreadableDocument(line_of(node), reason)
         if key in self.nodes:
-            raise UnreadableProfile(line_of(node), f"“{key}” stands here for the second time. Remove one of them.")
+            raise UnreadableDocument(line_of(node), f"“{key}” stands here for the second time. Remove one of them.")
         return str(key)
 
     def line_of(self, key: str) -> int:
         """Where the value stands; where it is left out, where the mapping begins."""
         return line_of(self.nodes[key]) if key in self.nodes else self.line
 
-    def fault(self, key: str, reason: str) -> UnreadableProfile:
+    def fault(self, key: str, reason: str) -> UnreadableDocument:
         """What is wrong with a field, to be raised."""
-        return UnreadableProfile(self.line_of(key), f"“{key}” {reason}")
+        return UnreadableDocument(self.line_of(key), f"“{key}” {reason}")
 
     def text(self, key: str, most: int, default: str | None = None) -> str:
         """One line of at most that many characters, with something to read in it; needed unless it has a default."""
@@ -134,7 +134,7 @@ class Fields:
         value = self._scalar(key, "str")
         if value is None:
             raise self.fault(key, "must be a text. Put it in quotes if it looks like a number, a date or yes or no.")
-        if UNSEEN.search(value) or not value.strip() or len(value) > most:
+        if INVISIBLE_CHARACTERS.search(value) or not value.strip() or len(value) > most:
             raise self.fault(key, f"must be one line with something to read in it, of at most {most} characters.")
         return value
 
@@ -172,7 +172,7 @@ class Fields:
         if self._is_absent(key):
             return None
         value = self._scalar(key, "int") or ""
-        number = int(value) if WHOLE.fullmatch(value) else -1
+        number = int(value) if WHOLE_NUMBER.fullmatch(value) else -1
         if not least <= number <= most:
             raise self.fault(key, f"must be a whole number from {least:,} to {most:,}.")
         return number
@@ -199,7 +199,7 @@ class Fields:
 
     def _required(self, key: str) -> yaml.Node:
         if key not in self.nodes:
-            raise UnreadableProfile(self.line, f"“{key}” is missing. {self.what} needs it.")
+            raise UnreadableDocument(self.line, f"“{key}” is missing. {self.what} needs it.")
         return self.nodes[key]
 
     def _scalar(self, key: str, *types: str) -> str | None:

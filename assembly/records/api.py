@@ -13,16 +13,16 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from assembly.access import assembly_for
+from assembly.access import find_assembly
 from assembly.models import AssemblyFlag, RetentionPolicy
 from assembly.models.retention import MAX_DAYS, MAX_FLAG_NOTE_CHARACTERS
-from assembly.records.bundle_writer import Bundle, zipped
+from assembly.records.bundle_writer import RecordBundle, zip_bundle
 from assembly.records.retention_policies import (
-    Held,
-    Keeping,
+    EffectiveRetention,
+    RetentionRule,
     assembly_flag,
     assembly_unflag,
-    held_for,
+    effective_retention,
     retention_clear,
     retention_set,
 )
@@ -71,8 +71,8 @@ class RetentionView(VersionedView):
 
     document = RetentionSerializer
 
-    def document_of(self, thing: Held | RetentionPolicy) -> dict[str, Any]:
-        held = thing if isinstance(thing, Held) else held_for(thing.team)
+    def document_of(self, thing: EffectiveRetention | RetentionPolicy) -> dict[str, Any]:
+        held = thing if isinstance(thing, EffectiveRetention) else effective_retention(thing.team)
         policy = held.policy
         facts = {
             "days": held.keeping.days,
@@ -88,7 +88,7 @@ class RetentionView(VersionedView):
     def get(self, request: Request, slug: str = "") -> Response:
         """For how long contexts are kept."""
         self.query()
-        return self.answer_if_newer(held_for(team_for(self.principal, slug) if slug else None))
+        return self.answer_if_newer(effective_retention(team_for(self.principal, slug) if slug else None))
 
     @extend_schema(
         parameters=[ETAG, IF_MATCH, ONLY_CREATE], request=RetentionUpdateSerializer, responses=RetentionSerializer
@@ -97,20 +97,20 @@ class RetentionView(VersionedView):
         """Say for how long. What is older is deleted within the hour, for good."""
         self.query()
         team = self._to_change(slug)
-        held = held_for(team)
+        held = effective_retention(team)
         if is_create_only(request) and held.policy:
             raise PreconditionFailed("Something was said here already. Read it and send its ETag as If-Match.")
         expected = 0 if is_create_only(request) else self.expected(held)
-        keeping = Keeping(**self.validated(RetentionUpdateSerializer))
+        keeping = RetentionRule(**self.validated(RetentionUpdateSerializer))
         retention_set(team=team, keeping=keeping, expected_version=expected, principal=self.principal)
-        return self.answer(held_for(team))
+        return self.answer(effective_retention(team))
 
     @extend_schema(parameters=[IF_MATCH], responses={204: None})
     def delete(self, request: Request, slug: str = "") -> Response:
         """Take back what was said here: what the organisation says holds again, or for ever."""
         self.query()
         team = self._to_change(slug)
-        held = held_for(team)
+        held = effective_retention(team)
         self.check_if_match(held)
         retention_clear(team=team, expected_version=held.version, principal=self.principal)
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -132,7 +132,7 @@ class AssemblyFlagView(ApiView):
     def get(self, request: Request, id_: UUID) -> Response:
         """Who wants this assembly to be kept, and why; 404 where nobody does."""
         self.query()
-        flag = AssemblyFlag.objects.filter(assembly=assembly_for(self.principal, id_)).first()
+        flag = AssemblyFlag.objects.filter(assembly=find_assembly(self.principal, id_)).first()
         if flag is None:
             raise NotFound("A flag on this context")
         return Response(flag_document(flag))
@@ -141,7 +141,7 @@ class AssemblyFlagView(ApiView):
     def put(self, request: Request, id_: UUID) -> Response:
         """Keep this assembly, whatever the retention says. One that is flagged stays as it is."""
         self.query()
-        assembly = assembly_for(self.principal, id_)
+        assembly = find_assembly(self.principal, id_)
         note = self.validated(FlagUpdateSerializer)["note"]
         return Response(flag_document(assembly_flag(assembly=assembly, note=note, principal=self.principal)))
 
@@ -149,7 +149,7 @@ class AssemblyFlagView(ApiView):
     def delete(self, request: Request, id_: UUID) -> Response:
         """Keep this assembly as long as others."""
         self.query()
-        assembly_unflag(assembly=assembly_for(self.principal, id_), principal=self.principal)
+        assembly_unflag(assembly=find_assembly(self.principal, id_), principal=self.principal)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -163,6 +163,6 @@ class AssemblyBundle(ApiView):
     def get(self, request: Request, id_: UUID) -> HttpResponse:
         """All that a replay needs, with the proof of its seal, as a zip: for `manage.py replay_bundle`."""
         self.query()
-        assembly = assembly_for(self.principal, id_)
+        assembly = find_assembly(self.principal, id_)
         headers = {"Content-Disposition": f'attachment; filename="{assembly.id}.zip"', "Cache-Control": "no-store"}
-        return HttpResponse(zipped(Bundle([assembly.id])), content_type=ZIP, headers=headers)
+        return HttpResponse(zip_bundle(RecordBundle([assembly.id])), content_type=ZIP, headers=headers)

@@ -8,16 +8,16 @@ from itertools import pairwise
 from uuid import UUID
 
 from assembly.models import Assembly
-from assembly.models.assembly import profile_known, unpacked
-from assembly.records.bundle_reader import BundleRead
-from assembly.records.reader import recorded_with, replay
-from assembly.records.seal_hashing import record_form, records_hash
+from assembly.models.assembly import cache_profile, unpacked
+from assembly.records.bundle_reader import BundleContents
+from assembly.records.reader import record_from_pieces, replay
+from assembly.records.seal_hashing import record_bytes, records_hash
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class RecordCheck:
     """One record of a bundle: whether it replays byte for byte, and which seal (None: none) proves what it was."""
 
     id: UUID
@@ -27,7 +27,7 @@ class Checked:
     """What is wrong, as a sentence; empty where nothing is."""
 
 
-def chain_faults(bundle: BundleRead) -> Iterator[str]:
+def chain_faults(bundle: BundleContents) -> Iterator[str]:
     """What is wrong with the seals in the bundle themselves, as sentences."""
     links = [bundle.links[number] for number in sorted(bundle.links)]
     for link, sha256 in links:
@@ -41,35 +41,35 @@ def chain_faults(bundle: BundleRead) -> Iterator[str]:
             yield f"The list of seal {number} is not the one that was sealed."
 
 
-def head_of(bundle: BundleRead) -> str:
+def newest_head(bundle: BundleContents) -> str:
     """The newest seal in it, as `verify_records --head` prints it; "" where none is."""
     newest = max(bundle.links, default=None)
     return "" if newest is None else f"{newest}:{bundle.links[newest][1].hex()}"
 
 
-def bundle_check(bundle: BundleRead) -> Iterator[Checked]:
+def check_bundle(bundle: BundleContents) -> Iterator[RecordCheck]:
     """Each record of it, replayed and compared with its seal."""
     sealed = {id_: (number, sha256) for number, records in bundle.seals.items() for id_, sha256 in records}
     for id_, (record, parts) in bundle.records.items():
         number, sha256 = sealed.get(id_, (None, b""))
         fault = _parts_fault(bundle, record, parts)
-        if number is not None and hashlib.sha256(record_form(record, parts)).digest() != sha256:
+        if number is not None and hashlib.sha256(record_bytes(record, parts)).digest() != sha256:
             fault = f"It is not what seal {number} holds."
         replays, trouble = _replays(bundle, record) if not fault else (False, "")
-        yield Checked(id_, replays, number, fault or trouble)
+        yield RecordCheck(id_, replays, number, fault or trouble)
 
 
-def _parts_fault(bundle: BundleRead, record: Assembly, parts: Sequence[str]) -> str:
+def _parts_fault(bundle: BundleContents, record: Assembly, parts: Sequence[str]) -> str:
     ids = [*record.told, *record.omitted]
     if any(bundle.hashes.get(id_, b"").hex() != part for id_, part in zip(ids, parts, strict=True)):
         return "Something that it is made of is missing, or is something else."
     return ""
 
 
-def _replays(bundle: BundleRead, record: Assembly) -> tuple[bool, str]:
+def _replays(bundle: BundleContents, record: Assembly) -> tuple[bool, str]:
     """Whether the engine makes the recorded bytes of it again, and a sentence where not."""
     try:
-        if replay(recorded_with(_with_contents(bundle, record), bundle.pieces)).identical:
+        if replay(record_from_pieces(_with_body(bundle, record), bundle.pieces)).identical:
             return True, ""
     except Exception as error:  # whatever a forged record makes the engine do
         logger.info("a record of a bundle cannot be replayed", exc_info=True)
@@ -77,10 +77,10 @@ def _replays(bundle: BundleRead, record: Assembly) -> tuple[bool, str]:
     return False, "It gives another text than the one whose hash was recorded."
 
 
-def _with_contents(bundle: BundleRead, record: Assembly) -> Assembly:
+def _with_body(bundle: BundleContents, record: Assembly) -> Assembly:
     """The record with its body unpacked, or that of the one that it repeats, and its profile at hand."""
     first = bundle.records[record.decided_in][0] if record.decided_in else record
     record.contents = unpacked(bytes(first.body))
     sha256 = record.contents["profile"]
-    profile_known(sha256, bundle.texts[bytes.fromhex(sha256)])
+    cache_profile(sha256, bundle.texts[bytes.fromhex(sha256)])
     return record

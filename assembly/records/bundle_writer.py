@@ -12,8 +12,8 @@ from uuid import UUID
 from django.utils import timezone
 
 from assembly.models import Assembly, Piece, Seal, StoredText
-from assembly.records.seal_hashing import Link, canonical, moment, record_document
-from assembly.records.seals import newest_seal, parts_of, piece_hashes
+from assembly.records.seal_hashing import SealLink, canonical_json, record_document, timestamp
+from assembly.records.seals import newest_seal, piece_hash_texts, piece_hashes
 from config.http.errors import DossierError
 from memories.archive.sections import ArchiveEntry
 from memories.archive.zip_file import write_zip
@@ -33,7 +33,7 @@ BATCH = 200
 Item = TypeVar("Item")
 
 
-class TooMuch(DossierError):
+class BundleTooLarge(DossierError):
     """More than can be read again."""
 
     status = 422
@@ -41,7 +41,7 @@ class TooMuch(DossierError):
     title = "This is too much for one bundle"
 
 
-class Bundle:
+class RecordBundle:
     """The bundle of these records, and of those whose decisions they repeat. Write its entries in order."""
 
     def __init__(self, ids: Iterable[UUID]) -> None:
@@ -66,21 +66,21 @@ class Bundle:
             yield ArchiveEntry(name, map(self._line, documents))
 
     def _line(self, document: dict[str, Any]) -> str:
-        line = canonical(document) + b"\n"
+        line = canonical_json(document) + b"\n"
         self._bytes += len(line)
         if self._bytes > MAX_BYTES:
-            raise TooMuch("A bundle holds at most 200 MB, unpacked. Choose fewer contexts, or a shorter time.")
+            raise BundleTooLarge("A bundle holds at most 200 MB, unpacked. Choose fewer contexts, or a shorter time.")
         return line.decode()
 
     def _about(self) -> dict[str, Any]:
-        return {"format": FORMAT, "version": VERSION, "made": moment(timezone.now()), "records": len(self.ids)}
+        return {"format": FORMAT, "version": VERSION, "made": timestamp(timezone.now()), "records": len(self.ids)}
 
     def _records(self) -> Iterator[dict[str, Any]]:
         for ids in _batches(self.ids):
             found = list(Assembly.objects.filter(id__in=ids).order_by("id"))
             hashes = piece_hashes(found)
             self._pieces |= hashes.keys()
-            yield from (record_document(one, parts_of(one, hashes)) for one in found)
+            yield from (record_document(one, piece_hash_texts(one, hashes)) for one in found)
 
     def _piece_rows(self) -> Iterator[dict[str, Any]]:
         for ids in _batches(sorted(self._pieces)):
@@ -109,10 +109,10 @@ class Bundle:
         if self._first_seal and newest:
             numbers = (self._first_seal, newest.number)
             for seal in Seal.objects.filter(number__range=numbers).order_by("number").iterator(chunk_size=BATCH):
-                yield {**Link.of(seal).document, "sha256": bytes(seal.sha256).hex()}
+                yield {**SealLink.of(seal).document, "sha256": bytes(seal.sha256).hex()}
 
 
-def zipped(bundle: Bundle) -> bytes:
+def zip_bundle(bundle: RecordBundle) -> bytes:
     """The bundle as the bytes of a zip, for a few records. Raises TooMuch."""
     file = BytesIO()
     write_zip(bundle.entries(), file)

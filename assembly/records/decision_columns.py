@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from assembly.engine.codes import Code
-from assembly.engine.linear_ranker import SHARE, Ranker, Signals, named_shares, shares_at_source
+from assembly.engine.linear_ranker import SHARE_PREFIX, Ranker, SignalValues, share_signals, source_share_signals
 from assembly.engine.profile import Profile, Section
 from assembly.engine.types import Candidate, Decision
 
@@ -16,11 +16,11 @@ Columns = dict[str, Any]
 """By name: a list with a value per decision; or, of what few have, a dict by the decision's place as text."""
 
 BARE, RANKED, CONTESTED, VERBATIM = range(4)
-"""How the signals of a decision follow from its candidate: see `_signals`."""
+"""How the signals of a decision follow from its candidate: see `_decode_signals`."""
 COHERENCE = "coherence"
-ADDED = {COHERENCE, "boost", f"{SHARE}boost"}
+ADDED_SIGNALS = {COHERENCE, "boost", f"{SHARE_PREFIX}boost"}
 """What the engine itself finds of an item, or a rule does to it."""
-NOTHING: tuple[Any, ...] = ({}, [])
+NO_SIGNALS: tuple[Any, ...] = ({}, [])
 
 
 def columns_of(
@@ -35,7 +35,10 @@ def columns_of(
     sections = {section.key: place for place, section in enumerate(profile.sections)}
     measures = sorted({name for candidate in candidates for name in candidate.measures})
     rankers = {section.key: _ranker_of(section, profile) for section in profile.sections}
-    ways = [_way(decision, one, rankers[decision.section]) for decision, one in zip(decisions, candidates, strict=True)]
+    ways = [
+        _signal_encoding(decision, one, rankers[decision.section])
+        for decision, one in zip(decisions, candidates, strict=True)
+    ]
     columns: Columns = {
         "piece": list(pieces),
         "section": [sections[one.section] for one in decisions],
@@ -49,16 +52,16 @@ def columns_of(
         "similarity": [one.similarity for one in candidates],
         "measures": {name: [one.measures.get(name) for one in candidates] for name in measures},
         "signals": [way for way, _ in ways],
-        "more": _sparse([more or None for _, more in ways]),
-        "detail": _sparse([dict(one.detail) if one.detail else None for one in decisions]),
-        "source_score": _sparse([one.score for one in candidates]),
-        "position": _sparse([one.position for one in candidates]),
-        "summary": _sparse(summaries),
+        "more": _sparse_column([more or None for _, more in ways]),
+        "detail": _sparse_column([dict(one.detail) if one.detail else None for one in decisions]),
+        "source_score": _sparse_column([one.score for one in candidates]),
+        "position": _sparse_column([one.position for one in candidates]),
+        "summary": _sparse_column(summaries),
     }
-    return {name: values for name, values in columns.items() if values not in NOTHING}
+    return {name: values for name, values in columns.items() if values not in NO_SIGNALS}
 
 
-def _sparse(values: Sequence[Any]) -> dict[str, Any]:
+def _sparse_column(values: Sequence[Any]) -> dict[str, Any]:
     return {str(place): value for place, value in enumerate(values) if value is not None}
 
 
@@ -78,7 +81,7 @@ def candidate_facts(columns: Columns, place: int, profile: Profile) -> dict[str,
     }
 
 
-def places_of(columns: Columns, pieces: Set[int]) -> list[int]:
+def positions_of(columns: Columns, pieces: Set[int]) -> list[int]:
     """The places of the decisions on any of these pieces, in order."""
     return [place for place, piece in enumerate(columns["piece"]) if piece in pieces]
 
@@ -93,7 +96,7 @@ def decision_at(columns: Columns, place: int, candidate: Candidate, profile: Pro
         code=Code(columns["code"][place]),
         rank=columns["rank"][place],
         score=columns["score"][place],
-        signals=_signals(columns["signals"][place], columns.get("more", {}).get(key, []), candidate, ranker),
+        signals=_decode_signals(columns["signals"][place], columns.get("more", {}).get(key, []), candidate, ranker),
         tokens=columns["tokens"][place],
         tokens_full=columns["full"][place],
         start=start,
@@ -107,42 +110,42 @@ def _ranker_of(section: Section, profile: Profile) -> Ranker | None:
     return section.ranker if section.shape == "blocks" else profile.ranker
 
 
-def _way(decision: Decision, candidate: Candidate, ranker: Ranker | None) -> tuple[int, list[Any]]:
+def _signal_encoding(decision: Decision, candidate: Candidate, ranker: Ranker | None) -> tuple[int, list[Any]]:
     """By which way the signals follow from the candidate, and what has to be added to them."""
     if not decision.signals and candidate.similarity is None:
         return BARE, []
     signals = dict(decision.signals)
-    more = [list(signal) for signal in decision.signals if signal[0] in ADDED]
-    for way in _possible_ways(signals, len(more), candidate):
-        if dict(_signals(way, more, candidate, ranker)) == signals:
+    more = [list(signal) for signal in decision.signals if signal[0] in ADDED_SIGNALS]
+    for way in _possible_encodings(signals, len(more), candidate):
+        if dict(_decode_signals(way, more, candidate, ranker)) == signals:
             return way, more
     return VERBATIM, [list(signal) for signal in decision.signals]
 
 
-def _possible_ways(signals: Mapping[str, Any], added: int, candidate: Candidate) -> Iterator[int]:
+def _possible_encodings(signals: Mapping[str, Any], added: int, candidate: Candidate) -> Iterator[int]:
     """Yield the ways that the names of the signals do not rule out: to make the signals of each takes longer."""
     if len(signals) == added + (candidate.similarity is not None):
         yield BARE
-    if any(name.startswith(SHARE) and name not in ADDED for name in signals):
+    if any(name.startswith(SHARE_PREFIX) and name not in ADDED_SIGNALS for name in signals):
         yield RANKED
     yield CONTESTED
 
 
-def _signals(way: int, more: Sequence[Any], candidate: Candidate, ranker: Ranker | None) -> Signals:
+def _decode_signals(way: int, more: Sequence[Any], candidate: Candidate, ranker: Ranker | None) -> SignalValues:
     """The signals of a decision: what its source measured, as the section's way of ranking names it."""
     added = tuple((name, value) for name, value in more)
     if way == VERBATIM:
         return added
-    base: Signals = () if candidate.similarity is None else (("similarity", float(candidate.similarity)),)
+    base: SignalValues = () if candidate.similarity is None else (("similarity", float(candidate.similarity)),)
     if way == RANKED and ranker:
         shares = ranker.shares(candidate)
         known = {name for name, _ in base}
         features = [(name, candidate.measures[name]) for name, _ in shares if name not in known]
-        return (*base, *features, *named_shares(shares), *added)
+        return (*base, *features, *share_signals(shares), *added)
     if way == CONTESTED:
         own = () if candidate.score is None else (("source_score", candidate.score),)
         coherence = {name: value for name, value in added if name == COHERENCE}
         measured = sorted({**candidate.measures, **coherence}.items())
-        shares = shares_at_source(ranker, candidate)
+        shares = source_share_signals(ranker, candidate)
         return (*base, *own, *measured, *shares, *(one for one in added if one[0] != COHERENCE))
     return (*base, *added)

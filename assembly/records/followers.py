@@ -25,7 +25,7 @@ from uuid_utils.compat import uuid7
 
 from assembly.models import Assembly, FollowFailure
 from assembly.records.pruning import records_prune
-from assembly.records.seals import chain_is_ours
+from assembly.records.seals import try_lock_chain
 from memories.jobs.periodic import periodic
 
 Follower = Callable[[Sequence[Assembly]], None]
@@ -38,7 +38,7 @@ followers: list[Follower] = []
 """In the order in which they are told. Apps register theirs when they are ready."""
 
 # An id says when its assembly was made, so the least is the oldest; what it was made of needs no look.
-QUEUE = """
+QUEUE_SQL = """
 WITH queue AS (
     SELECT assembly, coalesce(parked, false) AS parked FROM new_assemblies LEFT JOIN follow_failures USING (assembly)
 ), oldest AS (SELECT assembly FROM queue WHERE NOT parked ORDER BY assembly LIMIT 1)
@@ -49,7 +49,7 @@ FROM queue
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
+class FollowQueue:
     """So many wait, the oldest for so many seconds; so many are left alone until somebody asks for another try."""
 
     waiting: int
@@ -57,20 +57,20 @@ class Queue:
     oldest_seconds: float
 
 
-def queue_now() -> Queue:
+def queue_status() -> FollowQueue:
     """As it stands, in one query."""
     with connection.cursor() as cursor:
-        cursor.execute(QUEUE)
+        cursor.execute(QUEUE_SQL)
         waiting, parked, seconds = cursor.fetchone()
-    return Queue(waiting, parked, max(0.0, seconds))
+    return FollowQueue(waiting, parked, max(0.0, seconds))
 
 
-MOST_TOGETHER = 5
+MAX_BATCH = 5
 """Failures after which an assembly is not tried together with others any more."""
 MAX_ERROR_CHARACTERS = 2_000
 
 # What was tried alone is in the table already, with the failures of its batch: then it is parked.
-NOTE = """
+NOTE_FAILURE_SQL = """
 INSERT INTO follow_failures (assembly, attempts, error, at, parked)
     SELECT one, 1, %(error)s, %(now)s, false FROM unnest(%(ids)s) AS one
     ON CONFLICT (assembly) DO UPDATE SET attempts = follow_failures.attempts + 1, error = excluded.error,
@@ -83,7 +83,9 @@ def failures_note(ids: Sequence[UUID], error: Exception) -> None:
     """That it failed for these once more."""
     text = f"{type(error).__name__}: {error}".replace("\0", "")[:MAX_ERROR_CHARACTERS]
     with connection.cursor() as cursor:
-        cursor.execute(NOTE, {"ids": sorted(ids), "error": text, "now": timezone.now(), "together": MOST_TOGETHER})
+        cursor.execute(
+            NOTE_FAILURE_SQL, {"ids": sorted(ids), "error": text, "now": timezone.now(), "together": MAX_BATCH}
+        )
 
 
 def failures_forget(ids: Sequence[UUID]) -> None:
@@ -91,7 +93,7 @@ def failures_forget(ids: Sequence[UUID]) -> None:
     FollowFailure.objects.filter(assembly__in=ids).delete()
 
 
-def failures_parked() -> QuerySet[FollowFailure]:
+def parked_failures() -> QuerySet[FollowFailure]:
     """What is left alone until somebody asks for another try, the newest first."""
     return FollowFailure.objects.filter(parked=True).order_by("-at", "-assembly")
 
@@ -101,28 +103,28 @@ def failures_retry() -> int:
     return FollowFailure.objects.filter(parked=True).update(parked=False, at=timezone.now())
 
 
-MOST_TAKEN = 500
+MAX_TAKEN = 500
 """Assemblies that one transaction hands to the followers."""
-LAST = UUID(int=2**128 - 1)
+LAST_ID = UUID(int=2**128 - 1)
 """An id that comes after all others."""
 
 # Ids are UUIDv7: their order is that in which the assemblies were made.
-TAKE = """
+TAKE_SQL = """
 SELECT assembly FROM new_assemblies LEFT JOIN follow_failures USING (assembly)
     WHERE coalesce(attempts, 0) < %(together)s AND assembly <= %(newest)s ORDER BY assembly LIMIT %(most)s
     FOR UPDATE OF new_assemblies SKIP LOCKED
 """
-TAKE_ALONE = """
+TAKE_ALONE_SQL = """
 SELECT assembly FROM new_assemblies JOIN follow_failures USING (assembly)
     WHERE attempts >= %(together)s AND assembly <= %(newest)s AND NOT parked ORDER BY assembly LIMIT 1
     FOR UPDATE OF new_assemblies SKIP LOCKED
 """
-DONE = "DELETE FROM new_assemblies WHERE assembly = ANY(%(ids)s)"
+DELETE_SQL = "DELETE FROM new_assemblies WHERE assembly = ANY(%(ids)s)"
 
 logger = logging.getLogger(__name__)
 
 
-def new_assemblies_follow(newest: UUID = LAST) -> int:
+def new_assemblies_follow(newest: UUID = LAST_ID) -> int:
     """Hand the oldest new assemblies, up to that one, to all followers. Returns how many were done.
 
     0: there are none, another worker is at it, or a follower failed. Then the same ones are tried again at the next
@@ -131,8 +133,8 @@ def new_assemblies_follow(newest: UUID = LAST) -> int:
     taken: list[UUID] = []
     try:
         with transaction.atomic():
-            if chain_is_ours():
-                taken = _taken(TAKE, newest) or _taken(TAKE_ALONE, newest)
+            if try_lock_chain():
+                taken = _take_assemblies(TAKE_SQL, newest) or _take_assemblies(TAKE_ALONE_SQL, newest)
                 _hand_over(taken)
     except Exception as error:
         if not taken:
@@ -143,9 +145,9 @@ def new_assemblies_follow(newest: UUID = LAST) -> int:
     return len(taken)
 
 
-def _taken(statement: str, newest: UUID) -> list[UUID]:
+def _take_assemblies(statement: str, newest: UUID) -> list[UUID]:
     with connection.cursor() as cursor:
-        cursor.execute(statement, {"together": MOST_TOGETHER, "most": MOST_TAKEN, "newest": newest})
+        cursor.execute(statement, {"together": MAX_BATCH, "most": MAX_TAKEN, "newest": newest})
         return [id_ for (id_,) in cursor.fetchall()]
 
 
@@ -158,7 +160,7 @@ def _hand_over(taken: Sequence[UUID]) -> None:
         follow(assemblies)
     failures_forget(taken)
     with connection.cursor() as cursor:
-        cursor.execute(DONE, {"ids": list(taken)})
+        cursor.execute(DELETE_SQL, {"ids": list(taken)})
 
 
 FOLLOW_SECONDS = 5

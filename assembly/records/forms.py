@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from assembly.models.retention import MAX_DAYS, MAX_FLAG_NOTE_CHARACTERS
-from assembly.records.retention_policies import Held, Keeping
+from assembly.records.retention_policies import EffectiveRetention, RetentionRule
 from teams.forms import validate_storable
 
 DEFAULT, FOR_EVER, DAYS = "default", "for_ever", "days"
@@ -29,7 +29,7 @@ class RetentionForm(forms.Form):
         required=False,
     )
 
-    def __init__(self, *args: Any, held: Held, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, held: EffectiveRetention, **kwargs: Any) -> None:
         days, own = held.keeping.days, held.policy
         rule = DEFAULT if held.team and not own else DAYS if days else FOR_EVER
         initial = {"version": held.version, "rule": rule, "days": days, "keep_flagged": held.keeping.keep_flagged}
@@ -45,12 +45,12 @@ class RetentionForm(forms.Form):
         return values
 
     @property
-    def keeping(self) -> Keeping | None:
+    def keeping(self) -> RetentionRule | None:
         """What a valid form says; None: as the organisation does."""
         rule, days = self.cleaned_data["rule"], self.cleaned_data["days"]
         if rule == DEFAULT:
             return None
-        return Keeping(days if rule == DAYS else None, self.cleaned_data["keep_flagged"])
+        return RetentionRule(days if rule == DAYS else None, self.cleaned_data["keep_flagged"])
 
 
 class FlagForm(forms.Form):

@@ -15,18 +15,18 @@ import orjson
 from django.db import DEFAULT_DB_ALIAS, connection, models
 
 from assembly.models import Assembly, Piece
-from assembly.records.change_counters import Changed, State, is_there
+from assembly.records.change_counters import ChangeCounts, StaleRead, is_unchanged_sql
 from assembly.records.pieces import ID_BYTES, NewPiece
 from config.db.statements import Statement, run_statement
 
 # A piece that this process stored before is not sent again, nor its text. Where one is gone after all, or another one
 # has its number, no assembly is written; nor where what it rests on has changed. Rows in one order for everybody, so
 # that two assemblies that share some cannot wait for each other in a circle.
-NOTHING_NEW = """
+KNOWN_PIECES_SQL = """
 WITH there AS (
     SELECT id FROM pieces WHERE id = ANY(%(known)s::bigint[])
 )"""
-WITH_NEW = """
+NEW_PIECES_SQL = """
 WITH stored AS (
     INSERT INTO stored_texts (sha256, text)
     SELECT sha256, text FROM jsonb_to_recordset(%(texts)s::jsonb) AS row (sha256 bytea, text text) ORDER BY sha256
@@ -40,7 +40,7 @@ WITH stored AS (
     UNION SELECT id FROM made
     UNION SELECT pieces.id FROM pieces JOIN sent USING (id, sha256)
 )"""
-RECORD = """
+RECORD_SQL = """
 , state AS MATERIALIZED (
     SELECT {unchanged} AS unchanged
 ), assembly AS (
@@ -53,62 +53,66 @@ RECORD = """
 )
 SELECT unchanged, (SELECT count(*) FROM assembly) FROM state
 """
-MOST_KNOWN = 50_000
-IDS = range(0, 32 - ID_BYTES + 1, ID_BYTES)
+MAX_KNOWN = 50_000
+ID_OFFSETS = range(0, 32 - ID_BYTES + 1, ID_BYTES)
 """Where in the hash of a piece its number may begin."""
 
 
-class Unwritten(Exception):
+class PieceIdsTaken(Exception):
     """Other pieces have all the numbers that those of this record could have."""
 
 
-def write(assembly: Assembly, told: Sequence[NewPiece], omitted: Sequence[NewPiece], rests_on: State) -> int:
+def insert_assembly(
+    assembly: Assembly, told: Sequence[NewPiece], omitted: Sequence[NewPiece], rests_on: ChangeCounts
+) -> int:
     """Store the assembly, and its pieces with their texts where they are not stored yet.
 
     Returns the bytes of its body and the characters of the texts that were not stored yet. Raises Changed where the
     state that it rests on is not there any more: then there is no assembly.
     """
-    for byte in IDS:
+    for byte in ID_OFFSETS:
         ids = {piece.sha256: piece.id_from(byte) for piece in (*told, *omitted)}
         assembly.told, assembly.omitted = [ids[one.sha256] for one in told], [ids[one.sha256] for one in omitted]
         pieces = {ids[piece.sha256]: piece for piece in (*told, *omitted)}
         # The second time, all are sent; the third, those are there that somebody else stored meanwhile.
-        known = (stored.among(pieces), frozenset[int](), frozenset[int]())
-        if len(pieces) == len(ids) and any(_written(assembly, pieces, those, rests_on) for those in known):
+        known = (stored_pieces.among(pieces), frozenset[int](), frozenset[int]())
+        if len(pieces) == len(ids) and any(_insert_with_pieces(assembly, pieces, those, rests_on) for those in known):
             new = pieces.keys() - known[0]
             if new:
-                stored.add(new)
+                stored_pieces.add(new)
             assembly._state.adding, assembly._state.db = False, DEFAULT_DB_ALIAS  # noqa: SLF001 - as Model.save does
             return len(assembly.body) + sum(len(pieces[id_].text) for id_ in new)
-    raise Unwritten
+    raise PieceIdsTaken
 
 
-def _written(assembly: Assembly, pieces: Mapping[int, NewPiece], known: Set[int], rests_on: State) -> bool:
+def _insert_with_pieces(
+    assembly: Assembly, pieces: Mapping[int, NewPiece], known: Set[int], rests_on: ChangeCounts
+) -> bool:
     """Whether the assembly was written: not where a piece of those known as stored is not there."""
     new = {id_: piece for id_, piece in pieces.items() if id_ not in known}
     parameters = {
-        "assembly": _json({field.column: getattr(assembly, field.attname) for field in _fields(Assembly)}),
-        **(_sent(new) if new else {}),
+        "assembly": _to_json({field.column: getattr(assembly, field.attname) for field in _insert_fields(Assembly)}),
+        **(_piece_parameters(new) if new else {}),
         # Spelled as PostgreSQL does: to make an array of numbers takes longer than to look them up.
         "known": f"{{{','.join(map(str, known))}}}",
         "count": len(pieces),
         **rests_on.parameters,
     }
-    ((unchanged, written),) = run_statement(Statement(_sql(bool(new), len(rests_on.owners)), parameters))
+    ((unchanged, written),) = run_statement(Statement(_insert_sql(bool(new), len(rests_on.owners)), parameters))
     if not unchanged:
-        raise Changed
+        raise StaleRead
     return bool(written)
 
 
-def _sent(pieces: Mapping[int, NewPiece]) -> dict[str, str]:
+def _piece_parameters(pieces: Mapping[int, NewPiece]) -> dict[str, str]:
     texts = {piece.text_sha256: piece.text for piece in pieces.values()}
     return {
-        "pieces": _json([piece.row(id_) for id_, piece in pieces.items()]),
-        "texts": _json([{"sha256": key, "text": text} for key, text in texts.items()]),
+        "pieces": _to_json([piece.row(id_) for id_, piece in pieces.items()]),
+        "texts": _to_json([{"sha256": key, "text": text} for key, text in texts.items()]),
     }
 
 
-class _Stored:
+class _StoredPieces:
     """Which pieces this process has stored, by their ids: those that it stored last."""
 
     def __init__(self) -> None:
@@ -122,7 +126,7 @@ class _Stored:
         with self._lock:
             for key in pieces:
                 self._known[key] = None
-            while len(self._known) > MOST_KNOWN:
+            while len(self._known) > MAX_KNOWN:
                 self._known.popitem(last=False)
 
     def forget(self) -> None:
@@ -130,38 +134,40 @@ class _Stored:
             self._known.clear()
 
 
-stored = _Stored()
+stored_pieces = _StoredPieces()
 
 
 @cache
-def _sql(with_new: bool, owners: int) -> str:
+def _insert_sql(with_new: bool, owners: int) -> str:
     names = {}
     for name, model in (("assembly", Assembly), ("piece", Piece)):
-        columns = [(f'"{field.column}"', _type_of(field)) for field in _fields(model)]
+        columns = [(f'"{field.column}"', _sql_type(field)) for field in _insert_fields(model)]
         names[name] = ", ".join(column for column, _ in columns)
         names[f"{name}_types"] = ", ".join(f"{column} {kind}" for column, kind in columns)
-    return ((WITH_NEW if with_new else NOTHING_NEW) + RECORD).format(unchanged=is_there(owners), **names)
+    return ((NEW_PIECES_SQL if with_new else KNOWN_PIECES_SQL) + RECORD_SQL).format(
+        unchanged=is_unchanged_sql(owners), **names
+    )
 
 
 @cache
-def _fields(model: type[models.Model]) -> "tuple[models.Field[Any, Any], ...]":
+def _insert_fields(model: type[models.Model]) -> "tuple[models.Field[Any, Any], ...]":
     """All but those that the database numbers."""
     fields = model._meta.concrete_fields  # noqa: SLF001 - Django's documented introspection
     return tuple(field for field in fields if not isinstance(field, models.AutoField))
 
 
-def _type_of(field: "models.Field[Any, Any]") -> str:
+def _sql_type(field: "models.Field[Any, Any]") -> str:
     """Of a limited text, just text: a longer one is to be refused by the table, not cut."""
     return "text" if isinstance(field, models.CharField) else str(field.db_type(connection))
 
 
-def _json(value: Any) -> str:
+def _to_json(value: Any) -> str:
     try:
-        return orjson.dumps(value, default=_text).decode()
+        return orjson.dumps(value, default=_to_sql_text).decode()
     except TypeError:  # of whole numbers beyond 64 bits
-        return json.dumps(value, default=_text)
+        return json.dumps(value, default=_to_sql_text)
 
 
-def _text(value: Any) -> str:
+def _to_sql_text(value: Any) -> str:
     """As PostgreSQL reads it: bytes in hexadecimal, moments and ids as they print."""
     return f"\\x{value.hex()}" if isinstance(value, bytes) else str(value)

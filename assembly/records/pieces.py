@@ -45,20 +45,20 @@ def piece_of(candidate: Candidate) -> NewPiece:
     known: NewPiece | None = candidate.worked_out.get(NewPiece)
     if known is None:
         facts = {name: value for name, value in candidate.to_dict().items() if name not in ASKED_FOR}
-        known = candidate.worked_out[NewPiece] = _piece(facts.pop("ref"), candidate.text, facts)
+        known = candidate.worked_out[NewPiece] = _new_piece(facts.pop("ref"), candidate.text, facts)
     return known
 
 
 def piece_of_summary(candidate: Candidate) -> NewPiece | None:
     """The summary that the candidate came with."""
     told = candidate.summary
-    return _piece(f"{SUMMARY}:{candidate.ref}", told.text, {"model": told.model}) if told else None
+    return _new_piece(f"{SUMMARY}:{candidate.ref}", told.text, {"model": told.model}) if told else None
 
 
 @lru_cache(maxsize=256)
 def piece_of_profile(profile: Profile) -> NewPiece:
     """A profile as it was used: its text is JSON."""
-    return _piece(f"{PROFILE}:{profile.name}@{profile.version}", orjson.dumps(profile.to_dict()).decode(), {})
+    return _new_piece(f"{PROFILE}:{profile.name}@{profile.version}", orjson.dumps(profile.to_dict()).decode(), {})
 
 
 def piece_hash(ref: str, text_sha256: bytes, facts: Mapping[str, Any]) -> bytes:
@@ -67,6 +67,6 @@ def piece_hash(ref: str, text_sha256: bytes, facts: Mapping[str, Any]) -> bytes:
     return hashlib.sha256(canonical).digest()
 
 
-def _piece(ref: str, text: str, facts: Mapping[str, Any]) -> NewPiece:
+def _new_piece(ref: str, text: str, facts: Mapping[str, Any]) -> NewPiece:
     text_sha256 = text_hash(text)
     return NewPiece(piece_hash(ref, text_sha256, facts), ref, text_sha256, text, facts)

@@ -23,13 +23,13 @@ from teams.principal import SYSTEM, Principal
 
 BATCH = 200
 
-STRIKE_OFF = """
+DELETE_USED_SQL = """
 DELETE FROM unused_pieces WHERE piece = ANY(%s) AND (
     EXISTS (SELECT FROM assemblies WHERE told @> ARRAY[piece])
     OR EXISTS (SELECT FROM assemblies WHERE omitted @> ARRAY[piece])
 )
 """
-PRUNE_UNUSED = "SELECT prune_unused(%s)"
+PRUNE_UNUSED_SQL = "SELECT prune_unused(%s)"
 
 logger = logging.getLogger(__name__)
 
@@ -41,12 +41,12 @@ def unused_prune() -> int:
     time, stays noted for the next time.
     """
     pruned, last = 0, None
-    while ids := _noted_after(last):
+    while ids := _next_unused_ids(last):
         pruned, last = pruned + _prune_unused(ids), ids[-1]
     return pruned
 
 
-def _noted_after(last: int | None) -> list[int]:
+def _next_unused_ids(last: int | None) -> list[int]:
     noted = UnusedPiece.objects.order_by("piece")
     rows = noted if last is None else noted.filter(piece__gt=last)
     return list(rows.values_list("piece", flat=True)[:BATCH])
@@ -54,10 +54,10 @@ def _noted_after(last: int | None) -> list[int]:
 
 def _prune_unused(ids: Sequence[int]) -> int:
     with connection.cursor() as cursor:
-        cursor.execute(STRIKE_OFF, [list(ids)])
+        cursor.execute(DELETE_USED_SQL, [list(ids)])
     left = list(UnusedPiece.objects.filter(piece__in=ids).values_list("piece", flat=True))
     try:
-        return _delete(left) if left else 0
+        return _delete_pieces(left) if left else 0
     except OperationalError as error:
         if getattr(error.__cause__, "sqlstate", "") != "55P03":  # lock_not_available
             raise
@@ -65,25 +65,25 @@ def _prune_unused(ids: Sequence[int]) -> int:
         return 0
 
 
-def _delete(ids: Sequence[int]) -> int:
+def _delete_pieces(ids: Sequence[int]) -> int:
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(PRUNE_UNUSED, [list(ids)])
+        cursor.execute(PRUNE_UNUSED_SQL, [list(ids)])
         ((pruned,),) = cursor.fetchall()
         return int(pruned)
 
 
-PRUNE_ASSEMBLIES = "SELECT prune_assemblies(%s, %s, %s, %s, %s, %s)"
+PRUNE_ASSEMBLIES_SQL = "SELECT prune_assemblies(%s, %s, %s, %s, %s, %s)"
 
 
 @dataclass(frozen=True, slots=True)
-class Pruned:
+class PruneResult:
     """How many records went, and how many pieces that no other record has."""
 
     records: int = 0
     pieces: int = 0
 
 
-def records_prune(*, principal: Principal = SYSTEM) -> Pruned:
+def records_prune(*, principal: Principal = SYSTEM) -> PruneResult:
     """Delete all records whose time is over, then the pieces and texts that no other record has.
 
     Left alone: what is flagged, where the policy says so; what no seal holds yet; and what a newer one repeats, until
@@ -91,20 +91,20 @@ def records_prune(*, principal: Principal = SYSTEM) -> Pruned:
     """
     policies = RetentionPolicy.objects.exclude(days=None)
     records = sum(_prune_assemblies(policy, ids, principal) for policy in policies for ids in _batches(policy))
-    return Pruned(records, unused_prune())
+    return PruneResult(records, unused_prune())
 
 
-def outdated(policy: RetentionPolicy) -> QuerySet[Assembly]:
+def outdated_records(policy: RetentionPolicy) -> QuerySet[Assembly]:
     """The records that are older than the policy says, but for the flagged ones that it keeps."""
     if policy.days is None:
         return Assembly.objects.none()
-    old = _governed(policy).filter(created__lt=timezone.now() - timedelta(days=policy.days))
+    old = _records_under(policy).filter(created__lt=timezone.now() - timedelta(days=policy.days))
     return old.filter(flag=None) if policy.keep_flagged else old
 
 
 def _batches(policy: RetentionPolicy) -> Iterator[list[UUID]]:
     """The ids of its old records, from the oldest on; each is given once, whether it goes or not."""
-    old = outdated(policy)
+    old = outdated_records(policy)
     after: tuple[object, object] | None = None
     while True:
         rows = old.order_by("created", "id").values_list("created", "id")
@@ -117,7 +117,7 @@ def _batches(policy: RetentionPolicy) -> Iterator[list[UUID]]:
         after = found[-1]
 
 
-def _governed(policy: RetentionPolicy) -> QuerySet[Assembly]:
+def _records_under(policy: RetentionPolicy) -> QuerySet[Assembly]:
     """The records that the policy is for: of its team, or of all teams that have none, and of none."""
     if policy.team_id:
         return Assembly.objects.filter(team_id=policy.team_id)
@@ -132,7 +132,7 @@ def _prune_assemblies(policy: RetentionPolicy, ids: Sequence[UUID], principal: P
             return 0
         id_ = uuid7()
         cursor.execute(
-            PRUNE_ASSEMBLIES, [id_, list(ids), policy.team_id, policy.days, policy.keep_flagged, principal.ref]
+            PRUNE_ASSEMBLIES_SQL, [id_, list(ids), policy.team_id, policy.days, policy.keep_flagged, principal.ref]
         )
         ((records,),) = cursor.fetchall()
         if records:

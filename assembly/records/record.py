@@ -15,12 +15,12 @@ from agents.models import Agent
 from agents.quotas.limits import subjects_of
 from agents.quotas.uses import uses
 from assembly.engine.profile import Profile
-from assembly.engine.types import Assembled, Candidate, Request, flat
+from assembly.engine.types import Candidate, EngineRequest, EngineResult, field_values
 from assembly.models import Assembly, text_hash
-from assembly.models.assembly import packed, profile_known
-from assembly.records.change_counters import NOBODYS, State
+from assembly.models.assembly import cache_profile, packed
+from assembly.records.change_counters import NO_OWNERS, ChangeCounts
 from assembly.records.decision_columns import Columns, columns_of
-from assembly.records.insert_sql import write
+from assembly.records.insert_sql import insert_assembly
 from assembly.records.pieces import NewPiece, piece_of, piece_of_profile, piece_of_summary
 from assembly.records.summaries import EXTRACTIVE, store_summaries
 from assembly.sources.base import SourceReport
@@ -29,7 +29,7 @@ from teams.principal import Principal
 
 
 @dataclass(frozen=True, slots=True)
-class Owners:
+class RecordOwners:
     """Whom an assembly is for, by value: the record survives its agent and its team."""
 
     agent_id: UUID
@@ -40,40 +40,40 @@ class Owners:
     team_name: str = ""
 
     @classmethod
-    def of(cls, agent: Agent, team: Team | None) -> "Owners":
+    def of(cls, agent: Agent, team: Team | None) -> "RecordOwners":
         """As they are now."""
         mine = agent.id, agent.slug, agent.name
         return cls(*mine, team.id, team.slug, team.name) if team else cls(*mine)
 
     @classmethod
-    def recorded(cls, assembly: Assembly) -> "Owners":
+    def recorded(cls, assembly: Assembly) -> "RecordOwners":
         """As an assembly names them."""
         return cls(**{field.name: getattr(assembly, field.name) for field in fields(cls)})
 
 
 def record(
     *,
-    request: Request,
+    request: EngineRequest,
     profile: Profile,
     candidates: Sequence[Candidate],
     reports: Sequence[SourceReport],
-    assembled: Assembled,
+    assembled: EngineResult,
     warnings: Sequence[str],
     wishes: Mapping[str, Any],
     assembly_ms: int,
-    owners: Owners,
+    owners: RecordOwners,
     principal: Principal,
     parent: UUID | None = None,
-    rests_on: State = NOBODYS,
+    rests_on: ChangeCounts = NO_OWNERS,
 ) -> Assembly:
     """Store everything that a replay needs, by value. Texts are stored once, by their SHA-256.
 
     `warnings` are codes of the whole and of its sources. `wishes` is what the record keeps of the request beside its
     columns, JSON-safe. Raises Changed, and stores no assembly, where the state that it rests on is not there any more.
     """
-    composed = _composed(profile, candidates, assembled)
+    composed = _compose_pieces(profile, candidates, assembled)
     assembly = Assembly(
-        **flat(owners),
+        **field_values(owners),
         created=timezone.now(),
         parent=parent,
         requested_by=principal.ref,
@@ -96,21 +96,21 @@ def record(
     contents = {
         "request": dict(wishes),
         "profile": composed.profile,
-        "sections": [flat(section) for section in assembled.sections],
-        "sources": [flat(report) for report in reports],
+        "sections": [field_values(section) for section in assembled.sections],
+        "sources": [field_values(report) for report in reports],
         "decisions": composed.columns,
     }
     assembly.body, assembly.contents = packed(contents), contents
-    summaries = _summaries_of(candidates)
+    summaries = _summary_rows(candidates)
     with transaction.atomic() if summaries else nullcontext():
-        size = write(assembly, composed.told, composed.omitted, rests_on)
+        size = insert_assembly(assembly, composed.told, composed.omitted, rests_on)
         store_summaries(summaries)
     uses.add(subjects_of(principal), record_bytes=size)
     return assembly
 
 
 @dataclass(frozen=True, slots=True)
-class _Composed:
+class _RecordPieces:
     """The pieces of a record, those that are in and those that are left out, and what was decided about them."""
 
     told: list[NewPiece]
@@ -119,29 +119,29 @@ class _Composed:
     columns: Columns
 
 
-def _composed(profile: Profile, candidates: Sequence[Candidate], assembled: Assembled) -> _Composed:
+def _compose_pieces(profile: Profile, candidates: Sequence[Candidate], assembled: EngineResult) -> _RecordPieces:
     offered = {(candidate.section, candidate.ref): candidate for candidate in candidates}
     decided = [offered[decision.section, decision.ref] for decision in assembled.decisions]
     pieces = [piece_of(candidate) for candidate in decided]
     summaries = [piece_of_summary(candidate) for candidate in decided]
     used = piece_of_profile(profile)
-    profile_known(used.text_sha256.hex(), used.text)
+    cache_profile(used.text_sha256.hex(), used.text)
     included = [decision.code.included for decision in assembled.decisions]
-    told = _each_once([*compress(pieces, included), *filter(None, summaries), used])
-    omitted = _each_once(compress(pieces, map(not_, included)))
+    told = _unique_pieces([*compress(pieces, included), *filter(None, summaries), used])
+    omitted = _unique_pieces(compress(pieces, map(not_, included)))
     inside = dict(zip(told, count(), strict=False))
     outside = dict(zip(omitted, count(len(told)), strict=False))
     places = [(inside if is_in else outside)[piece.sha256] for piece, is_in in zip(pieces, included, strict=True)]
     shorter = [inside[piece.sha256] if piece else None for piece in summaries]
     columns = columns_of(assembled.decisions, decided, places, shorter, profile)
-    return _Composed([*told.values()], [*omitted.values()], used.text_sha256.hex(), columns)
+    return _RecordPieces([*told.values()], [*omitted.values()], used.text_sha256.hex(), columns)
 
 
-def _each_once(pieces: Iterable[NewPiece]) -> dict[bytes, NewPiece]:
+def _unique_pieces(pieces: Iterable[NewPiece]) -> dict[bytes, NewPiece]:
     return {piece.sha256: piece for piece in pieces}
 
 
-def _summaries_of(candidates: Sequence[Candidate]) -> list[tuple[bytes, str, bytes]]:
+def _summary_rows(candidates: Sequence[Candidate]) -> list[tuple[bytes, str, bytes]]:
     """What a model said shorter, which one, and how: two hashes and a name.
 
     What the extractive summariser said is not kept for others: it is made faster than it is found.

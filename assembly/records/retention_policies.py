@@ -19,24 +19,24 @@ from teams.versioned_text.versioned_file import StaleVersion, lock_row
 
 
 @dataclass(frozen=True, slots=True)
-class Keeping:
+class RetentionRule:
     """How long: so many days, or for ever (None). `keep_flagged`: what somebody flagged stays all the same."""
 
     days: int | None = None
     keep_flagged: bool = True
 
 
-def policy_of(team: Team | None) -> RetentionPolicy | None:
+def find_policy(team: Team | None) -> RetentionPolicy | None:
     """The policy of the team itself, or of the organisation (None); None where there is none."""
     return RetentionPolicy.objects.filter(team=team).first()
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class EffectiveRetention:
     """What holds for the records of a team (None: of those that have no rule of their own), and who said so."""
 
     team: Team | None
-    keeping: Keeping
+    keeping: RetentionRule
     policy: RetentionPolicy | None
     """Its own; None where the organisation's rule holds for it, or nobody said anything."""
 
@@ -46,16 +46,16 @@ class Held:
         return self.policy.version if self.policy else 0
 
 
-def held_for(team: Team | None) -> Held:
+def effective_retention(team: Team | None) -> EffectiveRetention:
     """The team's own policy, else the organisation's, else for ever."""
-    own = policy_of(team)
-    policy = own or (policy_of(None) if team else None)
-    return Held(team, Keeping(policy.days, policy.keep_flagged) if policy else Keeping(), own)
+    own = find_policy(team)
+    policy = own or (find_policy(None) if team else None)
+    return EffectiveRetention(team, RetentionRule(policy.days, policy.keep_flagged) if policy else RetentionRule(), own)
 
 
 @transaction.atomic
 def retention_set(
-    *, team: Team | None, keeping: Keeping, expected_version: int, principal: Principal
+    *, team: Team | None, keeping: RetentionRule, expected_version: int, principal: Principal
 ) -> RetentionPolicy:
     """Say for how long; the same again makes no new version. Version 0 is expected where there is none yet.
 
@@ -64,13 +64,13 @@ def retention_set(
     _require_policy_admin(team, principal)
     if keeping.days is not None and not 1 <= keeping.days <= MAX_DAYS:
         raise Invalid("days", f"Give a number of days from 1 to {MAX_DAYS:,}, or none to keep records for ever.")
-    current = policy_of(team)
+    current = find_policy(team)
     if current is None:
-        return _created(team, keeping, expected_version, principal)
+        return _create_policy(team, keeping, expected_version, principal)
     current = lock_row(current)
     if current.version != expected_version:
         raise StaleVersion(current, expected_version)
-    if Keeping(current.days, current.keep_flagged) != keeping:
+    if RetentionRule(current.days, current.keep_flagged) != keeping:
         current.days, current.keep_flagged = keeping.days, keeping.keep_flagged
         current.version += 1
         current.signed_by(principal.author)
@@ -82,7 +82,7 @@ def retention_set(
 def retention_clear(*, team: Team | None, expected_version: int, principal: Principal) -> None:
     """Go back to the organisation's rule; its own is for ever then. Raises Forbidden, NotFound and StaleVersion."""
     _require_policy_admin(team, principal)
-    policy = policy_of(team)
+    policy = find_policy(team)
     if policy is None:
         raise NotFound("A retention of its own")
     policy = lock_row(policy)
@@ -97,7 +97,9 @@ def _require_policy_admin(team: Team | None, principal: Principal) -> None:
         require_admin(principal)
 
 
-def _created(team: Team | None, keeping: Keeping, expected_version: int, principal: Principal) -> RetentionPolicy:
+def _create_policy(
+    team: Team | None, keeping: RetentionRule, expected_version: int, principal: Principal
+) -> RetentionPolicy:
     policy = RetentionPolicy(team=team, days=keeping.days, keep_flagged=keeping.keep_flagged)
     if expected_version != 0:
         raise StaleVersion(RetentionPolicy(team=team, version=0), expected_version)
@@ -106,7 +108,7 @@ def _created(team: Team | None, keeping: Keeping, expected_version: int, princip
         with transaction.atomic():
             policy.save(force_insert=True)
     except IntegrityError:  # somebody was faster
-        raise StaleVersion(policy_of(team) or policy, expected_version) from None
+        raise StaleVersion(find_policy(team) or policy, expected_version) from None
     return policy
 
 

@@ -15,14 +15,14 @@ from uuid import UUID
 
 from assembly.models import Assembly, Pruning, Seal
 
-FORM = 1
+FORM_VERSION = 1
 """The number of the form in which records and seals are hashed. Another form gets another number."""
-NOTHING_BEFORE = bytes(32)
+NO_PREVIOUS_HASH = bytes(32)
 """The hash that the first seal names as the one before."""
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class SealLink:
     """A seal without its list of records, of which it holds the hash: enough to follow the chain."""
 
     number: int
@@ -33,21 +33,21 @@ class Link:
     """The id of the pruning that it seals, and the hash of it."""
 
     @classmethod
-    def of(cls, seal: Seal) -> "Link":
+    def of(cls, seal: Seal) -> "SealLink":
         """As the stored seal has it."""
         pruning = (str(seal.pruning), bytes(seal.pruning_sha256 or b"")) if seal.pruning else None
-        return cls(seal.number, moment(seal.created), bytes(seal.previous), records_hash(seal.sealed), pruning)
+        return cls(seal.number, timestamp(seal.created), bytes(seal.previous), records_hash(seal.sealed), pruning)
 
     @property
     def sha256(self) -> bytes:
         """The seal's own hash: 32 bytes."""
-        return hashlib.sha256(canonical(self.document)).digest()
+        return hashlib.sha256(canonical_json(self.document)).digest()
 
     @property
     def document(self) -> dict[str, Any]:
         """As it is hashed, and as bundles carry it."""
         return {
-            "form": FORM,
+            "form": FORM_VERSION,
             "number": self.number,
             "created": self.created,
             "previous": self.previous.hex(),
@@ -64,12 +64,12 @@ def records_hash(sealed: Iterable[tuple[UUID, bytes]]) -> bytes:
     return found.digest()
 
 
-def canonical(value: Any) -> bytes:
+def canonical_json(value: Any) -> bytes:
     """JSON in the one form that is hashed: keys sorted, no spaces, UTF-8 and not escaped."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
-def moment(at: datetime) -> str:
+def timestamp(at: datetime) -> str:
     """A moment as it is hashed: UTC to the microsecond, `2026-11-21T09:30:00.000000Z`."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
@@ -83,33 +83,33 @@ RECORD_COLUMNS = (
 PRUNING_COLUMNS = ("id", "created", "team_id", "days", "keep_flagged", "by_ref", "assemblies", "hashes")
 
 
-def record_form(assembly: Assembly, parts: Sequence[str]) -> bytes:
+def record_bytes(assembly: Assembly, parts: Sequence[str]) -> bytes:
     """The bytes that a record's hash is of; `parts` are the hashes of its pieces in hexadecimal, in order."""
-    return canonical(record_document(assembly, parts))
+    return canonical_json(record_document(assembly, parts))
 
 
 def record_document(assembly: Assembly, parts: Sequence[str]) -> dict[str, Any]:
     """A record as it is hashed, and as bundles carry it."""
-    return {"form": FORM, **_columns(assembly, RECORD_COLUMNS), "parts": list(parts)}
+    return {"form": FORM_VERSION, **_columns(assembly, RECORD_COLUMNS), "parts": list(parts)}
 
 
 def pruning_hash(pruning: Pruning) -> bytes:
     """The hash with which a pruning is sealed: 32 bytes."""
-    return hashlib.sha256(canonical({"form": FORM, **_columns(pruning, PRUNING_COLUMNS)})).digest()
+    return hashlib.sha256(canonical_json({"form": FORM_VERSION, **_columns(pruning, PRUNING_COLUMNS)})).digest()
 
 
 def _columns(row: Assembly | Pruning, names: Sequence[str]) -> dict[str, Any]:
-    return {name: _plain(getattr(row, name)) for name in names}
+    return {name: _json_value(getattr(row, name)) for name in names}
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     """As JSON has it: ids and moments as text, bytes in hexadecimal."""
     if isinstance(value, datetime):
-        return moment(value)
+        return timestamp(value)
     if isinstance(value, UUID):
         return str(value)
     if isinstance(value, bytes | memoryview):
         return bytes(value).hex()
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_json_value(one) for one in value]
     return value

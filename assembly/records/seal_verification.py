@@ -24,11 +24,11 @@ from assembly.engine.diff import named
 from assembly.models import Assembly, Piece, Pruning, Seal
 from assembly.models.seal import HASH_BYTES
 from assembly.records.pieces import ID_BYTES, piece_hash
-from assembly.records.seal_hashing import NOTHING_BEFORE, Link, pruning_hash
-from assembly.records.seals import parts_of, piece_hashes, record_hash
+from assembly.records.seal_hashing import NO_PREVIOUS_HASH, SealLink, pruning_hash
+from assembly.records.seals import piece_hash_texts, piece_hashes, record_hash
 
 
-class Kind(StrEnum):
+class FindingKind(StrEnum):
     """What is wrong, as programs read it."""
 
     SEAL_MISSING = "seal_missing"
@@ -51,13 +51,13 @@ class Kind(StrEnum):
 class Finding:
     """One thing that is not as it was sealed: which kind, what it is about, and a sentence for people."""
 
-    kind: Kind
+    kind: FindingKind
     about: str
     sentence: str
 
 
 @dataclass(slots=True)
-class Tally:
+class VerificationCounts:
     """How much was looked at."""
 
     seals: int = 0
@@ -71,12 +71,12 @@ def link_findings(seal: Seal, before: Seal | None) -> Iterator[Finding]:
     first = before.number + 1 if before else 1
     if seal.number != first:
         gone = f"Seal {first} is" if seal.number == first + 1 else f"Seals {first} to {seal.number - 1} are"
-        yield Finding(Kind.SEAL_MISSING, f"seal {first}", f"{gone} missing.")
-    elif bytes(seal.previous) != (bytes(before.sha256) if before else NOTHING_BEFORE):
+        yield Finding(FindingKind.SEAL_MISSING, f"seal {first}", f"{gone} missing.")
+    elif bytes(seal.previous) != (bytes(before.sha256) if before else NO_PREVIOUS_HASH):
         named = f"seal {before.number} as it is now" if before else "nothing, as the first one has to"
-        yield Finding(Kind.CHAIN_BROKEN, _name(seal), f"Seal {seal.number} does not follow on {named}.")
-    if Link.of(seal).sha256 != bytes(seal.sha256) or len(seal.hashes) != HASH_BYTES * len(seal.assemblies):
-        yield Finding(Kind.SEAL_ALTERED, _name(seal), f"Seal {seal.number} is not what its own hash says.")
+        yield Finding(FindingKind.CHAIN_BROKEN, _seal_name(seal), f"Seal {seal.number} does not follow on {named}.")
+    if SealLink.of(seal).sha256 != bytes(seal.sha256) or len(seal.hashes) != HASH_BYTES * len(seal.assemblies):
+        yield Finding(FindingKind.SEAL_ALTERED, _seal_name(seal), f"Seal {seal.number} is not what its own hash says.")
 
 
 def head_findings(number: int, sha256: bytes) -> Iterator[Finding]:
@@ -84,44 +84,44 @@ def head_findings(number: int, sha256: bytes) -> Iterator[Finding]:
     seal = Seal.objects.filter(number=number).first()
     if seal is None:
         sentence = f"Seal {number} is missing: the chain ends before it. What was sealed since was removed."
-        yield Finding(Kind.HEAD_DIFFERS, f"seal {number}", sentence)
+        yield Finding(FindingKind.HEAD_DIFFERS, f"seal {number}", sentence)
     elif bytes(seal.sha256) != sha256:
         sentence = f"Seal {number} has another hash now than you noted: it, or something before it, was made anew."
-        yield Finding(Kind.HEAD_DIFFERS, f"seal {number}", sentence)
+        yield Finding(FindingKind.HEAD_DIFFERS, f"seal {number}", sentence)
 
 
-def _name(seal: Seal) -> str:
+def _seal_name(seal: Seal) -> str:
     return f"seal {seal.number}"
 
 
 CHUNK = 1_000
 
 # PostgreSQL's own sha256, of the text in UTF-8: each text is looked at once, however many pieces have it.
-ALTERED = "SELECT encode(sha256, 'hex') FROM stored_texts WHERE sha256 <> sha256(convert_to(text, 'UTF8'))"
-MISSING = """
+ALTERED_TEXTS_SQL = "SELECT encode(sha256, 'hex') FROM stored_texts WHERE sha256 <> sha256(convert_to(text, 'UTF8'))"
+MISSING_TEXTS_SQL = """
 SELECT DISTINCT encode(text_sha256, 'hex') FROM pieces
     WHERE NOT EXISTS (SELECT FROM stored_texts WHERE stored_texts.sha256 = pieces.text_sha256)
 """
 
 
-def piece_findings(tally: Tally) -> Iterator[Finding]:
+def piece_findings(tally: VerificationCounts) -> Iterator[Finding]:
     """Pieces that are not what their hashes say."""
     for piece in Piece.objects.order_by().iterator(chunk_size=CHUNK):
         tally.pieces += 1
-        if not _is_whole(piece):
+        if not _is_intact(piece):
             sentence = f"The piece {piece.id} ({piece.ref}) is not what its own hash says."
-            yield Finding(Kind.PIECE_ALTERED, str(piece.id), sentence)
+            yield Finding(FindingKind.PIECE_ALTERED, str(piece.id), sentence)
 
 
 def text_findings() -> Iterator[Finding]:
     """Texts that are not what their hashes say, or not there."""
-    for sha256 in _hashes(ALTERED):
-        yield Finding(Kind.TEXT_ALTERED, sha256, f"The text {sha256} is not what its own hash says.")
-    for sha256 in _hashes(MISSING):
-        yield Finding(Kind.TEXT_MISSING, sha256, f"The text {sha256} is gone, and records are made of it.")
+    for sha256 in _hashes(ALTERED_TEXTS_SQL):
+        yield Finding(FindingKind.TEXT_ALTERED, sha256, f"The text {sha256} is not what its own hash says.")
+    for sha256 in _hashes(MISSING_TEXTS_SQL):
+        yield Finding(FindingKind.TEXT_MISSING, sha256, f"The text {sha256} is gone, and records are made of it.")
 
 
-def _is_whole(piece: Piece) -> bool:
+def _is_intact(piece: Piece) -> bool:
     sha256 = bytes(piece.sha256)
     ids = {int.from_bytes(sha256[at : at + ID_BYTES], signed=True) for at in range(0, len(sha256), ID_BYTES)}
     of_itself = piece_hash(piece.ref, bytes(piece.text_sha256), piece.facts)
@@ -134,11 +134,11 @@ def _hashes(select: str) -> Iterator[str]:
         yield from (sha256 for (sha256,) in cursor)
 
 
-def sealed_findings(seal: Seal, tally: Tally) -> Iterator[Finding]:
+def sealed_findings(seal: Seal, tally: VerificationCounts) -> Iterator[Finding]:
     """What is wrong with the records that this seal holds, and with the pruning. Six queries at most."""
     found = Assembly.objects.in_bulk(list(seal.assemblies))
     pieces = piece_hashes(found.values())
-    pruned = _pruned([id_ for id_ in seal.assemblies if id_ not in found])
+    pruned = _pruned_hashes([id_ for id_ in seal.assemblies if id_ not in found])
     for id_, sha256 in seal.sealed:
         if record := found.get(id_):
             tally.records += 1
@@ -147,7 +147,7 @@ def sealed_findings(seal: Seal, tally: Tally) -> Iterator[Finding]:
             tally.pruned += 1
         else:
             sentence = f"The context {id_}, of seal {seal.number}, is gone, and nothing says that it was pruned."
-            yield Finding(Kind.RECORD_MISSING, str(id_), sentence)
+            yield Finding(FindingKind.RECORD_MISSING, str(id_), sentence)
     if seal.pruning:
         yield from _pruning_findings(seal, seal.pruning)
 
@@ -155,12 +155,12 @@ def sealed_findings(seal: Seal, tally: Tally) -> Iterator[Finding]:
 def _record_findings(seal: Seal, record: Assembly, sha256: bytes, pieces: Mapping[int, bytes]) -> Iterator[Finding]:
     if record_hash(record, pieces) == sha256:
         return
-    gone = "" in parts_of(record, pieces)
+    gone = "" in piece_hash_texts(record, pieces)
     why = "something that it is made of is gone" if gone else "it is not what was sealed"
-    yield Finding(Kind.RECORD_ALTERED, str(record.id), f"The context {record.id}, of seal {seal.number}: {why}.")
+    yield Finding(FindingKind.RECORD_ALTERED, str(record.id), f"The context {record.id}, of seal {seal.number}: {why}.")
 
 
-def _pruned(ids: Sequence[UUID]) -> dict[UUID, bytes]:
+def _pruned_hashes(ids: Sequence[UUID]) -> dict[UUID, bytes]:
     """The hashes of those that were pruned, as far as seals hold the lines that say so."""
     if not ids:
         return {}
@@ -181,16 +181,16 @@ def _pruning_findings(seal: Seal, id_: UUID) -> Iterator[Finding]:
         sentence = (
             f"The pruning {id_}, of seal {seal.number}, is gone: what it pruned cannot be told from what was lost."
         )
-        yield Finding(Kind.PRUNING_MISSING, str(id_), sentence)
+        yield Finding(FindingKind.PRUNING_MISSING, str(id_), sentence)
     elif pruning_hash(line) != bytes(seal.pruning_sha256 or b""):
         sentence = f"The pruning {id_} is not what seal {seal.number} holds."
-        yield Finding(Kind.PRUNING_ALTERED, str(id_), sentence)
+        yield Finding(FindingKind.PRUNING_ALTERED, str(id_), sentence)
 
 
-LONGEST_WAIT = timedelta(minutes=15)
+MAX_SEALING_DELAY = timedelta(minutes=15)
 """After which a record that no seal holds shows that nobody seals, or that somebody set its time back."""
 
-UNSEALED = """
+UNSEALED_SQL = """
 SELECT id, created < %(long_ago)s, EXISTS (SELECT FROM new_assemblies WHERE assembly = assemblies.id) FROM assemblies
     WHERE created >= %(since)s AND NOT EXISTS (SELECT FROM seals WHERE seals.assemblies @> ARRAY[assemblies.id])
 """
@@ -198,25 +198,25 @@ SELECT id, created < %(long_ago)s, EXISTS (SELECT FROM new_assemblies WHERE asse
 
 def unsealed_findings(now: datetime, since: datetime | None) -> Iterator[Finding]:
     """Records and prunings that no seal holds."""
-    facts = {"long_ago": now - LONGEST_WAIT, "since": since or "-infinity"}
+    facts = {"long_ago": now - MAX_SEALING_DELAY, "since": since or "-infinity"}
     with connection.chunked_cursor() as cursor:
-        cursor.execute(UNSEALED, facts)
+        cursor.execute(UNSEALED_SQL, facts)
         for id_, is_old, is_queued in cursor:
             if not is_queued:
                 sentence = f"The context {id_} was never sealed and does not wait for it: somebody slipped it in."
-                yield Finding(Kind.RECORD_FORGED, str(id_), sentence)
+                yield Finding(FindingKind.RECORD_FORGED, str(id_), sentence)
             elif is_old:
                 sentence = f"The context {id_} has waited for its seal for too long. Is there a worker that runs?"
-                yield Finding(Kind.RECORD_WAITING, str(id_), sentence)
+                yield Finding(FindingKind.RECORD_WAITING, str(id_), sentence)
     for id_ in Pruning.objects.exclude(id__in=Seal.objects.exclude(pruning=None).values("pruning")).values_list("id"):
         sentence = f"No seal holds the pruning {id_[0]}: somebody slipped it in."
-        yield Finding(Kind.PRUNING_FORGED, str(id_[0]), sentence)
+        yield Finding(FindingKind.PRUNING_FORGED, str(id_[0]), sentence)
 
 
-SEALS_AT_ONCE = 20
+SEAL_BATCH = 20
 
 
-def verify(tally: Tally, since: datetime | None = None) -> Iterator[Finding]:
+def verify_records(tally: VerificationCounts, since: datetime | None = None) -> Iterator[Finding]:
     """Everything that is not as it was sealed. Counts into the tally.
 
     `since`: seals and records from then on; the seal before is trusted. Pieces and texts are always looked at whole.
@@ -230,13 +230,13 @@ def verify(tally: Tally, since: datetime | None = None) -> Iterator[Finding]:
         yield from text_findings()
 
 
-def _seal_findings(tally: Tally, since: datetime | None) -> Iterator[Finding]:
+def _seal_findings(tally: VerificationCounts, since: datetime | None) -> Iterator[Finding]:
     seals = Seal.objects.order_by("number")
     before = None
     if since:
         before = seals.filter(created__lt=since).last()
         seals = seals.filter(number__gt=before.number) if before else seals
-    for seal in seals.iterator(chunk_size=SEALS_AT_ONCE):
+    for seal in seals.iterator(chunk_size=SEAL_BATCH):
         tally.seals += 1
         yield from link_findings(seal, before)
         yield from sealed_findings(seal, tally)

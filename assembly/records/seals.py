@@ -13,24 +13,24 @@ from django.db import connection
 from django.utils import timezone
 
 from assembly.models import Assembly, Piece, Pruning, Seal
-from assembly.records.seal_hashing import NOTHING_BEFORE, Link, pruning_hash, record_form
+from assembly.records.seal_hashing import NO_PREVIOUS_HASH, SealLink, pruning_hash, record_bytes
 
-HOLD = "SELECT pg_advisory_xact_lock(hashtext('dossier seals'))"
-TRY = "SELECT pg_try_advisory_xact_lock(hashtext('dossier seals'))"
+HOLD_LOCK_SQL = "SELECT pg_advisory_xact_lock(hashtext('dossier seals'))"
+TRY_LOCK_SQL = "SELECT pg_try_advisory_xact_lock(hashtext('dossier seals'))"
 
 
-def chain_is_ours() -> bool:
+def try_lock_chain() -> bool:
     """Whether the open transaction may add to the chain; if so, nobody else may until it ends. Waits for nobody."""
     with connection.cursor() as cursor:
-        cursor.execute(TRY)
+        cursor.execute(TRY_LOCK_SQL)
         ((ours,),) = cursor.fetchall()
         return bool(ours)
 
 
-def hold_chain() -> None:
+def lock_chain() -> None:
     """Wait until the open transaction may add to the chain."""
     with connection.cursor() as cursor:
-        cursor.execute(HOLD)
+        cursor.execute(HOLD_LOCK_SQL)
 
 
 def record_hashes(assemblies: Sequence[Assembly]) -> dict[UUID, bytes]:
@@ -41,10 +41,10 @@ def record_hashes(assemblies: Sequence[Assembly]) -> dict[UUID, bytes]:
 
 def record_hash(assembly: Assembly, pieces: Mapping[int, bytes]) -> bytes:
     """Of one record, with the hashes of all its pieces that are there."""
-    return hashlib.sha256(record_form(assembly, parts_of(assembly, pieces))).digest()
+    return hashlib.sha256(record_bytes(assembly, piece_hash_texts(assembly, pieces))).digest()
 
 
-def parts_of(assembly: Assembly, pieces: Mapping[int, bytes]) -> list[str]:
+def piece_hash_texts(assembly: Assembly, pieces: Mapping[int, bytes]) -> list[str]:
     """The hashes of the record's pieces, those told before those omitted; "" stands for one that is gone."""
     return [pieces.get(id_, b"").hex() for id_ in (*assembly.told, *assembly.omitted)]
 
@@ -59,12 +59,14 @@ def records_seal(assemblies: Sequence[Assembly]) -> None:
     """Seal these records in their order, one seal for all. Follows new assemblies."""
     hashes = record_hashes(assemblies)
     if assemblies:
-        _append(ids=[assembly.id for assembly in assemblies], hashes=b"".join(hashes[one.id] for one in assemblies))
+        _append_seal(
+            ids=[assembly.id for assembly in assemblies], hashes=b"".join(hashes[one.id] for one in assemblies)
+        )
 
 
 def pruning_seal(pruning: Pruning) -> None:
     """Seal that records were pruned, so that no later seal can be without it."""
-    _append(ids=[], hashes=b"", pruning=pruning)
+    _append_seal(ids=[], hashes=b"", pruning=pruning)
 
 
 def newest_seal() -> Seal | None:
@@ -72,17 +74,17 @@ def newest_seal() -> Seal | None:
     return Seal.objects.order_by("number").last()
 
 
-def _append(*, ids: list[UUID], hashes: bytes, pruning: Pruning | None = None) -> None:
-    hold_chain()
+def _append_seal(*, ids: list[UUID], hashes: bytes, pruning: Pruning | None = None) -> None:
+    lock_chain()
     last = newest_seal()
     seal = Seal(
         number=last.number + 1 if last else 1,
         created=timezone.now(),
-        previous=bytes(last.sha256) if last else NOTHING_BEFORE,
+        previous=bytes(last.sha256) if last else NO_PREVIOUS_HASH,
         assemblies=ids,
         hashes=hashes,
         pruning=pruning.id if pruning else None,
         pruning_sha256=pruning_hash(pruning) if pruning else None,
     )
-    seal.sha256 = Link.of(seal).sha256
+    seal.sha256 = SealLink.of(seal).sha256
     seal.save(force_insert=True)

@@ -10,7 +10,7 @@ EXTRACTIVE = "extractive@1"
 """The extractive summariser's name in records. Its number rises whenever equal texts would be said otherwise."""
 
 
-FIND = """
+FIND_SQL = """
 SELECT summaries.text_sha256, stored_texts.text FROM summaries
     JOIN stored_texts ON stored_texts.sha256 = summaries.summary_sha256
     WHERE summaries.model = %s AND summaries.text_sha256 = ANY(%s::bytea[])
@@ -18,17 +18,17 @@ SELECT summaries.text_sha256, stored_texts.text FROM summaries
 
 
 # Of two that say the same at once, one waits for the other, and neither fails.
-STORE = """
+STORE_SQL = """
 INSERT INTO summaries (text_sha256, model, summary_sha256)
     SELECT * FROM unnest(%s::bytea[], %s::text[], %s::bytea[]) ON CONFLICT DO NOTHING
 """
 
 
-def summaries_known(texts: Collection[str], model: str) -> dict[str, str]:
+def find_summaries(texts: Collection[str], model: str) -> dict[str, str]:
     """What the model has said of these texts before, by text."""
     by_hash = {text_hash(text): text for text in texts}
     with connection.cursor() as cursor:
-        cursor.execute(FIND, [model, list(by_hash)])
+        cursor.execute(FIND_SQL, [model, list(by_hash)])
         return {by_hash[bytes(key)]: summary for key, summary in cursor.fetchall()}
 
 
@@ -42,4 +42,4 @@ def store_summaries(rows: Sequence[tuple[bytes, str, bytes]]) -> None:
     if not kept:
         return
     with connection.cursor() as cursor:
-        cursor.execute(STORE, [list(column) for column in zip(*kept, strict=True)])
+        cursor.execute(STORE_SQL, [list(column) for column in zip(*kept, strict=True)])

@@ -8,16 +8,16 @@ from django.db.models import Count, Q, QuerySet
 
 from assembly.engine.codes import Code
 from assembly.models import Assembly, Piece
-from assembly.records.decision_columns import places_of
+from assembly.records.decision_columns import positions_of
 from memories.models import Memory
 from teams.principal import Principal
 
-MOST = 1_000
+MAX_CONTEXTS = 1_000
 """So many of the newest are listed and counted: what is pinned is in every context."""
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class MemoryUse:
     """What a context decided about a memory: of several places, about one where it is told."""
 
     told: bool
@@ -27,7 +27,7 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Uses:
+class MemoryUses:
     """Of the contexts that considered a memory and that somebody may see, the newest."""
 
     contexts: QuerySet[Assembly]
@@ -41,31 +41,31 @@ class Uses:
     @property
     def may_be_more(self) -> bool:
         """Whether there may be older ones that are not counted."""
-        return self.told + self.left_out >= MOST
+        return self.told + self.left_out >= MAX_CONTEXTS
 
-    def in_each(self, contexts: Sequence[Assembly]) -> dict[UUID, Use]:
+    def in_each(self, contexts: Sequence[Assembly]) -> dict[UUID, MemoryUse]:
         """What each of the contexts decided, by its id; one query."""
         wanted = {context.decided_in or context.id for context in contexts}
         deciding = Assembly.objects.filter(id__in=wanted).in_bulk()
         return {context.id: self._in(deciding[context.decided_in or context.id]) for context in contexts}
 
-    def _in(self, deciding: Assembly) -> Use:
+    def _in(self, deciding: Assembly) -> MemoryUse:
         ids, columns = [*deciding.told, *deciding.omitted], deciding.contents["decisions"]
-        found = places_of(columns, {place for place, id_ in enumerate(ids) if id_ in self.refs})
+        found = positions_of(columns, {place for place, id_ in enumerate(ids) if id_ in self.refs})
         best = next((at for at in found if Code(columns["code"][at]).included), found[0])
         code = Code(columns["code"][best])
-        return Use(code.included, code.value, self.refs[ids[columns["piece"][best]]])
+        return MemoryUse(code.included, code.value, self.refs[ids[columns["piece"][best]]])
 
 
-def uses_of(memory: Memory, principal: Principal) -> Uses:
+def memory_uses(memory: Memory, principal: Principal) -> MemoryUses:
     """The contexts that considered any version of the memory and that the principal may see; three queries."""
     refs = dict(Piece.objects.filter(named=f"memory:{memory.id}").values_list("id", "ref"))
-    newest = _considering(refs, principal).order_by("-id").values_list("id", flat=True)[:MOST]
+    newest = _considering_contexts(refs, principal).order_by("-id").values_list("id", flat=True)[:MAX_CONTEXTS]
     contexts = Assembly.objects.filter(id__in=[*newest])
     counts = contexts.aggregate(told=Count("id", filter=Q(told__overlap=[*refs])), all=Count("id"))
-    return Uses(contexts.listed(), refs, counts["told"], counts["all"] - counts["told"])
+    return MemoryUses(contexts.listed(), refs, counts["told"], counts["all"] - counts["told"])
 
 
-def _considering(pieces: Collection[int], principal: Principal) -> QuerySet[Assembly]:
+def _considering_contexts(pieces: Collection[int], principal: Principal) -> QuerySet[Assembly]:
     ids = [*pieces]
     return Assembly.objects.visible_to(principal).filter(Q(told__overlap=ids) | Q(omitted__overlap=ids))

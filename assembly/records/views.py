@@ -13,18 +13,18 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
-from assembly.access import assembly_for
+from assembly.access import find_assembly
 from assembly.models import AssemblyFlag, NewAssembly, Pruning, RetentionPolicy
-from assembly.records.bundle_writer import Bundle, zipped
-from assembly.records.followers import failures_parked, failures_retry
+from assembly.records.bundle_writer import RecordBundle, zip_bundle
+from assembly.records.followers import failures_retry, parked_failures
 from assembly.records.forms import FlagForm, RetentionForm
-from assembly.records.pruning import outdated
+from assembly.records.pruning import outdated_records
 from assembly.records.retention_policies import (
-    Held,
-    Keeping,
+    EffectiveRetention,
+    RetentionRule,
     assembly_flag,
     assembly_unflag,
-    held_for,
+    effective_retention,
     retention_clear,
     retention_set,
 )
@@ -33,8 +33,8 @@ from teams.access import principal_of, require_admin, team_for
 from teams.principal import Action, Principal
 from teams.versioned_text.versioned_file import StaleVersion
 
-MOST_PRUNINGS, MOST_PARKED = 10, 20
-MOST_COUNTED = 100_000
+MAX_PRUNINGS, MAX_PARKED = 10, 20
+MAX_COUNTED = 100_000
 STALE = gettext_lazy(
     "Somebody changed this while you did. What you chose is below, not saved yet. Save again to use it."
 )
@@ -44,17 +44,17 @@ def retention(request: HttpRequest) -> HttpResponse:
     """What holds for all teams that have no rule of their own; and how sealing goes."""
     principal = principal_of(request)
     require_admin(principal)
-    held = held_for(None)
+    held = effective_retention(None)
     form = RetentionForm(request.POST or None, held=held)
-    if request.method == "POST" and form.is_valid() and _saved(request, form, held, principal):
+    if request.method == "POST" and form.is_valid() and _save_policy(request, form, held, principal):
         return redirect("retention")
     seal = newest_seal()
     context = {
         "seal": seal,
         "hash": bytes(seal.sha256).hex() if seal else "",
         "waiting": NewAssembly.objects.count(),
-        "parked": failures_parked()[:MOST_PARKED],
-        "prunings": _prunings(),
+        "parked": parked_failures()[:MAX_PARKED],
+        "prunings": _latest_prunings(),
         "own": RetentionPolicy.objects.exclude(team=None).select_related("team").order_by("team__name"),
     }
     return render(
@@ -66,17 +66,22 @@ def team_retention(request: HttpRequest, slug: str) -> HttpResponse:
     """What holds for a team."""
     principal = principal_of(request)
     team = team_for(principal, slug, Action.MANAGE)
-    held = held_for(team)
+    held = effective_retention(team)
     form = RetentionForm(request.POST or None, held=held)
-    if request.method == "POST" and form.is_valid() and _saved(request, form, held, principal):
+    if request.method == "POST" and form.is_valid() and _save_policy(request, form, held, principal):
         return redirect("team_retention", slug=slug)
-    context = {"team": team, "held": held, "default": held_for(None), "prunings": _prunings(team_id=team.id)}
+    context = {
+        "team": team,
+        "held": held,
+        "default": effective_retention(None),
+        "prunings": _latest_prunings(team_id=team.id),
+    }
     status = 422 if form.errors else 200
     return render(request, "assembly/records/team_retention.html", {**context, "form": form}, status=status)
 
 
 @require_POST
-def follow_again(request: HttpRequest) -> HttpResponse:
+def retry_followers(request: HttpRequest) -> HttpResponse:
     """Try again what was given up after an assembly."""
     require_admin(principal_of(request))
     count = failures_retry()
@@ -87,21 +92,23 @@ def follow_again(request: HttpRequest) -> HttpResponse:
     return redirect("retention")
 
 
-def _prunings(**of: Any) -> list[Pruning]:
-    return list(Pruning.objects.filter(**of).order_by("-created", "-id").defer("hashes")[:MOST_PRUNINGS])
+def _latest_prunings(**of: Any) -> list[Pruning]:
+    return list(Pruning.objects.filter(**of).order_by("-created", "-id").defer("hashes")[:MAX_PRUNINGS])
 
 
-def _saved(request: HttpRequest, form: RetentionForm, held: Held, principal: Principal) -> bool:
+def _save_policy(request: HttpRequest, form: RetentionForm, held: EffectiveRetention, principal: Principal) -> bool:
     """Whether it is saved; if not, the form says why, and saving once more replaces what others said meanwhile."""
     version, keeping = form.cleaned_data["version"], form.keeping
-    if not form.cleaned_data["confirmed"] and (going := _going(held, keeping or held_for(None).keeping)):
+    if not form.cleaned_data["confirmed"] and (
+        going := _deletion_count(held, keeping or effective_retention(None).keeping)
+    ):
         form.data = {**dict(form.data.items()), "confirmed": "on"}
-        form.add_error(None, _question(going))
+        form.add_error(None, _confirmation_text(going))
         return False
     try:
         if keeping:
             policy = retention_set(team=held.team, keeping=keeping, expected_version=version, principal=principal)
-            messages.success(request, _saved_words(policy))
+            messages.success(request, _saved_message(policy))
         elif held.policy:
             retention_clear(team=held.team, expected_version=version, principal=principal)
             messages.success(request, _("Saved. The organisation's rule holds for this team now."))
@@ -114,29 +121,29 @@ def _saved(request: HttpRequest, form: RetentionForm, held: Held, principal: Pri
     return True
 
 
-def _going(held: Held, keeping: Keeping) -> int:
+def _deletion_count(held: EffectiveRetention, keeping: RetentionRule) -> int:
     """How many contexts would be deleted by this that stay by the rule of now; at most MOST_COUNTED are counted."""
     if keeping == held.keeping:
         return 0
     policy = RetentionPolicy(team=held.team, days=keeping.days, keep_flagged=keeping.keep_flagged)
-    return outdated(policy)[:MOST_COUNTED].count()
+    return outdated_records(policy)[:MAX_COUNTED].count()
 
 
-def _question(count: int) -> str:
+def _confirmation_text(count: int) -> str:
     return ngettext(
         "%(count)s context is older than that. It is deleted within the hour, for good. Save again to do so.",
         "%(count)s contexts are older than that. They are deleted within the hour, for good. Save again to do so.",
         count,
-    ) % {"count": _counted(count)}
+    ) % {"count": _count_text(count)}
 
 
-def _counted(count: int) -> str:
-    return f"{count:,}" if count < MOST_COUNTED else _("More than 100,000")
+def _count_text(count: int) -> str:
+    return f"{count:,}" if count < MAX_COUNTED else _("More than 100,000")
 
 
-def _saved_words(policy: RetentionPolicy) -> str:
+def _saved_message(policy: RetentionPolicy) -> str:
     """That it is saved, and what goes because of it."""
-    count = outdated(policy)[:MOST_COUNTED].count()
+    count = outdated_records(policy)[:MAX_COUNTED].count()
     if not count:
         return (
             _("Saved. No context is older than that now.") if policy.days else _("Saved. Contexts are kept for ever.")
@@ -145,14 +152,14 @@ def _saved_words(policy: RetentionPolicy) -> str:
         "Saved. %(count)s context is older than that: it goes within the hour.",
         "Saved. %(count)s contexts are older than that: they go within the hour.",
         count,
-    ) % {"count": _counted(count)}
+    ) % {"count": _count_text(count)}
 
 
 @require_POST
 def flag(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Keep this context, or let it go when its time is over. Answers htmx with `_flag.html`."""
     principal = principal_of(request)
-    assembly = assembly_for(principal, id_)
+    assembly = find_assembly(principal, id_)
     form = FlagForm(request.POST)
     if not form.is_valid():
         messages.error(request, _("This note is too long, or cannot be stored. Use at most 200 characters."))
@@ -174,6 +181,6 @@ def flag(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 def bundle(request: HttpRequest, id_: UUID) -> HttpResponse:
     """All that a replay of it needs, with the proof of its seal, as a file."""
-    assembly = assembly_for(principal_of(request), id_)
+    assembly = find_assembly(principal_of(request), id_)
     headers = {"Content-Disposition": f'attachment; filename="{assembly.id}.zip"', "Cache-Control": "no-store"}
-    return HttpResponse(zipped(Bundle([assembly.id])), content_type="application/zip", headers=headers)
+    return HttpResponse(zip_bundle(RecordBundle([assembly.id])), content_type="application/zip", headers=headers)

@@ -5,18 +5,18 @@ from dataclasses import dataclass
 
 from assembly.engine.codes import SourceCode, WarningCode
 from assembly.engine.reasons import embedder_sentence, source_sentence, summariser_sentence, warning_sentence
-from assembly.engine.types import Assembled
+from assembly.engine.types import EngineResult
 from assembly.models import Assembly
-from assembly.records.reader import UNREADABLE, bodies_read
+from assembly.records.reader import DAMAGE_ERRORS, load_bodies
 from assembly.sources import SOURCES
 from assembly.sources.base import EMBEDDER, SourceReport
 from assembly.sources.time_budget import TimeBudget
 
 SUMMARISER = "summariser"
 """What its report is called among those of the sources."""
-NAMELESS = "Which source it was cannot be read any more: somebody changed the database."
+UNNAMED_SOURCE = "Which source it was cannot be read any more: somebody changed the database."
 
-SERVERS: Mapping[str, tuple[str, Callable[[SourceCode], str]]] = {
+SERVER_SENTENCES: Mapping[str, tuple[str, Callable[[SourceCode], str]]] = {
     EMBEDDER: ("Meaning of the topic", embedder_sentence),
     SUMMARISER: ("Summaries", summariser_sentence),
 }
@@ -24,28 +24,28 @@ SERVERS: Mapping[str, tuple[str, Callable[[SourceCode], str]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Warned:
+class WarningMessage:
     """A code and what it says to people."""
 
     code: str
     message: str
 
 
-def codes_of(assembled: Assembled, reports: Sequence[SourceReport], time: TimeBudget) -> list[str]:
+def warning_codes(assembled: EngineResult, reports: Sequence[SourceReport], time: TimeBudget) -> list[str]:
     """The codes for the record, each once: those of the engine, then of sources, then of time."""
     codes = [*assembled.warnings, *(report.code for report in reports if report.code)]
     codes += [WarningCode.TIME_EXCEEDED] if time.is_over else []
     return list(dict.fromkeys(map(str, codes)))
 
 
-def warnings_read(assemblies: Sequence[Assembly]) -> None:
+def load_warning_bodies(assemblies: Sequence[Assembly]) -> None:
     """Read at once the bodies of those whose warnings are worded by them: a list has many."""
-    bodies_read([one for one in assemblies if not set(SourceCode).isdisjoint(one.warnings)])
+    load_bodies([one for one in assemblies if not set(SourceCode).isdisjoint(one.warnings)])
 
 
-def warnings_of(assembly: Assembly) -> list[Warned]:
+def warnings_of(assembly: Assembly) -> list[WarningMessage]:
     """The recorded codes in words; a code of sources says which, as long as the record can be read."""
-    return [Warned(code, _message(code, assembly)) for code in assembly.warnings]
+    return [WarningMessage(code, _message(code, assembly)) for code in assembly.warnings]
 
 
 def _message(code: str, assembly: Assembly) -> str:
@@ -53,22 +53,22 @@ def _message(code: str, assembly: Assembly) -> str:
         return warning_sentence(WarningCode(code))
     try:
         names = [report["name"] for report in assembly.sources if report.get("code") == code]
-    except UNREADABLE:  # whoever lists many contexts is told of the others, too
-        return f"{NAMELESS} {source_sentence(SourceCode(code))}"
-    sources = ", ".join(label_of(name) for name in names if name not in SERVERS)
+    except DAMAGE_ERRORS:  # whoever lists many contexts is told of the others, too
+        return f"{UNNAMED_SOURCE} {source_sentence(SourceCode(code))}"
+    sources = ", ".join(recorded_source_label(name) for name in names if name not in SERVER_SENTENCES)
     told = [f"{sources}: {source_sentence(SourceCode(code))}"] if sources else []
-    told += [trouble_with(name, SourceCode(code)) for name in names if name in SERVERS]
+    told += [source_failure_sentence(name, SourceCode(code)) for name in names if name in SERVER_SENTENCES]
     return " ".join(told)
 
 
-def trouble_with(name: str, code: SourceCode) -> str:
+def source_failure_sentence(name: str, code: SourceCode) -> str:
     """What went wrong with the source or server of that name, and what that means for the context."""
-    return SERVERS[name][1](code) if name in SERVERS else source_sentence(code)
+    return SERVER_SENTENCES[name][1](code) if name in SERVER_SENTENCES else source_sentence(code)
 
 
-def label_of(source: str) -> str:
+def recorded_source_label(source: str) -> str:
     """What people call a source; an external one is called by its own name."""
-    if source in SERVERS:
-        return SERVERS[source][0]
+    if source in SERVER_SENTENCES:
+        return SERVER_SENTENCES[source][0]
     kind, _, name = source.partition(":")
     return name or (SOURCES[kind].label if kind in SOURCES else kind)

@@ -7,7 +7,7 @@ from typing import Any
 
 from agents.models import Agent
 from assembly.models import StoredRule
-from assembly.rules.catalogue import fault_of
+from assembly.rules.catalogue import rule_fault
 from assembly.rules.services import Owner, rule_create, rule_save
 from config.http.errors import NotFound
 from memories.archive.digests import ImportState, state_of, value_digest
@@ -36,7 +36,7 @@ from teams.principal import Principal
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class RuleAssignment:
     """Whom a rule is for, by slug ("" for none), and whether it is on. `mark` is that of the facts as exported."""
 
     agent: str = ""
@@ -49,14 +49,14 @@ class Facts:
         return {"agent": self.agent, "team": self.team, "enabled": self.enabled}
 
 
-class RuleRoom:
+class RuleArchiveSection:
     folder = "rules"
     has_units = False
 
     def entries(self, scope: ExportScope) -> Iterator[ArchiveEntry]:
         if scope.organisation:
             rows = list(StoredRule.objects.select_related("agent", "team").order_by("name"))
-            facts = {row.name: _written(_facts(row)) for row in rows}
+            facts = {row.name: _assignment_document(_assignment_of(row)) for row in rows}
             texts = ((row.name, row.content) for row in rows)
             yield from text_entries(self.folder, texts, {"rules": facts})
 
@@ -69,55 +69,57 @@ class RuleRoom:
         rows = {row.name: row for row in StoredRule.objects.select_related("agent", "team")}
         for within in text_names(unit):
             name = within.removesuffix(ENDING)
-            facts = _read(said.get(name) if isinstance(said, dict) else None)
-            change = _change(unit, within, rows.get(name), facts, marks.get(within, ""))
+            facts = _parse_assignment(said.get(name) if isinstance(said, dict) else None)
+            change = _import_change(unit, within, rows.get(name), facts, marks.get(within, ""))
             yield unit, change if principal.is_admin else with_refusal(change, NOT_AN_ADMIN)
 
     def store(
         self, unit: ImportUnit, changes: Sequence[ImportChange], import_context: ImportContext
     ) -> list[SkippedChange]:
         return attempt_all(
-            {change.name: partial(_take, change, import_context) for change in changes}, import_context.advance
+            {change.name: partial(_import_rule, change, import_context) for change in changes}, import_context.advance
         )
 
 
-def _facts(row: StoredRule) -> Facts:
-    return Facts(row.agent.slug if row.agent else "", row.team.slug if row.team else "", row.enabled)
+def _assignment_of(row: StoredRule) -> RuleAssignment:
+    return RuleAssignment(row.agent.slug if row.agent else "", row.team.slug if row.team else "", row.enabled)
 
 
-def _written(facts: Facts) -> dict[str, Any]:
+def _assignment_document(facts: RuleAssignment) -> dict[str, Any]:
     return {**facts.plain, "mark": value_digest(facts.plain)}
 
 
-def _read(said: Any) -> Facts:
+def _parse_assignment(said: Any) -> RuleAssignment:
     """What rules.json says of a rule; one that it does not name is for everybody."""
     known = said if isinstance(said, Mapping) else {}
     texts = {key: value for key in ("agent", "team", "mark") if isinstance(value := known.get(key, ""), str)}
-    return Facts(**texts, enabled=known.get("enabled", True) is True)
+    return RuleAssignment(**texts, enabled=known.get("enabled", True) is True)
 
 
-def _change(unit: ImportUnit, within: str, here: StoredRule | None, facts: Facts, exported: str) -> ImportChange:
+def _import_change(
+    unit: ImportUnit, within: str, here: StoredRule | None, facts: RuleAssignment, exported: str
+) -> ImportChange:
     change = replace(text_change(unit, within, "rule", here, exported), item=facts)
     if change.state is ImportState.SAME and here and here.enabled != facts.enabled:
-        wanted = {**_facts(here).plain, "enabled": facts.enabled}
-        now, incoming = value_digest(_facts(here).plain), value_digest(wanted)
+        wanted = {**_assignment_of(here).plain, "enabled": facts.enabled}
+        now, incoming = value_digest(_assignment_of(here).plain), value_digest(wanted)
         switched = state_of(exported=facts.mark, incoming=incoming, here=now)
         way = "on" if facts.enabled else "off"
         return replace(change, state=switched, reason=f"Its text is the same; it is switched {way} in the archive.")
-    if change.state in {ImportState.NEW, ImportState.CHANGED} and (fault := fault_of(change.after)):
+    if change.state in {ImportState.NEW, ImportState.CHANGED} and (fault := rule_fault(change.after)):
         return replace(change, state=ImportState.REFUSED, reason=fault.detail)
     return change
 
 
-def _take(change: ImportChange, import_context: ImportContext) -> None:
-    facts: Facts = change.item
+def _import_rule(change: ImportChange, import_context: ImportContext) -> None:
+    facts: RuleAssignment = change.item
     name = change.name.rpartition("/")[2].removesuffix(ENDING)
     rule = StoredRule.objects.filter(name=name).first()
     if rule is None:
         rule_create(
             name=name,
             content=change.after,
-            owner=_owner(facts),
+            owner=_find_owner(facts),
             enabled=facts.enabled,
             principal=import_context.principal,
             note=import_context.note,
@@ -133,7 +135,7 @@ def _take(change: ImportChange, import_context: ImportContext) -> None:
         )
 
 
-def _owner(facts: Facts) -> Owner:
+def _find_owner(facts: RuleAssignment) -> Owner:
     """Whom a new rule is for. Raises NotFound: a rule for one must not become a rule for everybody."""
     owner: Owner = None
     if facts.agent:
@@ -145,4 +147,4 @@ def _owner(facts: Facts) -> Owner:
     return owner
 
 
-register(RuleRoom())
+register(RuleArchiveSection())

@@ -9,20 +9,20 @@ from zoneinfo import ZoneInfo
 from assembly.engine.codes import Code
 from assembly.engine.profile import Profile
 from assembly.engine.rule_effects import ALWAYS_INCLUDED
-from assembly.engine.rules import Facts, Rule, fired
+from assembly.engine.rules import Rule, RuleFacts, fired_rules
 from assembly.engine.types import Decision
-from assembly.rules.catalogue import rules_read
-from assembly.sources.base import Situation
+from assembly.rules.catalogue import parse_rules
+from assembly.sources.base import GatherContext
 from config.db.statements import Rows
 
 
-def with_rules(profile: Profile, situation: Situation, rows: Rows) -> Situation:
+def add_fired_rules(profile: Profile, situation: GatherContext, rows: Rows) -> GatherContext:
     """The situation with the rules in the rows of `in_force` that fire, and with the names of those that nobody can
     read any more."""
     if not rows:
         return situation
-    rules, unreadable = rules_read(rows)
-    facts = Facts(
+    rules, unreadable = parse_rules(rows)
+    facts = RuleFacts(
         at=situation.now.astimezone(ZoneInfo(situation.agent.timezone)),
         task=situation.topic,
         intent=situation.signals.intent,
@@ -31,10 +31,10 @@ def with_rules(profile: Profile, situation: Situation, rows: Rows) -> Situation:
         profile=profile.name,
     )
     faults = {entry.name: entry.fault.detail for entry in unreadable if entry.fault}
-    return replace(situation, rules=fired(rules, facts), unreadable_rules=faults)
+    return replace(situation, rules=fired_rules(rules, facts), unreadable_rules=faults)
 
 
-def with_room(profile: Profile, rules: Sequence[Rule]) -> Profile:
+def add_inclusion_section(profile: Profile, rules: Sequence[Rule]) -> Profile:
     """The profile with the section of what is always included, right after what is required, where a rule needs it."""
     if not any(rule.then.always_include for rule in rules):
         return profile
@@ -43,10 +43,10 @@ def with_room(profile: Profile, rules: Sequence[Rule]) -> Profile:
     return replace(profile, sections=(*required, ALWAYS_INCLUDED, *others))
 
 
-def rules_recorded(situation: Situation, decisions: Sequence[Decision]) -> dict[str, Any]:
+def rules_document(situation: GatherContext, decisions: Sequence[Decision]) -> dict[str, Any]:
     """What the record keeps of rules: those that fired with what each did, and those that could not be read."""
     told = decisions if situation.rules else ()
-    done = Counter((label, deed) for decision in told for label, deed in _deeds(decision))
+    done = Counter((label, deed) for decision in told for label, deed in _rule_actions(decision))
     recorded = [
         {**rule.to_dict(), "did": {deed: done[rule.label, deed] for deed in ("included", "boosted", "excluded")}}
         for rule in situation.rules
@@ -55,12 +55,12 @@ def rules_recorded(situation: Situation, decisions: Sequence[Decision]) -> dict[
     return {"rules": recorded, **({"unreadable_rules": unreadable} if unreadable else {})}
 
 
-def rules_replayed(request: Mapping[str, Any]) -> tuple[Rule, ...]:
+def rules_from_record(request: Mapping[str, Any]) -> tuple[Rule, ...]:
     """The rules that fired, from what was recorded of a request."""
     return tuple(Rule.from_dict(rule) for rule in request.get("rules", ()))
 
 
-def _deeds(decision: Decision) -> list[tuple[str, str]]:
+def _rule_actions(decision: Decision) -> list[tuple[str, str]]:
     """By the label of each rule that had a say in it, what the rule did to the item."""
     labels = str(decision.detail.get("rule", "")).split(", ")
     if decision.code is Code.RULE_EXCLUDED:

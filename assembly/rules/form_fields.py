@@ -9,9 +9,9 @@ from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent
 from assembly.engine.query_signals import Intent
-from assembly.engine.rules import Condition, Window
-from assembly.profiles.catalogue import profiles_all
-from assembly.profiles.yaml_reader import UNSEEN
+from assembly.engine.rules import Condition, TimeWindow
+from assembly.profiles.catalogue import all_profiles
+from assembly.profiles.yaml_reader import INVISIBLE_CHARACTERS
 from assembly.rules.parser import MAX_DESCRIPTION_CHARACTERS, MAX_WORD_CHARACTERS, MAX_WORDS
 from teams.models import Team
 from teams.principal import Principal
@@ -34,28 +34,28 @@ WEEKDAYS: Choices = [
     ("sat", _("Saturday")),
     ("sun", _("Sunday")),
 ]
-NARROWING = ("agents", "teams", "profiles", "intents")
-TIMES = ("first", "last", "weekdays", "opens", "closes")
+SCOPE_FIELDS = ("agents", "teams", "profiles", "intents")
+TIME_FIELDS = ("first", "last", "weekdays", "opens", "closes")
 
 
-def names_for(principal: Principal) -> dict[str, Choices]:
+def field_choices(principal: Principal) -> dict[str, Choices]:
     """What can be chosen from, by field: the agents and teams that the person sees, and all usable profiles."""
     agents, teams = (model.objects.visible_to(principal).order_by("name") for model in (Agent, Team))
     return {
         "agents": [(agent.slug, agent.name) for agent in agents],
         "teams": [(team.slug, team.name) for team in teams],
-        "profiles": [(entry.name, entry.name) for entry in profiles_all() if entry.described],
+        "profiles": [(entry.name, entry.name) for entry in all_profiles() if entry.described],
     }
 
 
-def legible(text: str) -> None:
+def require_legible(text: str) -> None:
     """Raises ValidationError for characters that nobody can see, and so that no rule may name."""
     if not text.isprintable():
         raise ValidationError(_("There is a character in it that cannot be seen. Type it anew."), code="unseen")
 
 
 def _one_line(text: str) -> None:
-    if UNSEEN.search(text):
+    if INVISIBLE_CHARACTERS.search(text):
         raise ValidationError(_("This must be one line. Take out line breaks and characters that cannot be seen."))
 
 
@@ -89,7 +89,7 @@ def _boxes(label: Any, choices: Choices, **kwargs: Any) -> forms.MultipleChoiceF
     )
 
 
-class WhenForm(forms.Form):
+class ConditionForm(forms.Form):
     """What the rule is for, and when it applies: all that is filled in must hold."""
 
     description = forms.CharField(
@@ -129,7 +129,7 @@ class WhenForm(forms.Form):
         if len(words) > MAX_WORDS:
             raise ValidationError(_("At most %(most)s lines.") % {"most": MAX_WORDS})
         for word in words:
-            legible(word)
+            require_legible(word)
             if len(word) > MAX_WORD_CHARACTERS:
                 raise ValidationError(_("At most %(most)s characters on a line.") % {"most": MAX_WORD_CHARACTERS})
         return words
@@ -151,12 +151,12 @@ class WhenForm(forms.Form):
     @property
     def narrows(self) -> bool:
         """Whether something is chosen of whom it is for in particular, or wrong there."""
-        return self._says(NARROWING)
+        return self._says(SCOPE_FIELDS)
 
     @property
     def is_timed(self) -> bool:
         """Whether a time is given, or wrong."""
-        return self._says(TIMES)
+        return self._says(TIME_FIELDS)
 
     def _says(self, names: tuple[str, ...]) -> bool:
         return any(self[name].value() or self[name].errors for name in names)
@@ -164,7 +164,7 @@ class WhenForm(forms.Form):
     def condition(self) -> Condition:
         """What the fields say, once they are valid."""
         values = self.cleaned_data
-        window = Window(
+        window = TimeWindow(
             first=values["first"],
             last=values["last"],
             weekdays=tuple(values["weekdays"]),
@@ -177,13 +177,13 @@ class WhenForm(forms.Form):
             team=tuple(values["teams"]),
             profile=tuple(values["profiles"]),
             intent=tuple(values["intents"]),
-            between=None if window == Window() else window,
+            between=None if window == TimeWindow() else window,
         )
 
 
-def when_filled(description: str, when: Condition) -> dict[str, Any]:
+def condition_initial(description: str, when: Condition) -> dict[str, Any]:
     """The fields of what a rule says. Conditions within the condition have no field."""
-    window = when.between or Window()
+    window = when.between or TimeWindow()
     return {
         "description": description,
         "words": "\n".join(when.task_contains),

@@ -13,44 +13,44 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent
-from assembly.engine.rules import Actions, Boost, By, Rule, Selector
+from assembly.engine.rules import Actions, Boost, Rule, Selector, SelectorKind
 from assembly.profiles.catalogue import known_sources
-from assembly.rules.form_fields import Choices, WhenForm, legible, when_filled
+from assembly.rules.form_fields import Choices, ConditionForm, condition_initial, require_legible
 from assembly.rules.parser import MAX_SELECTORS, MAX_VALUE_CHARACTERS, MAX_WEIGHT
 from assembly.rules.services import MAX_NAME_CHARACTERS, teams_for_rules
-from assembly.rules.writer import text_of
+from assembly.rules.writer import rule_yaml
 from assembly.sources import SOURCES
 from teams.models import valid_slug
 from teams.principal import Principal
 
 INCLUDE, BOOST, EXCLUDE = "always_include", "boost", "exclude"
-WHAT = [(INCLUDE, _("Always include")), (BOOST, _("Count more or less")), (EXCLUDE, _("Leave out"))]
-BY: list[tuple[By, Any]] = [
+ACTION_CHOICES = [(INCLUDE, _("Always include")), (BOOST, _("Count more or less")), (EXCLUDE, _("Leave out"))]
+SELECTOR_CHOICES: list[tuple[SelectorKind, Any]] = [
     ("path", _("Files at the path")),
     ("kg_entity", _("What is about the person or thing")),
     ("memory_kind", _("Memories of the kind")),
     ("tag", _("What is tagged")),
 ]
-OF = "source:"
+SOURCE_PREFIX = "source:"
 """Before the name of a source that is taken as a whole."""
 
 
-def by_choices() -> list[tuple[Any, Any]]:
+def selector_choices() -> list[tuple[Any, Any]]:
     """By what things can be named; a source names itself."""
-    sources = sorted((f"{OF}{name}", SOURCES[name].label) for name in known_sources())
-    return [("", _("Choose")), *BY, (_("Everything of"), sorted(sources, key=lambda choice: choice[1]))]
+    sources = sorted((f"{SOURCE_PREFIX}{name}", SOURCES[name].label) for name in known_sources())
+    return [("", _("Choose")), *SELECTOR_CHOICES, (_("Everything of"), sorted(sources, key=lambda choice: choice[1]))]
 
 
-class LineForm(forms.Form):
+class RuleActionForm(forms.Form):
     """One thing that the rule does. A line in which nothing is named does nothing."""
 
-    what = forms.ChoiceField(label=_("What to do"), choices=WHAT, initial=INCLUDE, required=False)
-    by = forms.ChoiceField(label=_("With what"), choices=by_choices, required=False)
+    what = forms.ChoiceField(label=_("What to do"), choices=ACTION_CHOICES, initial=INCLUDE, required=False)
+    by = forms.ChoiceField(label=_("With what"), choices=selector_choices, required=False)
     value = forms.CharField(
         label=_("Which"),
         max_length=MAX_VALUE_CHARACTERS,
         required=False,
-        validators=[legible],
+        validators=[require_legible],
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     weight = forms.FloatField(
@@ -69,9 +69,9 @@ class LineForm(forms.Form):
             return values
         if not by and "by" not in self.errors:
             self.add_error("by", _("Choose what this names."))
-        elif by.startswith(OF) and what == INCLUDE:
+        elif by.startswith(SOURCE_PREFIX) and what == INCLUDE:
             self.add_error("by", _("Everything of a source cannot always be in. Let it count more instead."))
-        elif by and not by.startswith(OF) and not values.get("value") and "value" not in self.errors:
+        elif by and not by.startswith(SOURCE_PREFIX) and not values.get("value") and "value" not in self.errors:
             self.add_error("value", _("Say which."))
         if what == BOOST and values.get("weight") is None and "weight" not in self.errors:
             self.add_error("weight", _("Say how often it counts: 2 is double, 0.5 is half."))
@@ -81,7 +81,7 @@ class LineForm(forms.Form):
         """What the line does not need is not shown, so it cannot be wrong either."""
         if what != BOOST:
             self.errors.pop("weight", None)
-        if by.startswith(OF):
+        if by.startswith(SOURCE_PREFIX):
             self.errors.pop("value", None)
 
     @property
@@ -96,12 +96,12 @@ class LineForm(forms.Form):
     def selector(self) -> Selector:
         """What it names."""
         by: Any = self.cleaned_data["by"]
-        if by.startswith(OF):
-            return Selector("source", by.removeprefix(OF))
+        if by.startswith(SOURCE_PREFIX):
+            return Selector("source", by.removeprefix(SOURCE_PREFIX))
         return Selector(by, self.cleaned_data["value"])
 
 
-class Lines(forms.BaseFormSet):  # type: ignore[type-arg]  # not subscriptable at run time
+class RuleActionFormSet(forms.BaseFormSet):  # type: ignore[type-arg]  # not subscriptable at run time
     """All that the rule does."""
 
     def clean(self) -> None:
@@ -109,7 +109,7 @@ class Lines(forms.BaseFormSet):  # type: ignore[type-arg]  # not subscriptable a
         used = [form.action for form in self.forms if form.is_valid() and form.is_used]
         if not used and not any(self.errors):
             raise ValidationError(_("A rule must do something. Fill in at least one line."))
-        if any(used.count(action) > MAX_SELECTORS for action, _label in WHAT):
+        if any(used.count(action) > MAX_SELECTORS for action, _label in ACTION_CHOICES):
             raise ValidationError(_("At most %(most)s lines of a kind.") % {"most": MAX_SELECTORS})
 
     def actions(self) -> Actions:
@@ -122,38 +122,40 @@ class Lines(forms.BaseFormSet):  # type: ignore[type-arg]  # not subscriptable a
         )
 
 
-MOST = MAX_SELECTORS * len(WHAT)
+MAX_LINES = MAX_SELECTORS * len(ACTION_CHOICES)
 PREFIX = "then"
-_Lines = forms.formset_factory(LineForm, formset=Lines, extra=1, max_num=MOST, absolute_max=MOST)
+_RuleActionFormSet = forms.formset_factory(
+    RuleActionForm, formset=RuleActionFormSet, extra=1, max_num=MAX_LINES, absolute_max=MAX_LINES
+)
 
 
-def lines_posted(data: QueryDict) -> Lines:
+def lines_from_post(data: QueryDict) -> RuleActionFormSet:
     """As a browser sent them."""
-    return cast("Lines", _Lines(data, prefix=PREFIX))
+    return cast("RuleActionFormSet", _RuleActionFormSet(data, prefix=PREFIX))
 
 
-def lines_shown(initial: list[dict[str, Any]]) -> Lines:
+def unbound_lines(initial: list[dict[str, Any]]) -> RuleActionFormSet:
     """Filled in like this, with one more that is empty; not judged yet."""
-    return cast("Lines", _Lines(initial=initial, prefix=PREFIX))
+    return cast("RuleActionFormSet", _RuleActionFormSet(initial=initial, prefix=PREFIX))
 
 
-def lines_filled(then: Actions) -> list[dict[str, Any]]:
+def lines_initial(then: Actions) -> list[dict[str, Any]]:
     """The lines of what a rule does."""
-    return list(_filled(then))
+    return list(_line_initials(then))
 
 
-def _filled(then: Actions) -> Iterator[dict[str, Any]]:
+def _line_initials(then: Actions) -> Iterator[dict[str, Any]]:
     for selector in then.always_include:
-        yield {"what": INCLUDE, **_named(selector)}
+        yield {"what": INCLUDE, **_selector_initial(selector)}
     for boost in then.boost:
-        yield {"what": BOOST, **_named(boost.selector), "weight": f"{boost.weight!r}".removesuffix(".0")}
+        yield {"what": BOOST, **_selector_initial(boost.selector), "weight": f"{boost.weight!r}".removesuffix(".0")}
     for selector in then.exclude:
-        yield {"what": EXCLUDE, **_named(selector)}
+        yield {"what": EXCLUDE, **_selector_initial(selector)}
 
 
-def _named(selector: Selector) -> dict[str, str]:
+def _selector_initial(selector: Selector) -> dict[str, str]:
     if selector.by == "source":
-        return {"by": f"{OF}{selector.value}", "value": ""}
+        return {"by": f"{SOURCE_PREFIX}{selector.value}", "value": ""}
     return {"by": selector.by, "value": selector.value}
 
 
@@ -204,31 +206,31 @@ class RuleForm(forms.Form):
 class RuleFields:
     """What a rule says, as fields. `names` are what agents, teams and profiles can be chosen from."""
 
-    when: WhenForm
-    lines: Lines
+    when: ConditionForm
+    lines: RuleActionFormSet
     names: Mapping[str, Choices]
 
     @classmethod
     def blank(cls, names: dict[str, Choices]) -> "RuleFields":
         """For a new rule."""
-        return cls(WhenForm(names=names), lines_shown([]), names)
+        return cls(ConditionForm(names=names), unbound_lines([]), names)
 
     @classmethod
     def of(cls, description: str, rule: Rule, names: dict[str, Choices]) -> "RuleFields":
         """Filled in with what the rule says; conditions within its condition have no field."""
-        when = WhenForm(initial=when_filled(description, rule.when), names=names)
-        return cls(when, lines_shown(lines_filled(rule.then)), names)
+        when = ConditionForm(initial=condition_initial(description, rule.when), names=names)
+        return cls(when, unbound_lines(lines_initial(rule.then)), names)
 
     @classmethod
     def posted(cls, data: QueryDict, names: dict[str, Choices]) -> "RuleFields":
         """As a browser sent them."""
-        return cls(WhenForm(data, names=names), lines_posted(data), names)
+        return cls(ConditionForm(data, names=names), lines_from_post(data), names)
 
     def as_typed(self) -> "RuleFields":
         """The same with one more line, not judged yet."""
         lines = [_typed(form) for form in self.lines.forms]
         names = dict(self.names)
-        return RuleFields(WhenForm(initial=_typed(self.when), names=names), lines_shown(lines), names)
+        return RuleFields(ConditionForm(initial=_typed(self.when), names=names), unbound_lines(lines), names)
 
     @property
     def is_empty(self) -> bool:
@@ -241,7 +243,7 @@ class RuleFields:
 
     def text(self) -> str:
         """The YAML of what they say, once they are valid."""
-        return text_of(self.when.cleaned_data["description"], self.when.condition(), self.lines.actions())
+        return rule_yaml(self.when.cleaned_data["description"], self.when.condition(), self.lines.actions())
 
 
 def _typed(form: forms.Form) -> dict[str, Any]:

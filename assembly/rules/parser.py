@@ -12,8 +12,8 @@ from typing import get_args
 import yaml
 
 from assembly.engine.query_signals import Intent
-from assembly.engine.rules import WEEKDAYS, Actions, Boost, By, Condition, Rule, Scope, Selector, Window
-from assembly.profiles.yaml_reader import Fields, tree_of
+from assembly.engine.rules import WEEKDAYS, Actions, Boost, Condition, Rule, Scope, Selector, SelectorKind, TimeWindow
+from assembly.profiles.yaml_reader import YamlFields, parse_yaml
 
 CONDITION_FIELDS = ("task_contains", "agent", "team", "profile", "intent", "between", "all", "any", "not")
 BETWEEN = ("from", "until", "weekdays", "hours")
@@ -24,69 +24,69 @@ MAX_WORD_CHARACTERS = 200
 MAX_PARTS = 20
 
 
-def condition_read(node: yaml.Node, what: str) -> Condition:
+def parse_condition(node: yaml.Node, what: str) -> Condition:
     """The condition. Raises UnreadableProfile, which names the line."""
-    fields = Fields(node, CONDITION_FIELDS, what)
+    fields = YamlFields(node, CONDITION_FIELDS, what)
     return Condition(
-        task_contains=_words(fields, "task_contains"),
-        agent=_words(fields, "agent"),
-        team=_words(fields, "team"),
-        profile=_words(fields, "profile"),
-        intent=_chosen(fields, "intent", get_args(Intent)),
-        between=_window(fields),
-        all=_parts(fields, "all"),
-        any=_parts(fields, "any"),
-        never=condition_read(fields.nodes["not"], "“not”") if "not" in fields.nodes else None,
+        task_contains=_parse_words(fields, "task_contains"),
+        agent=_parse_words(fields, "agent"),
+        team=_parse_words(fields, "team"),
+        profile=_parse_words(fields, "profile"),
+        intent=_parse_choices(fields, "intent", get_args(Intent)),
+        between=_parse_window(fields),
+        all=_parse_parts(fields, "all"),
+        any=_parse_parts(fields, "any"),
+        never=parse_condition(fields.nodes["not"], "“not”") if "not" in fields.nodes else None,
     )
 
 
-def scalar(node: yaml.Node) -> str:
+def scalar_text(node: yaml.Node) -> str:
     """The text of one value as it was written; "" for a list, a mapping or nothing."""
     is_value = isinstance(node, yaml.ScalarNode) and not node.tag.endswith(":null")
     return str(node.value).strip() if is_value else ""
 
 
-def _parts(fields: Fields, key: str) -> tuple[Condition, ...]:
+def _parse_parts(fields: YamlFields, key: str) -> tuple[Condition, ...]:
     if key not in fields.nodes:
         return ()
-    return tuple(condition_read(node, f"Each of “{key}”") for node in fields.nodes_of(key, MAX_PARTS))
+    return tuple(parse_condition(node, f"Each of “{key}”") for node in fields.nodes_of(key, MAX_PARTS))
 
 
-def _words(fields: Fields, key: str) -> tuple[str, ...]:
+def _parse_words(fields: YamlFields, key: str) -> tuple[str, ...]:
     """A list of words, or a single one."""
     if key not in fields.nodes:
         return ()
-    one = scalar(fields.nodes[key])
-    words = (one,) if one else tuple(scalar(node) for node in fields.nodes_of(key, MAX_WORDS))
+    one = scalar_text(fields.nodes[key])
+    words = (one,) if one else tuple(scalar_text(node) for node in fields.nodes_of(key, MAX_WORDS))
     if not all(0 < len(word) <= MAX_WORD_CHARACTERS and word.isprintable() for word in words):
         raise fields.fault(key, f"must be words of 1 to {MAX_WORD_CHARACTERS} characters each.")
     return words
 
 
-def _chosen(fields: Fields, key: str, choices: tuple[str, ...]) -> tuple[str, ...]:
-    words = tuple(word.lower() for word in _words(fields, key))
+def _parse_choices(fields: YamlFields, key: str, choices: tuple[str, ...]) -> tuple[str, ...]:
+    words = tuple(word.lower() for word in _parse_words(fields, key))
     if not set(words) <= set(choices):
         raise fields.fault(key, f"must be of: {', '.join(choices)}.")
     return words
 
 
-def _window(fields: Fields) -> Window | None:
+def _parse_window(fields: YamlFields) -> TimeWindow | None:
     if "between" not in fields.nodes:
         return None
-    window = Fields(fields.nodes["between"], BETWEEN, "“between”")
+    window = YamlFields(fields.nodes["between"], BETWEEN, "“between”")
     if not window.nodes:
         raise fields.fault("between", f"needs at least one of: {', '.join(BETWEEN)}.")
-    first, last = _date(window, "from"), _date(window, "until")
+    first, last = _parse_date(window, "from"), _parse_date(window, "until")
     if first and last and first > last:
         raise window.fault("until", "must not be before “from”.")
-    opens, closes = _hours(window)
-    return Window(first, last, _chosen(window, "weekdays", WEEKDAYS), opens, closes)
+    opens, closes = _parse_hours(window)
+    return TimeWindow(first, last, _parse_choices(window, "weekdays", WEEKDAYS), opens, closes)
 
 
-def _date(fields: Fields, key: str) -> dt.date | None:
+def _parse_date(fields: YamlFields, key: str) -> dt.date | None:
     if key not in fields.nodes:
         return None
-    written = scalar(fields.nodes[key])
+    written = scalar_text(fields.nodes[key])
     try:
         if DATE.fullmatch(written):
             return dt.date.fromisoformat(written)
@@ -95,10 +95,10 @@ def _date(fields: Fields, key: str) -> dt.date | None:
     raise fields.fault(key, "must be a day of the calendar, as in 2026-12-24.")
 
 
-def _hours(fields: Fields) -> tuple[dt.time | None, dt.time | None]:
+def _parse_hours(fields: YamlFields) -> tuple[dt.time | None, dt.time | None]:
     if "hours" not in fields.nodes:
         return None, None
-    found = HOURS.fullmatch(scalar(fields.nodes["hours"]))
+    found = HOURS.fullmatch(scalar_text(fields.nodes["hours"]))
     opens, closes = (
         (dt.time(int(found[1]), int(found[2])), dt.time(int(found[3]), int(found[4]))) if found else (None, None)
     )
@@ -109,7 +109,7 @@ def _hours(fields: Fields) -> tuple[dt.time | None, dt.time | None]:
 
 RULE_FIELDS = ("description", "when", "then")
 ACTIONS = ("always_include", "boost", "exclude")
-SELECTORS: tuple[By, ...] = get_args(By)
+SELECTORS: tuple[SelectorKind, ...] = get_args(SelectorKind)
 LOADABLE = tuple(by for by in SELECTORS if by != "source")
 """By what always_include can find things: a source as a whole is what profiles are for."""
 MAX_DESCRIPTION_CHARACTERS = 300
@@ -119,56 +119,56 @@ MAX_WEIGHT = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class DescribedRule:
     """A rule with the words that say what it is for."""
 
     rule: Rule
     description: str
 
 
-def rule_read(text: str, *, name: str, version: int, scope: Scope, sources: Collection[str]) -> Described:
+def parse_rule(text: str, *, name: str, version: int, scope: Scope, sources: Collection[str]) -> DescribedRule:
     """The rule that the text describes. Raises UnreadableProfile, which is Invalid("content", "Line 3: …")."""
-    root = Fields(tree_of(text), RULE_FIELDS, "A rule")
+    root = YamlFields(parse_yaml(text), RULE_FIELDS, "A rule")
     description = root.text("description", MAX_DESCRIPTION_CHARACTERS, default="")
-    when = condition_read(root.nodes["when"], "“when”") if "when" in root.nodes else Condition()
-    return Described(Rule(name, version, scope, when, _actions(root, sources)), description)
+    when = parse_condition(root.nodes["when"], "“when”") if "when" in root.nodes else Condition()
+    return DescribedRule(Rule(name, version, scope, when, _parse_actions(root, sources)), description)
 
 
-def _actions(root: Fields, sources: Collection[str]) -> Actions:
+def _parse_actions(root: YamlFields, sources: Collection[str]) -> Actions:
     if "then" not in root.nodes:
         raise root.fault("then", f"is missing. It says what the rule does: {', '.join(ACTIONS)}.")
-    then = Fields(root.nodes["then"], ACTIONS, "“then”")
+    then = YamlFields(root.nodes["then"], ACTIONS, "“then”")
     if not then.nodes:
         raise root.fault("then", f"needs at least one of: {', '.join(ACTIONS)}.")
     return Actions(
-        always_include=tuple(_item(node, LOADABLE, sources) for node in _nodes(then, "always_include")),
-        boost=tuple(_boost(node, sources) for node in _nodes(then, "boost")),
-        exclude=tuple(_item(node, SELECTORS, sources) for node in _nodes(then, "exclude")),
+        always_include=tuple(_parse_item(node, LOADABLE, sources) for node in _action_nodes(then, "always_include")),
+        boost=tuple(_parse_boost(node, sources) for node in _action_nodes(then, "boost")),
+        exclude=tuple(_parse_item(node, SELECTORS, sources) for node in _action_nodes(then, "exclude")),
     )
 
 
-def _nodes(then: Fields, action: str) -> list[yaml.Node]:
+def _action_nodes(then: YamlFields, action: str) -> list[yaml.Node]:
     return then.nodes_of(action, MAX_SELECTORS) if action in then.nodes else []
 
 
-def _item(node: yaml.Node, known: tuple[By, ...], sources: Collection[str]) -> Selector:
-    return _selector(Fields(node, known, "An item here"), known, sources)
+def _parse_item(node: yaml.Node, known: tuple[SelectorKind, ...], sources: Collection[str]) -> Selector:
+    return _parse_selector(YamlFields(node, known, "An item here"), known, sources)
 
 
-def _boost(node: yaml.Node, sources: Collection[str]) -> Boost:
-    fields = Fields(node, (*SELECTORS, "weight"), "An item here")
+def _parse_boost(node: yaml.Node, sources: Collection[str]) -> Boost:
+    fields = YamlFields(node, (*SELECTORS, "weight"), "An item here")
     weight = fields.number("weight", MAX_WEIGHT)
     if weight is None:
         raise fields.fault("weight", f"is missing. It multiplies the score: a number from 0 to {MAX_WEIGHT}.")
-    return Boost(_selector(fields, SELECTORS, sources), weight)
+    return Boost(_parse_selector(fields, SELECTORS, sources), weight)
 
 
-def _selector(fields: Fields, known: tuple[By, ...], sources: Collection[str]) -> Selector:
+def _parse_selector(fields: YamlFields, known: tuple[SelectorKind, ...], sources: Collection[str]) -> Selector:
     given = [by for by in known if by in fields.nodes]
     if len(given) != 1:
         key = given[-1] if given else known[0]
         raise fields.fault(key, f"must stand alone: each item has exactly one of: {', '.join(known)}.")
-    by, value = given[0], scalar(fields.nodes[given[0]])
+    by, value = given[0], scalar_text(fields.nodes[given[0]])
     if by == "source" and value not in sources:
         raise fields.fault(by, f"must be one of: {', '.join(sources)}.")
     if not 0 < len(value) <= MAX_VALUE_CHARACTERS or not value.isprintable():

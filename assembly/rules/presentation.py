@@ -10,7 +10,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from assembly.engine.rules import Actions, Condition, Selector, Window
+from assembly.engine.rules import Actions, Condition, Selector, TimeWindow
 from assembly.profiles.presentation import source_label
 from assembly.rules.form_fields import INTENTS, WEEKDAYS
 from teams.guidance import Guidance
@@ -18,34 +18,38 @@ from teams.guidance import Guidance
 DAY = "j F Y"
 
 
-def story(when: Condition) -> list[str]:
+def condition_sentences(when: Condition) -> list[str]:
     """All that must be so for the rule to apply, a part each; none: it always applies."""
-    return list(_parts(when))
+    return list(_condition_parts(when))
 
 
-def _parts(when: Condition) -> Iterator[str]:
+def _condition_parts(when: Condition) -> Iterator[str]:
     if when.task_contains:
-        yield _("the topic has %(words)s") % {"words": _either([f"“{word}”" for word in when.task_contains])}
+        yield _("the topic has %(words)s") % {"words": _any_of([f"“{word}”" for word in when.task_contains])}
     if when.intent:
         intents = {str(intent): str(label) for intent, label in INTENTS.items()}
-        yield _("of the topic: %(intents)s") % {"intents": _either([_begun(intents, word) for word in when.intent])}
+        yield _("of the topic: %(intents)s") % {
+            "intents": _any_of([_label_in_sentence(intents, word) for word in when.intent])
+        }
     for words, names in (
         (_("the agent is %(names)s"), when.agent),
         (_("the team is %(names)s"), when.team),
         (_("the profile is %(names)s"), when.profile),
     ):
         if names:
-            yield words % {"names": _either(names)}
+            yield words % {"names": _any_of(names)}
     if when.between:
-        yield from _times(when.between)
-    yield from (within for part in when.all for within in _parts(part))
+        yield from _window_parts(when.between)
+    yield from (within for part in when.all for within in _condition_parts(part))
     if when.any:
-        yield _("one of these holds: %(parts)s") % {"parts": _either([_whole(part) for part in when.any], _bracketed)}
+        yield _("one of these holds: %(parts)s") % {
+            "parts": _any_of([_whole_condition(part) for part in when.any], _bracketed)
+        }
     if when.never:
-        yield _("this does not hold: %(part)s") % {"part": _whole(when.never)}
+        yield _("this does not hold: %(part)s") % {"part": _whole_condition(when.never)}
 
 
-def _times(window: Window) -> Iterator[str]:
+def _window_parts(window: TimeWindow) -> Iterator[str]:
     first, last = (date_format(day, DAY) if day else "" for day in (window.first, window.last))
     if first and last:
         yield _("the day is from %(first)s to %(last)s") % {"first": first, "last": last}
@@ -55,32 +59,32 @@ def _times(window: Window) -> Iterator[str]:
         yield _("the day is %(last)s or earlier") % {"last": last}
     if window.weekdays:
         days = {day: str(label) for day, label in WEEKDAYS}
-        yield _("it is a %(days)s") % {"days": _either([days[day] for day in window.weekdays])}
+        yield _("it is a %(days)s") % {"days": _any_of([days[day] for day in window.weekdays])}
     if window.opens is not None and window.closes is not None:
         hours = {"opens": f"{window.opens:%H:%M}", "closes": f"{window.closes:%H:%M}"}
         yield _("the agent's clock shows %(opens)s to %(closes)s") % hours
 
 
-def _whole(when: Condition) -> str:
-    return _(" and ").join(_parts(when)) or _("anything")
+def _whole_condition(when: Condition) -> str:
+    return _(" and ").join(_condition_parts(when)) or _("anything")
 
 
 def _bracketed(text: str) -> str:
     return f"({text})"
 
 
-def _begun(labels: dict[str, str], word: str) -> str:
+def _label_in_sentence(labels: dict[str, str], word: str) -> str:
     """A label as it stands within a sentence."""
     label = labels.get(word, word)
     return label[:1].lower() + label[1:]
 
 
-def _either(words: Sequence[str], shown: Callable[[str], str] = str) -> str:
+def _any_of(words: Sequence[str], shown: Callable[[str], str] = str) -> str:
     *others, last = map(shown, words)
     return _("%(others)s or %(last)s") % {"others": ", ".join(others), "last": last} if others else last
 
 
-RULE = Guidance(
+RULE_GUIDANCE = Guidance(
     name=gettext_lazy("Rule"),
     purpose=gettext_lazy("what always gets in, what counts more, what stays out"),
     question=gettext_lazy("How a rule is written"),
@@ -110,7 +114,7 @@ RULE = Guidance(
 )
 
 
-PLAIN = (
+GUIDANCE_NOTES = (
     gettext_lazy("“Always include” is a promise: if there is no room for it, the context says so."),
     gettext_lazy("“Count more or less” multiplies: 2 counts double, 0.5 half, 0 not at all."),
     gettext_lazy("A path may have * for a part of a name and ** for any folders: docs/**, notes/*.md."),
@@ -122,32 +126,32 @@ PLAIN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class ActionLine:
     """One thing that a rule does, in words."""
 
     what: str
     to: str
 
 
-def deeds(actions: Actions) -> list[Deed]:
+def action_lines(actions: Actions) -> list[ActionLine]:
     """What the actions do, in the order of their text."""
-    return [*_each(_("Always includes"), actions.always_include), *_boosts(actions), *_excludes(actions)]
+    return [*_lines_for(_("Always includes"), actions.always_include), *_boosts(actions), *_excludes(actions)]
 
 
-def _boosts(actions: Actions) -> Iterator[Deed]:
+def _boosts(actions: Actions) -> Iterator[ActionLine]:
     for boost in actions.boost:
-        yield Deed(_("Counts %(weight)s times") % {"weight": f"{boost.weight:g}"}, _named(boost.selector))
+        yield ActionLine(_("Counts %(weight)s times") % {"weight": f"{boost.weight:g}"}, _selector_text(boost.selector))
 
 
-def _excludes(actions: Actions) -> list[Deed]:
-    return _each(_("Leaves out"), actions.exclude)
+def _excludes(actions: Actions) -> list[ActionLine]:
+    return _lines_for(_("Leaves out"), actions.exclude)
 
 
-def _each(what: str, selectors: Sequence[Selector]) -> list[Deed]:
-    return [Deed(what, _named(selector)) for selector in selectors]
+def _lines_for(what: str, selectors: Sequence[Selector]) -> list[ActionLine]:
+    return [ActionLine(what, _selector_text(selector)) for selector in selectors]
 
 
-def _named(selector: Selector) -> str:
+def _selector_text(selector: Selector) -> str:
     if selector.by == "source":
         return source_label(selector.value)
     words = {

@@ -49,7 +49,7 @@ class RuleSerializer(serializers.Serializer[Any]):
     editor = serializers.CharField(help_text="The person or key; empty for the system.")
 
 
-class RuleDeedsSerializer(serializers.Serializer[Any]):
+class RuleEffectsSerializer(serializers.Serializer[Any]):
     included = serializers.IntegerField()
     boosted = serializers.IntegerField()
     excluded = serializers.IntegerField()
@@ -59,7 +59,7 @@ class FiredRuleSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     version = serializers.IntegerField()
     scope = serializers.ChoiceField(choices=SCOPES)
-    did = RuleDeedsSerializer(help_text="To how many items it did what.")
+    did = RuleEffectsSerializer(help_text="To how many items it did what.")
 
 
 class UnreadableRuleSerializer(serializers.Serializer[Any]):

@@ -12,7 +12,7 @@ from agents.models import Agent
 from assembly.engine.rules import Scope
 from assembly.models import StoredRule
 from assembly.profiles.catalogue import known_sources
-from assembly.rules.parser import rule_read
+from assembly.rules.parser import parse_rule
 from config.http.errors import Conflict, Forbidden, Invalid, NotFound
 from teams.access import is_permitted as may_in_team
 from teams.access import require_admin, require_change_allowed, team_for
@@ -25,7 +25,7 @@ Owner = Agent | Team | None
 """Whom a rule is for; None: everybody."""
 
 
-def rule_for(principal: Principal, name: str, action: Action = Action.READ) -> StoredRule:
+def find_rule(principal: Principal, name: str, action: Action = Action.READ) -> StoredRule:
     """The rule with that name. Raises NotFound or Forbidden."""
     rules = StoredRule.objects.visible_to(principal).select_related("agent", "team")
     rule = rules.filter(name=name).first()
@@ -45,7 +45,7 @@ def may_edit(principal: Principal, rule: StoredRule) -> bool:
     return principal.is_admin
 
 
-def owner_for(principal: Principal, *, agent: str, team: str) -> Owner:
+def find_rule_owner(principal: Principal, *, agent: str, team: str) -> Owner:
     """For whom a new rule is to be, by slug; "" for none. Raises NotFound and Forbidden."""
     if agent:
         return agent_for(principal, agent, Action.EDIT)
@@ -55,7 +55,7 @@ def owner_for(principal: Principal, *, agent: str, team: str) -> Owner:
     return None
 
 
-def scope_of(owner: Owner) -> Scope:
+def owner_scope(owner: Owner) -> Scope:
     """How narrow a rule for them is."""
     return "agent" if isinstance(owner, Agent) else "team" if owner else "everywhere"
 
@@ -68,7 +68,7 @@ def teams_for_rules(principal: Principal) -> QuerySet[Team]:
 MAX_NAME_CHARACTERS = 60
 MAX_RULES = 100
 """Of one agent, of one team, and for everybody."""
-ADDRESSES = {"new", "check", "try"}
+RESERVED_NAMES = {"new", "check", "try"}
 """What stands where a rule's name would in an address."""
 
 
@@ -130,11 +130,11 @@ def rule_delete(*, rule: StoredRule, principal: Principal) -> None:
 
 
 def _refuse_unreadable(content: str, name: str, version: int, scope: Scope) -> None:
-    rule_read(content, name=name, version=version, scope=scope, sources=known_sources())
+    parse_rule(content, name=name, version=version, scope=scope, sources=known_sources())
 
 
 def _refuse_name(name: str) -> None:
     if len(name) > MAX_NAME_CHARACTERS or not valid_slug.regex.fullmatch(name):  # type: ignore[union-attr]
         raise Invalid("name", str(valid_slug.message))
-    if name in ADDRESSES:
+    if name in RESERVED_NAMES:
         raise Invalid("name", f"“{name}” is the address of a page. Choose another name.")

@@ -13,12 +13,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from assembly.models import StoredRule
-from assembly.profiles.views import Check
-from assembly.profiles.yaml_reader import MAX_CHARACTERS, line_numbered
-from assembly.rules.catalogue import entry_of, fault_of
+from assembly.profiles.views import TextCheck
+from assembly.profiles.yaml_reader import MAX_CHARACTERS, line_at
+from assembly.rules.catalogue import entry_of_row, rule_fault
 from assembly.rules.forms import owner_choices
-from assembly.rules.presentation import RULE, deeds, story
-from assembly.rules.services import may_edit, rule_delete, rule_for, rule_save
+from assembly.rules.presentation import RULE_GUIDANCE, action_lines, condition_sentences
+from assembly.rules.services import find_rule, may_edit, rule_delete, rule_save
 from config.http.cursors import next_page_url, page_of
 from teams.access import principal_of
 from teams.forms import TextForm
@@ -35,7 +35,7 @@ def rule_list(request: HttpRequest) -> HttpResponse:
     rules = StoredRule.objects.visible_to(principal).select_related("agent", "team")
     found, cursor = page_of(rules, request.GET)
     context = {
-        "entries": [entry_of(row) for row in found],
+        "entries": [entry_of_row(row) for row in found],
         "next": next_page_url(request.path, request.GET.dict(), cursor),
         "may_write": bool(owner_choices(principal)),
     }
@@ -45,30 +45,30 @@ def rule_list(request: HttpRequest) -> HttpResponse:
 def rule_page(request: HttpRequest, name: str) -> HttpResponse:
     """What a rule does; or, where its text cannot be read any more, why."""
     principal = principal_of(request)
-    return render(request, "assembly/rules/rule.html", facts_of_rule(principal, rule_for(principal, name)))
+    return render(request, "assembly/rules/rule.html", rule_page_context(principal, find_rule(principal, name)))
 
 
-def facts_of_rule(principal: Principal, rule: StoredRule) -> dict[str, Any]:
+def rule_page_context(principal: Principal, rule: StoredRule) -> dict[str, Any]:
     """What the page of a rule shows."""
-    entry = entry_of(rule)
+    entry = entry_of_row(rule)
     facts = {"entry": entry, "rule": rule, "may_edit": may_edit(principal, rule)}
     if entry.described:
         stated = entry.described.rule
-        facts |= {"parts": story(stated.when), "deeds": deeds(stated.then)}
+        facts |= {"parts": condition_sentences(stated.when), "deeds": action_lines(stated.then)}
     return facts
 
 
 @require_POST
 def rule_check(request: HttpRequest) -> HttpResponse:
     """The panel that says whether the text in the form is a rule; nothing is stored."""
-    check = check_of(request.POST.get("content", ""))
+    check = check_rule_text(request.POST.get("content", ""))
     return render(request, "assembly/rules/_check.html", {"check": check})
 
 
 @require_POST
 def switch(request: HttpRequest, name: str) -> HttpResponse:
     """Switch a rule on or off. Raises StaleVersion if the page did not show the newest."""
-    rule = rule_for(principal_of(request), name, Action.EDIT)
+    rule = find_rule(principal_of(request), name, Action.EDIT)
     form = TextForm({"version": request.POST.get("version"), "content": ""}, stored=rule)
     if form.is_valid():
         enabled, expected = "on" in request.POST, form.cleaned_data["version"]
@@ -82,7 +82,7 @@ def switch(request: HttpRequest, name: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, name: str) -> HttpResponse:
     """Ask whether a rule shall go with its history, and delete it."""
-    rule = rule_for(principal_of(request), name, Action.EDIT)
+    rule = find_rule(principal_of(request), name, Action.EDIT)
     if request.method != "POST":
         return confirmation_page(
             request,
@@ -101,39 +101,39 @@ def delete(request: HttpRequest, name: str) -> HttpResponse:
     return redirect("rule_list")
 
 
-def check_of(sent: str) -> Check:
+def check_rule_text(sent: str) -> TextCheck:
     """The check of a text as a browser sent it."""
     text = sent[: MAX_CHARACTERS + 1].replace("\r\n", "\n")
-    fault = fault_of(text)
-    return Check(fault, line_numbered(text, fault.line) if fault else "")
+    fault = rule_fault(text)
+    return TextCheck(fault, line_at(text, fault.line) if fault else "")
 
 
 def history(request: HttpRequest, name: str) -> HttpResponse:
     """All versions of a rule, newest first."""
-    return document_history.history(request, _document(request, rule_for(principal_of(request), name)))
+    return document_history.history(request, _document(request, find_rule(principal_of(request), name)))
 
 
 def version(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """One version of a rule, as it was written."""
-    return document_history.version(request, _document(request, rule_for(principal_of(request), name)), number)
+    return document_history.version(request, _document(request, find_rule(principal_of(request), name)), number)
 
 
 def compare(request: HttpRequest, name: str) -> HttpResponse:
     """Two versions of a rule."""
-    return views.compare(request, _document(request, rule_for(principal_of(request), name)))
+    return views.compare(request, _document(request, find_rule(principal_of(request), name)))
 
 
 @require_POST
 def restore(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """Bring back an old version of a rule, if it can still be read; it stays on or off as it is."""
-    rule = rule_for(principal_of(request), name, Action.EDIT)
+    rule = find_rule(principal_of(request), name, Action.EDIT)
     shown = _document(request, rule)
     return views.restore(
-        request, shown, number, lambda content, expected, note: _save(request, rule, content, expected, note)
+        request, shown, number, lambda content, expected, note: _save_rule(request, rule, content, expected, note)
     )
 
 
-def _save(request: HttpRequest, rule: StoredRule, content: str, expected: int, note: str) -> StoredRule:
+def _save_rule(request: HttpRequest, rule: StoredRule, content: str, expected: int, note: str) -> StoredRule:
     principal = principal_of(request)
     return rule_save(
         rule=rule, content=content, enabled=rule.enabled, expected_version=expected, principal=principal, note=note
@@ -144,7 +144,7 @@ def _document(request: HttpRequest, rule: StoredRule) -> TextPage:
     address = reverse("rule_page", args=[rule.name])
     return TextPage(
         file=rule,
-        guidance=RULE,
+        guidance=RULE_GUIDANCE,
         key=rule.name,
         heading=_("Rule %(name)s") % {"name": rule.name},
         crumbs=(Crumb(_("Rules"), reverse("rule_list")), Crumb(rule.name, address)),

@@ -5,14 +5,14 @@ from typing import Any
 
 import yaml
 
-from assembly.engine.rules import Actions, Condition, Selector, Window
+from assembly.engine.rules import Actions, Condition, Selector, TimeWindow
 
 MAX_WIDTH = 1_000_000
 """Characters of a line: one value stands on one line, however long."""
 BLOCK_STYLES = ("|", ">")
 
 
-def text_of(description: str, when: Condition, then: Actions) -> str:
+def rule_yaml(description: str, when: Condition, then: Actions) -> str:
     """The rule as YAML, which `rule_read` reads back to an equal description, condition and actions."""
     rule: dict[str, Any] = {}
     if description:
@@ -27,7 +27,7 @@ def has_comments(text: str) -> bool:
     """Whether the text, which is readable YAML, says something beside its values, which a form would not keep."""
     end = 0
     for token in yaml.scan(text, Loader=yaml.SafeLoader):
-        if "#" in text[end : token.start_mark.index] or _has_comment_in_its_header(token, text):
+        if "#" in text[end : token.start_mark.index] or _has_header_comment(token, text):
             return True
         end = max(end, token.end_mark.index)
     return "#" in text[end:]
@@ -38,14 +38,14 @@ def is_nested(when: Condition) -> bool:
     return bool(when.all or when.any or when.never)
 
 
-def _has_comment_in_its_header(token: yaml.Token, text: str) -> bool:
+def _has_header_comment(token: yaml.Token, text: str) -> bool:
     """Of a text of several lines, which begins with a line like `> # comment`."""
     if not isinstance(token, yaml.ScalarToken) or token.style not in BLOCK_STYLES:
         return False
     return "#" in text[token.start_mark.index :].partition("\n")[0]
 
 
-class _Words(list[str]):
+class _InlineList(list[str]):
     """A list that stands on one line: [auth, login]."""
 
 
@@ -57,25 +57,25 @@ class _PlainDumper(yaml.SafeDumper):
         return True
 
 
-def _words_written(dumper: yaml.SafeDumper, words: _Words) -> yaml.Node:
+def _represent_inline_list(dumper: yaml.SafeDumper, words: _InlineList) -> yaml.Node:
     return dumper.represent_sequence("tag:yaml.org,2002:seq", words, flow_style=True)
 
 
-def _number_written(dumper: yaml.SafeDumper, number: float) -> yaml.Node:
+def _represent_number(dumper: yaml.SafeDumper, number: float) -> yaml.Node:
     if number.is_integer():
         return dumper.represent_int(int(number))
     return dumper.represent_float(number)
 
 
-_PlainDumper.add_representer(_Words, _words_written)
-_PlainDumper.add_representer(float, _number_written)
+_PlainDumper.add_representer(_InlineList, _represent_inline_list)
+_PlainDumper.add_representer(float, _represent_number)
 
 
 def _condition(when: Condition) -> dict[str, Any]:
     written: dict[str, Any] = {}
     for key in ("task_contains", "agent", "team", "profile", "intent"):
         if words := getattr(when, key):
-            written[key] = _Words(words)
+            written[key] = _InlineList(words)
     if when.between:
         written["between"] = _window(when.between)
     for key, parts in (("all", when.all), ("any", when.any)):
@@ -86,14 +86,14 @@ def _condition(when: Condition) -> dict[str, Any]:
     return written
 
 
-def _window(window: Window) -> dict[str, Any]:
+def _window(window: TimeWindow) -> dict[str, Any]:
     written: dict[str, Any] = {}
     if window.first:
         written["from"] = window.first.isoformat()
     if window.last:
         written["until"] = window.last.isoformat()
     if window.weekdays:
-        written["weekdays"] = _Words(window.weekdays)
+        written["weekdays"] = _InlineList(window.weekdays)
     if window.opens is not None and window.closes is not None:
         written["hours"] = f"{window.opens:%H:%M}-{window.closes:%H:%M}"
     return written

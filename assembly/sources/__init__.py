@@ -1,13 +1,21 @@
 """Where candidates come from. A source is one file and one line here."""
 
-from assembly.sources.base import Filters, Gathered, Mention, Reading, Situation, Source, Turn
-from assembly.sources.daily_logs import daily_logs, daily_logs_reading
+from assembly.sources.base import (
+    ConversationTurn,
+    GatherContext,
+    MentionedEntity,
+    RequestFilters,
+    Source,
+    SourceQuery,
+    SourceResult,
+)
+from assembly.sources.daily_logs import daily_logs, daily_logs_query
 from assembly.sources.documents import open_files, semantic_content
 from assembly.sources.entities import entities
 from assembly.sources.events import recent_events, tool_results
 from assembly.sources.external.source import external
-from assembly.sources.files import agent_files, agent_files_reading, team_files, team_files_reading
-from assembly.sources.memories import agent_memories, agent_memories_reading, team_memories, team_memories_reading
+from assembly.sources.files import agent_files, agent_files_query, team_files, team_files_query
+from assembly.sources.memories import agent_memories, agent_memories_query, team_memories, team_memories_query
 from assembly.sources.patterns import patterns
 from assembly.sources.relations import relations
 from assembly.sources.request_inputs import additional_context, turns
@@ -17,14 +25,14 @@ from assembly.sources.threads import threads
 from assembly.sources.tools import tools
 
 SOURCES: dict[str, Source] = {
-    "agent_files": Source(agent_files, "custom", "Files of the agent", scope="noosphere", reading=agent_files_reading),
-    "team_files": Source(team_files, "custom", "Files of the team", scope="noosphere", reading=team_files_reading),
-    "daily_logs": Source(daily_logs, "recent", "Daily logs", scope="experience", reading=daily_logs_reading),
+    "agent_files": Source(agent_files, "custom", "Files of the agent", scope="noosphere", reading=agent_files_query),
+    "team_files": Source(team_files, "custom", "Files of the team", scope="noosphere", reading=team_files_query),
+    "daily_logs": Source(daily_logs, "recent", "Daily logs", scope="experience", reading=daily_logs_query),
     "team_memories": Source(
-        team_memories, "semantic", "Memories of the team", scope="noosphere", reading=team_memories_reading
+        team_memories, "semantic", "Memories of the team", scope="noosphere", reading=team_memories_query
     ),
     "agent_memories": Source(
-        agent_memories, "semantic", "Memories of the agent", scope="experience", reading=agent_memories_reading
+        agent_memories, "semantic", "Memories of the agent", scope="experience", reading=agent_memories_query
     ),
     "recent_events": Source(recent_events, "recent", "Events", scope="workshop"),
     "semantic_content": Source(semantic_content, "semantic", "Passages of documents", scope="library"),
@@ -46,4 +54,13 @@ SOURCES: dict[str, Source] = {
     "additional_context": Source(additional_context, "custom", "The request itself", scope="workshop"),
 }
 
-__all__ = ["SOURCES", "Filters", "Gathered", "Mention", "Reading", "Situation", "Source", "Turn"]
+__all__ = [
+    "SOURCES",
+    "ConversationTurn",
+    "GatherContext",
+    "MentionedEntity",
+    "RequestFilters",
+    "Source",
+    "SourceQuery",
+    "SourceResult",
+]

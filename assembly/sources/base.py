@@ -17,7 +17,7 @@ from agents.models import Agent
 from assembly.engine.codes import SourceCode
 from assembly.engine.linear_ranker import Ranker
 from assembly.engine.profile import Section
-from assembly.engine.query_signals import Signals
+from assembly.engine.query_signals import QuerySignals
 from assembly.engine.rules import Rule
 from assembly.engine.types import Candidate
 from config.db.statements import Rows, Statement, run_together
@@ -37,7 +37,7 @@ Need = Literal["mentioned", "task"]
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ConversationTurn:
     """One turn of the conversation so far: who said it (user, assistant, tool …), and what."""
 
     role: str
@@ -45,7 +45,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Filters:
+class RequestFilters:
     """What a request wants to be told of alone (seed: ContextFilters). None: of all."""
 
     since: datetime.datetime | None = None
@@ -57,7 +57,7 @@ class Filters:
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class MentionedEntity:
     """An entity that the query names."""
 
     id: UUID
@@ -66,7 +66,7 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class GatherContext:
     """Whom a context is for, and what for. `vector` is the topic's direction, None without one; `now` has a zone.
 
     `vector`, `mentioned`, `task` and the rules are for `gather` to find.
@@ -77,15 +77,15 @@ class Situation:
     now: datetime.datetime
     vector: QueryVector | None = None
     topic: str = ""
-    signals: Signals = field(default_factory=Signals)
+    signals: QuerySignals = field(default_factory=QuerySignals)
     session: Session | None = None
-    history: tuple[Turn, ...] = ()
-    filters: Filters = Filters()
+    history: tuple[ConversationTurn, ...] = ()
+    filters: RequestFilters = RequestFilters()
     additional_context: str = ""
     depth_limit: int = 2
     ranker: Ranker | None = None
     """Whose features memories are to be measured for."""
-    mentioned: tuple[Mention, ...] = ()
+    mentioned: tuple[MentionedEntity, ...] = ()
     task: TaskFrame | None = None
     rules: tuple[Rule, ...] = ()
     """Those that fired, the narrowest scope first."""
@@ -101,30 +101,30 @@ class Situation:
         return limit + len(self.filters.exclude)
 
 
-MOST_BYTES = 1_000_000
+MAX_BYTES = 1_000_000
 """Of long texts that a source offers, in UTF-8: more than fits the largest budget. Each costs as much to count as to
 tell. Older ones are not considered, as those beyond a source's limit in rows."""
 
 
-class Gathered(Struct, frozen=True):
+class SourceResult(Struct, frozen=True):
     """The rows that a source returned, and how many it would have returned at most."""
 
     candidates: Sequence[Candidate]
     limit: int
 
 
-class Reading(Struct, frozen=True):
+class SourceQuery(Struct, frozen=True):
     """The one statement by which a source reads all that it has, and what it makes of the rows."""
 
     statement: Statement
-    gathered: Callable[[Rows], Gathered]
+    gathered: Callable[[Rows], SourceResult]
 
     @classmethod
-    def of_nothing(cls, limit: int) -> "Reading":
+    def of_nothing(cls, limit: int) -> "SourceQuery":
         """Of a source that has nothing for the situation, whatever its limit: a team's, where there is no team."""
-        return cls(Statement("SELECT WHERE false", {}), lambda _: Gathered((), limit))
+        return cls(Statement("SELECT WHERE false", {}), lambda _: SourceResult((), limit))
 
-    def alone(self) -> Gathered:
+    def alone(self) -> SourceResult:
         """What the source returns, by a journey of its own."""
         return self.gathered(*run_together([self.statement]))
 
@@ -138,26 +138,26 @@ class Source:
     `reading` gives it, and it goes to the database together with those of other sources; `gather` gives the same.
     """
 
-    gather: Callable[[Situation, Sequence[Section]], Gathered]
+    gather: Callable[[GatherContext, Sequence[Section]], SourceResult]
     component: Component
     label: str
     """What people call it."""
     scope: Scope = field(kw_only=True)
     needs: frozenset[Need] = frozenset()
     remote: bool = False
-    reading: Callable[[Situation, Sequence[Section]], Reading | None] | None = None
+    reading: Callable[[GatherContext, Sequence[Section]], SourceQuery | None] | None = None
     """Without a need, so that it is known before anything was read."""
 
 
 Row = TypeVar("Row")
 
 
-def offered(
+def candidates_for(
     sections: Sequence[Section], rows: Iterable[Row], limit: int, candidate: Callable[[Section, Row], Candidate]
-) -> Gathered:
+) -> SourceResult:
     """Every row, of at most `limit`, as a candidate for every section."""
     found = list(rows)
-    return Gathered([candidate(section, row) for section in sections for row in found], limit * len(sections))
+    return SourceResult([candidate(section, row) for section in sections for row in found], limit * len(sections))
 
 
 Labels = dict[str, tuple[str, ...]]

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from agents.models import DailyLog
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
-from assembly.sources.base import MOST_BYTES, Gathered, Reading, Situation
+from assembly.sources.base import MAX_BYTES, GatherContext, SourceQuery, SourceResult
 from config.db.statements import Rows, Statement
 
 DAYS = 7
 """Today and the six days before, in the agent's time zone (seed: Siestai, "Daily files (7 days)")."""
 
 
-LOGS = """
+LOGS_SQL = """
 SELECT id, version, date, content FROM (
     SELECT *, sum(octet_length(content)) OVER (ORDER BY date DESC) - octet_length(content) AS newer
     FROM daily_logs WHERE agent_id = %(agent)s AND date BETWEEN %(first)s AND %(last)s
@@ -21,29 +21,29 @@ SELECT id, version, date, content FROM (
 """
 
 
-def daily_logs(situation: Situation, sections: Sequence[Section]) -> Gathered:
+def daily_logs(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """One candidate per day that has a log, as long as all newer ones are less than MOST_BYTES."""
-    return daily_logs_reading(situation, sections).alone()
+    return daily_logs_query(situation, sections).alone()
 
 
-def daily_logs_reading(situation: Situation, sections: Sequence[Section]) -> Reading:
+def daily_logs_query(situation: GatherContext, sections: Sequence[Section]) -> SourceQuery:
     """The statement that reads them."""
-    first, last = days_told(situation)
+    first, last = log_days(situation)
     days = {"first": first, "last": last}
 
-    def gathered(rows: Rows) -> Gathered:
+    def gathered(rows: Rows) -> SourceResult:
         candidates = [
             Candidate(ref=DailyLog.ref_of(log_id, version), section=section.key, text=content, date=date)
             for section in sections
             for log_id, version, date, content in rows
         ]
-        return Gathered(candidates, DAYS * len(sections))
+        return SourceResult(candidates, DAYS * len(sections))
 
     loaders = {"date": datetime.date.fromisoformat}
-    return Reading(Statement(LOGS, {"agent": situation.agent.id, "most": MOST_BYTES, **days}, loaders), gathered)
+    return SourceQuery(Statement(LOGS_SQL, {"agent": situation.agent.id, "most": MAX_BYTES, **days}, loaders), gathered)
 
 
-def days_told(situation: Situation) -> tuple[datetime.date, datetime.date]:
+def log_days(situation: GatherContext) -> tuple[datetime.date, datetime.date]:
     """The first and the last day of those whose logs are read."""
     today = situation.agent.today(situation.now)
     return _days_before(today, DAYS - 1), today

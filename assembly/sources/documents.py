@@ -14,12 +14,12 @@ from typing import Any
 from django.db.models import F, FloatField, Func, IntegerField, QuerySet, Sum, Value, Window
 
 from assembly.engine.item_formats import format_chunk, format_open_file
-from assembly.engine.linear_ranker import Ranker, relevance_of, score_of, shares_of_block
+from assembly.engine.linear_ranker import Ranker, block_shares, relevance_of, score_of
 from assembly.engine.profile import Section
-from assembly.engine.scoring import chunk_boosts, keyword_matches, keyword_share, measures, recency_score
+from assembly.engine.scoring import candidate_measures, chunk_boost, keyword_matches, keyword_share, recency_score
 from assembly.engine.types import Candidate
-from assembly.sources.base import MOST_BYTES, Gathered, Situation, offered, path_labels
-from assembly.sources.memories import weights_of
+from assembly.sources.base import MAX_BYTES, GatherContext, SourceResult, candidates_for, path_labels
+from assembly.sources.memories import search_weights
 from memories.embeddings.vectors import QueryVector, active_model_expression, with_active_model
 from memories.models import Chunk, Document
 from memories.search.document_search import FoundPassage, search_passages
@@ -28,29 +28,29 @@ PASSAGE_LIMIT = 20
 """Seed: querySemantic, "Top 20 results"."""
 
 
-def semantic_content(situation: Situation, sections: Sequence[Section]) -> Gathered:
+def semantic_content(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Return the best chunks for each section, by its ranker; one search serves all sections of the same ranker."""
     limit = situation.raised(PASSAGE_LIMIT)
     rankers = dict.fromkeys(section.ranker for section in sections)
-    found = {ranker: _found(situation, ranker, limit) for ranker in rankers}
+    found = {ranker: _find_passages(situation, ranker, limit) for ranker in rankers}
     candidates = [replace(one, section=section.key) for section in sections for one in found[section.ranker]]
-    return Gathered(candidates, limit * len(sections))
+    return SourceResult(candidates, limit * len(sections))
 
 
-def _found(situation: Situation, ranker: Ranker | None, limit: int) -> list[Candidate]:
+def _find_passages(situation: GatherContext, ranker: Ranker | None, limit: int) -> list[Candidate]:
     if ranker is None or not situation.topic.strip():
-        found = with_active_model(situation.vector, partial(_by_formula, situation, limit))
+        found = with_active_model(situation.vector, partial(_nearest_passages, situation, limit))
         return [_scored_by_formula(situation, passage) for passage in found]
-    weights = weights_of(ranker)
+    weights = search_weights(ranker)
     found = search_passages(
         agent=situation.agent, topic=situation.topic, vector=situation.vector, weights=weights, limit=limit
     )
     return [_scored_by_ranker(situation, ranker, passage) for passage in found]
 
 
-def _by_formula(situation: Situation, limit: int, vector: QueryVector | None) -> list[FoundPassage]:
+def _nearest_passages(situation: GatherContext, limit: int, vector: QueryVector | None) -> list[FoundPassage]:
     """Return the nearest chunks, exactly: the agent's rows are sorted whole."""
-    chunks = _ordered(Chunk.objects.filter(agent=situation.agent), vector)
+    chunks = _ordered_chunks(Chunk.objects.filter(agent=situation.agent), vector)
     rows = list(
         chunks.annotate(space=active_model_expression()).values_list(
             "document_id",
@@ -70,7 +70,7 @@ def _by_formula(situation: Situation, limit: int, vector: QueryVector | None) ->
     return [FoundPassage(*row[:-1]) for row in rows]
 
 
-def _ordered(chunks: QuerySet[Chunk], vector: QueryVector | None) -> QuerySet[Any]:
+def _ordered_chunks(chunks: QuerySet[Chunk], vector: QueryVector | None) -> QuerySet[Any]:
     if vector is None:
         unknown = Value(None, output_field=FloatField())
         return chunks.annotate(similarity=unknown).order_by("-document__updated", "document_id", "position")
@@ -78,24 +78,24 @@ def _ordered(chunks: QuerySet[Chunk], vector: QueryVector | None) -> QuerySet[An
     return chunks.annotate(similarity=vector.similarity).order_by(F("similarity").desc(nulls_last=True), "id")
 
 
-def _scored_by_formula(situation: Situation, passage: FoundPassage) -> Candidate:
+def _scored_by_formula(situation: GatherContext, passage: FoundPassage) -> Candidate:
     """Return the passage scored by similarity, or recency where nothing was searched, times the seed's boosts."""
     age, similarity = situation.age(passage.updated), passage.similarity
     recency = recency_score(age)
     matches = keyword_matches(passage.text, situation.signals.keywords)
-    boosts = chunk_boosts(matches, age)
+    boosts = chunk_boost(matches, age)
     score = boosts * (recency if similarity is None else similarity)
     relevance = 0.0 if similarity is None else score
-    measured = measures(recency=recency, relevance=relevance, keyword_matches=matches, boosts=boosts)
+    measured = candidate_measures(recency=recency, relevance=relevance, keyword_matches=matches, boosts=boosts)
     return replace(_passage_candidate(passage), score=score, measures=measured)
 
 
-def _scored_by_ranker(situation: Situation, ranker: Ranker, passage: FoundPassage) -> Candidate:
+def _scored_by_ranker(situation: GatherContext, ranker: Ranker, passage: FoundPassage) -> Candidate:
     """Return the passage with all that was measured of it; its relevance is the ranker's score, brought to 0 to 1."""
     candidate = _passage_candidate(passage)
-    relevance = relevance_of(score_of(shares_of_block(ranker, candidate)))
+    relevance = relevance_of(score_of(block_shares(ranker, candidate)))
     recency = recency_score(situation.age(passage.updated))
-    measured = measures(recency=recency, relevance=relevance, **passage.measures)
+    measured = candidate_measures(recency=recency, relevance=relevance, **passage.measures)
     return replace(candidate, score=relevance, measures=measured)
 
 
@@ -124,7 +124,7 @@ class OctetLength(Func):
     output_field = IntegerField()
 
 
-def open_files(situation: Situation, sections: Sequence[Section]) -> Gathered:
+def open_files(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Open documents, the last changed first, as long as those before them are less than MOST_BYTES."""
     limit = situation.raised(OPEN_FILE_LIMIT)
     order = ("-updated", "id")
@@ -132,16 +132,16 @@ def open_files(situation: Situation, sections: Sequence[Section]) -> Gathered:
     documents = (
         Document.objects.filter(agent=situation.agent, is_open=True)
         .annotate(newer=Window(Sum(size), order_by=order) - size)
-        .filter(newer__lt=MOST_BYTES)
+        .filter(newer__lt=MAX_BYTES)
         .order_by(*order)[:limit]
     )
     columns = documents.only("id", "version", "path", "language", "content", "updated")
-    return offered(
+    return candidates_for(
         sections, columns, limit, lambda section, document: _open_file_candidate(situation, section, document)
     )
 
 
-def _open_file_candidate(situation: Situation, section: Section, document: Document) -> Candidate:
+def _open_file_candidate(situation: GatherContext, section: Section, document: Document) -> Candidate:
     text = format_open_file(path=document.path, language=document.language, text=document.content)
     recency = recency_score(situation.age(document.updated))
     return Candidate(
@@ -151,6 +151,6 @@ def _open_file_candidate(situation: Situation, section: Section, document: Docum
         kind="open_file",
         occurred_at=document.updated,
         score=recency,
-        measures=measures(recency=recency, relevance=keyword_share(text, situation.signals.keywords)),
+        measures=candidate_measures(recency=recency, relevance=keyword_share(text, situation.signals.keywords)),
         labels=path_labels(document.path),
     )

@@ -9,15 +9,15 @@ from collections.abc import Sequence
 
 from assembly.engine.item_formats import format_event, format_tool_result
 from assembly.engine.profile import Section
-from assembly.engine.scoring import event_relevance, measures, recency_score
+from assembly.engine.scoring import candidate_measures, event_relevance, recency_score
 from assembly.engine.types import Candidate
-from assembly.sources.base import Gathered, Situation, offered
+from assembly.sources.base import GatherContext, SourceResult, candidates_for
 from memories.models import Event, EventType
 from memories.search import recent_events as events
 from memories.search.recent_events import EventQuery, newest_events
 
 
-def event_query(situation: Situation, types: frozenset[str] | None) -> EventQuery:
+def event_query(situation: GatherContext, types: frozenset[str] | None) -> EventQuery:
     """The events of these types in the situation's session and task, within its filters."""
     filters = situation.filters
     wanted = (
@@ -30,7 +30,7 @@ def event_query(situation: Situation, types: frozenset[str] | None) -> EventQuer
     )
 
 
-def event_candidate(situation: Situation, section: Section, event: Event, text: str) -> Candidate:
+def event_candidate(situation: GatherContext, section: Section, event: Event, text: str) -> Candidate:
     """The event, worded, with its scores: its own is its recency (seed: queryRecent)."""
     recency = recency_score(situation.age(event.occurred_at))
     type_match = event.type in situation.signals.event_types
@@ -42,7 +42,7 @@ def event_candidate(situation: Situation, section: Section, event: Event, text: 
         kind=event.type,
         occurred_at=event.occurred_at,
         score=recency,
-        measures=measures(recency=recency, relevance=relevance, type_match=type_match),
+        measures=candidate_measures(recency=recency, relevance=relevance, type_match=type_match),
     )
 
 
@@ -50,7 +50,7 @@ EVENT_LIMIT = 50
 """Newest events of the session, or of the agent without one (seed: queryRecent)."""
 
 
-def recent_events(situation: Situation, sections: Sequence[Section]) -> Gathered:
+def recent_events(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """The newest events; with a task, those of the task and those of none alone."""
     limit, highlights = situation.raised(EVENT_LIMIT), situation.raised(events.HIGHLIGHTS)
     found = events.recent_events(event_query(situation, None), limit=limit, highlights=highlights)
@@ -62,14 +62,14 @@ def recent_events(situation: Situation, sections: Sequence[Section]) -> Gathered
         return event_candidate(situation, section, event, text)
 
     most = limit * (2 if situation.task else 1) + events.OTHER_SESSIONS * highlights
-    return offered(sections, found, most, candidate)
+    return candidates_for(sections, found, most, candidate)
 
 
 TOOL_RESULT_LIMIT = 10
-TYPES = frozenset({str(EventType.TOOL_RESULT)})
+TOOL_RESULT_TYPES = frozenset({str(EventType.TOOL_RESULT)})
 
 
-def tool_results(situation: Situation, sections: Sequence[Section]) -> Gathered:
+def tool_results(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """The newest tool results of the session, or of the agent without one."""
     limit = situation.raised(TOOL_RESULT_LIMIT)
 
@@ -83,4 +83,6 @@ def tool_results(situation: Situation, sections: Sequence[Section]) -> Gathered:
         )
         return event_candidate(situation, section, event, text)
 
-    return offered(sections, newest_events(event_query(situation, TYPES), limit=limit), limit, candidate)
+    return candidates_for(
+        sections, newest_events(event_query(situation, TOOL_RESULT_TYPES), limit=limit), limit, candidate
+    )

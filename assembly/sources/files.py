@@ -11,24 +11,24 @@ from uuid import UUID
 from agents.models import AgentFile
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
-from assembly.sources.base import Gathered, Reading, Situation, path_labels
+from assembly.sources.base import GatherContext, SourceQuery, SourceResult, path_labels
 from config.db.statements import Rows, Statement
 from teams.models import TeamFile
 
-FILES = """
+FILES_SQL = """
 SELECT id, version, file_key, content FROM {table}
 WHERE {owner} = %(owner)s AND file_key = ANY(string_to_array(%(keys)s, ' '))
 """
 
 
-def files_reading(
+def files_query(
     model: type[AgentFile] | type[TeamFile], column: str, owner: UUID, sections: Sequence[Section]
-) -> Reading:
+) -> SourceQuery:
     """One candidate per section: the file of the owner whose key is the section's."""
     section_of = {section.key.upper(): section.key for section in sections}
-    sql = FILES.format(table=model._meta.db_table, owner=column)  # noqa: SLF001 - Django's documented introspection
+    sql = FILES_SQL.format(table=model._meta.db_table, owner=column)  # noqa: SLF001 - Django's documented introspection
 
-    def gathered(rows: Rows) -> Gathered:
+    def gathered(rows: Rows) -> SourceResult:
         candidates = [
             Candidate(
                 ref=model.ref_of(file_id, version),
@@ -39,28 +39,28 @@ def files_reading(
             )
             for file_id, version, key, content in rows
         ]
-        return Gathered(candidates, len(section_of))
+        return SourceResult(candidates, len(section_of))
 
-    return Reading(Statement(sql, {"owner": owner, "keys": " ".join(section_of)}), gathered)
+    return SourceQuery(Statement(sql, {"owner": owner, "keys": " ".join(section_of)}), gathered)
 
 
-def agent_files(situation: Situation, sections: Sequence[Section]) -> Gathered:
+def agent_files(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """The files that the sections are named after."""
-    return agent_files_reading(situation, sections).alone()
+    return agent_files_query(situation, sections).alone()
 
 
-def agent_files_reading(situation: Situation, sections: Sequence[Section]) -> Reading:
+def agent_files_query(situation: GatherContext, sections: Sequence[Section]) -> SourceQuery:
     """The statement that reads them."""
-    return files_reading(AgentFile, "agent_id", situation.agent.id, sections)
+    return files_query(AgentFile, "agent_id", situation.agent.id, sections)
 
 
-def team_files(situation: Situation, sections: Sequence[Section]) -> Gathered:
+def team_files(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """The files that the sections are named after; none without a team."""
-    return team_files_reading(situation, sections).alone()
+    return team_files_query(situation, sections).alone()
 
 
-def team_files_reading(situation: Situation, sections: Sequence[Section]) -> Reading:
+def team_files_query(situation: GatherContext, sections: Sequence[Section]) -> SourceQuery:
     """The statement that reads them."""
     if situation.team is None:
-        return Reading.of_nothing(len(sections))
-    return files_reading(TeamFile, "team_id", situation.team.id, sections)
+        return SourceQuery.of_nothing(len(sections))
+    return files_query(TeamFile, "team_id", situation.team.id, sections)

@@ -4,20 +4,20 @@ from collections.abc import Sequence
 
 from assembly.engine.item_formats import format_pattern
 from assembly.engine.profile import Section
-from assembly.engine.query_signals import names_in
-from assembly.engine.scoring import measures, recency_score, success_rate
+from assembly.engine.query_signals import possible_names
+from assembly.engine.scoring import candidate_measures, recency_score, success_rate
 from assembly.engine.types import Candidate
-from assembly.sources.base import Gathered, Situation, offered, pattern_labels
+from assembly.sources.base import GatherContext, SourceResult, candidates_for, pattern_labels
 from memories.models import Pattern
 from memories.search.pattern_matches import matching_patterns
 
 LIMIT = 20
 
 
-def patterns(situation: Situation, sections: Sequence[Section]) -> Gathered:
+def patterns(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Patterns that name one of the query's words or runs of words, its intent, or the type of what it mentions."""
     limit = situation.raised(LIMIT)
-    words = {*situation.signals.keywords, *names_in(situation.topic)}
+    words = {*situation.signals.keywords, *possible_names(situation.topic)}
     types = {mention.type for mention in situation.mentioned}
     found = matching_patterns(
         agent=situation.agent, words=words, intent=situation.signals.intent, entity_types=types, limit=limit
@@ -26,10 +26,12 @@ def patterns(situation: Situation, sections: Sequence[Section]) -> Gathered:
     def candidate(section: Section, pattern: Pattern) -> Candidate:
         return _candidate(situation, section, pattern, words, types)
 
-    return offered(sections, found, limit, candidate)
+    return candidates_for(sections, found, limit, candidate)
 
 
-def _candidate(situation: Situation, section: Section, pattern: Pattern, words: set[str], types: set[str]) -> Candidate:
+def _candidate(
+    situation: GatherContext, section: Section, pattern: Pattern, words: set[str], types: set[str]
+) -> Candidate:
     """Scored by its success rate, which is also how far it can be believed."""
     matches = {
         "keyword_matches": len(words & {keyword.lower() for keyword in pattern.keywords}),
@@ -50,7 +52,7 @@ def _candidate(situation: Situation, section: Section, pattern: Pattern, words: 
         kind="pattern",
         occurred_at=pattern.updated,
         score=rate,
-        measures=measures(
+        measures=candidate_measures(
             recency=recency_score(situation.age(pattern.updated)),
             relevance=sum(map(bool, matches.values())) / conditions,
             credibility=rate,

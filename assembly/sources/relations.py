@@ -4,31 +4,31 @@ from collections.abc import Sequence
 
 from assembly.engine.item_formats import format_relation
 from assembly.engine.profile import Section
-from assembly.engine.scoring import keyword_share, measures, recency_score
+from assembly.engine.scoring import candidate_measures, keyword_share, recency_score
 from assembly.engine.types import Candidate
-from assembly.sources.base import Gathered, Situation, entity_labels, offered
-from assembly.sources.entities import SALIENT
+from assembly.sources.base import GatherContext, SourceResult, candidates_for, entity_labels
+from assembly.sources.entities import SALIENT_LIMIT
 from memories.search.graph_walk import WalkedRelation, walk_relations
 
 LIMIT = 120
 """More lines than the shipped profiles have room for, so that the record can show what came close."""
 
 
-def relations(situation: Situation, sections: Sequence[Section]) -> Gathered:
+def relations(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """The strongest relations within the depth limit of the entities that the source of entities finds."""
     limit = situation.raised(LIMIT)
     found = walk_relations(
         agent=situation.agent,
         mentioned=[mention.id for mention in situation.mentioned],
-        salient=situation.raised(SALIENT),
+        salient=situation.raised(SALIENT_LIMIT),
         types=situation.filters.entity_types,
         depth=situation.depth_limit,
         limit=limit,
     )
-    return offered(sections, found, limit, lambda section, relation: _candidate(situation, section, relation))
+    return candidates_for(sections, found, limit, lambda section, relation: _candidate(situation, section, relation))
 
 
-def _candidate(situation: Situation, section: Section, relation: WalkedRelation) -> Candidate:
+def _candidate(situation: GatherContext, section: Section, relation: WalkedRelation) -> Candidate:
     text = format_relation(
         source=relation.source, kind=relation.type, target=relation.target, directed=relation.directed
     )
@@ -39,7 +39,7 @@ def _candidate(situation: Situation, section: Section, relation: WalkedRelation)
         kind=relation.type,
         occurred_at=relation.updated,
         score=relation.weight,
-        measures=measures(
+        measures=candidate_measures(
             recency=recency_score(situation.age(relation.updated)),
             relevance=keyword_share(text, situation.signals.keywords),
             salience=relation.weight,

@@ -6,32 +6,32 @@ What the caller itself adds to the context.
 from collections.abc import Sequence
 
 from assembly.engine.profile import Section
-from assembly.engine.scoring import measures
+from assembly.engine.scoring import candidate_measures
 from assembly.engine.types import Candidate
-from assembly.sources.base import Gathered, Situation
+from assembly.sources.base import GatherContext, SourceResult
 
 
-def turns(situation: Situation, sections: Sequence[Section]) -> Gathered:
+def turns(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Every turn in its place; nothing is read."""
     candidates = [
         Candidate(ref=f"turn:{place + 1}", section=section.key, text=turn.content, kind=turn.role, position=place)
         for section in sections
         for place, turn in enumerate(situation.history)
     ]
-    return Gathered(candidates, len(candidates))
+    return SourceResult(candidates, len(candidates))
 
 
-REF = "request:additional_context"
+ADDITIONAL_CONTEXT_REF = "request:additional_context"
 
 
-def additional_context(situation: Situation, sections: Sequence[Section]) -> Gathered:
+def additional_context(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """The text of the request, new and asked for: nothing is as recent or as relevant."""
     if not situation.additional_context:
-        return Gathered((), len(sections))
-    scores = measures(recency=1.0, relevance=1.0)
+        return SourceResult((), len(sections))
+    scores = candidate_measures(recency=1.0, relevance=1.0)
     candidates = [
         Candidate(
-            ref=REF,
+            ref=ADDITIONAL_CONTEXT_REF,
             section=section.key,
             text=situation.additional_context,
             kind="additional_context",
@@ -41,4 +41,4 @@ def additional_context(situation: Situation, sections: Sequence[Section]) -> Gat
         )
         for section in sections
     ]
-    return Gathered(candidates, len(sections))
+    return SourceResult(candidates, len(sections))

@@ -13,9 +13,9 @@ from assembly.engine.profile import Section
 from assembly.engine.rule_effects import ALWAYS_INCLUDED, path_matches
 from assembly.engine.types import Candidate
 from assembly.sources.base import (
-    MOST_BYTES,
-    Gathered,
-    Situation,
+    MAX_BYTES,
+    GatherContext,
+    SourceResult,
     entity_labels,
     memory_labels,
     path_labels,
@@ -29,32 +29,32 @@ LIMIT = 20
 """Most items for one selector."""
 
 
-def rule_inclusions(situation: Situation, sections: Sequence[Section]) -> Gathered:
+def rule_inclusions(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Each item once, in the order in which the rules name it."""
     selectors = dict.fromkeys(selector for rule in situation.rules for selector in rule.then.always_include)
     found: dict[str, Candidate] = {}
     for selector in selectors:
-        for candidate in _first(FINDERS[selector.by](situation, selector.value)):
+        for candidate in _limited(FINDERS[selector.by](situation, selector.value)):
             found.setdefault(candidate.ref, candidate)
     placed = [
         replace(candidate, section=section.key, position=place)
         for section in sections
         for place, candidate in enumerate(found.values())
     ]
-    return Gathered(placed, LIMIT * len(selectors) * len(sections))
+    return SourceResult(placed, LIMIT * len(selectors) * len(sections))
 
 
-def _first(found: Iterator[Candidate]) -> Iterator[Candidate]:
+def _limited(found: Iterator[Candidate]) -> Iterator[Candidate]:
     """Yield the first LIMIT of them, as long as the texts of those before it are less than MOST_BYTES."""
     size = 0
     for candidate in islice(found, LIMIT):
-        if size >= MOST_BYTES:
+        if size >= MAX_BYTES:
             return
         size += len(candidate.text.encode())
         yield candidate
 
 
-def _by_path(situation: Situation, pattern: str) -> Iterator[Candidate]:
+def _by_path(situation: GatherContext, pattern: str) -> Iterator[Candidate]:
     """Files of the agent and its team by their key, then documents by their path."""
     files: list[AgentFile | TeamFile] = [
         *AgentFile.objects.filter(agent=situation.agent).order_by("file_key"),
@@ -68,7 +68,7 @@ def _by_path(situation: Situation, pattern: str) -> Iterator[Candidate]:
         yield _candidate(document.ref, text, "document", path_labels(document.path))
 
 
-def _documents(situation: Situation, pattern: str) -> QuerySet[Document]:
+def _documents(situation: GatherContext, pattern: str) -> QuerySet[Document]:
     """The documents that match, by path. What stands before and after the wild characters is for the index to find."""
     documents = Document.objects.filter(agent=situation.agent).order_by("path")
     if not set(pattern) & {"*", "?"}:
@@ -80,12 +80,14 @@ def _documents(situation: Situation, pattern: str) -> QuerySet[Document]:
     return documents.filter(id__in=ids)
 
 
-def _by_entity(situation: Situation, name: str) -> Iterator[Candidate]:
+def _by_entity(situation: GatherContext, name: str) -> Iterator[Candidate]:
     names = [" ".join(name.lower().split())]
-    yield from map(_entity, Entity.objects.filter(agent=situation.agent, names__overlap=names).order_by("type", "id"))
+    yield from map(
+        _entity_candidate, Entity.objects.filter(agent=situation.agent, names__overlap=names).order_by("type", "id")
+    )
 
 
-def _by_kind(situation: Situation, kind: str) -> Iterator[Candidate]:
+def _by_kind(situation: GatherContext, kind: str) -> Iterator[Candidate]:
     """The newest memories of the agent and its team that still stand."""
     owned = Q(agent=situation.agent) | Q(team=situation.team) if situation.team else Q(agent=situation.agent)
     memories = Memory.objects.filter(owned, kind__iexact=kind, superseded_by=None, retired_because="")
@@ -94,7 +96,7 @@ def _by_kind(situation: Situation, kind: str) -> Iterator[Candidate]:
         yield _candidate(memory.ref, memory.text, memory.kind, memory_labels(memory.kind))
 
 
-def _by_tag(situation: Situation, tag: str) -> Iterator[Candidate]:
+def _by_tag(situation: GatherContext, tag: str) -> Iterator[Candidate]:
     """Patterns with the keyword, entities with the tag."""
     patterns = Pattern.objects.filter(agent=situation.agent, keywords__overlap=list({tag, tag.lower()}))
     for pattern in patterns.order_by("name", "id")[:LIMIT]:
@@ -106,10 +108,12 @@ def _by_tag(situation: Situation, tag: str) -> Iterator[Candidate]:
         )
         yield _candidate(pattern.ref, text, "pattern", pattern_labels(pattern.keywords))
     tagged = Q(properties__tags__contains=[tag]) | Q(properties__tags=tag)
-    yield from map(_entity, Entity.objects.filter(tagged, agent=situation.agent).order_by("type", "name")[:LIMIT])
+    yield from map(
+        _entity_candidate, Entity.objects.filter(tagged, agent=situation.agent).order_by("type", "name")[:LIMIT]
+    )
 
 
-def _entity(entity: Entity) -> Candidate:
+def _entity_candidate(entity: Entity) -> Candidate:
     text = format_entity(kind=entity.type, name=entity.name, properties=entity.properties)
     return _candidate(entity.ref, text, entity.type, entity_labels(entity.names, entity.properties))
 
@@ -118,7 +122,7 @@ def _candidate(ref: str, text: str, kind: str, labels: Mapping[str, tuple[str, .
     return Candidate(ref=ref, section=ALWAYS_INCLUDED.key, text=text, kind=kind, labels=labels)
 
 
-FINDERS: Mapping[str, Callable[[Situation, str], Iterator[Candidate]]] = {
+FINDERS: Mapping[str, Callable[[GatherContext, str], Iterator[Candidate]]] = {
     "path": _by_path,
     "kg_entity": _by_entity,
     "memory_kind": _by_kind,

@@ -9,41 +9,41 @@ from collections.abc import Sequence
 from assembly.engine.item_formats import format_task
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
-from assembly.sources.base import Gathered, Situation
+from assembly.sources.base import GatherContext, SourceResult
 from memories.models import TaskFrame, TaskStatus
 from memories.services.task_stack import task_path
 
-SIBLINGS = 20
+SIBLING_LIMIT = 20
 """The newest completed frames beside the current one."""
 
 
-def task_stack(situation: Situation, sections: Sequence[Section]) -> Gathered:
+def task_stack(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """The frames of each section in order, the root first; none without a current task."""
     task = situation.task
     if task is None:
-        return Gathered((), 0)
-    limit = situation.raised(SIBLINGS)
+        return SourceResult((), 0)
+    limit = situation.raised(SIBLING_LIMIT)
     frames = _frames(situation, task, limit, {section.key for section in sections})
     candidates = [
         _candidate(section, frame, position)
         for section in sections
         for position, frame in enumerate(frames.get(section.key, []))
     ]
-    return Gathered(candidates, task.depth + 1 + limit)
+    return SourceResult(candidates, task.depth + 1 + limit)
 
 
-def _frames(situation: Situation, task: TaskFrame, limit: int, keys: set[str]) -> dict[str, list[TaskFrame]]:
+def _frames(situation: GatherContext, task: TaskFrame, limit: int, keys: set[str]) -> dict[str, list[TaskFrame]]:
     """The frames by the key of their section. A root that is current itself is shown once, as the root."""
     path = task_path(agent=situation.agent, session=situation.session)
     return {
         "task_root": path[:1],
         "task_path": path[1:-1],
-        "sibling_results": _completed_beside(task, limit),
+        "sibling_results": _completed_siblings(task, limit),
         "current_task": [] if len(path) == 1 and "task_root" in keys else path[-1:],
     }
 
 
-def _completed_beside(task: TaskFrame, limit: int) -> list[TaskFrame]:
+def _completed_siblings(task: TaskFrame, limit: int) -> list[TaskFrame]:
     """The newest completed frames of the same parent, in the order they were made."""
     siblings = TaskFrame.objects.filter(
         agent=task.agent_id, session=task.session_id, parent=task.parent_id, status=TaskStatus.COMPLETE

@@ -4,22 +4,24 @@ from collections.abc import Sequence
 
 from assembly.engine.item_formats import format_thread
 from assembly.engine.profile import Section
-from assembly.engine.scoring import keyword_share, measures, recency_score
+from assembly.engine.scoring import candidate_measures, keyword_share, recency_score
 from assembly.engine.types import Candidate
-from assembly.sources.base import Gathered, Situation, offered
+from assembly.sources.base import GatherContext, SourceResult, candidates_for
 from memories.models import Thread, ThreadStatus
 
 LIMIT = 20
 
 
-def threads(situation: Situation, sections: Sequence[Section]) -> Gathered:
+def threads(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Active threads, the last touched first."""
     limit = situation.raised(LIMIT)
     active = Thread.objects.filter(agent=situation.agent, status=ThreadStatus.ACTIVE).order_by("-touched_at", "id")
-    return offered(sections, active[:limit], limit, lambda section, thread: _candidate(situation, section, thread))
+    return candidates_for(
+        sections, active[:limit], limit, lambda section, thread: _candidate(situation, section, thread)
+    )
 
 
-def _candidate(situation: Situation, section: Section, thread: Thread) -> Candidate:
+def _candidate(situation: GatherContext, section: Section, thread: Thread) -> Candidate:
     text = format_thread(title=thread.title, status=thread.status, summary=thread.summary)
     recency = recency_score(situation.age(thread.touched_at))
     return Candidate(
@@ -29,5 +31,5 @@ def _candidate(situation: Situation, section: Section, thread: Thread) -> Candid
         kind="thread",
         occurred_at=thread.touched_at,
         score=recency,
-        measures=measures(recency=recency, relevance=keyword_share(text, situation.signals.keywords)),
+        measures=candidate_measures(recency=recency, relevance=keyword_share(text, situation.signals.keywords)),
     )

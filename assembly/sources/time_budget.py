@@ -10,8 +10,8 @@ from django.conf import settings
 
 from config.observability.request_context import arrival_time
 
-KEPT_FOR_THE_FINISH = 0.2
-SHARE_OF_ONE_SOURCE = 0.5
+FINISH_SHARE = 0.2
+ONE_SOURCE_SHARE = 0.5
 """The most that one source may take of what is left for all: a slow one leaves the next ones as much."""
 
 
@@ -46,12 +46,12 @@ class TimeBudget:
     @property
     def left_for_sources(self) -> float:
         """What is left until the finish begins."""
-        return max(0.0, self.left - KEPT_FOR_THE_FINISH * self.seconds)
+        return max(0.0, self.left - FINISH_SHARE * self.seconds)
 
     @property
     def left_for_one_source(self) -> float:
         """The most that the next source may take."""
-        return self.left_for_sources * SHARE_OF_ONE_SOURCE
+        return self.left_for_sources * ONE_SOURCE_SHARE
 
     @property
     def hard_limit(self) -> float:

@@ -8,23 +8,23 @@ from django.db.models import F, FloatField, Value
 
 from assembly.engine.item_formats import format_tool
 from assembly.engine.profile import Section
-from assembly.engine.scoring import keyword_boost, keyword_matches, measures, recency_score
+from assembly.engine.scoring import candidate_measures, keyword_boost, keyword_matches, recency_score
 from assembly.engine.types import Candidate
-from assembly.sources.base import Gathered, Situation, offered
+from assembly.sources.base import GatherContext, SourceResult, candidates_for
 from memories.embeddings.vectors import QueryVector, active_model_expression, with_active_model
 from memories.models import Tool
 
 LIMIT = 20
 
 
-def tools(situation: Situation, sections: Sequence[Section]) -> Gathered:
+def tools(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Tools with the schemas of their arguments."""
     limit = situation.raised(LIMIT)
-    found = with_active_model(situation.vector, partial(_found, situation, limit))
-    return offered(sections, found, limit, lambda section, row: _candidate(situation, section, row))
+    found = with_active_model(situation.vector, partial(_find_tools, situation, limit))
+    return candidates_for(sections, found, limit, lambda section, row: _candidate(situation, section, row))
 
 
-def _found(situation: Situation, limit: int, vector: QueryVector | None) -> list[tuple[Any, ...]]:
+def _find_tools(situation: GatherContext, limit: int, vector: QueryVector | None) -> list[tuple[Any, ...]]:
     unknown = Value(None, output_field=FloatField())
     rows = list(
         Tool.objects.filter(agent=situation.agent)
@@ -37,7 +37,7 @@ def _found(situation: Situation, limit: int, vector: QueryVector | None) -> list
     return rows
 
 
-def _candidate(situation: Situation, section: Section, row: tuple[Any, ...]) -> Candidate:
+def _candidate(situation: GatherContext, section: Section, row: tuple[Any, ...]) -> Candidate:
     """Scored by similarity times the boost of the keywords; 0 where nothing was searched."""
     id_, version, name, description, schema, updated, similarity, _ = row
     matches = keyword_matches(f"{name} {description}", situation.signals.keywords)
@@ -50,5 +50,7 @@ def _candidate(situation: Situation, section: Section, row: tuple[Any, ...]) -> 
         occurred_at=updated,
         similarity=similarity,
         score=score,
-        measures=measures(recency=recency_score(situation.age(updated)), relevance=score, keyword_matches=matches),
+        measures=candidate_measures(
+            recency=recency_score(situation.age(updated)), relevance=score, keyword_matches=matches
+        ),
     )

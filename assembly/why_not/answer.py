@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from assembly.contexts.search.owned_things import OwnedRecord, find_owned_record, search_owned_records
-from assembly.engine.diff import Place, named
+from assembly.engine.diff import ItemKey, named
 from assembly.engine.profile import Section
 from assembly.engine.section_filling import document_of
 from assembly.engine.types import Candidate, Decision, SectionResult
 from assembly.models import Assembly
-from assembly.records.reader import Recorded, recorded
+from assembly.records.reader import StoredAssembly, load_record
 from assembly.why_not.fix_search import RemedySearchResult, TrialRuns, find_remedies, is_whole
 from assembly.why_not.not_considered import NotConsidered, explain_not_considered, unknown_record
 
@@ -53,7 +53,7 @@ class RankContext:
     """Tokens that were used when its section's turn came; of blocks, when that of the first of them came."""
 
 
-def rank_context(told: Recorded, place: Place) -> RankContext:
+def rank_context(told: StoredAssembly, place: ItemKey) -> RankContext:
     """The standing of the candidate in that place."""
     by_place = {(one.section, one.ref): (one, candidate) for one, candidate in told.decided}
     decision, candidate = by_place[place]
@@ -77,7 +77,7 @@ def rank_context(told: Recorded, place: Place) -> RankContext:
     )
 
 
-def _ranked_competitors(told: Recorded, section: Section) -> list[Competitor]:
+def _ranked_competitors(told: StoredAssembly, section: Section) -> list[Competitor]:
     """All that were ranked where it was, the best first."""
     keys = _competing_sections(told, section)
     ranked = [Competitor(*both) for both in told.decided if both[0].section in keys and both[0].rank is not None]
@@ -86,7 +86,7 @@ def _ranked_competitors(told: Recorded, section: Section) -> list[Competitor]:
     return sorted(ranked, key=lambda one: one.decision.rank or 0)
 
 
-def _competing_sections(told: Recorded, section: Section) -> set[str]:
+def _competing_sections(told: StoredAssembly, section: Section) -> set[str]:
     """The sections whose items compete with those of this one."""
     if section.shape != "blocks":
         return {section.key}
@@ -97,7 +97,7 @@ def _to_competitors(rivals: Sequence[Competitor], decision: Decision) -> list[Co
     return [Competitor(one.decision, one.candidate, is_subject=one.decision is decision) for one in rivals]
 
 
-def _used_before(told: Recorded, section: Section) -> int:
+def _used_before(told: StoredAssembly, section: Section) -> int:
     keys = _competing_sections(told, section)
     used = 0
     for result in told.sections:
@@ -123,7 +123,7 @@ class Match:
     """The heading of its section."""
 
 
-def find_by_ref(told: Recorded, ref: str) -> list[Match]:
+def find_by_ref(told: StoredAssembly, ref: str) -> list[Match]:
     """The candidates that the ref names, with or without its version, or by the id alone; what is in comes first.
 
     The version that is named comes before others of the same thing, which answer for it, too.
@@ -132,7 +132,7 @@ def find_by_ref(told: Recorded, ref: str) -> list[Match]:
     return sorted(matches, key=lambda match: (match.decision.ref != ref, not match.decision.included))
 
 
-def find_by_words(told: Recorded, words: str) -> list[Match]:
+def find_by_words(told: StoredAssembly, words: str) -> list[Match]:
     """The candidates that are called so, or say so: the best match first, of equals what is left out first.
 
     A name that is the same beats one that holds the words, which beats a text that holds them together, which beats one
@@ -145,7 +145,7 @@ def find_by_words(told: Recorded, words: str) -> list[Match]:
     return [match for _, match in found[:MAX_MATCHES]]
 
 
-def _all_matches(told: Recorded) -> Iterator[Match]:
+def _all_matches(told: StoredAssembly) -> Iterator[Match]:
     labels = {section.key: section.label for section in told.inputs.profile.sections}
     return (Match(decision, candidate, labels[decision.section]) for decision, candidate in told.decided)
 
@@ -196,7 +196,7 @@ class WhyNotAnswer:
     part. Without one, it was not; `explain_not_considered` tells why of each thing that could be meant.
     """
 
-    told: Recorded
+    told: StoredAssembly
     matches: tuple[Match, ...]
     standing: RankContext | None
     remedies: RemedySearchResult
@@ -209,7 +209,7 @@ def answer_why_not(assembly: Assembly, *, ref: str = "", words: str = "", sectio
     One thing may stand in several sections: `section` says in which it is meant. Two queries, and some more where
     nothing was considered that could be meant. Whether somebody may ask is for the caller to decide.
     """
-    told = recorded(assembly)
+    told = load_record(assembly)
     matches = find_by_ref(told, ref or words.strip()) or find_by_words(told, "" if ref else words)
     things = [] if matches else _owned_records(assembly, ref, words.strip())
     # The words of a search are found in other forms, too: what they find may have been considered all the same.
@@ -231,7 +231,7 @@ def _owned_records(assembly: Assembly, ref: str, words: str) -> list[OwnedRecord
     return [*search_owned_records(assembly, words)] if words and not ref else []
 
 
-def _find_remedies(told: Recorded, ranking: RankContext) -> RemedySearchResult:
+def _find_remedies(told: StoredAssembly, ranking: RankContext) -> RemedySearchResult:
     if is_whole(ranking.decision):
         return NO_REMEDIES
     return find_remedies(TrialRuns(told.inputs), told, (ranking.decision.section, ranking.decision.ref))

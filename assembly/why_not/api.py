@@ -11,13 +11,13 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from assembly.access import assembly_for
+from assembly.access import find_assembly
 from assembly.contexts.documents import decision_document
 from assembly.contexts.serializers import DecisionSerializer
 from assembly.engine.codes import DECISION_CODES
-from assembly.engine.diff import Change
+from assembly.engine.diff import DecisionChange
 from assembly.engine.types import Candidate, Decision
-from assembly.records.item_titles import reason, title_of
+from assembly.records.item_titles import reason_sentence, title_of
 from assembly.why_not.answer import MAX_CHARACTERS, RankContext, WhyNotAnswer, answer_why_not
 from assembly.why_not.changes import CHANGE_KINDS
 from assembly.why_not.fix_search import Remedy
@@ -108,7 +108,7 @@ class AssemblyWhyNot(ApiView):
         It is told from the record; what would bring it in is found by running the engine on it with one thing changed.
         """
         query = _checked(self.query("ref", "q", "section"))
-        assembly = assembly_for(self.principal, id_)
+        assembly = find_assembly(self.principal, id_)
         found = answer_why_not(
             assembly, ref=query.get("ref", ""), words=query.get("q", ""), section=query.get("section", "")
         )
@@ -132,7 +132,7 @@ def _document(found: WhyNotAnswer) -> dict[str, Any]:
     if rank_context is None:
         told: dict[str, Any] = {"considered": False, "reason": found.unconsidered[0].sentence, "decision": None}
     else:
-        sentence = reason(rank_context.decision, rank_context.section.label, titles)
+        sentence = reason_sentence(rank_context.decision, rank_context.section.label, titles)
         told = {"considered": True, "reason": sentence, "decision": _decision_document(found, rank_context)}
     return {
         **told,
@@ -188,7 +188,7 @@ def _remedy_document(remedy: Remedy, found: WhyNotAnswer, titles: Titles) -> dic
     }
 
 
-def _refs(changes: tuple[Change, ...]) -> list[str]:
+def _refs(changes: tuple[DecisionChange, ...]) -> list[str]:
     return [change.decision.ref for change in changes]
 
 

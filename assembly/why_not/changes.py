@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from assembly.engine.linear_ranker import WORDS, Ranker
+from assembly.engine.linear_ranker import WORDS_FEATURE, Ranker
 from assembly.engine.profile import Profile, Section
-from assembly.engine.rule_effects import ALWAYS_INCLUDED, selects
-from assembly.engine.rules import Actions, Boost, By, Condition, Rule, Selector, in_order
-from assembly.engine.types import Candidate, Request, flat
-from assembly.records.reader import Inputs
-from assembly.rules.evaluation import with_room
+from assembly.engine.rule_effects import ALWAYS_INCLUDED, is_selected
+from assembly.engine.rules import Actions, Boost, Condition, Rule, Selector, SelectorKind, sorted_rules
+from assembly.engine.types import Candidate, EngineRequest, field_values
+from assembly.records.reader import EngineInput
+from assembly.rules.evaluation import add_inclusion_section
 
 DIGITS = 9
 
@@ -51,7 +51,9 @@ def increased_score(score: float | None, by: float) -> float:
 
 def _heaviest_measure(profile: Profile) -> tuple[str, float] | None:
     """Coherence is left alone: the engine measures it itself."""
-    weights: dict[str, float] = {name: weight for name, weight in flat(profile.weights).items() if name != "coherence"}
+    weights: dict[str, float] = {
+        name: weight for name, weight in field_values(profile.weights).items() if name != "coherence"
+    }
     name = max(weights, key=lambda name: weights[name])
     return (name, weights[name]) if weights[name] else None
 
@@ -59,7 +61,7 @@ def _heaviest_measure(profile: Profile) -> tuple[str, float] | None:
 def _heaviest_feature(ranker: Ranker | None, candidate: Candidate) -> tuple[str, float] | None:
     """The words of the topic are left alone: with enough of them, an item is found whatever its score."""
     by_name = ranker.weights_for(candidate) if ranker else ()
-    weights = [(name, weight) for name, weight in by_name if name != WORDS and weight]
+    weights = [(name, weight) for name, weight in by_name if name != WORDS_FEATURE and weight]
     return max(weights, key=lambda weighed: abs(weighed[1]), default=None)
 
 
@@ -78,7 +80,7 @@ CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
 RULE = "why-not"
 """The name of a rule that is tried: of the narrowest scope, so that no other one outdoes it."""
 SOME_TEXT = "…"
-INCLUDABLE: Mapping[str, By] = {
+INCLUDABLE: Mapping[str, SelectorKind] = {
     "agent_file": "path",
     "team_file": "path",
     "document": "path",
@@ -101,7 +103,7 @@ class RemedyChange:
     """Of boost and always_include, what the rule finds its items by, as tag:blue; of without_other, the other's ref."""
 
 
-def apply_changes(inputs: Inputs, changes: Sequence[RemedyChange]) -> Inputs:
+def apply_changes(inputs: EngineInput, changes: Sequence[RemedyChange]) -> EngineInput:
     """What the engine would be given, were all of them made, in their order."""
     for change in changes:
         inputs = _APPLIERS[change.kind](inputs, change)
@@ -110,7 +112,7 @@ def apply_changes(inputs: Inputs, changes: Sequence[RemedyChange]) -> Inputs:
 
 def excluding_rules(rules: Sequence[Rule], candidate: Candidate, section: Section) -> list[Rule]:
     """The rules that say that the candidate stays out, the narrowest first."""
-    return [rule for rule in rules if any(selects(one, candidate, section) for one in rule.then.exclude)]
+    return [rule for rule in rules if any(is_selected(one, candidate, section) for one in rule.then.exclude)]
 
 
 def rules_naming(exclusions: Sequence[str], ref: str) -> set[str]:
@@ -131,70 +133,70 @@ def change_selector(name: str) -> Selector:
     return Selector(_SELECTOR_LABELS[by], value)
 
 
-def find_candidate(inputs: Inputs, section: str, ref: str) -> tuple[Section, Candidate]:
+def find_candidate(inputs: EngineInput, section: str, ref: str) -> tuple[Section, Candidate]:
     """The candidate in that place, with its section before it."""
     described = next(one for one in inputs.profile.sections if one.key == section)
     return described, next(one for one in inputs.candidates if (one.section, one.ref) == (section, ref))
 
 
-def _changed_candidate(inputs: Inputs, change: RemedyChange) -> tuple[Section, Candidate]:
+def _changed_candidate(inputs: EngineInput, change: RemedyChange) -> tuple[Section, Candidate]:
     return find_candidate(inputs, change.section, change.ref)
 
 
-def _with_budget(inputs: Inputs, change: RemedyChange) -> Inputs:
+def _with_budget(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     return _with_request(inputs, budget=int(change.value))
 
 
-def _with_cap(inputs: Inputs, change: RemedyChange) -> Inputs:
+def _with_cap(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     return _with_section(inputs, change, cap=int(change.value), share=None)
 
 
-def _with_top_k(inputs: Inputs, change: RemedyChange) -> Inputs:
+def _with_top_k(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     return _with_section(inputs, change, top_k=int(change.value))
 
 
-def _with_threshold(inputs: Inputs, change: RemedyChange) -> Inputs:
+def _with_threshold(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     return _with_profile(inputs, similarity_threshold=change.value)
 
 
-def _with_reach(inputs: Inputs, change: RemedyChange) -> Inputs:
+def _with_reach(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     ranker = inputs.profile.ranker
     return _with_profile(inputs, ranker=replace(ranker, reach=change.value)) if ranker else inputs
 
 
-def _with_score(inputs: Inputs, change: RemedyChange) -> Inputs:
+def _with_score(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     section, candidate = _changed_candidate(inputs, change)
     return _replace_candidate(inputs, candidate, with_raised_score(candidate, section, inputs.profile, change.value))
 
 
-def _with_source_score(inputs: Inputs, change: RemedyChange) -> Inputs:
+def _with_source_score(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     _, candidate = _changed_candidate(inputs, change)
     return _replace_candidate(
         inputs, candidate, replace(candidate, score=increased_score(candidate.score, change.value))
     )
 
 
-def _with_boost(inputs: Inputs, change: RemedyChange) -> Inputs:
+def _with_boost(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     return _with_rule(inputs, Actions(boost=(Boost(change_selector(change.name), change.value),)))
 
 
-def _pinned(inputs: Inputs, change: RemedyChange) -> Inputs:
+def _pinned(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     _, candidate = _changed_candidate(inputs, change)
     return _replace_candidate(inputs, candidate, replace(candidate, pinned=True))
 
 
-def _always_included(inputs: Inputs, change: RemedyChange) -> Inputs:
+def _always_included(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     """As the source of what rules include would offer it, with what else the rule finds: each once."""
     selector = change_selector(change.name)
     ruled = _with_rule(inputs, Actions(always_include=(selector,)))
     profile = inputs.profile
     if ALWAYS_INCLUDED.key not in {section.key for section in profile.sections}:
-        profile = with_room(profile, ruled.request.rules)
+        profile = add_inclusion_section(profile, ruled.request.rules)
     there = {one.ref for one in inputs.candidates if one.section == ALWAYS_INCLUDED.key}
     found = {
         one.ref: one
         for one in inputs.candidates
-        if one.ref not in there and may_be_included(one) and selects(selector, one, ALWAYS_INCLUDED)
+        if one.ref not in there and may_be_included(one) and is_selected(selector, one, ALWAYS_INCLUDED)
     }
     offered = (
         replace(one, section=ALWAYS_INCLUDED.key, position=place)
@@ -203,40 +205,40 @@ def _always_included(inputs: Inputs, change: RemedyChange) -> Inputs:
     return replace(ruled, profile=profile, candidates=(*inputs.candidates, *offered))
 
 
-def _without_rule(inputs: Inputs, change: RemedyChange) -> Inputs:
+def _without_rule(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     """They keep what else they do, and what else they exclude."""
     section, candidate = _changed_candidate(inputs, change)
     silenced = excluding_rules(inputs.request.rules, candidate, section)[: int(change.value)]
 
     def kept(rule: Rule) -> Rule:
-        exclude = tuple(one for one in rule.then.exclude if not selects(one, candidate, section))
+        exclude = tuple(one for one in rule.then.exclude if not is_selected(one, candidate, section))
         return replace(rule, then=replace(rule.then, exclude=exclude)) if rule in silenced else rule
 
     return _with_request(inputs, rules=tuple(map(kept, inputs.request.rules)))
 
 
-def _without_exclusion(inputs: Inputs, change: RemedyChange) -> Inputs:
+def _without_exclusion(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     gone = rules_naming(inputs.request.exclude, change.ref)
     return _with_request(inputs, exclude=tuple(one for one in inputs.request.exclude if one not in gone))
 
 
-def _not_superseded(inputs: Inputs, change: RemedyChange) -> Inputs:
+def _not_superseded(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     _, candidate = _changed_candidate(inputs, change)
     return _replace_candidate(inputs, candidate, replace(candidate, superseded_by=None))
 
 
-def _not_retired(inputs: Inputs, change: RemedyChange) -> Inputs:
+def _not_retired(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     _, candidate = _changed_candidate(inputs, change)
     return _replace_candidate(inputs, candidate, replace(candidate, retired=None))
 
 
-def _without_other(inputs: Inputs, change: RemedyChange) -> Inputs:
+def _without_other(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     mine = (change.section, change.ref)
     left = (one for one in inputs.candidates if one.ref != change.name or (one.section, one.ref) == mine)
     return replace(inputs, candidates=tuple(left))
 
 
-def _shorter(inputs: Inputs, change: RemedyChange) -> Inputs:
+def _shorter(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     """A summary of the whole text is none of its beginning."""
     _, candidate = _changed_candidate(inputs, change)
     return _replace_candidate(
@@ -244,38 +246,38 @@ def _shorter(inputs: Inputs, change: RemedyChange) -> Inputs:
     )
 
 
-def _with_text(inputs: Inputs, change: RemedyChange) -> Inputs:
+def _with_text(inputs: EngineInput, change: RemedyChange) -> EngineInput:
     _, candidate = _changed_candidate(inputs, change)
     return _replace_candidate(inputs, candidate, replace(candidate, text=SOME_TEXT))
 
 
-def _replace_candidate(inputs: Inputs, one: Candidate, other: Candidate) -> Inputs:
+def _replace_candidate(inputs: EngineInput, one: Candidate, other: Candidate) -> EngineInput:
     return replace(inputs, candidates=tuple(other if item is one else item for item in inputs.candidates))
 
 
-def _with_request(inputs: Inputs, **facts: object) -> Inputs:
-    request: Request = replace(inputs.request, **facts)  # type: ignore[arg-type]
+def _with_request(inputs: EngineInput, **facts: object) -> EngineInput:
+    request: EngineRequest = replace(inputs.request, **facts)  # type: ignore[arg-type]
     return replace(inputs, request=request)
 
 
-def _with_profile(inputs: Inputs, **facts: object) -> Inputs:
+def _with_profile(inputs: EngineInput, **facts: object) -> EngineInput:
     profile: Profile = replace(inputs.profile, **facts)  # type: ignore[arg-type]
     return replace(inputs, profile=profile)
 
 
-def _with_section(inputs: Inputs, change: RemedyChange, **facts: object) -> Inputs:
+def _with_section(inputs: EngineInput, change: RemedyChange, **facts: object) -> EngineInput:
     sections = inputs.profile.sections
     others = tuple(replace(one, **facts) if one.key == change.section else one for one in sections)  # type: ignore[arg-type]
     return _with_profile(inputs, sections=others)
 
 
-def _with_rule(inputs: Inputs, then: Actions) -> Inputs:
+def _with_rule(inputs: EngineInput, then: Actions) -> EngineInput:
     rule = Rule(RULE, 1, "agent", Condition(), then)
-    return _with_request(inputs, rules=in_order([rule, *inputs.request.rules]))
+    return _with_request(inputs, rules=sorted_rules([rule, *inputs.request.rules]))
 
 
-_SELECTOR_LABELS: Mapping[str, By] = {by: by for by in get_args(By)}
-_APPLIERS: Mapping[ChangeKind, Callable[[Inputs, RemedyChange], Inputs]] = {
+_SELECTOR_LABELS: Mapping[str, SelectorKind] = {by: by for by in get_args(SelectorKind)}
+_APPLIERS: Mapping[ChangeKind, Callable[[EngineInput, RemedyChange], EngineInput]] = {
     "budget": _with_budget,
     "cap": _with_cap,
     "top_k": _with_top_k,

@@ -18,10 +18,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from assembly.engine.diff import SHORTENED, Comparison, Context, Place, compare
+from assembly.engine.diff import SHORTENED_CODES, ContextDiff, DiffableContext, ItemKey, diff_contexts
 from assembly.engine.rule_effects import ALWAYS_INCLUDED
-from assembly.engine.types import Assembled, Decision
-from assembly.records.reader import Inputs
+from assembly.engine.types import Decision, EngineResult
+from assembly.records.reader import EngineInput
 from assembly.why_not.changes import ChangeKind, RemedyChange, apply_changes
 from assembly.why_not.fixes import Fix, FixSituation, find_fixes
 from config.http.cpu_budget import TookTooLong, wall_limit
@@ -76,18 +76,18 @@ SECONDS = 1.5
 class TrialRuns:
     """What a context would be with these changes or those. Raises Spent where no more may be tried."""
 
-    inputs: Inputs
+    inputs: EngineInput
     max_runs: int = MAX_RUNS
     seconds: float = SECONDS
     clock: Callable[[], float] = time.monotonic
     runs: int = 0
-    _made: dict[tuple[RemedyChange, ...], Assembled] = field(default_factory=dict)
+    _made: dict[tuple[RemedyChange, ...], EngineResult] = field(default_factory=dict)
     _until: float = field(init=False)
 
     def __post_init__(self) -> None:
         self._until = self.clock() + self.seconds
 
-    def assembled(self, changes: Sequence[RemedyChange]) -> Assembled:
+    def assembled(self, changes: Sequence[RemedyChange]) -> EngineResult:
         """The context with the changes."""
         key = tuple(changes)
         if key not in self._made:
@@ -97,7 +97,7 @@ class TrialRuns:
             self._made[key] = self._run(key)
         return self._made[key]
 
-    def _run(self, changes: tuple[RemedyChange, ...]) -> Assembled:
+    def _run(self, changes: tuple[RemedyChange, ...]) -> EngineResult:
         """Run the engine. One run of a large context takes as long as sixty of a small one: it ends with the time."""
         try:
             with wall_limit(self._until - self.clock()):
@@ -105,12 +105,12 @@ class TrialRuns:
         except TookTooLong:
             raise SearchExhausted from None
 
-    def decided(self, changes: Sequence[RemedyChange], place: Place) -> Decision:
+    def decided(self, changes: Sequence[RemedyChange], place: ItemKey) -> Decision:
         """What becomes of the candidate in that place; where a rule has it always included, there."""
         return decision_after(self.assembled(changes), changes, place)
 
 
-def decision_after(assembled: Assembled, changes: Sequence[RemedyChange], place: Place) -> Decision:
+def decision_after(assembled: EngineResult, changes: Sequence[RemedyChange], place: ItemKey) -> Decision:
     """What became of the candidate in a context with the changes."""
     by_place = {(decision.section, decision.ref): decision for decision in assembled.decisions}
     ruled = by_place.get((ALWAYS_INCLUDED.key, place[1]))
@@ -121,7 +121,7 @@ def decision_after(assembled: Assembled, changes: Sequence[RemedyChange], place:
 
 def is_whole(decision: Decision) -> bool:
     """Whether it is in with all its words."""
-    return decision.included and decision.code not in SHORTENED
+    return decision.included and decision.code not in SHORTENED_CODES
 
 
 MAX_CHANGES = 3
@@ -143,7 +143,7 @@ class Remedy:
     """What becomes of it."""
     whole: bool
     """Whether less would bring in a part of it: nothing short of all its words would do here."""
-    comparison: Comparison = field(repr=False)
+    comparison: ContextDiff = field(repr=False)
     """What else would be different."""
     awaits_summary: bool = False
     """It would come in as a summary that is to be made yet; its beginning stood in for it."""
@@ -162,7 +162,7 @@ class RemedySearchResult:
     untried: tuple[ChangeKind, ...]
 
 
-def find_remedies(trials: TrialRuns, told: Context, place: Place) -> RemedySearchResult:
+def find_remedies(trials: TrialRuns, told: DiffableContext, place: ItemKey) -> RemedySearchResult:
     """What would bring in the candidate in that place of the context, or bring it in whole where it is in part."""
     return _RemedySearch(trials, told, place).done()
 
@@ -186,8 +186,8 @@ FixPath = tuple[_FixSteps, ...]
 @dataclass(slots=True)
 class _RemedySearch:
     trials: TrialRuns
-    told: Context
-    place: Place
+    told: DiffableContext
+    place: ItemKey
     found: list[Remedy] = field(default_factory=list)
     untried: dict[ChangeKind, None] = field(default_factory=dict)
 
@@ -267,7 +267,7 @@ class _RemedySearch:
             before=situation.decision,
             after=after,
             whole=way.whole,
-            comparison=compare(self.told, assembled),
+            comparison=diff_contexts(self.told, assembled),
             awaits_summary=any((want.section, want.ref) == (after.section, after.ref) for want in assembled.wanted),
         )
 

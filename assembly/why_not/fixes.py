@@ -14,14 +14,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from assembly.engine.codes import Code
-from assembly.engine.diff import SHORTENED
-from assembly.engine.linear_ranker import SHARE, Ranker
+from assembly.engine.diff import SHORTENED_CODES
+from assembly.engine.linear_ranker import SHARE_PREFIX, Ranker
 from assembly.engine.profile import Section
-from assembly.engine.rule_effects import effect, selects
-from assembly.engine.rules import By, Selector
-from assembly.engine.types import Assembled, Candidate, Decision
+from assembly.engine.rule_effects import is_selected, rule_effect
+from assembly.engine.rules import Selector, SelectorKind
+from assembly.engine.types import Candidate, Decision, EngineResult
 from assembly.pipeline.request import MAX_TOKENS
-from assembly.records.reader import Inputs
+from assembly.records.reader import EngineInput
 from assembly.why_not.changes import (
     INCLUDABLE,
     ChangeKind,
@@ -55,14 +55,14 @@ class Fix:
 class FixSituation:
     """What became of a candidate in a context, and all that this came of."""
 
-    inputs: Inputs
-    assembled: Assembled
+    inputs: EngineInput
+    assembled: EngineResult
     decision: Decision
     section: Section
     candidate: Candidate
 
     @classmethod
-    def of(cls, inputs: Inputs, assembled: Assembled, decision: Decision) -> "FixSituation":
+    def of(cls, inputs: EngineInput, assembled: EngineResult, decision: Decision) -> "FixSituation":
         """Of what the decision is on, which is one of that context."""
         return cls(inputs, assembled, decision, *find_candidate(inputs, decision.section, decision.ref))
 
@@ -73,7 +73,7 @@ class FixSituation:
     @property
     def is_short(self) -> bool:
         """Whether it is in, but not with all its words."""
-        return self.decision.code in SHORTENED
+        return self.decision.code in SHORTENED_CODES
 
     @property
     def ranker(self) -> Ranker | None:
@@ -137,7 +137,7 @@ FACTORS = (1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2, 2.5, 3, 4, 5, 7.5, 10
 """What a boost may multiply by."""
 STEPS_PER_SCORE_UNIT = 10_000
 """Steps in one unit of a score."""
-LABELS: tuple[By, ...] = ("path", "kg_entity", "memory_kind", "tag")
+LABELS: tuple[SelectorKind, ...] = ("path", "kg_entity", "memory_kind", "tag")
 
 
 def more_places(situation: FixSituation) -> Iterator[Fix]:
@@ -220,13 +220,13 @@ def _factor(situation: FixSituation) -> float:
     """By how much a raise counts once rules have boosted it. A ranker's boost is added."""
     if situation.ranker:
         return 1.0
-    factor = effect(situation.candidate, situation.section, situation.inputs.request.rules).boost
+    factor = rule_effect(situation.candidate, situation.section, situation.inputs.request.rules).boost
     return max(factor, 1 / STEPS_PER_SCORE_UNIT)
 
 
 def _unboosted(decision: Decision) -> float:
     """No rule changes how near something is."""
-    return (decision.score or 0.0) - dict(decision.signals).get(f"{SHARE}boost", 0.0)
+    return (decision.score or 0.0) - dict(decision.signals).get(f"{SHARE_PREFIX}boost", 0.0)
 
 
 def _steps(amount: float) -> int:
@@ -242,7 +242,7 @@ def _narrowest(situation: FixSituation) -> Selector:
     sections = {section.key: section for section in situation.inputs.profile.sections}
 
     def found(selector: Selector) -> int:
-        return sum(selects(selector, one, sections[one.section]) for one in situation.inputs.candidates)
+        return sum(is_selected(selector, one, sections[one.section]) for one in situation.inputs.candidates)
 
     return min(selectors, key=found)
 

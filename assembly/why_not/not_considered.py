@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from assembly.contexts.search.owned_things import OwnedRecord
 from assembly.engine.codes import SourceCode
 from assembly.models import Assembly
-from assembly.records.warnings import label_of
+from assembly.records.warnings import recorded_source_label
 from assembly.sources.daily_logs import DAYS
 
 NotConsideredCode = Literal["unknown", "later", "no_section", "source_late", "source_failed", "too_old", "passed_over"]
@@ -68,14 +68,18 @@ def _reports(assembly: Assembly, thing: OwnedRecord) -> list[Mapping[str, Any]]:
 
 
 def _no_answer_reason(report: Mapping[str, Any]) -> tuple[NotConsideredCode, str]:
-    source = {"source": label_of(report["name"])}
+    source = {"source": recorded_source_label(report["name"])}
     if report["code"] == SourceCode.SOURCE_TIMEOUT:
         return "source_late", _("%(source)s did not answer in time, so nothing of them was considered.") % source
     return "source_failed", _("%(source)s could not be read then, so nothing of them was considered.") % source
 
 
 def _limit_sentence(report: Mapping[str, Any]) -> str:
-    told = {"source": label_of(report["name"]), "count": f"{report['count']:,}", "limit": f"{report['limit']:,}"}
+    told = {
+        "source": recorded_source_label(report["name"]),
+        "count": f"{report['count']:,}",
+        "limit": f"{report['limit']:,}",
+    }
     if report["count"] >= report["limit"]:
         return _("%(source)s: it returned %(count)s, as many as it may, and this came after them.") % told
     return _("%(source)s: it returned %(count)s of at most %(limit)s, and did not choose this one.") % told

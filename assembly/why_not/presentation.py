@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from assembly.engine.linear_ranker import SHARE, SOURCE_SHARE
+from assembly.engine.linear_ranker import SHARE_PREFIX, SOURCE_SHARE_PREFIX
 from assembly.engine.types import Candidate, Decision
-from assembly.records.item_titles import reason, title_of
-from assembly.records.reader import Recorded
+from assembly.records.item_titles import reason_sentence, title_of
+from assembly.records.reader import StoredAssembly
 from assembly.why_not.answer import Competitor, Match, RankContext, WhyNotAnswer
 from assembly.why_not.fix_search import Remedy, is_whole
 from assembly.why_not.sentences import Titles, cost_sentence, fine_score, remedy_sentence, untried_sentence
@@ -82,7 +82,7 @@ def why_not_page(found: WhyNotAnswer) -> WhyNotPage:
         headline=_headline(decision),
         tone="good" if is_whole(decision) else "warn",
         title=title_of(rank_context.candidate),
-        why=reason(decision, rank_context.section.label, titles),
+        why=reason_sentence(decision, rank_context.section.label, titles),
         facts=tuple(_facts(found.told, rank_context)),
         parts=tuple((_score_part_row(name), fine_score(round(value, 4))) for name, value in decision.signals),
         rows=tuple(_competitor_row(neighbour, labels) for neighbour in rank_context.around),
@@ -100,7 +100,7 @@ def match_choices(matches: Sequence[Match]) -> list[MatchChoice]:
     return [_match_choice(match.decision, match.candidate, match.label) for match in matches]
 
 
-def missing_choices(told: Recorded) -> list[MatchChoice]:
+def missing_choices(told: StoredAssembly) -> list[MatchChoice]:
     """What is left out, or not in with all its words, to pick from."""
     labels = {section.key: section.label for section in told.sections}
     out = ((one, candidate) for one, candidate in told.decided if not is_whole(one) and one.tokens_full)
@@ -129,7 +129,7 @@ def _not_considered(found: WhyNotAnswer) -> WhyNotPage:
     return WhyNotPage(headline % {"count": f"{count:,}"}, "warn", elsewhere=listed)
 
 
-def _facts(told: Recorded, rank_context: RankContext) -> Iterable[tuple[str, str]]:
+def _facts(told: StoredAssembly, rank_context: RankContext) -> Iterable[tuple[str, str]]:
     decision, result = rank_context.decision, rank_context.result
     yield _("Section"), rank_context.section.label
     if decision.rank and rank_context.around:
@@ -153,11 +153,11 @@ def _tokens(count: int) -> str:
 
 
 def _score_part_row(name: str) -> str:
-    if name.startswith(SOURCE_SHARE):
-        words = name.removeprefix(SOURCE_SHARE).replace("_", " ")
+    if name.startswith(SOURCE_SHARE_PREFIX):
+        words = name.removeprefix(SOURCE_SHARE_PREFIX).replace("_", " ")
         return _("share of %(name)s in the score of its source") % {"name": words}
-    words = name.removeprefix(SHARE).replace("_", " ")
-    return _("share of %(name)s") % {"name": words} if name.startswith(SHARE) else words
+    words = name.removeprefix(SHARE_PREFIX).replace("_", " ")
+    return _("share of %(name)s") % {"name": words} if name.startswith(SHARE_PREFIX) else words
 
 
 def _match_choice(decision: Decision, candidate: Candidate, label: str) -> MatchChoice:

@@ -11,11 +11,11 @@ from django.utils.translation import gettext_lazy as _lazy
 from django.utils.translation import ngettext
 
 from assembly.engine.codes import Code
-from assembly.engine.diff import Place
+from assembly.engine.diff import ItemKey
 from assembly.engine.profile import Section
-from assembly.engine.reasons import score_words
+from assembly.engine.reasons import score_text
 from assembly.engine.types import Decision
-from assembly.records.reader import Inputs
+from assembly.records.reader import EngineInput
 from assembly.why_not.changes import ChangeKind, RemedyChange
 from assembly.why_not.fix_search import Remedy
 
@@ -23,23 +23,23 @@ Titles = Mapping[str, str]
 """What people call things, by ref."""
 
 
-def condition_sentence(change: RemedyChange, inputs: Inputs, titles: Titles) -> str:
+def condition_sentence(change: RemedyChange, inputs: EngineInput, titles: Titles) -> str:
     """What would have to be otherwise than it was on record."""
     return _CONDITIONS[change.kind](change, inputs, titles)
 
 
-def _section(change: RemedyChange, inputs: Inputs) -> Section:
+def _section(change: RemedyChange, inputs: EngineInput) -> Section:
     return next(one for one in inputs.profile.sections if one.key == change.section)
 
 
-def _budget(change: RemedyChange, inputs: Inputs, _titles: Titles) -> str:
+def _budget(change: RemedyChange, inputs: EngineInput, _titles: Titles) -> str:
     more = int(change.value) - inputs.request.budget
     return ngettext(
         "with %(more)s more token (a budget of %(value)s)", "with %(more)s more tokens (a budget of %(value)s)", more
     ) % {"more": f"{more:,}", "value": f"{int(change.value):,}"}
 
 
-def _cap(change: RemedyChange, inputs: Inputs, _titles: Titles) -> str:
+def _cap(change: RemedyChange, inputs: EngineInput, _titles: Titles) -> str:
     section = _section(change, inputs)
     more = int(change.value) - (section.cap_within(inputs.request.budget) or 0)
     return ngettext(
@@ -49,7 +49,7 @@ def _cap(change: RemedyChange, inputs: Inputs, _titles: Titles) -> str:
     ) % {"more": f"{more:,}", "section": section.label, "value": f"{int(change.value):,}"}
 
 
-def _top_k(change: RemedyChange, inputs: Inputs, _titles: Titles) -> str:
+def _top_k(change: RemedyChange, inputs: EngineInput, _titles: Titles) -> str:
     section = _section(change, inputs)
     return _("if %(section)s took the best %(value)s rather than %(now)s") % {
         "section": section.label,
@@ -58,68 +58,68 @@ def _top_k(change: RemedyChange, inputs: Inputs, _titles: Titles) -> str:
     }
 
 
-def _threshold(change: RemedyChange, inputs: Inputs, _titles: Titles) -> str:
+def _threshold(change: RemedyChange, inputs: EngineInput, _titles: Titles) -> str:
     return _("if a similarity of %(value)s were near enough to the topic, rather than %(now)s") % {
         "value": fine_score(change.value),
-        "now": score_words(inputs.profile.similarity_threshold),
+        "now": score_text(inputs.profile.similarity_threshold),
     }
 
 
-def _reach(change: RemedyChange, inputs: Inputs, _titles: Titles) -> str:
+def _reach(change: RemedyChange, inputs: EngineInput, _titles: Titles) -> str:
     now = inputs.profile.ranker.reach if inputs.profile.ranker else 0.0
     return _("if what scores up to %(value)s less than the best were near enough to the topic, rather than %(now)s") % {
         "value": fine_score(change.value),
-        "now": score_words(now),
+        "now": score_text(now),
     }
 
 
-def _score(change: RemedyChange, _inputs: Inputs, _titles: Titles) -> str:
+def _score(change: RemedyChange, _inputs: EngineInput, _titles: Titles) -> str:
     return _("with a score that is higher by %(value)s") % {"value": fine_score(change.value)}
 
 
-def _source_score(change: RemedyChange, _inputs: Inputs, _titles: Titles) -> str:
+def _source_score(change: RemedyChange, _inputs: EngineInput, _titles: Titles) -> str:
     return _("if its source scored it higher by %(value)s") % {"value": fine_score(change.value)}
 
 
-def _boost(change: RemedyChange, _inputs: Inputs, _titles: Titles) -> str:
+def _boost(change: RemedyChange, _inputs: EngineInput, _titles: Titles) -> str:
     return _("if a rule for %(by)s let it count %(value)s times as much") % {
         "by": _selector_phrase(change.name),
         "value": f"{change.value:g}",
     }
 
 
-def _pin(_change: RemedyChange, _inputs: Inputs, _titles: Titles) -> str:
+def _pin(_change: RemedyChange, _inputs: EngineInput, _titles: Titles) -> str:
     return _("if somebody pinned it")
 
 
-def _always_include(change: RemedyChange, _inputs: Inputs, _titles: Titles) -> str:
+def _always_include(change: RemedyChange, _inputs: EngineInput, _titles: Titles) -> str:
     return _("if a rule always included %(by)s") % {"by": _selector_phrase(change.name)}
 
 
-def _without_rule(change: RemedyChange, _inputs: Inputs, _titles: Titles) -> str:
+def _without_rule(change: RemedyChange, _inputs: EngineInput, _titles: Titles) -> str:
     names = [label.partition("@")[0] for label in change.name.split(", ")]
     return ngettext(
         "if the rule %(names)s did not leave it out", "if the rules %(names)s did not leave it out", len(names)
     ) % {"names": ", ".join(f"“{name}”" for name in names)}
 
 
-def _without_exclusion(_change: RemedyChange, _inputs: Inputs, _titles: Titles) -> str:
+def _without_exclusion(_change: RemedyChange, _inputs: EngineInput, _titles: Titles) -> str:
     return _("if the request did not exclude it")
 
 
-def _not_superseded(_change: RemedyChange, _inputs: Inputs, _titles: Titles) -> str:
+def _not_superseded(_change: RemedyChange, _inputs: EngineInput, _titles: Titles) -> str:
     return _("if nothing newer had taken its place")
 
 
-def _not_retired(_change: RemedyChange, _inputs: Inputs, _titles: Titles) -> str:
+def _not_retired(_change: RemedyChange, _inputs: EngineInput, _titles: Titles) -> str:
     return _("if it were not retired")
 
 
-def _without_other(change: RemedyChange, _inputs: Inputs, titles: Titles) -> str:
+def _without_other(change: RemedyChange, _inputs: EngineInput, titles: Titles) -> str:
     return _("if %(other)s did not say the same") % {"other": titles.get(change.name, change.name)}
 
 
-def _shorter(change: RemedyChange, inputs: Inputs, _titles: Titles) -> str:
+def _shorter(change: RemedyChange, inputs: EngineInput, _titles: Titles) -> str:
     text = next(one.text for one in inputs.candidates if (one.section, one.ref) == (change.section, change.ref))
     less = len(text.rstrip()) - int(change.value)
     return ngettext(
@@ -127,7 +127,7 @@ def _shorter(change: RemedyChange, inputs: Inputs, _titles: Titles) -> str:
     ) % {"less": f"{less:,}"}
 
 
-def _text(_change: RemedyChange, _inputs: Inputs, _titles: Titles) -> str:
+def _text(_change: RemedyChange, _inputs: EngineInput, _titles: Titles) -> str:
     return _("if there were a text in it")
 
 
@@ -149,7 +149,7 @@ _SELECTOR_PHRASES: Mapping[str, Promise] = {
     "source": _lazy("all of the source “%(value)s”"),
 }
 
-_CONDITIONS: Mapping[ChangeKind, Callable[[RemedyChange, Inputs, Titles], str]] = {
+_CONDITIONS: Mapping[ChangeKind, Callable[[RemedyChange, EngineInput, Titles], str]] = {
     "budget": _budget,
     "cap": _cap,
     "top_k": _top_k,
@@ -170,7 +170,7 @@ _CONDITIONS: Mapping[ChangeKind, Callable[[RemedyChange, Inputs, Titles], str]] 
 }
 
 
-def remedy_sentence(remedy: Remedy, inputs: Inputs, titles: Titles) -> str:
+def remedy_sentence(remedy: Remedy, inputs: EngineInput, titles: Titles) -> str:
     """What brings it in: “It would have fitted with 312 more tokens (a budget of 16,312).”"""
     *before, last = remedy.changes
     told = [condition_sentence(change, inputs, titles) for change in before]
@@ -212,7 +212,7 @@ def _opening_clause(remedy: Remedy) -> str:
     return _("It would have fitted") if only_room else _("It would be in")
 
 
-def cost_sentence(remedy: Remedy, place: Place, titles: Titles) -> str:
+def cost_sentence(remedy: Remedy, place: ItemKey, titles: Titles) -> str:
     """What this would do to the others."""
     comparison = remedy.comparison
     mine = {place, (remedy.after.section, remedy.after.ref)}
@@ -230,7 +230,7 @@ def cost_sentence(remedy: Remedy, place: Place, titles: Titles) -> str:
     return " ".join(part for part in parts if part) or _("Nothing else would go or come.")
 
 
-def _other_decisions(decisions: Sequence[Decision], mine: set[Place]) -> list[Decision]:
+def _other_decisions(decisions: Sequence[Decision], mine: set[ItemKey]) -> list[Decision]:
     return [one for one in decisions if (one.section, one.ref) not in mine]
 
 

@@ -10,8 +10,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 
-from assembly.access import assembly_for
-from assembly.records.reader import recorded
+from assembly.access import find_assembly
+from assembly.records.reader import load_record
 from assembly.why_not.answer import MAX_CHARACTERS
 from assembly.why_not.answer import answer_why_not as why_not_found
 from assembly.why_not.presentation import match_choices, missing_choices, why_not_page
@@ -41,7 +41,7 @@ class WhyNotForm(forms.Form):
 
 def why_not(request: HttpRequest, id_: UUID) -> HttpResponse:
     """The page, with an answer where something is asked."""
-    assembly = assembly_for(principal_of(request), id_)
+    assembly = find_assembly(principal_of(request), id_)
     form = WhyNotForm(request.GET)
     facts: dict[str, object] = {"assembly": assembly, "form": form}
     if form.asks:
@@ -49,5 +49,5 @@ def why_not(request: HttpRequest, id_: UUID) -> HttpResponse:
         found = why_not_found(assembly, ref=asked["ref"], words=asked["q"], section=asked["section"])
         facts |= {"answer": why_not_page(found), "choices": match_choices(found.matches[1:])}
     else:
-        facts |= {"choices": missing_choices(recorded(assembly))}
+        facts |= {"choices": missing_choices(load_record(assembly))}
     return render(request, "assembly/why_not/why_not.html", facts, status=200 if form.is_valid() else 422)

@@ -19,7 +19,7 @@ from prometheus_client.registry import Collector
 from psycopg_pool import PoolTimeout
 
 import assembly.pipeline.telemetry  # noqa: F401 - registers what it counts, also before the first context is assembled
-from assembly.records.followers import queue_now
+from assembly.records.followers import queue_status
 from config.http.problems import page_not_found
 from config.observability.metrics_files import is_multiprocess
 from memories.jobs.services import UNFINISHED
@@ -114,7 +114,7 @@ class _NewRecordsCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         try:
-            queue = queue_now()
+            queue = queue_status()
         except (OperationalError, PoolTimeout):
             return
         words = "Records of contexts that are not sealed, counted and watched yet; parked: given up until another try."

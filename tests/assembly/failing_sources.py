@@ -11,9 +11,9 @@ from django.db import DataError, connection, connections, transaction
 
 from assembly.engine.profile import Section
 from assembly.sources import SOURCES
-from assembly.sources.base import Gathered, Situation
+from assembly.sources.base import GatherContext, SourceResult
 
-Gather = Callable[[Situation, Sequence[Section]], Gathered]
+Gather = Callable[[GatherContext, Sequence[Section]], SourceResult]
 
 OTHERS = """
 SELECT state FROM pg_stat_activity
@@ -32,10 +32,10 @@ def locked(table: str) -> Iterator[None]:
 def executing(statement: str) -> Gather:
     """A source that executes this, and finds nothing."""
 
-    def gather(*_: Any) -> Gathered:
+    def gather(*_: Any) -> SourceResult:
         with connection.cursor() as cursor:
             cursor.execute(statement)
-        return Gathered((), 0)
+        return SourceResult((), 0)
 
     return gather
 
@@ -63,7 +63,7 @@ def dying(times: int, then: Gather) -> Gather:
     """A source whose connection is cut so many times while it reads."""
     left = [times]
 
-    def gather(situation: Situation, sections: Sequence[Section]) -> Gathered:
+    def gather(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
         if left[0]:
             left[0] -= 1
             executing("SELECT pg_terminate_backend(pg_backend_pid())")(situation, sections)

@@ -5,13 +5,13 @@ import random
 from collections.abc import Sequence
 
 from agents.models import Agent
-from assembly.engine.linear_ranker import BREVITY, Ranker
+from assembly.engine.linear_ranker import BREVITY_FEATURE, Ranker
 from assembly.engine.profile import Profile, Section
-from assembly.engine.types import Candidate, Request
+from assembly.engine.types import Candidate, EngineRequest
 from assembly.models import Assembly
 from assembly.profiles.shipped import CONVERSATION
-from assembly.records.reader import Inputs
-from assembly.records.record import Owners, record
+from assembly.records.reader import EngineInput
+from assembly.records.record import RecordOwners, record
 from assembly.sources.base import SourceReport
 from teams.models import Team
 from teams.principal import Principal
@@ -57,7 +57,7 @@ def recorded_context(
 ) -> Assembly:
     """What the engine makes of these candidates, on record."""
     profile = Profile("many", 1, tuple(sections), budget=budget, ranker=ranker)
-    inputs = Inputs(Request(budget, topic, "cl100k_base", NOW), profile, tuple(candidates))
+    inputs = EngineInput(EngineRequest(budget, topic, "cl100k_base", NOW), profile, tuple(candidates))
     sources = sorted({section.source for section in sections})
     return record(
         request=inputs.request,
@@ -68,7 +68,7 @@ def recorded_context(
         warnings=[],
         wishes={},
         assembly_ms=12,
-        owners=Owners.of(agent, team),
+        owners=RecordOwners.of(agent, team),
         principal=principal,
     )
 
@@ -76,7 +76,7 @@ def recorded_context(
 def _memory(number: int, random_: random.Random) -> Candidate:
     ranker = CONVERSATION.ranker
     assert ranker
-    measures = {name: round(random_.random(), 4) for name in (BREVITY, *dict(ranker.weights))}
+    measures = {name: round(random_.random(), 4) for name in (BREVITY_FEATURE, *dict(ranker.weights))}
     text = f"Memory {number}: " + " ".join(random_.choices(WORDS, k=24))
     ref = f"memory:01a1fc7c-0f9e-7116-8647-{number:012d}@1"
     return Candidate(ref, "knows", text, kind="fact", similarity=round(random_.random(), 4), measures=measures)

@@ -5,13 +5,13 @@ from typing import Any
 
 from assembly.engine.types import Decision
 from assembly.models import Assembly
-from assembly.records.reader import recorded
+from assembly.records.reader import load_record
 
 
 def decided(assembly: Assembly, **wanted: Any) -> list[Decision]:
     """The decisions, in order, whose attributes are as wanted; of several values, one of them."""
     return [
-        one for one in recorded(assembly).decisions if all(_is(getattr(one, name), wanted[name]) for name in wanted)
+        one for one in load_record(assembly).decisions if all(_is(getattr(one, name), wanted[name]) for name in wanted)
     ]
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from agents.models import Agent
 from assembly.models import Assembly, StoredRule
-from assembly.pipeline.answer_cache import Answer
-from assembly.pipeline.request import Asked
+from assembly.pipeline.answer_cache import AssemblyResult
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.rules.services import Owner, rule_create
 from teams.models import Team
@@ -18,9 +18,9 @@ def made(name: str, content: str, owner: Owner = None, *, enabled: bool = True) 
     return rule_create(name=name, content=content, owner=owner, enabled=enabled, principal=SYSTEM)
 
 
-def told(kept: tuple[Agent, Team], topic: str = "", **options: Any) -> Answer:
+def told(kept: tuple[Agent, Team], topic: str = "", **options: Any) -> AssemblyResult:
     agent, team = kept
-    return assemble(agent=agent, team=team, principal=SYSTEM, asked=Asked(topic=topic, now=NOW, **options))
+    return assemble(agent=agent, team=team, principal=SYSTEM, asked=AssemblyRequest(topic=topic, now=NOW, **options))
 
 
 def fates(assembly: Assembly) -> dict[str, set[str]]:

@@ -15,8 +15,8 @@ from assembly.engine.profile import Profile, Section
 from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.engine.rules import Actions, Condition, Rule, Selector
 from assembly.engine.tokenizers import get_tokenizer
-from assembly.engine.types import Assembled, Candidate, Request, flat
-from assembly.profiles.parser import profile_read
+from assembly.engine.types import Candidate, EngineRequest, EngineResult, field_values
+from assembly.profiles.parser import parse_profile
 from assembly.profiles.shipped import SHIPPED
 from assembly.sources import SOURCES
 from tests.attacks import reading
@@ -27,7 +27,7 @@ OWNERS = {"agent_files", "team_files"}
 DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 ROUNDS = range(len(FORGERIES)) if DEEP else range(0, len(FORGERIES), 15)
 BUDGETS = {"ample": 190_000, "tight": 2_500, "narrow": 700}
-PROFILES = {name: profile_read(text, name=name, version=1, sources=SOURCES) for name, text in SHIPPED.items()}
+PROFILES = {name: parse_profile(text, name=name, version=1, sources=SOURCES) for name, text in SHIPPED.items()}
 SPEAKERS = r"(?:user|assistant|system|human|ai)"
 ROLE = re.compile(rf"[*_\"'`(\[]*{SPEAKERS}[*_\"'`)\]]*\s*[:\uff1a]", re.IGNORECASE)
 POSING = re.compile(
@@ -75,12 +75,12 @@ class Attack:
                 offset += 7
         return cls(profile, told)
 
-    def assembled(self, budget: int) -> Assembled:
-        request = Request(budget, "", "cl100k_base", NOW, rules=(ALWAYS,))
+    def assembled(self, budget: int) -> EngineResult:
+        request = EngineRequest(budget, "", "cl100k_base", NOW, rules=(ALWAYS,))
         return assemble(request, self.profile, self.candidates, get_tokenizer("cl100k_base"))
 
 
-def check(attack: Attack, assembled: Assembled) -> None:
+def check(attack: Attack, assembled: EngineResult) -> None:
     """A reader finds what the engine says that it put there, and nothing else."""
     kinds = {(one.section, one.ref): one for one in attack.candidates}
     inside = {section.key: [one for one in assembled.decisions if one.included and one.section == section.key]
@@ -147,10 +147,10 @@ def check_markdown(content: str, true: list[Section], found: list[reading.Sectio
         assert section.source in OWNERS, (section.key, kind, lines[line])
 
 
-def check_messages(attack: Attack, assembled: Assembled) -> None:
+def check_messages(attack: Attack, assembled: EngineResult) -> None:
     """The system's message holds owners' files alone, the user's what was seen; the turns are as they were said."""
-    sections = [flat(section) for section in attack.profile.sections]
-    results = [flat(result) for result in assembled.sections]
+    sections = [field_values(section) for section in attack.profile.sections]
+    results = [field_values(result) for result in assembled.sections]
     messages = build_messages(assembled.content, sections, results, assembled.decisions)
     inside = {one.section for one in assembled.decisions if one.included}
     true = [section for section in attack.profile.sections if section.key in inside]

@@ -11,7 +11,7 @@ from assembly.contexts.documents import DATA_LEAD
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.profiles.shipped import SHIPPED
 from assembly.sources import SOURCES
-from assembly.sources.external.services import SourceFacts, external_source_create
+from assembly.sources.external.services import ExternalSourceConfig, external_source_create
 from memories.embeddings.indexing import document_split
 from memories.models import Document
 from teams.principal import SYSTEM
@@ -44,7 +44,9 @@ def _external(settings: Any) -> Iterator[None]:
     settings.EXTERNAL_ALLOWED_NETWORKS = ["127.0.0.0/8"]
     result = {"id": "7", "text": hostile("external"), "score": 0.9}
     with serving(giving({"results": [result]})) as endpoint:
-        external_source_create(name="tickets", facts=SourceFacts("Tickets", endpoint.url), secret="", principal=SYSTEM)
+        external_source_create(
+            name="tickets", facts=ExternalSourceConfig("Tickets", endpoint.url), secret="", principal=SYSTEM
+        )
         yield
 
 

@@ -27,7 +27,7 @@ from tests.benchmarks.http_assembly import manage
 
 if TYPE_CHECKING:
     from agents.models import Agent
-    from assembly.pipeline.answer_cache import Answer
+    from assembly.pipeline.answer_cache import AssemblyResult
     from teams.models import Team
 
 NAME = "assembly_vs_floor"
@@ -111,14 +111,14 @@ def words(chance: random.Random, count: int) -> str:
     return " ".join(chance.choices(WORDS, k=count)).capitalize() + "."
 
 
-def assembled(agent: "Agent", team: "Team", topic: str = "") -> "Answer":
+def assembled(agent: "Agent", team: "Team", topic: str = "") -> "AssemblyResult":
     """For a moment that nobody asked for: what is measured is assembling, not the cache."""
-    from assembly.pipeline.request import Asked
+    from assembly.pipeline.request import AssemblyRequest
     from assembly.pipeline.services import assemble
     from teams.principal import SYSTEM
 
     now = datetime.datetime.combine(TODAY, datetime.time(12), datetime.UTC)
-    asked = Asked(now=now + datetime.timedelta(microseconds=next(_moments)), topic=topic)
+    asked = AssemblyRequest(now=now + datetime.timedelta(microseconds=next(_moments)), topic=topic)
     return assemble(agent=agent, team=team, asked=asked, principal=SYSTEM)
 
 

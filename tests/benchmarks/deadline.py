@@ -73,14 +73,14 @@ def _fill(file: Path, url: str) -> None:
     """Give the agent everything that a context can be made of, and a profile that asks the endpoint, too."""
     from agents.models import Agent
     from assembly.models import StoredProfile
-    from assembly.sources.external.services import SourceFacts, external_source_create
+    from assembly.sources.external.services import ExternalSourceConfig, external_source_create
     from teams.principal import SYSTEM
     from teams.versioned_text.versioned_file import file_create
     from tests.assembly.large_agent import analyse, fill
 
     fill(Agent.objects.get(slug="agent-0"), last_session(file))
     analyse()
-    facts = SourceFacts("Tickets", url, timeout_ms=10_000)
+    facts = ExternalSourceConfig("Tickets", url, timeout_ms=10_000)
     external_source_create(name="tickets", facts=facts, secret="", principal=SYSTEM)
     coding = CODING.read_text(encoding="utf-8").replace("name: coding", "name: hurried")
     content = coding.replace(NEIGHBOUR, TICKETS + NEIGHBOUR)

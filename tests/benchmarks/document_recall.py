@@ -168,14 +168,14 @@ def _recall(agent: "Agent", question: Question, section: "Section") -> Figures:
     from django.utils import timezone
 
     from assembly.engine.query_signals import parse_signals
-    from assembly.engine.rendering import render
+    from assembly.engine.rendering import render_item
     from assembly.engine.tokenizers import get_tokenizer
     from assembly.profiles.training.recall import recall
-    from assembly.sources.base import Situation
+    from assembly.sources.base import GatherContext
     from assembly.sources.documents import semantic_content
     from memories.search.memory_search import topic_vector
 
-    situation = Situation(
+    situation = GatherContext(
         agent=agent,
         team=None,
         now=timezone.now(),
@@ -186,7 +186,7 @@ def _recall(agent: "Agent", question: Question, section: "Section") -> Figures:
     found = semantic_content(situation, [section]).candidates
     best = sorted(found, key=lambda candidate: -(candidate.score or 0.0))
     count = get_tokenizer("cl100k_base").count
-    tokens = [count(f"{render(section, candidate).text}\n\n") for candidate in best]
+    tokens = [count(f"{render_item(section, candidate).text}\n\n") for candidate in best]
     order = {candidate.ref: place for place, candidate in enumerate(best)}
     # What was not offered stands at places that nothing reaches.
     evidence = [order.get(ref, len(best) + missing) for missing, ref in enumerate(sorted(question.evidence))]

@@ -35,7 +35,7 @@ from tests.benchmarks.text_kinds import HELD_OUT, write_kinds
 
 if TYPE_CHECKING:
     from assembly.engine.linear_ranker import Ranker
-    from assembly.profiles.training.labelled_questions import Asked, Conversation, Labelled
+    from assembly.profiles.training.labelled_questions import Conversation, EvidenceQuestion, LabelledQuestion
     from assembly.profiles.training.recall import Figures
 
 NAME = "evidence_recall"
@@ -104,22 +104,25 @@ def _kinds(files: Sequence[Path]) -> list[str]:
 def _trained(files: Sequence[Path]) -> "Ranker":
     from assembly.engine.linear_ranker import Ranker
     from assembly.profiles.rankers import RANKERS
-    from assembly.profiles.training.fitting import BY_HAND, weights_of
+    from assembly.profiles.training.fitting import MANUAL_WEIGHTS, trained_weights
 
     shipped = RANKERS["default"]
     if not files:
         return shipped
-    weights = weights_of([question for file in files for question in _labelled(file)])
-    facts = {"weights": {**weights.long, **BY_HAND}, "brief_weights": {**(weights.brief or {}), **BY_HAND}}
+    weights = trained_weights([question for file in files for question in _labelled(file)])
+    facts = {
+        "weights": {**weights.long, **MANUAL_WEIGHTS},
+        "brief_weights": {**(weights.brief or {}), **MANUAL_WEIGHTS},
+    }
     return Ranker.from_dict({**shipped.to_dict(), **facts})
 
 
 @cache
-def _labelled(file: Path) -> "list[Labelled]":
+def _labelled(file: Path) -> "list[LabelledQuestion]":
     """Return the measured questions of the file: with each kind left out, those of the others train again."""
-    from assembly.profiles.training.labelled_questions import labelled_questions
+    from assembly.profiles.training.labelled_questions import load_labelled_questions
 
-    return labelled_questions(file)
+    return load_labelled_questions(file)
 
 
 def _without(kind: str, train: Sequence[Path]) -> "Ranker":
@@ -130,13 +133,13 @@ def _without(kind: str, train: Sequence[Path]) -> "Ranker":
 
 
 def _through_everything(files: Sequence[Path], ranker: "Ranker", left_out: "Mapping[str, Ranker]") -> Results:
-    from assembly.profiles.training.labelled_questions import stored
+    from assembly.profiles.training.labelled_questions import stored_conversation
     from tests.benchmarks.simple_ways import SimpleWays
 
     results: Results = defaultdict(lambda: defaultdict(list))
     for file in files:
         kind = file.parent.name
-        with stored(file) as conversation:
+        with stored_conversation(file) as conversation:
             simple = SimpleWays(conversation)
             for asked in conversation.asked:
                 orders = {"shipped": _order(conversation, asked, ranker), **simple.orders(asked)}
@@ -147,17 +150,16 @@ def _through_everything(files: Sequence[Path], ranker: "Ranker", left_out: "Mapp
     return results
 
 
-def _order(conversation: "Conversation", asked: "Asked", ranker: "Ranker") -> list[int]:
+def _order(conversation: "Conversation", asked: "EvidenceQuestion", ranker: "Ranker") -> list[int]:
     """Return the places of the conversation's memories as the search and the engine rank them, the best first."""
     from assembly.engine.ranking import rank
     from assembly.engine.types import Candidate
     from assembly.profiles.shipped import SIMILARITY_THRESHOLD
     from assembly.profiles.training.labelled_questions import LINES
-    from assembly.sources.memories import weights_of
     from memories.search.memory_search import search_memories
 
     found = search_memories(
-        owner=conversation.agent, question=asked.question, weights=weights_of(ranker), limit=FOUND, recent=20
+        owner=conversation.agent, question=asked.question, weights=trained_weights(ranker), limit=FOUND, recent=20
     )
     candidates = [
         Candidate(str(memory.id), LINES.key, memory.text, similarity=memory.similarity, measures=memory.measures)
@@ -168,7 +170,7 @@ def _order(conversation: "Conversation", asked: "Asked", ranker: "Ranker") -> li
     return [places[item.candidate.ref] for item in ranked]
 
 
-def _recall(conversation: "Conversation", asked: "Asked", order: Sequence[int]) -> "Figures":
+def _recall(conversation: "Conversation", asked: "EvidenceQuestion", order: Sequence[int]) -> "Figures":
     from assembly.profiles.training.recall import recall
 
     evidence = [place for place, id_ in enumerate(conversation.tokens) if id_ in asked.evidence]
@@ -177,21 +179,21 @@ def _recall(conversation: "Conversation", asked: "Asked", order: Sequence[int]) 
 
 def _report(results: Results) -> None:
     """Print the figures of each kind and the mean of the kinds, and a table of them."""
-    from assembly.profiles.training.fitting import PRINTED
+    from assembly.profiles.training.fitting import REPORTED_FIGURES
 
     table: Table = defaultdict(dict)
     for kind, ways in sorted(results.items()):
         for way, questions in ways.items():
-            table[kind][way] = {name: fmean(one[name] for one in questions) for name in PRINTED}
+            table[kind][way] = {name: fmean(one[name] for one in questions) for name in REPORTED_FIGURES}
             for name, value in table[kind][way].items():
                 figure(NAME, f"{kind}_{way}_{name}", value, "share", len(questions))
     for way in dict.fromkeys(way for ways in table.values() for way in ways):
         of_kinds = [ways[way] for ways in table.values() if way in ways]
-        means = {name: fmean(one[name] for one in of_kinds) for name in PRINTED}
+        means = {name: fmean(one[name] for one in of_kinds) for name in REPORTED_FIGURES}
         for name, value in means.items():
             figure(NAME, f"{ALL}_{way}_{name}", value, "share", len(of_kinds))
         table.setdefault(ALL, {})[way] = means
-    _print_table(table, PRINTED)
+    _print_table(table, REPORTED_FIGURES)
 
 
 def _print_table(table: "Table", names: Sequence[str]) -> None:
@@ -204,13 +206,13 @@ def _print_table(table: "Table", names: Sequence[str]) -> None:
 
 def _ablate(train: Sequence[Path], test: Sequence[Path]) -> None:
     """Print the recall without each group of features, by the measures of all rows."""
-    from assembly.profiles.training.fitting import GROUPS, PRINTED, TRAINED, weights_of
-    from assembly.profiles.training.labelled_questions import labelled_questions
+    from assembly.profiles.training.fitting import FEATURE_GROUPS, REPORTED_FIGURES, TRAINED_FEATURES, trained_weights
+    from assembly.profiles.training.labelled_questions import load_labelled_questions
     from assembly.profiles.training.recall import mean_recall
 
-    taught, asked = ([one for file in files for one in labelled_questions(file)] for files in (train, test))
-    for group, gone in {"nothing": (), **GROUPS}.items():
-        weights = weights_of(taught, [name for name in TRAINED if name not in gone])
+    taught, asked = ([one for file in files for one in load_labelled_questions(file)] for files in (train, test))
+    for group, gone in {"nothing": (), **FEATURE_GROUPS}.items():
+        weights = trained_weights(taught, [name for name in TRAINED_FEATURES if name not in gone])
         for name, value in mean_recall(asked, weights).items():
-            if name in PRINTED:
+            if name in REPORTED_FIGURES:
                 figure(NAME, f"without_{group}_{name}", value, "share", len(asked))

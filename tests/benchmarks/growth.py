@@ -108,22 +108,22 @@ def _rows(owners: "list[UUID]", there: int) -> Iterator[tuple[Any, ...]]:
 
 def _measure(name: str, agents: "list[Agent]", team: "Team") -> dict[str, float]:
     """The medians, in milliseconds."""
-    from assembly.pipeline.request import Asked
+    from assembly.pipeline.request import AssemblyRequest
     from assembly.pipeline.services import assemble
     from assembly.profiles.rankers import RANKERS
-    from assembly.sources.memories import weights_of
+    from assembly.sources.memories import search_weights
     from memories.search.memory_search import search_memories, topic_vector
     from memories.search.question import parse_question
     from memories.services import MemoryFacts, memory_create
     from teams.principal import SYSTEM
 
     asked, writer = agents[0], agents[1]
-    weights = weights_of(RANKERS["default"])
+    weights = search_weights(RANKERS["default"])
 
     def assembly() -> None:
         # For a moment that nobody asked for: what is measured is assembling, not the cache.
         moment = NOW + datetime.timedelta(microseconds=next(_moments))
-        assemble(agent=asked, team=team, asked=Asked(now=moment), principal=SYSTEM)
+        assemble(agent=asked, team=team, asked=AssemblyRequest(now=moment), principal=SYSTEM)
 
     def search() -> None:
         topic = _text(6)

@@ -101,7 +101,7 @@ def _team(number: int) -> "Team":
 
 def _assemble(teams: "list[Team]", era: int) -> None:
     """Save the files anew, and put together a context of each agent."""
-    from assembly.pipeline.request import Asked
+    from assembly.pipeline.request import AssemblyRequest
     from assembly.pipeline.services import assemble
     from teams.principal import SYSTEM
     from teams.versioned_text.versioned_file import file_save
@@ -111,7 +111,7 @@ def _assemble(teams: "list[Team]", era: int) -> None:
             file_save(file=file, content=_text(300), expected_version=file.version, author=SYSTEM.author)
         for agent in team.agents.all():
             profile = "operations" if _chance.random() < 0.2 else "conversation"
-            asked = Asked(topic=_text(6), profile=profile, max_tokens=_chance.choice([1_500, 4_000, 16_000]))
+            asked = AssemblyRequest(topic=_text(6), profile=profile, max_tokens=_chance.choice([1_500, 4_000, 16_000]))
             assemble(agent=agent, team=team, asked=asked, principal=SYSTEM)
 
 

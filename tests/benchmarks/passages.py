@@ -77,7 +77,7 @@ def _told(
     from assembly.engine.assemble import assemble
     from assembly.engine.profile import Profile, Section
     from assembly.engine.tokenizers import get_tokenizer
-    from assembly.engine.types import Candidate, Request
+    from assembly.engine.types import Candidate, EngineRequest
     from memories.embeddings.wordllama import embed
 
     tokenizer = get_tokenizer("cl100k_base")
@@ -89,7 +89,7 @@ def _told(
         similarities = vectors @ _vector(embed([question.text])[0])
         nearest = np.argsort(-similarities)[:20].tolist()
         candidates = [Candidate(str(place), "m", pages[place], similarity=similarities[place]) for place in nearest]
-        request = Request(cap, question.text, "cl100k_base", now)
+        request = EngineRequest(cap, question.text, "cl100k_base", now)
         made = assemble(request, profile, candidates, tokenizer)
         included = [decision for decision in made.decisions if decision.included]
         yield _stands(question, made.content), len(included)

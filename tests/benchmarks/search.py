@@ -90,9 +90,9 @@ def memory_rows(agent: "Agent", talk: Talk) -> Iterator[tuple[Any, ...]]:
 
 def _weights() -> "Weights":
     from assembly.profiles.rankers import RANKERS
-    from assembly.sources.memories import weights_of
+    from assembly.sources.memories import search_weights
 
-    return weights_of(RANKERS["default"])
+    return search_weights(RANKERS["default"])
 
 
 def _time(rows: int, agent: "Agent", asked: "list[SearchQuestion]") -> None:

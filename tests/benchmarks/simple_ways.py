@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from assembly.profiles.training.labelled_questions import Asked, Conversation
+    from assembly.profiles.training.labelled_questions import Conversation, EvidenceQuestion
     from memories.search.question import SearchQuestion
 
 K1, B = 1.2, 0.75
@@ -38,13 +38,13 @@ class SimpleWays:
         self._lengths = np.array([sum(stems.values()) for stems in self._stems], dtype=float)
         assert len(rows) == Memory.objects.filter(agent=conversation.agent).count()
 
-    def orders(self, asked: "Asked") -> dict[str, list[int]]:
+    def orders(self, asked: "EvidenceQuestion") -> dict[str, list[int]]:
         """Return by way the places of the memories, the best first."""
         similarity, words = self._similarity(asked), self._bm25(asked.question)
         scores = {"similarity": similarity, "words": words, "sum": _z(similarity) + _z(words)}
         return {way: np.argsort(-score, kind="stable").tolist() for way, score in scores.items()}
 
-    def _similarity(self, asked: "Asked") -> Numbers:
+    def _similarity(self, asked: "EvidenceQuestion") -> Numbers:
         if asked.question.vector is None:
             return np.zeros(len(self._stems))
         own = np.asarray(asked.question.vector.vector, dtype=float)

@@ -78,14 +78,14 @@ class Worker:
 
     def assembled(self, profile: str, line: str, topic: str) -> "Assembly":
         """Ask on a topic; return the record."""
-        from assembly.pipeline.request import Asked
+        from assembly.pipeline.request import AssemblyRequest
         from assembly.pipeline.services import assemble
-        from assembly.sources.base import Turn as Said
+        from assembly.sources.base import ConversationTurn as Said
         from teams.principal import SYSTEM
 
         extras = self._extras(profile, line)
         history = tuple(Said(**said) for said in extras.pop("history", ()))
-        wanted = Asked(topic=topic, profile=profile, session=str(self.session.id), history=history, **extras)
+        wanted = AssemblyRequest(topic=topic, profile=profile, session=str(self.session.id), history=history, **extras)
         return assemble(agent=self.agent, team=self.team, asked=wanted, principal=SYSTEM).assembly
 
     def over_http(self, profile: str, client: httpx.Client) -> Turn:

@@ -8,7 +8,7 @@ from playwright.sync_api import Dialog, Page, Request, expect
 
 from agents.models import Agent
 from agents.services import daily_log_append, daily_log_replace
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team, TeamFile, User
@@ -93,7 +93,7 @@ def test_hostile_texts_do_nothing(watched: Page, server: str, team: Team, compla
     daily_log_replace(log=log, content="\n\n".join(texts), expected_version=1, principal=olga)
     facts = [MemoryFacts(kind="fact", text=attack) for attacks in ATTACKS.values() for attack in attacks[:2]]
     memories_create(owner=team, facts=facts, principal=olga)
-    context = assemble(agent=agent, team=team, principal=olga, asked=Asked(max_tokens=60_000)).assembly
+    context = assemble(agent=agent, team=team, principal=olga, asked=AssemblyRequest(max_tokens=60_000)).assembly
     history = f"{server}/teams/demo/files/GOALS/history/"
     sign_in(watched, server)
     addresses = [history, f"{server}/contexts/{context.id}/", f"{server}/teams/demo/memories/", f"{server}/teams/demo/"]

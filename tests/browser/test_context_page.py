@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from agents.models import Agent
 from assembly.models import Assembly
-from assembly.records.reader import content_of, recorded
+from assembly.records.reader import content_of, load_record
 from teams.models import Team, User
 from tests.assembly.large_record import context_of_many, context_of_text
 from tests.browser.conftest import sign_in
@@ -71,7 +71,7 @@ def test_items_are_found_without_javascript(browser: Browser, server: str, team:
 
 def test_a_long_text_goes_on_and_is_copied_whole(browser: Browser, server: str, team: Team) -> None:
     long = context_of_text(*luna(team), "harbour walk opens\n" * 10_526)
-    content = content_of(recorded(long))
+    content = content_of(load_record(long))
     context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
     page = context.new_page()
     sign_in(page, server)

@@ -5,7 +5,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from agents.models import Agent
 from assembly.models import Assembly, Proposal
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from memories.models import Memory
 from memories.services import memory_update
@@ -25,7 +25,7 @@ def told(team: Team) -> Assembly:
     """A context of before two changes."""
     olga = User.objects.get(username="olga").principal
     luna = Agent.objects.get(slug="luna")
-    asked = Asked(topic="the stage", max_tokens=3_000)
+    asked = AssemblyRequest(topic="the stage", max_tokens=3_000)
     assembly = assemble(agent=luna, team=team, principal=olga, asked=asked).assembly
     goals = team.files.get(file_key="GOALS")
     file_save(file=goals, content=PLAN, expected_version=1, author=olga.author, note="the plan for spring")

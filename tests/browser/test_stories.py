@@ -123,7 +123,7 @@ def test_the_menu_of_a_phone(browser: Browser, server: str, team: Team) -> None:
 
 def test_copying_gives_the_exact_text(browser: Browser, server: str, team: Team) -> None:
     from assembly.models import Assembly
-    from assembly.records.reader import content_of, recorded
+    from assembly.records.reader import content_of, load_record
 
     context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
     page = context.new_page()
@@ -132,7 +132,7 @@ def test_copying_gives_the_exact_text(browser: Browser, server: str, team: Team)
     page.goto(f"{server}/contexts/{assembly.id}/")
     page.get_by_role("button", name="Copy").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
-    assert page.evaluate("navigator.clipboard.readText()") == content_of(recorded(assembly))
+    assert page.evaluate("navigator.clipboard.readText()") == content_of(load_record(assembly))
     context.close()
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from assembly.engine.assemble import assemble
 from assembly.engine.profile import Profile, Section
 from assembly.engine.tokenizers import get_tokenizer
-from assembly.engine.types import Assembled, Candidate, Decision, Request
+from assembly.engine.types import Candidate, Decision, EngineRequest, EngineResult
 
 NOW = dt.datetime(2025, 3, 14, 12, tzinfo=dt.UTC)
 MARKER = " ... [truncated]"
@@ -44,15 +44,15 @@ def candidate(ref: str, text: str, **fields: Any) -> Candidate:
 
 def run(
     profile: Profile, *candidates: Candidate, budget: int = 16_000, tokenizer: str = "chars4", **wishes: Any
-) -> Assembled:
-    request = Request(budget, wishes.pop("topic", ""), tokenizer, NOW, **wishes)
+) -> EngineResult:
+    request = EngineRequest(budget, wishes.pop("topic", ""), tokenizer, NOW, **wishes)
     return assemble(request, profile, candidates, get_tokenizer(tokenizer))
 
 
-def codes(assembled: Assembled) -> dict[str, str]:
+def codes(assembled: EngineResult) -> dict[str, str]:
     """Code by ref, in the order of the decisions."""
     return {decision.ref: decision.code.value for decision in assembled.decisions}
 
 
-def decision_on(assembled: Assembled, ref: str) -> Decision:
+def decision_on(assembled: EngineResult, ref: str) -> Decision:
     return next(decision for decision in assembled.decisions if decision.ref == ref)

@@ -7,9 +7,9 @@ promises are checked against this.
 from dataclasses import replace
 
 from assembly.engine.profile import Profile, Section
-from assembly.engine.rendering import render
+from assembly.engine.rendering import render_item
 from assembly.engine.rules import SCOPES, Rule, Selector
-from assembly.engine.types import Candidate, Decision, Request
+from assembly.engine.types import Candidate, Decision, EngineRequest
 from tests.engine.strategies import FOUND_BY
 
 FOR_WANT_OF_ROOM = {"over_section_budget", "over_total_budget"}
@@ -35,13 +35,13 @@ def lead_and_body(section: Section, candidate: Candidate, text: str | None = Non
         lead += "" if candidate.kind or not shown.text.rstrip().startswith("[") else "\\"
     else:
         lead = f"**{kind}**: " if section.shape == "turns" else ""
-    return lead, render(section, shown).body
+    return lead, render_item(section, shown).body
 
 
 def cut_short(section: Section, candidate: Candidate, length: int) -> str | None:
     """What stands for an item that is cut after so many characters of its text; None where it may not end there."""
     lead, body = lead_and_body(section, candidate)
-    rendered = render(section, candidate)
+    rendered = render_item(section, candidate)
     return lead + body[:length] + rendered.ending(length) if rendered.may_end(length) else None
 
 
@@ -87,7 +87,7 @@ def expected_status(found: set[str]) -> str:
     return "whole" if inside else "empty"
 
 
-def expected_wholly(request: Request, section: Section, candidate: Candidate) -> tuple[str, str]:
+def expected_wholly(request: EngineRequest, section: Section, candidate: Candidate) -> tuple[str, str]:
     """The code of what is in as it is, or left out by a rule, and the label of the rule that says so."""
     if section.required:
         return "required", ""

@@ -4,13 +4,13 @@ import datetime as dt
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from assembly.engine.rules import Actions, Boost, Condition, Facts, Rule, Scope, Selector
+from assembly.engine.rules import Actions, Boost, Condition, Rule, RuleFacts, Scope, Selector
 
 FRIDAY = dt.datetime(2026, 11, 20, 16, 30, tzinfo=ZoneInfo("Europe/Berlin"))
 
 
-def facts(**given: Any) -> Facts:
-    return Facts(**{"at": FRIDAY, **given})
+def facts(**given: Any) -> RuleFacts:
+    return RuleFacts(**{"at": FRIDAY, **given})
 
 
 def rule(name: str = "r", scope: Scope = "everywhere", when: Condition | None = None, **then: Any) -> Rule:

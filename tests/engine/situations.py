@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from assembly.engine.assemble import assemble
 from assembly.engine.profile import Profile, Section
 from assembly.engine.tokenizers import get_tokenizer
-from assembly.engine.types import Assembled, Candidate, Decision, Request, Summary, Wanted
+from assembly.engine.types import Candidate, Decision, EngineRequest, EngineResult, Summary, WantedSummary
 from assembly.profiles.shipped import CONVERSATION
 from tests.engine.factories import NOW, texts
 from tests.engine.strategies import candidates_of, profiles, rules, with_room
@@ -27,7 +27,7 @@ class Settled:
 
     started_from: "Situation"
     situation: "Situation"
-    assembled: Assembled
+    assembled: EngineResult
     runs: int
 
     @cached_property
@@ -51,7 +51,7 @@ class Settled:
 class Situation:
     """Everything the engine is given, and how the summaries are made that it wants."""
 
-    request: Request
+    request: EngineRequest
     profile: Profile
     candidates: tuple[Candidate, ...]
     manners: tuple[Manner, ...] = ("third",)
@@ -60,7 +60,7 @@ class Situation:
     def count(self) -> Callable[[str], int]:
         return get_tokenizer(self.request.tokenizer).count
 
-    def assembled(self) -> Assembled:
+    def assembled(self) -> EngineResult:
         return assemble(self.request, self.profile, self.candidates, get_tokenizer(self.request.tokenizer))
 
     def settled(self) -> Settled:
@@ -70,14 +70,14 @@ class Situation:
             situation, runs = situation.summarised(assembled.wanted), runs + 1
         return Settled(self, situation, assembled, runs)
 
-    def summarised(self, wanted: tuple[Wanted, ...]) -> "Situation":
+    def summarised(self, wanted: tuple[WantedSummary, ...]) -> "Situation":
         made = {(want.section, want.ref): Summary(self.summary_of(want), "of-tests") for want in wanted}
         candidates = [
             replace(item, summary=made.get((item.section, item.ref), item.summary)) for item in self.candidates
         ]
         return replace(self, candidates=tuple(candidates))
 
-    def summary_of(self, want: Wanted) -> str:
+    def summary_of(self, want: WantedSummary) -> str:
         manner = self.manners[zlib.crc32(want.ref.encode()) % len(self.manners)]
         words = want.text.split()
         most = {"third": len(words) // 3, "brim": len(words), "nothing": 0}[manner]
@@ -108,7 +108,7 @@ def situations(draw: st.DrawFn) -> Situation:
     least = sum(len(item.text) for item in candidates if item.section in required) // 3
     rest = sum(min(2_000, len(item.text)) for item in candidates if item.section not in required) // 4
     budget = draw(BUDGETS) if draw(st.integers(0, 5)) == 5 else least + int(draw(PARTS) * rest)
-    request = Request(budget, draw(texts(2)), tokenizer, NOW, exclude, rules=fired)
+    request = EngineRequest(budget, draw(texts(2)), tokenizer, NOW, exclude, rules=fired)
     return Situation(request, profile, candidates, draw(MANNERS))
 
 
@@ -119,7 +119,7 @@ def conversation(budget: int, tokenizer: str, **files: str) -> Situation:
     """A situation with these files alone, by the label of their sections."""
     keys = {section.label.lower().replace(" ", "_"): section.key for section in CONVERSATION.sections}
     candidates = tuple(Candidate(f"file:{label}@1", keys[label], text) for label, text in files.items())
-    return Situation(Request(budget, "", tokenizer, NOW), CONVERSATION, candidates)
+    return Situation(EngineRequest(budget, "", tokenizer, NOW), CONVERSATION, candidates)
 
 
 PROSE = "The quick brown fox jumps over the lazy dog.\n\nPack my box with five dozen liquor jugs.\n"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assembly.engine.profile import STEPS, CutAt, Profile, Section, Shape, Step, Weights
 from assembly.engine.rule_effects import ALWAYS_INCLUDED
-from assembly.engine.rules import SCOPES, Actions, Boost, By, Condition, Rule, Selector
+from assembly.engine.rules import SCOPES, Actions, Boost, Condition, Rule, Selector, SelectorKind
 from assembly.engine.types import Candidate
 from assembly.profiles.shipped import CONVERSATION
 from tests.engine.factories import NOW, texts
@@ -131,7 +131,7 @@ LABELLED: list[dict[str, tuple[str, ...]]] = [
     {"path": ("docs/b.md",), "memory_kind": ("fact",)},
     {"kg_entity": ("Ada Lovelace",)},
 ]
-FOUND_BY: dict[tuple[By, str], set[str]] = {
+FOUND_BY: dict[tuple[SelectorKind, str], set[str]] = {
     ("tag", "UP"): {"up"},
     ("tag", "down"): {"down"},
     ("path", "src/**"): {"src/deep/a.py"},

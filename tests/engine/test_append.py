@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from assembly.engine.assemble import assemble
 from assembly.engine.profile import Profile, Weights
 from assembly.engine.tokenizers import get_tokenizer
-from assembly.engine.types import Assembled, Candidate, Request
+from assembly.engine.types import Candidate, EngineRequest, EngineResult
 from tests.engine.factories import NOW, codes, decision_on, section, texts
 
 RELEVANCE = Weights(0, 1, 0, 0, 0)
@@ -19,8 +19,8 @@ PROFILE = Profile("p", 1, (IDENTITY, LATEST, LOG), weights=RELEVANCE)
 EVENT = Candidate("event:9@1", "l", "N" * 40, position=0)
 
 
-def appended(*kept: Candidate, budget: int, tokenizer: str = "chars4") -> Assembled:
-    request = Request(budget, "", tokenizer, NOW, appended=EVENT.ref)
+def appended(*kept: Candidate, budget: int, tokenizer: str = "chars4") -> EngineResult:
+    request = EngineRequest(budget, "", tokenizer, NOW, appended=EVENT.ref)
     return assemble(request, PROFILE, (EVENT, *kept), get_tokenizer(tokenizer))
 
 

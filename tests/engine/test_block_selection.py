@@ -10,7 +10,7 @@ import pytest
 from assembly.engine.block_selection import coherence, final_score
 from assembly.engine.profile import Profile, Weights
 from assembly.engine.scoring import words_of
-from assembly.engine.types import Assembled, Candidate
+from assembly.engine.types import Candidate, EngineResult
 from tests.engine.factories import codes, decision_on, run, section
 
 RELEVANCE = Weights(recency=0, relevance=1, salience=0, credibility=0, coherence=0)
@@ -20,7 +20,7 @@ def block(ref: str, text: str, score: float, *, of: str = "s", **measures: float
     return Candidate(ref, of, text, score=score, measures={"relevance": score, **measures})
 
 
-def blocks(*candidates: Candidate, budget: int = 16_000, weights: Weights = RELEVANCE, **fields: Any) -> Assembled:
+def blocks(*candidates: Candidate, budget: int = 16_000, weights: Weights = RELEVANCE, **fields: Any) -> EngineResult:
     """One section of blocks under the heading `## Log`, which with its blank line counts 3 tokens."""
     return run(Profile("p", 1, (section(shape="blocks", **fields),), weights=weights), *candidates, budget=budget)
 

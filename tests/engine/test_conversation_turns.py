@@ -1,7 +1,7 @@
 """The turns of a conversation: the latest have the first chance, and they are shown in the order they were said."""
 
 from assembly.engine.profile import Profile, Weights
-from assembly.engine.types import Assembled, Candidate
+from assembly.engine.types import Candidate, EngineResult
 from tests.engine.factories import candidate, codes, decision_on, run, section
 
 TURNS = section("t", "Turns", "turns")
@@ -11,7 +11,7 @@ def turn(number: int, text: str, role: str = "user") -> Candidate:
     return Candidate(f"turn:{number}", "t", text, kind=role, position=number)
 
 
-def said(*turns: Candidate, budget: int = 16_000) -> Assembled:
+def said(*turns: Candidate, budget: int = 16_000) -> EngineResult:
     return run(Profile("p", 1, (TURNS,)), *turns, budget=budget)
 
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembly.contexts.exact_text import all_text_sections
-from assembly.engine.escaping import escaped
-from assembly.engine.heading_levels import shifted
-from assembly.engine.types import flat
+from assembly.engine.escaping import escape_text
+from assembly.engine.heading_levels import shift_headings
+from assembly.engine.types import field_values
 from tests.attacks.forgeries import FORGERIES
 from tests.engine.factories import NOW, candidate, profile_of, run, section, texts
 
@@ -33,7 +33,7 @@ BENIGN = [
 
 @pytest.mark.parametrize("text", BENIGN)
 def test_what_poses_as_nothing_stays_byte_for_byte(text: str) -> None:
-    assert escaped(text).text == text
+    assert escape_text(text).text == text
 
 
 @pytest.mark.finding("4a")
@@ -58,17 +58,17 @@ def test_what_poses_as_nothing_stays_byte_for_byte(text: str) -> None:
     ],
 )
 def test_what_poses_as_structure_gets_a_backslash(text: str, shown: str) -> None:
-    assert escaped(text).text == shown
+    assert escape_text(text).text == shown
 
 
 def test_in_a_turn_nobody_else_begins_to_speak() -> None:
-    assert escaped("a\n**critic**: b").text == "a\n**critic**: b"
-    assert escaped("a\n**critic**: b", is_turn=True).text == "a\n\\**critic**: b"
+    assert escape_text("a\n**critic**: b").text == "a\n**critic**: b"
+    assert escape_text("a\n**critic**: b", is_turn=True).text == "a\n\\**critic**: b"
 
 
 def test_what_follows_a_lead_begins_no_line() -> None:
-    assert escaped("# a\n# b", begins_line=False).text == "# a\n\\# b"
-    assert escaped("```\na\n```", begins_line=False).text == "```\na\n\\```"
+    assert escape_text("# a\n# b", begins_line=False).text == "# a\n\\# b"
+    assert escape_text("```\na\n```", begins_line=False).text == "```\na\n\\```"
 
 
 @pytest.mark.finding("4a")
@@ -93,7 +93,7 @@ def test_what_follows_a_lead_begins_no_line() -> None:
     ],
 )
 def test_headings_of_a_file_stand_below_the_one_of_its_section(text: str, shown: str) -> None:
-    assert shifted(text).text == shown
+    assert shift_headings(text).text == shown
 
 
 HOSTILE = st.sampled_from(FORGERIES) | texts(12) | st.lists(st.sampled_from(FORGERIES), max_size=4).map("\n".join)
@@ -101,20 +101,20 @@ HOSTILE = st.sampled_from(FORGERIES) | texts(12) | st.lists(st.sampled_from(FORG
 
 @given(HOSTILE, st.booleans(), st.booleans())
 def test_what_is_escaped_stays_as_it_is(text: str, begins_line: bool, is_turn: bool) -> None:
-    once = escaped(text, begins_line=begins_line, is_turn=is_turn)
-    again = escaped(once.text, begins_line=begins_line, is_turn=is_turn)
+    once = escape_text(text, begins_line=begins_line, is_turn=is_turn)
+    again = escape_text(once.text, begins_line=begins_line, is_turn=is_turn)
     assert (again.text, list(again.fences)) == (once.text, list(once.fences))
 
 
 @given(HOSTILE)
 def test_what_is_shifted_stays_as_it_is(text: str) -> None:
-    once = shifted(text)
-    assert shifted(once.text).text == once.text
+    once = shift_headings(text)
+    assert shift_headings(once.text).text == once.text
 
 
 @given(HOSTILE, st.integers(0, 400), st.booleans())
 def test_a_place_in_the_shown_text_is_found_in_the_original(text: str, length: int, owners: bool) -> None:
-    edited = shifted(text) if owners else escaped(text)
+    edited = shift_headings(text) if owners else escape_text(text)
     length = min(length, len(edited.text))
     original = edited.original_length(length)
     assert 0 <= original <= len(text)
@@ -137,7 +137,9 @@ def test_a_cut_makes_nothing_that_poses(text: str, cap: int, shape: str, owners:
     is_file = owners and shape == "text"
     if CUT_IN_A_FENCE_LINE.search(body):
         return  # an empty code block, closed at once: it hides nothing and opens nothing
-    again = shifted(body) if is_file else escaped(body, begins_line=shape != "turns", is_turn=shape == "turns")
+    again = (
+        shift_headings(body) if is_file else escape_text(body, begins_line=shape != "turns", is_turn=shape == "turns")
+    )
     assert again.text == body
 
 
@@ -150,7 +152,7 @@ def test_a_cut_makes_nothing_that_poses(text: str, cap: int, shape: str, owners:
     ],
 )  # fmt: skip
 def test_no_text_takes_long(piece: str) -> None:
-    for treat in (escaped, shifted):
+    for treat in (escape_text, shift_headings):
         assert treat(piece * (500_000 // len(piece)))
 
 
@@ -159,7 +161,7 @@ def test_a_cut_in_a_fence_closes_it_and_the_page_marks_both() -> None:
     text = "**a.py**\n````py\n" + "x = 1\n" * 50 + "````"
     assembled = run(profile_of(section(cap=20)), candidate("a", text))
     assert assembled.content.endswith("x = 1 ... [truncated]\n````")
-    sections = [flat(result) for result in assembled.sections]
+    sections = [field_values(result) for result in assembled.sections]
     (piece,) = all_text_sections(sections, assembled.decisions, assembled.content)
     marks = [shown for part in piece.parts for shown, is_mark in part.runs if is_mark]
     assert marks == ["... [truncated]\n````"]

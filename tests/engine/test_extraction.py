@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembly.engine.extraction import cut, extract, sentences_of, title_of
+from assembly.engine.extraction import cut_text, extract, sentences_of, title_of
 from assembly.engine.tokenizers import get_tokenizer
 from tests.engine.factories import texts
 
@@ -74,4 +74,4 @@ def test_nothing_counts_more_than_its_budget(text: str, budget: int, tokenizer: 
     assert "".join("".join(text[one.start : one.end] for one in sentences).split()) == "".join(text.split())
     scores = [float(len(text[one.start : one.end]) % 5) for one in sentences]
     assert counter.count(extract(text, sentences, scores, budget, counter)) <= budget
-    assert counter.count(cut(text, budget, counter)) <= budget
+    assert counter.count(cut_text(text, budget, counter)) <= budget

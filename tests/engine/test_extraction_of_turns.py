@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembly.engine.extraction import compacted
+from assembly.engine.extraction import compact_text
 from assembly.engine.tokenizers import get_tokenizer
 from tests.engine.factories import texts
 from tests.engine.strategies import STORIES
@@ -31,19 +31,19 @@ CHARS4 = get_tokenizer("chars4")
     ],
 )
 def test_the_most_telling_sentences_are_kept_in_their_order(max_tokens: int, kept: str) -> None:
-    assert compacted(TURN, max_tokens, CHARS4) == kept
+    assert compact_text(TURN, max_tokens, CHARS4) == kept
 
 
 def test_lines_stay_lines_and_what_was_said_twice_is_kept_once() -> None:
     said = "harbour walk\nrain\nharbour walk\nsigns for the harbour walk"
-    assert compacted(said, 12, CHARS4) == "harbour walk …\nsigns for the harbour walk"
+    assert compact_text(said, 12, CHARS4) == "harbour walk …\nsigns for the harbour walk"
 
 
 @given(text=STORIES | texts(20), max_tokens=st.integers(0, 200), tokenizer=st.sampled_from(["chars4", "cl100k_base"]))
 def test_it_is_never_longer_than_its_room_nor_of_other_words(text: str, max_tokens: int, tokenizer: str) -> None:
     counter = get_tokenizer(tokenizer)
-    short = compacted(text, max_tokens, counter)
+    short = compact_text(text, max_tokens, counter)
     assert counter.count(short) <= max_tokens
-    assert compacted(text, max_tokens, counter) == short
+    assert compact_text(text, max_tokens, counter) == short
     left = iter(text)
     assert all(character in left for character in short.replace("…", "") if not character.isspace())

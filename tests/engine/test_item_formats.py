@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assembly.engine.item_formats import (
     compact_json,
-    fenced,
+    fence_text,
     format_chunk,
     format_entity,
     format_event,
@@ -140,7 +140,7 @@ def test_chunks_say_where_they_are_from() -> None:
     ("text", "fence"), [("plain", "```"), ("```py\nx\n```", "````"), ("`````", "``````"), ("a `b` ``c``", "```")]
 )
 def test_a_fence_is_longer_than_those_inside(text: str, fence: str) -> None:
-    assert fenced(text, "md") == f"{fence}md\n{text}\n{fence}"
+    assert fence_text(text, "md") == f"{fence}md\n{text}\n{fence}"
 
 
 def test_an_open_file_stands_whole_under_its_path() -> None:

@@ -10,10 +10,10 @@ import pytest
 from assembly.engine.assemble import assemble
 from assembly.engine.linear_ranker import Ranker, relevance_of
 from assembly.engine.profile import Profile
-from assembly.engine.ranking import relevance
+from assembly.engine.ranking import decision_relevance
 from assembly.engine.rules import Actions, Boost, Condition, Rule, Selector
 from assembly.engine.tokenizers import get_tokenizer
-from assembly.engine.types import Assembled, Candidate, InvalidAssembly, Request
+from assembly.engine.types import Candidate, EngineRequest, EngineResult, InvalidAssembly
 from tests.engine.factories import NOW, candidate, codes, decision_on, profile_of, section
 
 RANKER = Ranker("test", 3, (("asks", -1.0), ("similarity", 4.0), ("words", 5.0)), least_words=0.3, reach=3.0)
@@ -29,8 +29,8 @@ def profile(ranker: Ranker | None = RANKER, top_k: int | None = None) -> Profile
     return Profile("test", 1, plain.sections, similarity_threshold=0.2, ranker=ranker)
 
 
-def run(*memories: Candidate, ranker: Ranker | None = RANKER, rules: tuple[Rule, ...] = ()) -> Assembled:
-    request = Request(16_000, "tea", "chars4", NOW, rules=rules)
+def run(*memories: Candidate, ranker: Ranker | None = RANKER, rules: tuple[Rule, ...] = ()) -> EngineResult:
+    request = EngineRequest(16_000, "tea", "chars4", NOW, rules=rules)
     return assemble(request, profile(ranker), memories, get_tokenizer("chars4"))
 
 
@@ -102,7 +102,7 @@ def test_scores_count_as_relevance_from_0_to_1_in_their_order() -> None:
     relevances = [relevance_of(score) for score in (-5.0, 0.0, 1.0, 10.0, 40.0)]
     assert relevances == [0.0, 0.0, pytest.approx(1 / 11), 0.5, 0.8]
     decision = decision_on(run(memory("a", 0.5, words=1.6)), "a")
-    assert relevance(decision, "lines") == relevance_of(10.0)
+    assert decision_relevance(decision, "lines") == relevance_of(10.0)
 
 
 def test_a_ranker_survives_its_record_whatever_the_order_of_its_keys() -> None:

@@ -14,7 +14,7 @@ import pytest
 from assembly.engine.assemble import assemble
 from assembly.engine.profile import Profile
 from assembly.engine.tokenizers import get_tokenizer
-from assembly.engine.types import ENGINE_VERSION, Assembled, Candidate, Request
+from assembly.engine.types import ENGINE_VERSION, Candidate, EngineRequest, EngineResult
 
 STORED = json.loads(gzip.decompress((Path(__file__).parent / "records" / "engine_version_3.json.gz").read_bytes()))
 RECORDS = STORED["records"]
@@ -25,8 +25,8 @@ def candidate_of(one: dict[str, Any]) -> Candidate:
     return Candidate.from_dict(one["facts"], TEXTS[one["text"]], TEXTS[one["summary"]] if one["summary"] else "")
 
 
-def replayed(record: dict[str, Any], **otherwise: Any) -> Assembled:
-    request = Request.from_dict({**record["request"], **otherwise})
+def replayed(record: dict[str, Any], **otherwise: Any) -> EngineResult:
+    request = EngineRequest.from_dict({**record["request"], **otherwise})
     candidates = [candidate_of(one) for one in record["candidates"]]
     return assemble(request, Profile.from_dict(record["profile"]), candidates, get_tokenizer(request.tokenizer))
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from assembly.engine.profile import STEPS, Profile, Section, Step, Weights
-from assembly.engine.reasons import sentence
-from assembly.engine.types import Assembled, Candidate, Summary, Wanted
+from assembly.engine.reasons import decision_sentence
+from assembly.engine.types import Candidate, EngineResult, Summary, WantedSummary
 from tests.engine.factories import NOW, codes, decision_on, run, section
 
 RELEVANCE = Weights(recency=0, relevance=1, salience=0, credibility=0, coherence=0)
@@ -34,7 +34,7 @@ def turn(number: int, characters: int) -> Candidate:
     return Candidate(f"turn:{number}", "t", said.strip(), kind="user", position=number)
 
 
-def steps_of(assembled: Assembled, ref: str) -> list[tuple[str, int, int]]:
+def steps_of(assembled: EngineResult, ref: str) -> list[tuple[str, int, int]]:
     return [
         (step["step"], step["before"], step["after"]) for step in decision_on(assembled, ref).detail.get("steps", ())
     ]
@@ -68,10 +68,10 @@ def test_what_was_dropped_and_what_was_shortened_are_on_record() -> None:
     assert steps_of(assembled, "c") == [("summarise", 100, 33)]
     assert steps_of(assembled, "a") == []
     assert decision_on(assembled, "c").tokens_full == 100
-    assert sentence(decision_on(assembled, "e"), "Log") == (
+    assert decision_sentence(decision_on(assembled, "e"), "Log") == (
         "One of the weakest in Log: it made room for others in the context."
     )
-    assert sentence(decision_on(assembled, "c"), "Log") == "In, as a summary to save room: 33 of 100 tokens."
+    assert decision_sentence(decision_on(assembled, "c"), "Log") == "In, as a summary to save room: 33 of 100 tokens."
 
 
 def test_a_section_is_relieved_by_itself_before_the_whole() -> None:
@@ -82,7 +82,8 @@ def test_a_section_is_relieved_by_itself_before_the_whole() -> None:
         "e": "over_section_budget",
     }  # fmt: skip
     assert (
-        sentence(decision_on(assembled, "e"), "Log") == "One of the weakest in Log: it made room for the others there."
+        decision_sentence(decision_on(assembled, "e"), "Log")
+        == "One of the weakest in Log: it made room for the others there."
     )
 
 
@@ -151,7 +152,7 @@ def test_older_turns_are_compacted_from_the_oldest_and_the_latest_four_never() -
     assert (step, before) == ("compact", decision_on(one, "turn:0").tokens_full)
     assert before // 4 < after <= before // 3 + 1
     compacted = decision_on(one, "turn:0")
-    assert sentence(compacted, "Turns") == (
+    assert decision_sentence(compacted, "Turns") == (
         f"In, made shorter to save room: {compacted.tokens} of {compacted.tokens_full} tokens."
     )
 
@@ -161,7 +162,7 @@ def test_what_is_over_with_all_older_turns_compacted_is_left_out_oldest_first() 
     assembled = run(profile(TURNS), *given, budget=420)
     assert list(codes(assembled).values()) == ["fits"] * 4 + ["over_total_budget"] * 3
     assert steps_of(assembled, "turn:2")[0][0] == "compact"
-    assert "more token" in sentence(decision_on(assembled, "turn:2"), "Turns")
+    assert "more token" in decision_sentence(decision_on(assembled, "turn:2"), "Turns")
 
 
 def test_a_turn_just_said_is_cut_rather_than_compacted() -> None:
@@ -201,7 +202,7 @@ def test_nothing_comes_back_where_nine_tenths_are_used() -> None:
 
 def test_wanted_are_exactly_the_summaries_that_are_in() -> None:
     first = run(profile(LOG), *FIVE, budget=301)
-    assert first.wanted == (Wanted("s", "c", "c" * 398, 33),)
+    assert first.wanted == (WantedSummary("s", "c", "c" * 398, 33),)
     assert "c" * 132 in first.content  # its beginning holds the place
     told = [replace(item, summary=Summary("Three C.", "luna")) if item.ref == "c" else item for item in FIVE]
     second = run(profile(LOG), *told, budget=301)

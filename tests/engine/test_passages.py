@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from assembly.engine.codes import Code
 from assembly.engine.overflow import PASSAGE_TOKENS
-from assembly.engine.passages import AFTER, BEFORE, passage_of
+from assembly.engine.passages import AFTER_MARK, BEFORE_MARK, passage_of
 from assembly.engine.profile import STEPS, Profile, Section, Step
 from assembly.engine.tokenizers import get_tokenizer
-from assembly.engine.types import Assembled, Candidate
+from assembly.engine.types import Candidate, EngineResult
 from tests.engine.factories import codes, decision_on, run, section
 
 TOKENIZER = get_tokenizer("chars4")
@@ -43,8 +43,8 @@ WHOLE = TOKENIZER.count(f"- {PAGES[0].text}")
 def test_the_part_with_the_words_of_the_topic_is_told_with_what_stands_around_it() -> None:
     passage = passage_of(page("one", BOILER), TOPIC, 150, TOKENIZER)
     assert BOILER in passage
-    assert passage.startswith(BEFORE + "one 01")
-    assert passage.endswith("z." + AFTER)
+    assert passage.startswith(BEFORE_MARK + "one 01")
+    assert passage.endswith("z." + AFTER_MARK)
     assert 100 < TOKENIZER.count(passage) <= 150
 
 
@@ -69,7 +69,7 @@ def test_nothing_is_chosen_where_no_word_is_shared_or_nothing_has_room() -> None
 def test_a_passage_is_a_stretch_of_the_text_and_fits(text: str, topic: str, room: int) -> None:
     passage = passage_of(text, topic, room, TOKENIZER)
     assert TOKENIZER.count(passage) <= room
-    assert passage.removeprefix(BEFORE).removesuffix(AFTER) in text
+    assert passage.removeprefix(BEFORE_MARK).removesuffix(AFTER_MARK) in text
 
 
 def test_the_weakest_are_compacted_first_and_nothing_is_left_out_that_has_room_so() -> None:
@@ -145,7 +145,7 @@ def test_structure_in_a_passage_is_escaped_once() -> None:
 
 
 def test_a_record_gives_the_same_passage_again() -> None:
-    def made() -> Assembled:
+    def made() -> EngineResult:
         return run(profile(), *PAGES, budget=2 * PASSAGE_TOKENS + 20, topic=TOPIC)
 
     assert made().sha256 == made().sha256

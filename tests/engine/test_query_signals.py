@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembly.engine.query_signals import MAX_NAMES, STOP_WORDS, Signals, detect_intent, names_in, parse_signals
+from assembly.engine.query_signals import (
+    MAX_NAMES,
+    STOP_WORDS,
+    QuerySignals,
+    detect_intent,
+    parse_signals,
+    possible_names,
+)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +77,7 @@ def test_the_intent_says_which_events_help(query: str, types: tuple[str, ...]) -
 
 
 def test_an_empty_query_has_the_signals_of_none() -> None:
-    assert parse_signals(" ") == Signals()
+    assert parse_signals(" ") == QuerySignals()
 
 
 @pytest.mark.parametrize(
@@ -90,19 +97,19 @@ def test_an_empty_query_has_the_signals_of_none() -> None:
     ],
 )
 def test_a_name_is_found_as_it_is_kept(query: str, name: str) -> None:
-    assert name in names_in(query)
+    assert name in possible_names(query)
 
 
 def test_names_have_five_words_at_most_and_come_shorter_first() -> None:
-    names = names_in("a b c d e f")
+    names = possible_names("a b c d e f")
     assert names[:6] == list("abcdef")
     assert names[-1] == "b c d e f"
     assert len(names) == 6 + 5 + 4 + 3 + 2
 
 
 def test_a_long_query_gives_a_limited_number_of_names() -> None:
-    assert len(names_in(" ".join(f"word{number}" for number in range(5_000)))) == MAX_NAMES
-    assert names_in(" ") == []
+    assert len(possible_names(" ".join(f"word{number}" for number in range(5_000)))) == MAX_NAMES
+    assert possible_names(" ") == []
 
 
 @given(st.text())
@@ -111,4 +118,4 @@ def test_any_text_whatever_has_signals(query: str) -> None:
     assert len(set(signals.keywords)) == len(signals.keywords)
     assert not STOP_WORDS & set(signals.keywords)
     assert all(len(keyword) >= 2 and keyword == keyword.lower() for keyword in signals.keywords)
-    assert all(name and " ".join(name.split()) == name for name in names_in(query))
+    assert all(name and " ".join(name.split()) == name for name in possible_names(query))

@@ -3,7 +3,7 @@
 import pytest
 
 from assembly.engine.codes import Code, SourceCode, WarningCode
-from assembly.engine.reasons import sentence, source_sentence, warning_sentence
+from assembly.engine.reasons import decision_sentence, source_sentence, warning_sentence
 from assembly.engine.types import Decision
 
 ENGINEERS_WORDS = ("truncat", "chunk", "payload", "embedding", "exception", "null", "none", "?", "{", "_")
@@ -59,7 +59,7 @@ def decision(code: str, **fields: object) -> Decision:
     ],
 )
 def test_a_decision_reads_as_a_sentence(given: Decision, read: str) -> None:
-    assert sentence(given, "Team Knowledge") == read
+    assert decision_sentence(given, "Team Knowledge") == read
 
 
 @pytest.mark.parametrize(
@@ -77,11 +77,11 @@ def test_a_decision_reads_as_a_sentence(given: Decision, read: str) -> None:
     ],
 )
 def test_ranks_are_spelled_as_people_say_them(rank: int, ordinal: str) -> None:
-    assert sentence(decision("outranked", rank=rank, top_k=1), "Facts").startswith(f"{ordinal} of the top 1")
+    assert decision_sentence(decision("outranked", rank=rank, top_k=1), "Facts").startswith(f"{ordinal} of the top 1")
 
 
 def test_a_perfect_score_keeps_its_one() -> None:
-    assert ".58; the last one in scored 1.00." in sentence(
+    assert ".58; the last one in scored 1.00." in decision_sentence(
         decision("outranked", rank=6, score=0.58, top_k=5, last_score=1.0), "Facts"
     )
 
@@ -94,7 +94,7 @@ FULL = {
 
 @pytest.mark.parametrize("code", list(Code))
 def test_every_code_has_a_plain_sentence(code: Code) -> None:
-    assert_plain(sentence(decision(code.value, rank=6, score=0.5, **FULL), "Team Knowledge"))
+    assert_plain(decision_sentence(decision(code.value, rank=6, score=0.5, **FULL), "Team Knowledge"))
 
 
 def test_every_source_and_warning_code_has_a_plain_sentence() -> None:

@@ -7,11 +7,11 @@ import pytest
 from assembly.engine.assemble import assemble
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.profile import Profile, Section, Weights
-from assembly.engine.reasons import sentence, warning_sentence
+from assembly.engine.reasons import decision_sentence, warning_sentence
 from assembly.engine.rule_effects import ALWAYS_INCLUDED
-from assembly.engine.rules import Rule, fired
+from assembly.engine.rules import Rule, fired_rules
 from assembly.engine.tokenizers import get_tokenizer
-from assembly.engine.types import Assembled, Candidate, Request
+from assembly.engine.types import Candidate, EngineRequest, EngineResult
 from tests.engine.factories import NOW, codes, decision_on, section
 from tests.engine.rule_factories import boost, facts, rule, selector
 
@@ -25,8 +25,8 @@ def item(ref: str, text: str, of: str, tag: str = "", **fields: Any) -> Candidat
     return Candidate(ref, of, text, labels={"tag": (tag,)} if tag else {}, **fields)
 
 
-def ruled(rules: list[Rule], *candidates: Candidate, budget: int = 1_000) -> Assembled:
-    request = Request(budget, "", "chars4", NOW, rules=fired(rules, facts()))
+def ruled(rules: list[Rule], *candidates: Candidate, budget: int = 1_000) -> EngineResult:
+    request = EngineRequest(budget, "", "chars4", NOW, rules=fired_rules(rules, facts()))
     return assemble(request, PROFILE, candidates, get_tokenizer("chars4"))
 
 
@@ -59,7 +59,7 @@ def test_an_excluded_item_makes_room_and_names_its_rule() -> None:
     assert codes(assembled) == {"b:1@1": "fits", "a:1@1": "rule_excluded"}
     left_out = decision_on(assembled, "a:1@1")
     assert left_out.detail == {"rule": "quiet@1"}
-    assert sentence(left_out, "Notes") == "Left out, because the rule “quiet” says so."
+    assert decision_sentence(left_out, "Notes") == "Left out, because the rule “quiet” says so."
 
 
 ALWAYS = rule("promise", always_include=selector("tag", "ops"))
@@ -75,7 +75,7 @@ def test_what_is_always_included_stands_right_after_what_is_required() -> None:
     assert assembled.content == "## Identity\nI am.\n\n## Always Included\n\nLock the door.\n\n## Notes\n- A note"
     decision = decision_on(assembled, "d:1@1")
     assert (decision.code, decision.detail) == (Code.RULE_INCLUDED, {"rule": "promise@1"})
-    assert sentence(decision, "") == "In, because the rule “promise” says so."
+    assert decision_sentence(decision, "") == "In, because the rule “promise” says so."
     assert assembled.warnings == ()
 
 
@@ -123,7 +123,7 @@ def test_a_promise_that_the_request_or_a_narrower_rule_takes_back_is_not_broken(
     door = item("d:1@1", "Lock.", "always_included", "ops", position=0)
     assembled = ruled([ALWAYS, rule("no", "agent", exclude=selector("tag", "ops"))], door)
     assert (codes(assembled), assembled.warnings) == ({"d:1@1": "rule_excluded"}, ())
-    request = Request(100, "", "chars4", NOW, exclude=("d:1",), rules=(ALWAYS,))
+    request = EngineRequest(100, "", "chars4", NOW, exclude=("d:1",), rules=(ALWAYS,))
     filtered = assemble(request, PROFILE, [door], get_tokenizer("chars4"))
     assert (codes(filtered), filtered.warnings) == ({"d:1@1": "filtered"}, ())
 
@@ -136,7 +136,7 @@ def test_an_appended_event_never_takes_the_place_of_what_is_always_included() ->
         item("d:1@1", "Lock the door.", "always_included", "ops", position=0),
         item("a:1@1", "Worth little", "log", measures={"relevance": 0.9}),
     ]
-    request = Request(20, "", "chars4", NOW, appended="event:1", rules=(ALWAYS,))
+    request = EngineRequest(20, "", "chars4", NOW, appended="event:1", rules=(ALWAYS,))
     assembled = assemble(request, profile, given, get_tokenizer("chars4"))
     assert codes(assembled)["d:1@1"] == "rule_included"
     assert codes(assembled)["a:1@1"] == "over_total_budget"

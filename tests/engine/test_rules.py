@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from assembly.engine.codes import Code
-from assembly.engine.rule_effects import ALWAYS_INCLUDED, MAX_BOOST, effect, path_matches
-from assembly.engine.rules import Condition, Rule, Window, fired
-from assembly.engine.types import Candidate, Request
+from assembly.engine.rule_effects import ALWAYS_INCLUDED, MAX_BOOST, path_matches, rule_effect
+from assembly.engine.rules import Condition, Rule, TimeWindow, fired_rules
+from assembly.engine.types import Candidate, EngineRequest
 from tests.engine.factories import NOW, section
 from tests.engine.rule_factories import boost, facts, rule, selector
 
@@ -57,19 +57,19 @@ def test_a_condition_holds_where_all_its_parts_do(condition: Condition, holds: b
 @pytest.mark.parametrize(
     ("window", "holds"),
     [
-        (Window(), True),
-        (Window(first=dt.date(2026, 11, 20), last=dt.date(2026, 11, 20)), True),
-        (Window(first=dt.date(2026, 11, 21)), False),
-        (Window(last=dt.date(2026, 11, 19)), False),
-        (Window(weekdays=("thu", "fri")), True),
-        (Window(weekdays=("sat",)), False),
-        (Window(opens=dt.time(16, 30), closes=dt.time(17)), True),
-        (Window(opens=dt.time(9), closes=dt.time(16, 30)), False),
-        (Window(opens=dt.time(22), closes=dt.time(6)), False),
-        (Window(opens=dt.time(16), closes=dt.time(6)), True),
+        (TimeWindow(), True),
+        (TimeWindow(first=dt.date(2026, 11, 20), last=dt.date(2026, 11, 20)), True),
+        (TimeWindow(first=dt.date(2026, 11, 21)), False),
+        (TimeWindow(last=dt.date(2026, 11, 19)), False),
+        (TimeWindow(weekdays=("thu", "fri")), True),
+        (TimeWindow(weekdays=("sat",)), False),
+        (TimeWindow(opens=dt.time(16, 30), closes=dt.time(17)), True),
+        (TimeWindow(opens=dt.time(9), closes=dt.time(16, 30)), False),
+        (TimeWindow(opens=dt.time(22), closes=dt.time(6)), False),
+        (TimeWindow(opens=dt.time(16), closes=dt.time(6)), True),
     ],
 )
-def test_a_time_is_within_by_the_clock_of_the_agent(window: Window, holds: bool) -> None:
+def test_a_time_is_within_by_the_clock_of_the_agent(window: TimeWindow, holds: bool) -> None:
     assert Condition(between=window).holds(facts()) is holds
 
 
@@ -81,7 +81,7 @@ def test_fired_rules_come_narrowest_first_then_by_name() -> None:
         rule("d", "team"),
         rule("e", "agent", Condition(agent=("eve",))),
     ]
-    assert [one.name for one in fired(given, facts(agent="ada"))] == ["c", "d", "a", "b"]
+    assert [one.name for one in fired_rules(given, facts(agent="ada"))] == ["c", "d", "a", "b"]
 
 
 def test_a_fired_rule_is_the_same_after_it_was_recorded() -> None:
@@ -89,8 +89,8 @@ def test_a_fired_rule_is_the_same_after_it_was_recorded() -> None:
         always_include=selector("path", "a/**"), boost=boost("tag", "x", 2.5), exclude=selector("source", "turns")
     )
     assert Rule.from_dict(given.to_dict()) == given
-    request = Request(10, "", "chars4", NOW, rules=(given,))
-    assert Request.from_dict(request.to_dict()) == request
+    request = EngineRequest(10, "", "chars4", NOW, rules=(given,))
+    assert EngineRequest.from_dict(request.to_dict()) == request
 
 
 # --- what ----------------------------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ ITEM = Candidate(
     ],
 )
 def test_a_selector_finds_items_by_their_labels(by: Any, value: str, selected: bool) -> None:
-    ruling = effect(ITEM, section(), [rule(exclude=selector(by, value))])
+    ruling = rule_effect(ITEM, section(), [rule(exclude=selector(by, value))])
     assert (ruling.code is Code.RULE_EXCLUDED) is selected
 
 
@@ -174,22 +174,25 @@ OPS = selector("tag", "ops")
     ],
 )
 def test_the_narrower_scope_wins_and_within_one_excluding_does(including: Any, excluding: Any, is_in: bool) -> None:
-    rules = fired([rule("in", including, always_include=OPS), rule("out", excluding, exclude=OPS)], facts())
-    ruling = effect(ITEM, ALWAYS_INCLUDED, rules)
+    rules = fired_rules([rule("in", including, always_include=OPS), rule("out", excluding, exclude=OPS)], facts())
+    ruling = rule_effect(ITEM, ALWAYS_INCLUDED, rules)
     assert (ruling.code, ruling.detail) == (
         (None, {"rule": "in@1"}) if is_in else (Code.RULE_EXCLUDED, {"rule": "out@1"})
     )
 
 
 def test_excluding_beats_boosting_and_what_is_required_is_beyond_both() -> None:
-    rules = fired([rule("up", "agent", boost=boost("tag", "ops", 9)), rule("out", exclude=OPS)], facts())
-    assert effect(ITEM, section(), rules).code is Code.RULE_EXCLUDED
-    assert effect(ITEM, section(required=True), rules).code is None
+    rules = fired_rules([rule("up", "agent", boost=boost("tag", "ops", 9)), rule("out", exclude=OPS)], facts())
+    assert rule_effect(ITEM, section(), rules).code is Code.RULE_EXCLUDED
+    assert rule_effect(ITEM, section(required=True), rules).code is None
 
 
 def test_boosts_multiply_up_to_a_limit() -> None:
     rules = [rule("a", boost=boost("tag", "ops", 2)), rule("b", boost=boost("path", "**", 1.5))]
-    ruling = effect(ITEM, section(), rules)
+    ruling = rule_effect(ITEM, section(), rules)
     assert (ruling.boost, ruling.detail) == (3.0, {"rule": "a@1, b@1"})
     assert (ruling.boosted(0.5), ruling.boosted(-0.5)) == (1.5, -0.5)
-    assert effect(ITEM, section(), [rule(str(n), boost=boost("tag", "ops", 10)) for n in range(400)]).boost == MAX_BOOST
+    assert (
+        rule_effect(ITEM, section(), [rule(str(n), boost=boost("tag", "ops", 10)) for n in range(400)]).boost
+        == MAX_BOOST
+    )

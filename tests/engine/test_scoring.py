@@ -4,15 +4,15 @@ import datetime as dt
 
 import pytest
 
-from assembly.engine.query_signals import Signals
+from assembly.engine.query_signals import QuerySignals
 from assembly.engine.scoring import (
-    chunk_boosts,
+    candidate_measures,
+    chunk_boost,
     entity_score,
     event_relevance,
     keyword_boost,
     keyword_matches,
     keyword_share,
-    measures,
     recency_score,
     success_rate,
 )
@@ -62,7 +62,7 @@ def test_keywords_match_anywhere_and_count_once(text: str, keywords: list[str], 
     ],
 )
 def test_chunks_are_boosted(matches: int, hours: float, boosts: float) -> None:
-    assert chunk_boosts(matches, hours * HOUR) == pytest.approx(boosts)
+    assert chunk_boost(matches, hours * HOUR) == pytest.approx(boosts)
 
 
 def test_each_keyword_adds_a_tenth() -> None:
@@ -93,7 +93,7 @@ def test_success_rate(successes: int, applications: int, rate: float) -> None:
 def test_an_event_is_relevant_by_its_words_and_its_type(
     text: str, kind: str, keywords: tuple[str, ...], relevance: float
 ) -> None:
-    assert event_relevance(text, kind, Signals(keywords, "fix", ("error",))) == relevance
+    assert event_relevance(text, kind, QuerySignals(keywords, "fix", ("error",))) == relevance
 
 
 def test_without_keywords_nothing_has_a_share() -> None:
@@ -103,11 +103,11 @@ def test_without_keywords_nothing_has_a_share() -> None:
 
 @pytest.mark.parametrize(("relevance", "held"), [(1.44, 1.0), (-0.2, 0.0), (0.3, 0.3)])
 def test_relevance_is_held_within_0_and_1(relevance: float, held: float) -> None:
-    assert measures(recency=0.1, relevance=relevance)["relevance"] == held
+    assert candidate_measures(recency=0.1, relevance=relevance)["relevance"] == held
 
 
 def test_what_nobody_judged_has_the_defaults() -> None:
-    assert measures(recency=0.1, relevance=0.2, mentioned=True) == {
+    assert candidate_measures(recency=0.1, relevance=0.2, mentioned=True) == {
         "recency": 0.1,
         "relevance": 0.2,
         "salience": 0.5,

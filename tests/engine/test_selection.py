@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from assembly.engine.assemble import assemble
 from assembly.engine.codes import WarningCode
-from assembly.engine.escaping import escaped
+from assembly.engine.escaping import escape_text
 from assembly.engine.profile import Profile
-from assembly.engine.rendering import render
+from assembly.engine.rendering import render_item
 from assembly.engine.tokenizers import get_tokenizer
-from assembly.engine.types import Candidate, InvalidAssembly, Request
+from assembly.engine.types import Candidate, EngineRequest, InvalidAssembly
 from tests.engine.factories import MARKER, NOW, candidate, codes, decision_on, profile_of, run, section, texts
 
 REQUIRED = section("r", "Identity", required=True)
@@ -214,12 +214,12 @@ def test_no_longer_cut_would_fit(body: str, cap: int) -> None:
     body = body.rstrip()
     assume(count(f"## Log\n{body}") > cap)
     assume(body.strip())
-    assume(escaped(body).text == body)  # else another text is cut
+    assume(escape_text(body).text == body)  # else another text is cut
     assembled = run(profile_of(section(cap=cap)), candidate("a", body), tokenizer="cl100k_base")
     decision = decision_on(assembled, "a")
     kept = int(decision.detail.get("kept_chars") or 0)
     longer = [end for end in range(kept + 1, len(body)) if not body[end - 1].isspace()]
-    shown = render(section(), candidate("a", body))
+    shown = render_item(section(), candidate("a", body))
     fits = [end for end in longer if shown.may_end(end) and count(f"## Log\n{body[:end]}{shown.ending(end)}") <= cap]
     assert fits == []
 
@@ -246,7 +246,7 @@ def test_a_section_that_is_one_text_takes_one_candidate() -> None:
 
 def test_the_tokenizer_must_be_the_one_that_is_recorded() -> None:
     with pytest.raises(InvalidAssembly, match="cl100k_base"):
-        assemble(Request(10, "", "cl100k_base", NOW), TEN, [], get_tokenizer("chars4"))
+        assemble(EngineRequest(10, "", "cl100k_base", NOW), TEN, [], get_tokenizer("chars4"))
 
 
 @pytest.mark.parametrize(
@@ -262,4 +262,4 @@ def test_a_profile_that_contradicts_itself_is_refused(sections: tuple[object, ..
 @pytest.mark.parametrize(("budget", "now"), [(-1, NOW), (1, NOW.replace(tzinfo=None))])
 def test_a_request_needs_a_budget_and_a_zone(budget: int, now: dt.datetime) -> None:
     with pytest.raises(InvalidAssembly):
-        Request(budget, "", "chars4", now)
+        EngineRequest(budget, "", "chars4", now)

@@ -16,15 +16,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from assembly.engine import tokenizers
-from assembly.engine.escaping import Edited
-from assembly.engine.rendering import Rendered, tokens_of
-from assembly.engine.token_ledger import Counted, Ledger
+from assembly.engine.escaping import EditedText
+from assembly.engine.rendering import RenderedItem, count_item_tokens
+from assembly.engine.token_ledger import CountedText, TokenLedger
 from assembly.engine.tokenizers import (
     ARRAY_CHARACTERS,
     Tiktoken,
     Tokenizer,
     UnknownTokenizer,
-    _Counts,
+    _CountCache,
     available_tokenizers,
     get_tokenizer,
 )
@@ -203,7 +203,7 @@ def test_counts_add_up_at_line_starts_where_it_says_so(name: str, before: str, a
 def test_an_item_counts_as_its_whole_text_does_however_it_is_counted(
     tokenizer: Tokenizer, lead: str, body: str
 ) -> None:
-    assert tokens_of(tokenizer, Rendered(lead, Edited(body))) == tokenizer.count(lead + body)
+    assert count_item_tokens(tokenizer, RenderedItem(lead, EditedText(body))) == tokenizer.count(lead + body)
 
 
 @pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
@@ -258,10 +258,10 @@ LEDGERS = pytest.mark.parametrize("tokenizer", [*LIKE.values(), CHARS4], ids=[*L
 @LEDGERS
 @given(pieces=st.lists(st.tuples(texts(3), texts(10)), max_size=8))
 def test_the_ledger_counts_as_if_it_counted_the_whole_text(tokenizer: Tokenizer, pieces: list[tuple[str, str]]) -> None:
-    ledger, text = Ledger(tokenizer), ""
+    ledger, text = TokenLedger(tokenizer), ""
     for opening, piece in pieces:
         assert ledger.tokens_with(opening + piece) == tokenizer.count(text + opening + piece)
-        counted = Counted.of(piece, tokenizer.count(piece), tokenizer)
+        counted = CountedText.of(piece, tokenizer.count(piece), tokenizer)
         ledger = ledger.append_counted(opening, counted).append(opening)
         text += opening + piece + opening
         assert (ledger.text, ledger.tokens) == (text, tokenizer.count(text))
@@ -278,7 +278,7 @@ def test_the_ledger_counts_a_long_text_once() -> None:
 
     long = "Some words in a line.\n" * 1_000
     spy = Spy(CL100K.name, True, CL100K.seam, CL100K.encoding, CL100K.counts)
-    ledger = Ledger(spy).append_counted("## Log\n", Counted.of(long, CL100K.count(long), spy))
+    ledger = TokenLedger(spy).append_counted("## Log\n", CountedText.of(long, CL100K.count(long), spy))
     for number in range(100):
         ledger = ledger.append(f"- [fact] number {number}\n")
     assert ledger.tokens == CL100K.count(ledger.text)
@@ -293,7 +293,7 @@ def test_a_long_text_counts_what_its_tokens_are(text: str) -> None:
 
 
 def test_the_files_of_one_large_agent_do_not_displace_each_others_counts() -> None:
-    counts = _Counts(len)
+    counts = _CountCache(len)
     files = [chr(97 + number) * 1_000_000 for number in range(20)]
     for text in [*files, *(f"Short {number}." for number in range(10_000))]:
         counts.of(text)
@@ -302,8 +302,8 @@ def test_the_files_of_one_large_agent_do_not_displace_each_others_counts() -> No
 
 
 def test_only_so_many_counts_are_known() -> None:
-    counts = _Counts(len)
-    texts = [f"{number}".ljust(1_000) for number in range(3 * _Counts.MAX_BYTES // 1_000)]
+    counts = _CountCache(len)
+    texts = [f"{number}".ljust(1_000) for number in range(3 * _CountCache.MAX_BYTES // 1_000)]
     for text in texts:
         counts.of(text)
     assert not counts.know(texts[0])

@@ -4,15 +4,15 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from assembly.engine.escaping import Edited
+from assembly.engine.escaping import EditedText
 from assembly.engine.plain_cut import longest_cut
 from assembly.engine.profile import CutAt
 from assembly.engine.ranking import rank
-from assembly.engine.rendering import Rendered
-from assembly.engine.selection import fill
-from assembly.engine.token_ledger import Ledger
+from assembly.engine.rendering import RenderedItem
+from assembly.engine.selection import fill_section
+from assembly.engine.token_ledger import TokenLedger
 from assembly.engine.tokenizers import available_tokenizers, get_tokenizer
-from assembly.engine.truncation import Boundaries, cut_to_fit
+from assembly.engine.truncation import TextBoundaries, cut_to_fit
 from tests.engine.factories import MARKER, candidate, section, texts
 
 CUT_AT: tuple[CutAt, ...] = ("anywhere", "sentence", "paragraph", "heading")
@@ -29,14 +29,14 @@ Another paragraph, which is the longer one. It ends.
 More of it."""
 
 
-def as_written(body: str) -> Rendered:
+def as_written(body: str) -> RenderedItem:
     """The body as an item in which nothing is escaped, as the engine rendered it before version 4."""
-    return Rendered("", Edited(body), "as_written")
+    return RenderedItem("", EditedText(body), "as_written")
 
 
 def kept(body: str, characters: int, at: CutAt) -> str | None:
     """What is kept of the body where so many of its characters would fit, a multiple of four."""
-    found = cut_to_fit(as_written(body), Ledger(get_tokenizer("chars4")), (characters + len(MARKER)) // 4, at)
+    found = cut_to_fit(as_written(body), TokenLedger(get_tokenizer("chars4")), (characters + len(MARKER)) // 4, at)
     return body[: found[0]] if found else None
 
 
@@ -86,7 +86,7 @@ def test_nothing_is_kept_where_not_a_character_fits() -> None:
 def test_a_section_is_filled_with_the_cut_that_its_profile_asks_for() -> None:
     whole = section(cap=34)
     ranked = rank(whole, [candidate("a", DOCUMENT)], 0.0)
-    ledger, (decision,) = fill(whole, ranked, Ledger(get_tokenizer("chars4")), 100, at="paragraph")
+    ledger, (decision,) = fill_section(whole, ranked, TokenLedger(get_tokenizer("chars4")), 100, at="paragraph")
     assert ledger.text == "## Log\n" + DOCUMENT[: DOCUMENT.index("\n\nAnother")].replace("#", "\\#") + MARKER
     assert decision.detail.items() >= {"kept_paragraphs": 2, "of_paragraphs": 4}.items()
 
@@ -100,7 +100,7 @@ BEFORE = st.sampled_from(["", "## Log\n", "naïve"])
 def test_whatever_is_asked_for_it_fits_and_is_at_least_half_of_the_plain_cut(
     body: str, before: str, limit: int, at: CutAt, tokenizer: str
 ) -> None:
-    ledger = Ledger(get_tokenizer(tokenizer)).append(before)
+    ledger = TokenLedger(get_tokenizer(tokenizer)).append(before)
     plain, found = longest_cut(body, ledger, limit), cut_to_fit(as_written(body), ledger, limit, at)
     assert found == plain if at == "anywhere" else (found is None) == (plain is None)
     if plain is None or found is None:
@@ -115,12 +115,12 @@ def test_whatever_is_asked_for_it_fits_and_is_at_least_half_of_the_plain_cut(
 @example(DOCUMENT, 26, "heading")
 @given(BODIES, LIMITS, st.sampled_from(CUT_AT[1:]))
 def test_it_is_the_longest_of_the_best_boundary_that_keeps_enough(body: str, limit: int, at: CutAt) -> None:
-    ledger = Ledger(get_tokenizer("chars4"))
+    ledger = TokenLedger(get_tokenizer("chars4"))
     plain, found = longest_cut(body, ledger, limit), cut_to_fit(as_written(body), ledger, limit, at)
     assume(plain and found)
     assert plain
     assert found
-    boundaries, bounds = Boundaries.of(body), ((plain[0] + 1) // 2, plain[0])
+    boundaries, bounds = TextBoundaries.of(body), ((plain[0] + 1) // 2, plain[0])
     # With chars4 whatever is shorter than the plain cut fits, so the first boundary that offers an end is taken.
     offered = [
         *(list(boundaries.before_headings(*bounds)) if at == "heading" else []),
@@ -134,10 +134,10 @@ def test_it_is_the_longest_of_the_best_boundary_that_keeps_enough(body: str, lim
 
 @given(BODIES, LIMITS, st.sampled_from(CUT_AT), st.sampled_from(["chars4", "cl100k_base"]))
 def test_what_was_cut_is_not_cut_again(body: str, limit: int, at: CutAt, tokenizer: str) -> None:
-    whole, ledger = section(), Ledger(get_tokenizer(tokenizer))
-    once, _ = fill(whole, rank(whole, [candidate("a", body)], 0.0), ledger, limit, at=at)
+    whole, ledger = section(), TokenLedger(get_tokenizer(tokenizer))
+    once, _ = fill_section(whole, rank(whole, [candidate("a", body)], 0.0), ledger, limit, at=at)
     again = once.text.removeprefix("## Log\n")
-    assert fill(whole, rank(whole, [candidate("a", again)], 0.0), ledger, limit, at=at)[0].text == once.text
+    assert fill_section(whole, rank(whole, [candidate("a", again)], 0.0), ledger, limit, at=at)[0].text == once.text
 
 
 @pytest.mark.parametrize(
@@ -146,4 +146,4 @@ def test_what_was_cut_is_not_cut_again(body: str, limit: int, at: CutAt, tokeniz
 def test_no_text_takes_long(piece: str) -> None:
     body = "x" + piece * (100_000 // len(piece)) + "x"
     for at in CUT_AT:
-        assert cut_to_fit(as_written(body), Ledger(get_tokenizer("chars4")), 20_000, at)
+        assert cut_to_fit(as_written(body), TokenLedger(get_tokenizer("chars4")), 20_000, at)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assembly.engine.truncation import Boundaries, outline_of
+from assembly.engine.truncation import TextBoundaries, outline_of
 
 END = "¦"
 
@@ -34,7 +34,7 @@ def marked(text: str, ends: list[int]) -> str:
 )
 def test_ends_before_headings(expected: str) -> None:
     text = expected.replace(END, "")
-    assert marked(text, list(Boundaries.of(text).before_headings(1, len(text)))) == expected
+    assert marked(text, list(TextBoundaries.of(text).before_headings(1, len(text)))) == expected
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_ends_before_headings(expected: str) -> None:
 )
 def test_ends_after_paragraphs(expected: str) -> None:
     text = expected.replace(END, "")
-    assert marked(text, list(Boundaries.of(text).after_paragraphs(1, len(text)))) == expected
+    assert marked(text, list(TextBoundaries.of(text).after_paragraphs(1, len(text)))) == expected
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,13 @@ def test_ends_after_paragraphs(expected: str) -> None:
 )
 def test_ends_after_sentences_and_lines(sentences: str, lines: str) -> None:
     text = lines.replace(END, "")
-    boundaries = Boundaries.of(text)
+    boundaries = TextBoundaries.of(text)
     assert marked(text, list(boundaries.after_sentences(1, len(text)))) == sentences
     assert marked(text, list(boundaries.after_lines(1, len(text)))) == lines
 
 
 def test_only_ends_within_the_bounds_count() -> None:
-    boundaries = Boundaries.of("One.\n\n# A\ntext\n\n# B\ntext")
+    boundaries = TextBoundaries.of("One.\n\n# A\ntext\n\n# B\ntext")
     assert list(boundaries.before_headings(4, 14)) == [14, 4]
     assert list(boundaries.before_headings(5, 13)) == []
     assert list(boundaries.after_paragraphs(4, 14)) == [14, 4]
@@ -84,4 +84,4 @@ def test_fenced_code_reaches_to_its_own_mark_or_to_the_end() -> None:
 
 def test_a_long_gap_is_read_once() -> None:
     text = "One." + " " * 100_000 + "two" + " " * 100_000 + "three.\nFour"
-    assert list(Boundaries.of(text).after_lines(1, len(text))) == [len(text) - len("\nFour"), 4]
+    assert list(TextBoundaries.of(text).after_lines(1, len(text))) == [len(text) - len("\nFour"), 4]

@@ -9,7 +9,7 @@ from agents.keys import api_key_create
 from agents.models import Agent
 from agents.services import daily_log_append
 from assembly.models import Assembly
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from teams.models import Team, User
 from tests.pages import personas
@@ -91,7 +91,7 @@ owner, team, agent, editor, teammate, outsider, admin = once_per_module(
 @pytest.fixture(scope="module")
 def told(agent: Agent, team: Team, owner: User) -> Assembly:
     daily_log_append(agent=agent, date=datetime.date(2026, 3, 1), text="Met.", principal=owner.principal)
-    return assemble(agent=agent, team=team, principal=owner.principal, asked=Asked()).assembly
+    return assemble(agent=agent, team=team, principal=owner.principal, asked=AssemblyRequest()).assembly
 
 
 @pytest.fixture(scope="module")

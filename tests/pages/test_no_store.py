@@ -12,7 +12,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from agents.keys import api_key_create
 from agents.models import Agent
 from agents.services import daily_log_append
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from teams.models import Team, User
 from tests.client import Api
@@ -59,7 +59,7 @@ def test_pages_that_show_something_private_may_not_be_stored(
     signed_in: SignedIn, owner: User, agent: Agent, team: Team
 ) -> None:
     daily_log_append(agent=agent, date=datetime.date(2026, 3, 1), text="Met.", principal=owner.principal)
-    context = assemble(agent=agent, team=team, principal=owner.principal, asked=Asked()).assembly
+    context = assemble(agent=agent, team=team, principal=owner.principal, asked=AssemblyRequest()).assembly
     owner.set_password("a quite long password")
     owner.save()
     browser = signed_in(owner)

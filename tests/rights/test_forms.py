@@ -20,7 +20,7 @@ from assembly.contexts.preview import PreviewForm
 from assembly.contexts.search.visible_owners import VisibleOwners
 from assembly.monitoring.alerts.services import AlertFilterForm
 from assembly.monitoring.webhooks.services import WebhookNewForm
-from assembly.rules.form_fields import WhenForm, names_for
+from assembly.rules.form_fields import ConditionForm, field_choices
 from assembly.rules.forms import RuleForm, owner_choices
 from assembly.simulation.draft_preview.forms import DraftPreviewForm
 from assembly.simulation.draft_preview.subject import agent_file_subject, team_file_subject
@@ -69,7 +69,7 @@ def _filters(principal: Principal, _world: World) -> Offers:
 
 
 def _named(principal: Principal, _world: World) -> Offers:
-    return _choices(WhenForm(names=names_for(principal)), "agents", "teams")
+    return _choices(ConditionForm(names=field_choices(principal)), "agents", "teams")
 
 
 # The form, what it offers to somebody, and the action that each field is about.
@@ -80,7 +80,7 @@ OFFERED: Mapping[type[forms.BaseForm], tuple[Callable[[Principal, World], Offers
     ),
     WebhookNewForm: (lambda principal, _world: _models(WebhookNewForm(principal=principal), "team"), Action.MANAGE),
     RuleForm: (_rule_owners, Action.EDIT),
-    WhenForm: (_named, Action.READ),
+    ConditionForm: (_named, Action.READ),
     PreviewForm: (
         lambda principal, _world: _models(PreviewForm(principal=principal), "agent", "team"), Action.READ,
     ),

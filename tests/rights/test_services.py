@@ -11,7 +11,13 @@ import pytest
 from agents.services import agent_delete, agent_update
 from assembly.models import Assembly, Proposal
 from assembly.monitoring.webhooks.services import WebhookFacts, webhook_create
-from assembly.records.retention_policies import Keeping, assembly_flag, assembly_unflag, retention_clear, retention_set
+from assembly.records.retention_policies import (
+    RetentionRule,
+    assembly_flag,
+    assembly_unflag,
+    retention_clear,
+    retention_set,
+)
 from assembly.simulation.proposals.services import proposal_create, proposal_decide, proposal_delete
 from assembly.simulation.what_if.wishes import Overrides
 from config.http.errors import Forbidden, NotFound
@@ -136,7 +142,7 @@ REFUSING: Mapping[str, tuple[str, Callable[[Owned, Principal], object]]] = {
     "retention_set": (
         "manage",
         lambda owned, principal: retention_set(
-            team=owned.team, keeping=Keeping(9), expected_version=1, principal=principal
+            team=owned.team, keeping=RetentionRule(9), expected_version=1, principal=principal
         ),
     ),
     "retention_clear": (
@@ -144,7 +150,7 @@ REFUSING: Mapping[str, tuple[str, Callable[[Owned, Principal], object]]] = {
     ),
     "retention_set for all": (
         "organisation",
-        lambda _owned, principal: retention_set(team=None, keeping=Keeping(9), expected_version=1, principal=principal),
+        lambda _owned, principal: retention_set(team=None, keeping=RetentionRule(9), expected_version=1, principal=principal),
     ),
     "proposal_create": (
         "write",

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.db import transaction
 
-from assembly.pipeline.read_cache import readings
-from assembly.records.insert_sql import stored
+from assembly.pipeline.read_cache import row_cache
+from assembly.records.insert_sql import stored_pieces
 from tests.rights.needs import ALLOWED, FORBIDDEN, NO_CHOICE, NOT_ALLOWED, SIGN_IN, Standing, expected
 from tests.rights.world import FOREIGN, LED, MIXED_ROLES, Owned, World
 
@@ -42,8 +42,8 @@ def undone(request: Callable[[], Any]) -> Answer:
         answer = request()
         content = answer.getvalue() if answer.streaming else answer.content
         transaction.set_rollback(True)
-    stored.forget()
-    readings.forget()
+    stored_pieces.forget()
+    row_cache.forget()
     return Answer(answer.status_code, answer.get("Location", ""), content.decode(errors="replace"))
 
 

@@ -20,10 +20,10 @@ from assembly.contexts.exports import context_file_create
 from assembly.models import ExternalSource, StoredProfile, Webhook, WebhookDelivery, WebhookEvent
 from assembly.monitoring.webhooks.delivery import DELIVERY
 from assembly.monitoring.webhooks.http_post import secret_new
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.profiles.shipped import SHIPPED
-from assembly.records.retention_policies import Keeping, assembly_flag, retention_set
+from assembly.records.retention_policies import RetentionRule, assembly_flag, retention_set
 from assembly.rules.services import rule_create, rule_save
 from assembly.simulation.proposals.services import proposal_create
 from assembly.simulation.what_if.wishes import Overrides
@@ -207,13 +207,13 @@ def _memories(secret: str, owner: Agent | Team) -> dict[str, Any]:
 
 def _contexts(secret: str, team: Team, agent: Agent) -> dict[str, Any]:
     """A context, another one, and what hangs on it."""
-    asked = Asked(topic=f"{secret} topic", max_tokens=600)
+    asked = AssemblyRequest(topic=f"{secret} topic", max_tokens=600)
     first, second = (assemble(agent=agent, team=team, principal=SYSTEM, asked=asked).assembly for _ in range(2))
     proposal, _found = proposal_create(
         assembly=first, wishes=Overrides(max_tokens=500), note=f"{secret} note", principal=SYSTEM
     )
     assembly_flag(assembly=first, note=f"{secret} note", principal=SYSTEM)
-    retention_set(team=team, keeping=Keeping(300, True), expected_version=0, principal=SYSTEM)
+    retention_set(team=team, keeping=RetentionRule(300, True), expected_version=0, principal=SYSTEM)
     settled = alert_on(agent, team, thing="agent_file:2", settled=timezone.now(), name=f"{secret} file")
     return {
         "contexts": first.id,
@@ -228,7 +228,7 @@ def _contexts(secret: str, team: Team, agent: Agent) -> dict[str, Any]:
 
 def _ids(mixed: User, led: Owned) -> dict[str, Any]:
     """What is the organisation's, and what is the mixed person's own."""
-    retention_set(team=None, keeping=Keeping(300, True), expected_version=0, principal=SYSTEM)
+    retention_set(team=None, keeping=RetentionRule(300, True), expected_version=0, principal=SYSTEM)
     profile = file_create(file=StoredProfile(name="house", content=PROFILE), author=SYSTEM.author)
     file_save(file=profile, content=f"{PROFILE}\n", expected_version=1, author=SYSTEM.author)
     ExternalSource.objects.create(name="weather", label="Weather", url=PRIVATE_URL, sealed_secret="")

@@ -12,9 +12,9 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection, transaction
 
-from assembly.management.commands.verify_records import moment_of
+from assembly.management.commands.verify_records import parse_time
 from assembly.models import Assembly
-from assembly.records.bundle_writer import Bundle
+from assembly.records.bundle_writer import RecordBundle
 from config.http.errors import DossierError
 from memories.archive.zip_file import write_zip
 
@@ -25,8 +25,8 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("ids", nargs="*", type=UUID, metavar="ID", help="these contexts")
         parser.add_argument("--team", metavar="SLUG", help="those of this team")
-        parser.add_argument("--since", type=moment_of, help="from this day or moment on")
-        parser.add_argument("--until", type=moment_of, help="before this day or moment")
+        parser.add_argument("--since", type=parse_time, help="from this day or moment on")
+        parser.add_argument("--until", type=parse_time, help="before this day or moment")
         parser.add_argument("--to", type=Path, required=True, metavar="FILE.zip")
 
     def handle(
@@ -45,7 +45,7 @@ class Command(BaseCommand):
             with transaction.atomic():
                 with connection.cursor() as cursor:
                     cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                bundle = Bundle(_chosen(ids, team, since, until))
+                bundle = RecordBundle(_selected_ids(ids, team, since, until))
                 _write(bundle, to)
         except DossierError as error:
             raise CommandError(error.detail) from error
@@ -54,7 +54,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{to}: {len(bundle.ids):,} contexts. `replay_bundle` reads it, on any installation.")
 
 
-def _chosen(ids: Sequence[UUID], team: str | None, since: datetime | None, until: datetime | None) -> list[UUID]:
+def _selected_ids(ids: Sequence[UUID], team: str | None, since: datetime | None, until: datetime | None) -> list[UUID]:
     chosen = Assembly.objects.filter(id__in=ids) if ids else Assembly.objects.all()
     if missing := {*ids} - {*chosen.values_list("id", flat=True)} if ids else set():
         raise CommandError(f"There is no context {min(missing)}. Check the id; perhaps it was pruned.")
@@ -70,7 +70,7 @@ def _chosen(ids: Sequence[UUID], team: str | None, since: datetime | None, until
     return found
 
 
-def _write(bundle: Bundle, target: Path) -> None:
+def _write(bundle: RecordBundle, target: Path) -> None:
     # Beside its place first, so that an export that ends half-way leaves the last one whole.
     with NamedTemporaryFile(dir=target.resolve().parent, delete=False) as file:
         try:

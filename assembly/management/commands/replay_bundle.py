@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from assembly.management.commands.verify_records import head_of as head_given
-from assembly.records.bundle_check import Checked, bundle_check, chain_faults, head_of
-from assembly.records.bundle_reader import BundleRead, bundle_read
+from assembly.management.commands.verify_records import parse_head as head_given
+from assembly.records.bundle_check import RecordCheck, chain_faults, check_bundle, newest_head
+from assembly.records.bundle_reader import BundleContents, read_bundle
 from assembly.records.bundle_writer import MAX_BYTES
 from config.http.errors import DossierError
 
@@ -34,32 +34,32 @@ class Command(BaseCommand):
         for sentence in [*bundle.damaged_sentences, *chain_faults(bundle), *_head_faults(bundle, expect)]:
             self.stdout.write(f"✗ {sentence}")
             wrong += 1
-        for checked in bundle_check(bundle):
+        for checked in check_bundle(bundle):
             self.stdout.write(_line(checked))
             wrong += bool(checked.fault)
-        self.stdout.write(f"The newest seal in it is {head_of(bundle) or 'none'}.")
+        self.stdout.write(f"The newest seal in it is {newest_head(bundle) or 'none'}.")
         if wrong:
             raise CommandError(f"{wrong:,} things are not as they were recorded.")
 
 
-def _read(file: Path) -> BundleRead:
+def _read(file: Path) -> BundleContents:
     try:
         if file.stat().st_size > MAX_BYTES:
             raise CommandError(f"{file} is larger than 200 MB: no bundle is.")
-        return bundle_read(file.read_bytes())
+        return read_bundle(file.read_bytes())
     except DossierError as error:
         raise CommandError(f"{file}: {error.detail}") from error
     except OSError as error:
         raise CommandError(f"{file} cannot be read ({error.strerror}).") from error
 
 
-def _head_faults(bundle: BundleRead, expect: tuple[int, bytes] | None) -> list[str]:
+def _head_faults(bundle: BundleContents, expect: tuple[int, bytes] | None) -> list[str]:
     if expect is None or (expect[0] in bundle.links and bundle.links[expect[0]][1] == expect[1]):
         return []
     return [f"Seal {expect[0]} is not in it with the hash that you expect."]
 
 
-def _line(checked: Checked) -> str:
+def _line(checked: RecordCheck) -> str:
     if checked.fault:
         return f"✗ {checked.id}  {checked.fault}"
     proof = f"as seal {checked.seal} holds it" if checked.seal else "not sealed yet"

@@ -32,7 +32,7 @@ from config.server.supervised_process import (
 from memories.jobs.worker_process import WorkerProcess
 from teams.models import Team, User
 
-MOST_PROCESSES = 64
+MAX_PROCESSES = 64
 STOPPING = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -45,7 +45,7 @@ class Command(BaseCommand):
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)
         parser.add_argument(
-            "--processes", type=int, default=settings.WEB_PROCESSES, choices=range(1, MOST_PROCESSES + 1), metavar="N"
+            "--processes", type=int, default=settings.WEB_PROCESSES, choices=range(1, MAX_PROCESSES + 1), metavar="N"
         )
         parser.add_argument("--no-worker", action="store_true", help="do no jobs; run `work` elsewhere")
         parser.add_argument("--demo", action="store_true", help="load the demo data into an empty installation")
@@ -56,7 +56,7 @@ class Command(BaseCommand):
         for name in STOPPING:
             signal.signal(name, lambda *_: sys.exit(0))
         try:
-            with _bound(host, port) as door:
+            with _bind_socket(host, port) as door:
                 self._prepare(demo=demo)
                 reception = Dispatcher(door, opened=partial(self._say_where, host, door.getsockname()[1]))
                 with (
@@ -67,7 +67,7 @@ class Command(BaseCommand):
                     heavy = HeavyProcess(heavy_socket(folder), counts)
                     variables = {**counts, SOCKET_VARIABLE: str(heavy_socket(folder))}
                     web = _web_processes(reception, processes, variables, folder)
-                    with _kept([*web, heavy, *([] if no_worker else [WorkerProcess()])]):
+                    with _supervised([*web, heavy, *([] if no_worker else [WorkerProcess()])]):
                         reception.run()
         finally:
             if settings.EMBEDDED_POSTGRES:
@@ -95,7 +95,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Sign in as  admin  with the password  {password}  (shown this once)")
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def _bind_socket(host: str, port: int) -> socket.socket:
     """A socket that keeps the address for us. Raises CommandError where it cannot be had."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -135,7 +135,7 @@ def _web_processes(
 
 
 @contextlib.contextmanager
-def _kept(processes: list[SupervisedProcess]) -> Iterator[None]:
+def _supervised(processes: list[SupervisedProcess]) -> Iterator[None]:
     """All of them run within the block; at its end they finish at the same time."""
     try:
         for process in processes:

@@ -10,7 +10,7 @@ import yaml
 from django.core.management.base import BaseCommand, CommandError
 
 from assembly.profiles.training.fitting import ranker_text
-from assembly.profiles.training.labelled_questions import Labelled, labelled_questions
+from assembly.profiles.training.labelled_questions import LabelledQuestion, load_labelled_questions
 from config.http.errors import DossierError
 
 SOURCES = "sources.yaml"
@@ -33,8 +33,8 @@ class Command(BaseCommand):
     def handle(self, *, data: Path, train: str | None, test: str | None, out: Path, as_version: int, **_: Any) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_-]{0,59}", out.stem) or out.suffix != ".yaml":
             raise CommandError("Call the file after the ranker, in small letters: support.yaml.")
-        to_test = _named(data, test)
-        to_train = _named(data, train) if train else [file for file in _files(data) if file not in to_test]
+        to_test = _named_files(data, test)
+        to_train = _named_files(data, train) if train else [file for file in _files(data) if file not in to_test]
         teaching = _questions(to_train)
         if not teaching:
             raise CommandError("No question has evidence. Check that “qa” names turns of the conversation.")
@@ -53,7 +53,7 @@ def _files(data: Path) -> list[Path]:
     return sorted([*data.glob("*.json"), *data.glob("*/*.json")])
 
 
-def _named(data: Path, names: str | None) -> list[Path]:
+def _named_files(data: Path, names: str | None) -> list[Path]:
     wanted = [name.strip() for name in (names or "").split(",") if name.strip()]
     by_name = {file.stem: file for file in _files(data)}
     if missing := [name for name in wanted if name not in by_name]:
@@ -61,9 +61,9 @@ def _named(data: Path, names: str | None) -> list[Path]:
     return [by_name[name] for name in wanted]
 
 
-def _questions(files: Iterable[Path]) -> list[Labelled]:
+def _questions(files: Iterable[Path]) -> list[LabelledQuestion]:
     try:
-        return [question for file in files for question in labelled_questions(file)]
+        return [question for file in files for question in load_labelled_questions(file)]
     except DossierError as error:
         raise CommandError(error.detail) from error
     except (KeyError, TypeError, AttributeError) as error:

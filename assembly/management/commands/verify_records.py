@@ -12,13 +12,13 @@ from django.core.management.base import BaseCommand, CommandError
 
 from assembly.models import Seal, WebhookEvent
 from assembly.monitoring.webhooks.delivery import event_announce
-from assembly.records.seal_verification import Finding, Tally, head_findings, verify
+from assembly.records.seal_verification import Finding, VerificationCounts, head_findings, verify_records
 from assembly.records.seals import newest_seal
 
 HEAD = re.compile(r"([0-9]{1,18}):([0-9a-fA-F]{64})")
 
 
-def head_of(text: str) -> tuple[int, bytes]:
+def parse_head(text: str) -> tuple[int, bytes]:
     """A seal's number and hash, as `--head` prints them."""
     found = HEAD.fullmatch(text.strip())
     if not found:
@@ -26,7 +26,7 @@ def head_of(text: str) -> tuple[int, bytes]:
     return int(found[1]), bytes.fromhex(found[2])
 
 
-def moment_of(text: str) -> datetime:
+def parse_time(text: str) -> datetime:
     """A day or a moment; UTC where it does not say."""
     try:
         found = datetime.fromisoformat(text)
@@ -35,7 +35,7 @@ def moment_of(text: str) -> datetime:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def written(seal: Seal | None) -> str:
+def seal_head_text(seal: Seal | None) -> str:
     """A seal's number and hash; "" without one."""
     return f"{seal.number}:{bytes(seal.sha256).hex()}" if seal else ""
 
@@ -46,11 +46,11 @@ class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--since", type=moment_of, help="seals and records from this day or moment on")
+        parser.add_argument("--since", type=parse_time, help="seals and records from this day or moment on")
         parser.add_argument("--json", action="store_true", help="one JSON object per finding and line, then a summary")
         parser.add_argument("--head", action="store_true", help="print the newest seal's number and hash, and no more")
         parser.add_argument(
-            "--expect", type=head_of, metavar="NUMBER:HASH", help="what --head printed once has to be there still"
+            "--expect", type=parse_head, metavar="NUMBER:HASH", help="what --head printed once has to be there still"
         )
 
     def handle(
@@ -59,12 +59,12 @@ class Command(BaseCommand):
         if head:
             self._print_head()
             return
-        tally, wrong = Tally(), 0
-        for finding in chain(head_findings(*expect) if expect else (), verify(tally, since)):
+        tally, wrong = VerificationCounts(), 0
+        for finding in chain(head_findings(*expect) if expect else (), verify_records(tally, since)):
             self.stdout.write(_as_json(finding) if json else f"✗ {finding.sentence}")
             wrong += 1
-        newest = written(newest_seal())
-        self.stdout.write(_summary_json(tally, newest, wrong) if json else _summary(tally, newest))
+        newest = seal_head_text(newest_seal())
+        self.stdout.write(_summary_json(tally, newest, wrong) if json else _summary_text(tally, newest))
         if wrong:
             event_announce(event=WebhookEvent.RECORDS_DAMAGED, data={"findings": wrong, "head": newest})
             raise CommandError(f"{wrong:,} things are not as they were sealed. See docs/audit/seals.md.")
@@ -73,17 +73,17 @@ class Command(BaseCommand):
         newest = newest_seal()
         if newest is None:
             raise CommandError("Nothing was sealed yet. A running worker seals new contexts within seconds.")
-        self.stdout.write(written(newest))
+        self.stdout.write(seal_head_text(newest))
 
 
 def _as_json(finding: Finding) -> str:
     return json.dumps(asdict(finding), ensure_ascii=False)
 
 
-def _summary_json(tally: Tally, newest: str, wrong: int) -> str:
+def _summary_json(tally: VerificationCounts, newest: str, wrong: int) -> str:
     return json.dumps({"ok": not wrong, "findings": wrong, **asdict(tally), "head": newest})
 
 
-def _summary(tally: Tally, newest: str) -> str:
+def _summary_text(tally: VerificationCounts, newest: str) -> str:
     looked_at = f"{tally.seals:,} seals, {tally.records:,} contexts, {tally.pieces:,} pieces; {tally.pruned:,} pruned"
     return f"Looked at {looked_at}. The newest seal is {newest or 'none'}."

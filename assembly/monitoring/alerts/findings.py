@@ -7,13 +7,13 @@ from typing import Any
 
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.profile import Section
-from assembly.engine.reasons import sentence
+from assembly.engine.reasons import decision_sentence
 from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.engine.types import Candidate, Decision, SectionResult
 from assembly.models import AlertKind
 from assembly.models.monitoring import MAX_NAME_CHARACTERS
 from assembly.monitoring.trends.counting import FILES, ref_without_version
-from assembly.records.reader import Recorded
+from assembly.records.reader import StoredAssembly
 
 NO_ROOM = {Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
 CONTEXT = "context"
@@ -41,19 +41,19 @@ class Finding:
         return self.kind.value, self.thing, self.cause
 
 
-def findings(told: Recorded) -> list[Finding]:
+def findings(told: StoredAssembly) -> list[Finding]:
     """All that is wrong with the context, each once."""
     found = [*_files(told), *_sections(told), *_budget(told), *_rules(told)]
     return list({finding.key: finding for finding in found}.values())
 
 
-def _files(told: Recorded) -> Iterator[Finding]:
+def _files(told: StoredAssembly) -> Iterator[Finding]:
     """Files of which a part is cut, or that had no room at all."""
     labels = {section.key: section.label for section in told.sections}
     for decision, candidate in told.decided:
         if not decision.ref.startswith(FILES) or decision.section == ALWAYS_INCLUDED.key:
             continue
-        why = sentence(decision, labels[decision.section])
+        why = decision_sentence(decision, labels[decision.section])
         if decision.code == Code.TRUNCATED:
             yield _of_file(AlertKind.FILE_CUT, decision, candidate, why)
         elif decision.code in NO_ROOM:
@@ -66,7 +66,7 @@ def _of_file(kind: AlertKind, decision: Decision, candidate: Candidate, why: str
     return Finding(kind, ref_without_version(decision.ref), version, candidate.kind.capitalize(), why, facts)
 
 
-def _sections(told: Recorded) -> Iterator[Finding]:
+def _sections(told: StoredAssembly) -> Iterator[Finding]:
     """Sections that are never cut or left out, and of which nothing is there."""
     results = {section.key: section for section in told.sections}
     for section in told.inputs.profile.sections:
@@ -75,7 +75,7 @@ def _sections(told: Recorded) -> Iterator[Finding]:
             yield _missing(told, section, result)
 
 
-def _missing(told: Recorded, section: Section, result: SectionResult | None) -> Finding:
+def _missing(told: StoredAssembly, section: Section, result: SectionResult | None) -> Finding:
     mine = [decision.ref for decision in told.decisions if decision.section == section.key]
     troubled = _trouble(told, section)
     if troubled:
@@ -89,13 +89,13 @@ def _missing(told: Recorded, section: Section, result: SectionResult | None) -> 
     return Finding(AlertKind.SECTION_MISSING, section.key, cause, name, why)
 
 
-def _trouble(told: Recorded, section: Section) -> str:
+def _trouble(told: StoredAssembly, section: Section) -> str:
     """The code of the section's source, where it gave nothing; else empty."""
     codes = {report["name"]: report.get("code") for report in told.assembly.sources}
     return str(codes.get(f"{section.source}:{section.key}") or codes.get(section.source) or "")
 
 
-def _budget(told: Recorded) -> Iterator[Finding]:
+def _budget(told: StoredAssembly) -> Iterator[Finding]:
     """What is never cut, where it alone is more than the budget. Another version of any of it is another cause."""
     if WarningCode.BUDGET_EXCEEDED not in told.assembly.warnings:
         return
@@ -104,12 +104,12 @@ def _budget(told: Recorded) -> Iterator[Finding]:
     yield Finding(AlertKind.BUDGET_EXCEEDED, CONTEXT, _digest(refs), "What is never cut", why)
 
 
-def _rules(told: Recorded) -> Iterator[Finding]:
+def _rules(told: StoredAssembly) -> Iterator[Finding]:
     """Rules that say what is always in, where there was no room for it."""
     for decision in told.decisions:
         if decision.section == ALWAYS_INCLUDED.key and decision.code in NO_ROOM:
             name, _, version = str(decision.detail.get("rule", "")).partition("@")
-            why = sentence(decision, ALWAYS_INCLUDED.label)
+            why = decision_sentence(decision, ALWAYS_INCLUDED.label)
             yield Finding(AlertKind.RULE_NOT_KEPT, f"rule:{name}", version, name, why, {"rule": name})
 
 

@@ -7,12 +7,12 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Q
 
-from assembly.engine.types import flat
+from assembly.engine.types import field_values
 from assembly.models import Alert, Assembly, WebhookEvent
 from assembly.monitoring.alerts.findings import Finding, findings
 from assembly.monitoring.webhooks.delivery import alert_announce
-from assembly.records.reader import Recorded
-from assembly.records.record import Owners
+from assembly.records.reader import StoredAssembly
+from assembly.records.record import RecordOwners
 
 ALERT_LOCK = 7_152_002
 """Held by who opens and closes alerts: one at a time, in the order in which contexts were made."""
@@ -34,7 +34,7 @@ class AlertBatch:
     def __init__(self) -> None:
         self._seen: list[tuple[Assembly, dict[Key, Finding]]] = []
 
-    def add(self, assembly: Assembly, told: Recorded) -> None:
+    def add(self, assembly: Assembly, told: StoredAssembly) -> None:
         """One more context, with what it holds: the oldest come first."""
         self._seen.append((assembly, {finding.key: finding for finding in findings(told)}))
 
@@ -93,7 +93,7 @@ class AlertUpdates:
     def _open(self, assembly: Assembly, finding: Finding) -> Alert:
         kind, thing, cause = finding.key
         alert = Alert(
-            **flat(Owners.recorded(assembly)),
+            **field_values(RecordOwners.recorded(assembly)),
             profile_name=assembly.profile_name,
             kind=kind,
             thing=thing,

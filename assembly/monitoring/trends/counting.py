@@ -18,9 +18,9 @@ import orjson
 from django.db import connection
 
 from assembly.engine.codes import Code, SourceCode
-from assembly.engine.types import flat
+from assembly.engine.types import field_values
 from assembly.models import Assembly
-from assembly.records.reader import Recorded
+from assembly.records.reader import StoredAssembly
 from config.db.migration_helpers import ORGANISATION
 
 GROWTH = 1.1
@@ -83,7 +83,7 @@ class Tally:
     warnings: Counter[str] = field(default_factory=Counter)
     durations: Counter[str] = field(default_factory=Counter)
 
-    def add(self, assembly: Assembly, told: Recorded) -> None:
+    def add(self, assembly: Assembly, told: StoredAssembly) -> None:
         """One more context; `told` is what it holds, or what the one holds that it repeats."""
         self.contexts += 1
         self.repeats += assembly.decided_in is not None
@@ -97,12 +97,12 @@ class Tally:
         if assembly.decided_in is None:
             self._add_sources(assembly)
 
-    def _add_sections(self, told: Recorded) -> None:
+    def _add_sections(self, told: StoredAssembly) -> None:
         for section in told.sections:
             if section.tokens:
                 self.layers[section.layer] += section.tokens
 
-    def _add_decisions(self, told: Recorded) -> None:
+    def _add_decisions(self, told: StoredAssembly) -> None:
         """An empty text is nothing that could have been told, so it is not counted as left out."""
         for decision in told.decisions:
             if decision.code == Code.EMPTY:
@@ -165,7 +165,7 @@ class CountBatch:
         self._tallies: dict[CountKey, Tally] = {}
         self._told_on: dict[str, datetime.date] = {}
 
-    def add(self, assembly: Assembly, told: Recorded) -> None:
+    def add(self, assembly: Assembly, told: StoredAssembly) -> None:
         """One more context, with what it holds."""
         key = count_key(assembly)
         for counted in (key, CountKey(key.day, ORGANISATION, None)):
@@ -193,7 +193,7 @@ def _row(key: CountKey, tally: Tally) -> dict[str, Any]:
         "day": str(key.day),
         "agent_id": str(key.agent_id),
         "team_id": str(key.team_id) if key.team_id else None,
-        **flat(tally),
+        **field_values(tally),
     }
 
 

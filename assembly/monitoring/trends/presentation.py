@@ -17,7 +17,7 @@ from agents.models import AgentFile
 from assembly.engine.codes import Code
 from assembly.monitoring.trends.charts import Chart, ChartSeries, chart_of
 from assembly.monitoring.trends.reading import DayCounts, Trend
-from assembly.records.warnings import label_of
+from assembly.records.warnings import recorded_source_label
 from teams.models import TeamFile
 
 LAYERS = {
@@ -95,7 +95,7 @@ def late_sentence(total: DayCounts) -> str:
     facts = {
         "late": ngettext("%(n)s time", "%(n)s times", late) % {"n": f"{late:,}"},
         "failed": ngettext("%(n)s time", "%(n)s times", failed) % {"n": f"{failed:,}"},
-        "name": label_of(name),
+        "name": recorded_source_label(name),
     }
     return _("A source was late %(late)s and failed %(failed)s; %(name)s most often.") % facts
 
@@ -213,7 +213,7 @@ def files_cut(total: DayCounts) -> dict[str, TroubledRow]:
 def sources_in_trouble(total: DayCounts) -> list[TroubledRow]:
     """The sources that were late or failed, those that were most often first."""
     times = total.tally.late + total.tally.failed
-    return [TroubledRow(label_of(name), number) for name, number in times.most_common()]
+    return [TroubledRow(recorded_source_label(name), number) for name, number in times.most_common()]
 
 
 def _agent_files(cut: Mapping[str, int]) -> dict[str, TroubledRow]:

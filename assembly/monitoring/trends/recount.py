@@ -16,7 +16,7 @@ from django.db.models import Q, QuerySet
 
 from assembly.models import Assembly, DayCount
 from assembly.monitoring.trends.counting import COUNTING_LOCK, CountBatch
-from assembly.records.reader import Recorded, recorded_together
+from assembly.records.reader import StoredAssembly, load_records
 from config.db.migration_helpers import ORGANISATION
 
 RECORDS_PER_READ = 32
@@ -25,13 +25,13 @@ RECORD_CACHE_SIZE = 16
 """Records in memory beside these, of any number of contexts."""
 
 
-def load_with_records(assemblies: Sequence[Assembly]) -> Iterator[tuple[Assembly, Recorded]]:
+def load_with_records(assemblies: Sequence[Assembly]) -> Iterator[tuple[Assembly, StoredAssembly]]:
     """Each context with its record, or with that of the context that it repeats."""
-    known: OrderedDict[UUID, Recorded] = OrderedDict()
+    known: OrderedDict[UUID, StoredAssembly] = OrderedDict()
     for start in range(0, len(assemblies), RECORDS_PER_READ):
         batch = assemblies[start : start + RECORDS_PER_READ]
         unread = {deciding_assembly(one): one for one in batch if deciding_assembly(one) not in known}
-        known |= zip(unread, recorded_together([*unread.values()]), strict=True)
+        known |= zip(unread, load_records([*unread.values()]), strict=True)
         for assembly in batch:
             known.move_to_end(deciding_assembly(assembly))
             yield assembly, known[deciding_assembly(assembly)]

@@ -17,7 +17,7 @@ from time import perf_counter
 import httpx2
 
 from assembly.models.monitoring import MAX_ANSWER_CHARACTERS
-from assembly.sources.external.http_queries import trouble
+from assembly.sources.external.http_queries import failure_text
 from config.http.outbound.client import BackgroundCall, request_headers, tls_context
 from config.http.outbound.ssrf import FOR_WEBHOOKS, AddressRefused, Destination, find_destination
 
@@ -81,7 +81,7 @@ async def _outcome(url: str, headers: Mapping[str, str], body: str) -> SendOutco
     except AddressRefused as refused:
         fault = str(refused)
     except httpx2.TransportError as error:
-        fault = trouble(error)
+        fault = failure_text(error)
     return SendOutcome(status, answer, fault, round((perf_counter() - started) * 1000), is_private)
 
 

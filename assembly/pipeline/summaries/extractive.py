@@ -12,22 +12,22 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from assembly.engine.extraction import Sentence, cut, extract, sentences_of, title_of
+from assembly.engine.extraction import Sentence, cut_text, extract, sentences_of, title_of
 from assembly.engine.tokenizers import Tokenizer
 from memories.embeddings.wordllama import embed_parts
 
 Method = Literal["whole", "summary", "cut"]
 """How a text was made to fit; summary: by its most telling sentences; cut: by its beginning."""
 
-MOST_SENTENCES = 2_000
+MAX_SENTENCES = 2_000
 """Longer texts are taken by so many groups of neighbouring sentences."""
 
-LEAST_SHARE = 0.5
+MIN_SHARE = 0.5
 """Of its room that a summary fills. Where long sentences leave less, the beginning tells more."""
 
 
 @dataclass(frozen=True, slots=True)
-class Compressed:
+class CompressedText:
     """The text as it fits, its tokens, and how that came about."""
 
     text: str
@@ -36,7 +36,7 @@ class Compressed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
+class _TextParts:
     """A text that is too long, and what it consists of: its title, if it has one, and its sentences."""
 
     text: str
@@ -44,12 +44,12 @@ class _Parts:
     titled: bool
 
 
-def compress(text: str, max_tokens: int, tokenizer: Tokenizer) -> Compressed:
+def compress(text: str, max_tokens: int, tokenizer: Tokenizer) -> CompressedText:
     """The text within so many tokens: whole, else as a summary, else, where its sentences are too long, cut."""
     return compress_all([(text, max_tokens)], tokenizer)[0]
 
 
-def compress_all(asked: Sequence[tuple[str, int]], tokenizer: Tokenizer) -> list[Compressed]:
+def compress_all(asked: Sequence[tuple[str, int]], tokenizer: Tokenizer) -> list[CompressedText]:
     """As `compress`, each text to its own tokens; the sentences of all of them are embedded at once."""
     counts = [tokenizer.count(text) for text, _ in asked]
     too_long = [place for place, (_, most) in enumerate(asked) if counts[place] > most]
@@ -57,20 +57,22 @@ def compress_all(asked: Sequence[tuple[str, int]], tokenizer: Tokenizer) -> list
     vectors = embed_parts(
         [one.text for one in parts], [[sentence.start for sentence in one.sentences] for one in parts]
     )
-    compressed = [Compressed(text, count, "whole") for (text, _), count in zip(asked, counts, strict=True)]
+    compressed = [CompressedText(text, count, "whole") for (text, _), count in zip(asked, counts, strict=True)]
     for place, one, directions in zip(too_long, parts, vectors, strict=True):
-        compressed[place] = _compressed(one, directions, asked[place][1], tokenizer)
+        compressed[place] = _compress_parts(one, directions, asked[place][1], tokenizer)
     return compressed
 
 
-def _compressed(parts: _Parts, directions: NDArray[np.float32], max_tokens: int, tokenizer: Tokenizer) -> Compressed:
+def _compress_parts(
+    parts: _TextParts, directions: NDArray[np.float32], max_tokens: int, tokenizer: Tokenizer
+) -> CompressedText:
     scores = _centrality(directions)
     summary = extract(parts.text, parts.sentences, scores, max_tokens, tokenizer, titled=parts.titled)
     tokens = tokenizer.count(summary)
-    if summary and tokens >= LEAST_SHARE * max_tokens:
-        return Compressed(summary, tokens, "summary")
-    beginning = cut(parts.text, max_tokens, tokenizer)
-    return Compressed(beginning, tokenizer.count(beginning), "cut")
+    if summary and tokens >= MIN_SHARE * max_tokens:
+        return CompressedText(summary, tokens, "summary")
+    beginning = cut_text(parts.text, max_tokens, tokenizer)
+    return CompressedText(beginning, tokenizer.count(beginning), "cut")
 
 
 def _centrality(directions: NDArray[np.float32]) -> list[float]:
@@ -80,16 +82,16 @@ def _centrality(directions: NDArray[np.float32]) -> list[float]:
     return [round(float(cosine), 6) for cosine in np.einsum("ij,j->i", directions, middle) / (length or 1.0)]
 
 
-def _parts_of(text: str, tokenizer: Tokenizer) -> _Parts:
+def _parts_of(text: str, tokenizer: Tokenizer) -> _TextParts:
     title = title_of(text, tokenizer)
     if title is None:
-        return _Parts(text, _grouped(sentences_of(text)), titled=False)
+        return _TextParts(text, _group_sentences(sentences_of(text)), titled=False)
     # The first line may hold several sentences; as the title it is one.
     rest = [sentence for sentence in sentences_of(text) if sentence.start >= title.end]
-    return _Parts(text, [title, *_grouped(rest)], titled=True)
+    return _TextParts(text, [title, *_group_sentences(rest)], titled=True)
 
 
-def _grouped(sentences: list[Sentence]) -> list[Sentence]:
-    size = -(-len(sentences) // MOST_SENTENCES)
+def _group_sentences(sentences: list[Sentence]) -> list[Sentence]:
+    size = -(-len(sentences) // MAX_SENTENCES)
     groups = [sentences[first : first + size] for first in range(0, len(sentences), max(1, size))]
     return [Sentence(group[0].start, group[-1].end) for group in groups]

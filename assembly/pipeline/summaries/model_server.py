@@ -16,13 +16,13 @@ import httpx2
 from django.conf import settings
 
 from assembly.engine.codes import SourceCode
-from assembly.pipeline.summaries.prompt import Question, summary_read
+from assembly.pipeline.summaries.prompt import SummaryPrompt, parse_summary
 from config.http.outbound.client import OutboundRequestFailed, read_body, request_headers, tls_context
 from config.http.outbound.ssrf import resolve_host
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class ModelServer:
     """Any that speaks OpenAI's chat completions. `concurrency` counts requests that may be under way at once."""
 
     url: httpx2.URL = field(repr=False)
@@ -55,10 +55,10 @@ class Server:
 
 
 OK = 200
-REFUSALS = {401, 403}
+REFUSED_STATUSES = {401, 403}
 
 
-def client_for(server: Server) -> httpx2.AsyncClient:
+def client_for(server: ModelServer) -> httpx2.AsyncClient:
     """A client of that server, without a deadline of its own."""
     return httpx2.AsyncClient(
         verify=tls_context(),
@@ -71,8 +71,13 @@ def client_for(server: Server) -> httpx2.AsyncClient:
     )
 
 
-async def summary_by(
-    client: httpx2.AsyncClient, server: Server, addresses: Sequence[str], question: Question, *, seconds: float
+async def request_summary(
+    client: httpx2.AsyncClient,
+    server: ModelServer,
+    addresses: Sequence[str],
+    question: SummaryPrompt,
+    *,
+    seconds: float,
 ) -> str:
     """The summary that the server makes, asked at the first of its addresses that answers. Raises Failed.
 
@@ -81,20 +86,20 @@ async def summary_by(
     patience = httpx2.Timeout(None, connect=seconds / max(1, len(addresses)))
     for address in addresses:
         try:
-            body = await _answer(client, server, address, question, patience)
+            body = await _fetch_answer(client, server, address, question, patience)
         except (httpx2.ConnectError, httpx2.ConnectTimeout):
             continue
         except httpx2.TransportError:
             raise OutboundRequestFailed("It broke off, or its answer is not HTTP.") from None
-        summary = summary_read(body, question)
+        summary = parse_summary(body, question)
         if server.key and server.key in summary:
             raise OutboundRequestFailed("Its answer repeats the key that it was sent.")
         return summary
     raise OutboundRequestFailed("It could not be reached.")
 
 
-async def _answer(
-    client: httpx2.AsyncClient, server: Server, address: str, question: Question, patience: httpx2.Timeout
+async def _fetch_answer(
+    client: httpx2.AsyncClient, server: ModelServer, address: str, question: SummaryPrompt, patience: httpx2.Timeout
 ) -> bytes:
     async with client.stream(
         "POST",
@@ -103,7 +108,7 @@ async def _answer(
         extensions={"sni_hostname": server.host},
         timeout=patience,
     ) as response:
-        if response.status_code in REFUSALS:
+        if response.status_code in REFUSED_STATUSES:
             raise OutboundRequestFailed(f"It answered with status {response.status_code}: it does not accept the key.")
         if response.status_code != OK:
             raise OutboundRequestFailed(f"It answered with status {response.status_code} instead of 200.")
@@ -112,13 +117,13 @@ async def _answer(
 
 CLOSING_SECONDS = 0.01
 """Kept of the deadline to break off and close what is still under way."""
-MOST_ADDRESSES = 4
+MAX_ADDRESSES = 4
 """Of the server's host that are tried."""
 TOO_LATE = "It did not answer in time"
 
 
 @dataclass(slots=True)
-class Told:
+class ModelSummaries:
     """What came in time: summaries and faults, each by its text. Texts that are in neither were not answered."""
 
     summaries: dict[str, str] = field(default_factory=dict)
@@ -126,7 +131,7 @@ class Told:
     late: int = 0
 
     @contextmanager
-    def what_comes_of(self, question: Question) -> Iterator[None]:
+    def what_comes_of(self, question: SummaryPrompt) -> Iterator[None]:
         """Takes down why there is no summary: whatever one answer brings about, the others and the context go on."""
         try:
             yield
@@ -153,27 +158,29 @@ class Told:
         return f"{next(iter(self.faults.values()))} ({len(self.faults)} of {asked} texts failed.)"
 
 
-def ask(server: Server, questions: Sequence[Question], *, seconds: float) -> Told:
+def request_summaries(server: ModelServer, questions: Sequence[SummaryPrompt], *, seconds: float) -> ModelSummaries:
     """What the server told within so many seconds; by then, everything is closed.
 
     For a thread without an event loop: it runs one of its own.
     """
-    told = Told()
+    told = ModelSummaries()
     seconds = min(seconds, server.timeout_ms / 1000) - CLOSING_SECONDS
     if questions and seconds > 0:
-        asyncio.run(_ask_all(server, questions, seconds, told))
+        asyncio.run(_request_all(server, questions, seconds, told))
     told.late = len(questions) - len(told.summaries) - len(told.faults)
     return told
 
 
-async def _ask_all(server: Server, questions: Sequence[Question], seconds: float, told: Told) -> None:
+async def _request_all(
+    server: ModelServer, questions: Sequence[SummaryPrompt], seconds: float, told: ModelSummaries
+) -> None:
     try:
         async with asyncio.timeout(seconds), client_for(server) as client:
-            addresses = (await resolve_host(server.host))[:MOST_ADDRESSES]
+            addresses = (await resolve_host(server.host))[:MAX_ADDRESSES]
 
-            async def ask_one(question: Question) -> None:
+            async def ask_one(question: SummaryPrompt) -> None:
                 with told.what_comes_of(question):
-                    said = await summary_by(client, server, addresses, question, seconds=seconds)
+                    said = await request_summary(client, server, addresses, question, seconds=seconds)
                     told.summaries[question.text] = said
 
             async with asyncio.TaskGroup() as group:

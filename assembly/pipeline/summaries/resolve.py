@@ -7,38 +7,38 @@ from typing import Any
 from assembly.engine import assemble
 from assembly.engine.profile import Profile
 from assembly.engine.tokenizers import Tokenizer
-from assembly.engine.types import Assembled, Candidate, Request, Summary
+from assembly.engine.types import Candidate, EngineRequest, EngineResult, Summary
 from assembly.pipeline.summaries.services import Summaries, summarise
 from assembly.records.warnings import SUMMARISER
 from assembly.sources.base import SourceReport
 from assembly.sources.time_budget import TimeBudget
 from config.http.cpu_budget import wall_limit
 
-MOST_ROUNDS = 3
+MAX_ROUNDS = 3
 NOT_SUMMARISED = Summary("", "none")
 """Of what nobody is asked to summarise any more."""
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class SummarisedResult:
     """The finished context, the candidates with the summaries that it rests on, and how these came about."""
 
-    assembled: Assembled
+    assembled: EngineResult
     candidates: Sequence[Candidate]
     rounds: tuple[Summaries, ...] = ()
     report: SourceReport | None = None
     """On the summariser, as one more source, where it did not answer: then the extractive one stood in for it."""
 
 
-def settle(
-    request: Request,
+def assemble_with_summaries(
+    request: EngineRequest,
     profile: Profile,
     candidates: Sequence[Candidate],
     tokenizer: Tokenizer,
     time: TimeBudget,
     *,
     ask_model: bool = True,
-) -> Settled:
+) -> SummarisedResult:
     """The context of the candidates, with summaries where its profile wants them.
 
     A summary makes room that others may use, so that more are wanted; after three rounds, none is made any more.
@@ -46,41 +46,41 @@ def settle(
     so busy that all this takes longer than a whole context may, and TooCostly.
     """
     with wall_limit(time.hard_limit):
-        return _settled(request, profile, candidates, tokenizer, time, ask_model=ask_model)
+        return _assemble_in_rounds(request, profile, candidates, tokenizer, time, ask_model=ask_model)
 
 
-def _settled(
-    request: Request,
+def _assemble_in_rounds(
+    request: EngineRequest,
     profile: Profile,
     candidates: Sequence[Candidate],
     tokenizer: Tokenizer,
     time: TimeBudget,
     *,
     ask_model: bool,
-) -> Settled:
+) -> SummarisedResult:
     rounds: list[Summaries] = []
     report = None
     assembled = assemble.assemble(request, profile, candidates, tokenizer)
     while assembled.wanted:
-        if len(rounds) < MOST_ROUNDS:
+        if len(rounds) < MAX_ROUNDS:
             # A server that failed once is not asked again: what is still wanted is extracted.
             begun, seconds = time.elapsed_ms, 0.0 if report else time.left_for_sources
             allowed = seconds if ask_model else None
             rounds.append(summarise(assembled.wanted, tokenizer=tokenizer, seconds=allowed))
-            report = report or _report_on(rounds[-1], begun, begun + round(seconds * 1000))
+            report = report or _failure_report(rounds[-1], begun, begun + round(seconds * 1000))
             made = rounds[-1].by_want
-            candidates = [_with(item, made.get((item.section, item.ref))) for item in candidates]
+            candidates = [_with_summary(item, made.get((item.section, item.ref))) for item in candidates]
         else:
-            candidates = [item if item.summary else _with(item, NOT_SUMMARISED) for item in candidates]
+            candidates = [item if item.summary else _with_summary(item, NOT_SUMMARISED) for item in candidates]
         assembled = assemble.assemble(request, profile, candidates, tokenizer)
-    return Settled(assembled, candidates, tuple(rounds), report)
+    return SummarisedResult(assembled, candidates, tuple(rounds), report)
 
 
-def _with(candidate: Candidate, summary: Summary | None) -> Candidate:
+def _with_summary(candidate: Candidate, summary: Summary | None) -> Candidate:
     return replace(candidate, summary=summary) if summary else candidate
 
 
-def summaries_recorded(rounds: Sequence[Summaries]) -> dict[str, Any]:
+def summaries_document(rounds: Sequence[Summaries]) -> dict[str, Any]:
     """What the record keeps of how the summaries came about."""
     if not rounds:
         return {}
@@ -88,7 +88,7 @@ def summaries_recorded(rounds: Sequence[Summaries]) -> dict[str, Any]:
     return {"summaries": {"model": rounds[0].model, **counts}}
 
 
-def _report_on(one: Summaries, begun: int, deadline: int) -> SourceReport | None:
+def _failure_report(one: Summaries, begun: int, deadline: int) -> SourceReport | None:
     if not one.code:
         return None
     made = one.made + one.known

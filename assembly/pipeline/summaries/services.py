@@ -12,17 +12,17 @@ from structlog.contextvars import bound_contextvars
 
 from assembly.engine.codes import SourceCode
 from assembly.engine.tokenizers import Tokenizer
-from assembly.engine.types import Summary, Wanted
+from assembly.engine.types import Summary, WantedSummary
 from assembly.pipeline.summaries.extractive import compress_all
-from assembly.pipeline.summaries.model_server import Server, Told, ask
-from assembly.pipeline.summaries.prompt import Question
+from assembly.pipeline.summaries.model_server import ModelServer, ModelSummaries, request_summaries
+from assembly.pipeline.summaries.prompt import SummaryPrompt
 from assembly.pipeline.telemetry import SUMMARIES
-from assembly.records.summaries import EXTRACTIVE, summaries_known
+from assembly.records.summaries import EXTRACTIVE, find_summaries
 from config.observability.tracing import span
 
 logger = logging.getLogger(__name__)
 
-LEAST_TOKENS = 16
+MIN_TOKENS = 16
 """For less room, no model is asked: what it said would be kept, and be too short for whoever has more."""
 
 
@@ -45,7 +45,7 @@ class Summaries:
     """"extractive", or the configured model's name."""
 
 
-def summarise(wants: Sequence[Wanted], *, tokenizer: Tokenizer, seconds: float | None) -> Summaries:
+def summarise(wants: Sequence[WantedSummary], *, tokenizer: Tokenizer, seconds: float | None) -> Summaries:
     """A summary of at most `max_tokens` for every want; the server, if there is one, has so many seconds.
 
     Without seconds it is not asked: what it has not said before is extracted.
@@ -54,34 +54,38 @@ def summarise(wants: Sequence[Wanted], *, tokenizer: Tokenizer, seconds: float |
     """
     started = perf_counter()
     with span("summarise", {"wanted": len(wants)}) as current:
-        server = Server.configured()
-        known = summaries_known({want.text for want in wants}, server.model) if server and wants else {}
-        told = ask(server, _questions(wants, known), seconds=seconds) if server and seconds is not None else Told()
-        by_want = _fitted(wants, {**told.summaries, **known}, server.model if server else EXTRACTIVE, tokenizer)
+        server = ModelServer.configured()
+        known = find_summaries({want.text for want in wants}, server.model) if server and wants else {}
+        told = (
+            request_summaries(server, _prompts(wants, known), seconds=seconds)
+            if server and seconds is not None
+            else ModelSummaries()
+        )
+        by_want = _fit_summaries(wants, {**told.summaries, **known}, server.model if server else EXTRACTIVE, tokenizer)
         summaries = Summaries(
             by_want=by_want,
-            **_tally(wants, known, told, server),
+            **_summary_counts(wants, known, told, server),
             ms=round((perf_counter() - started) * 1000),
             code=told.code,
             fault=told.fault,
             model=server.model if server else "extractive",
         )
         current.set_attributes({name: getattr(summaries, name) for name in ("model", "made", "known", "fell_back")})
-    _note(summaries)
+    _log_summaries(summaries)
     return summaries
 
 
-def _questions(wants: Iterable[Wanted], known: Mapping[str, str]) -> list[Question]:
+def _prompts(wants: Iterable[WantedSummary], known: Mapping[str, str]) -> list[SummaryPrompt]:
     """Equal texts are asked for once, as long as the one with the most room may be."""
     room: dict[str, int] = {}
     for want in wants:
-        if want.text not in known and want.max_tokens >= LEAST_TOKENS:
+        if want.text not in known and want.max_tokens >= MIN_TOKENS:
             room[want.text] = max(want.max_tokens, room.get(want.text, 0))
-    return [Question(text, max_tokens) for text, max_tokens in room.items()]
+    return [SummaryPrompt(text, max_tokens) for text, max_tokens in room.items()]
 
 
-def _fitted(
-    wants: Sequence[Wanted], said: Mapping[str, str], model: str, tokenizer: Tokenizer
+def _fit_summaries(
+    wants: Sequence[WantedSummary], said: Mapping[str, str], model: str, tokenizer: Tokenizer
 ) -> dict[tuple[str, str], Summary]:
     """What the model said, or else the text itself, compressed to what each want has room for."""
     short = compress_all([(said.get(want.text, want.text), want.max_tokens) for want in wants], tokenizer)
@@ -91,7 +95,9 @@ def _fitted(
     }
 
 
-def _tally(wants: Sequence[Wanted], known: Mapping[str, str], told: Told, server: Server | None) -> dict[str, int]:
+def _summary_counts(
+    wants: Sequence[WantedSummary], known: Mapping[str, str], told: ModelSummaries, server: ModelServer | None
+) -> dict[str, int]:
     if server is None:
         return {"made": len(wants), "known": 0, "fell_back": 0}
     of_known = sum(want.text in known for want in wants)
@@ -99,7 +105,7 @@ def _tally(wants: Sequence[Wanted], known: Mapping[str, str], told: Told, server
     return {"made": made, "known": of_known, "fell_back": len(wants) - made - of_known}
 
 
-def _note(summaries: Summaries) -> None:
+def _log_summaries(summaries: Summaries) -> None:
     """Counts, and a line in the log that holds nothing of what was sent or came back."""
     counts = {"made": summaries.made, "known": summaries.known, "fallback": summaries.fell_back}
     for result, number in counts.items():

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from assembly.profiles.parser import described_read
+from assembly.profiles.parser import parse_described_profile
 
 SHIPPED = {path.stem: path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.yaml"))}
 """Their texts by name."""
@@ -10,7 +10,9 @@ SHIPPED = {path.stem: path.read_text(encoding="utf-8") for path in sorted(Path(_
 # Named here, so that sources may read this module while they are being registered.
 _SOURCES = ("agent_files", "team_files", "daily_logs", "team_memories", "agent_memories")
 
-CONVERSATION = described_read(SHIPPED["conversation"], name="conversation", version=1, sources=_SOURCES).profile
+CONVERSATION = parse_described_profile(
+    SHIPPED["conversation"], name="conversation", version=1, sources=_SOURCES
+).profile
 """The context at the start of a conversation, from the seed "Siestai: Context Assembly". Nobody can change it."""
 
 SIMILARITY_THRESHOLD = CONVERSATION.similarity_threshold

@@ -16,15 +16,15 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from assembly.profiles.training.labelled_questions import Labelled
+from assembly.profiles.training.labelled_questions import LabelledQuestion
 from assembly.profiles.training.recall import Figures, mean_recall
 from memories.search.features import BREVITY, Weights
 
 Numbers = NDArray[np.float64]
 
-SUMMED: Mapping[str, float] = {"similarity_z": 1.0, "words_z": 0.7}
+SIMPLE_SUM_WEIGHTS: Mapping[str, float] = {"similarity_z": 1.0, "words_z": 0.7}
 """Their sum, so weighed, is fitted first, alone: what little data says of all features is held against it."""
-FORM = ("relative_length", "asks", "after_question")
+FORM_FEATURES = ("relative_length", "asks", "after_question")
 """What the form of a text tells differs most between kinds of text."""
 PENALTY = 1e-3
 LONG_SIMPLE, LONG_CONTEXT, LONG_FORM, LONG_CUE = 0.3, 1.0, 1.0, 0.01
@@ -37,11 +37,11 @@ PENALTIES = (
     " dates and times"
 )
 MAX_STEPS = 50
-ENOUGH = 1e-10
+TOLERANCE = 1e-10
 """A step that lowers the loss by less is the last."""
 
 
-class _Lists(NamedTuple):
+class _QuestionLists(NamedTuple):
     """All questions' rows one below the other, where the list of each question begins, and how much it counts."""
 
     features: Numbers
@@ -53,7 +53,7 @@ class _Lists(NamedTuple):
         sums: Numbers = np.add.reduceat(values, self.starts, axis=0)
         return sums
 
-    def summed(self, shares: Sequence[float]) -> "_Lists":
+    def summed(self, shares: Sequence[float]) -> "_QuestionLists":
         """Return lists with one feature in each of both columns: the sum of the features, so weighed."""
         halves = [half @ np.array(shares) for half in np.split(self.features, 2, axis=1)]
         return self._replace(features=np.stack(halves, axis=1))
@@ -73,7 +73,7 @@ class _Penalty(NamedTuple):
         return float(self.strength @ (weights - self.expected) ** 2) / 2
 
 
-def fitted(questions: Sequence[Labelled], names: Sequence[str]) -> Weights:
+def fit_weights(questions: Sequence[LabelledQuestion], names: Sequence[str]) -> Weights:
     """Return the weight of each of the named features, for long and for brief texts.
 
     The sum of similarity and words is fitted first; the features then change what it says as far as the data of all
@@ -81,47 +81,47 @@ def fitted(questions: Sequence[Labelled], names: Sequence[str]) -> Weights:
     """
     expected = _simple_weights(questions, names)
     strength = np.array([*map(_long_penalty, names), *map(_brief_penalty, names)])
-    weights = _fit(_lists(questions, names), _Penalty(expected, strength))
+    weights = _fit(_question_lists(questions, names), _Penalty(expected, strength))
     long, brief = (dict(zip(names, half.tolist(), strict=True)) for half in np.split(weights, 2))
     return Weights(long, brief)
 
 
-def _simple_weights(questions: Sequence[Labelled], names: Sequence[str]) -> Numbers:
+def _simple_weights(questions: Sequence[LabelledQuestion], names: Sequence[str]) -> Numbers:
     """Return the weights for long and for brief texts if the sum of similarity and words were all there is."""
-    shares = {name: SUMMED[name] for name in names if name in SUMMED}
-    sums = _lists(questions, list(shares)).summed(list(shares.values()))
+    shares = {name: SIMPLE_SUM_WEIGHTS[name] for name in names if name in SIMPLE_SUM_WEIGHTS}
+    sums = _question_lists(questions, list(shares)).summed(list(shares.values()))
     scales = _fit(sums, _Penalty(np.zeros(2), np.full(2, PENALTY)))
     return np.array([scale * shares.get(name, 0.0) for scale in scales for name in names])
 
 
 def _long_penalty(name: str) -> float:
-    if name in SUMMED:
+    if name in SIMPLE_SUM_WEIGHTS:
         return LONG_SIMPLE
-    if name in FORM or name.endswith("_of_day_z"):
+    if name in FORM_FEATURES or name.endswith("_of_day_z"):
         return LONG_FORM
     return LONG_CONTEXT if name.endswith("_z") else LONG_CUE
 
 
 def _brief_penalty(name: str) -> float:
-    if name in SUMMED:
+    if name in SIMPLE_SUM_WEIGHTS:
         return BRIEF_SIMPLE
-    return BRIEF_FORM if name in FORM else PENALTY
+    return BRIEF_FORM if name in FORM_FEATURES else PENALTY
 
 
-def _fit(lists: _Lists, penalty: _Penalty) -> Numbers:
+def _fit(lists: _QuestionLists, penalty: _Penalty) -> Numbers:
     weights = penalty.expected
     loss, chances = _loss(lists, weights, penalty)
     for _ in range(MAX_STEPS):
         step, size = _newton_step(lists, weights, chances, penalty), 1.0
-        while (tried := _loss(lists, weights - size * step, penalty))[0] > loss and size > ENOUGH:
+        while (tried := _loss(lists, weights - size * step, penalty))[0] > loss and size > TOLERANCE:
             size /= 2
         gained, weights, (loss, chances) = loss - tried[0], weights - size * step, tried
-        if gained < ENOUGH:
+        if gained < TOLERANCE:
             break
     return weights
 
 
-def _lists(questions: Sequence[Labelled], names: Sequence[str]) -> _Lists:
+def _question_lists(questions: Sequence[LabelledQuestion], names: Sequence[str]) -> _QuestionLists:
     features, wanted = [], []
     for question in questions:
         measured = np.stack([question.measures[name] for name in names], axis=1)
@@ -132,10 +132,10 @@ def _lists(questions: Sequence[Labelled], names: Sequence[str]) -> _Lists:
     starts = np.cumsum([0, *(len(rows) for rows in features[:-1])])
     of_kind = Counter(question.kind for question in questions)
     counts = np.array([1 / (len(of_kind) * of_kind[question.kind]) for question in questions])
-    return _Lists(np.concatenate(features), np.concatenate(wanted), starts, counts)
+    return _QuestionLists(np.concatenate(features), np.concatenate(wanted), starts, counts)
 
 
-def _loss(lists: _Lists, weights: Numbers, penalty: _Penalty) -> tuple[float, Numbers]:
+def _loss(lists: _QuestionLists, weights: Numbers, penalty: _Penalty) -> tuple[float, Numbers]:
     """Return the mean loss of a question, and the chance of each row."""
     scores: Numbers = lists.features @ weights
     scores -= lists.spread(np.maximum.reduceat(scores, lists.starts))
@@ -144,7 +144,7 @@ def _loss(lists: _Lists, weights: Numbers, penalty: _Penalty) -> tuple[float, Nu
     return penalty.cost(weights) - float(fit), np.exp(scores) / total
 
 
-def _newton_step(lists: _Lists, weights: Numbers, chances: Numbers, penalty: _Penalty) -> Numbers:
+def _newton_step(lists: _QuestionLists, weights: Numbers, chances: Numbers, penalty: _Penalty) -> Numbers:
     counts = lists.spread(lists.counts)
     gradient = (counts * (chances - lists.wanted)) @ lists.features
     gradient += penalty.strength * (weights - penalty.expected)
@@ -154,7 +154,7 @@ def _newton_step(lists: _Lists, weights: Numbers, chances: Numbers, penalty: _Pe
     return np.linalg.solve(curvature + np.diag(penalty.strength), gradient).astype(float)
 
 
-GROUPS: Mapping[str, tuple[str, ...]] = {
+FEATURE_GROUPS: Mapping[str, tuple[str, ...]] = {
     "meaning": ("similarity_z", "similarity_with_previous_z", "similarity_of_day_z"),
     "words": ("words_z", "words_around_z", "words_of_day_z"),
     "label": ("labelled",),
@@ -164,37 +164,37 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 """The features that are trained, by what they look at."""
 
-TRAINED = tuple(name for names in GROUPS.values() for name in names)
-BY_HAND = {"salience": 1.0, "credibility": 1.0}
+TRAINED_FEATURES = tuple(name for names in FEATURE_GROUPS.values() for name in names)
+MANUAL_WEIGHTS = {"salience": 1.0, "credibility": 1.0}
 """No labelled data tells these apart: from the least to the most, the odds change by e."""
 
-SIMPLE: Mapping[str, Weights] = {
+BASELINES: Mapping[str, Weights] = {
     "similarity": Weights({"similarity_z": 1.0}),
     "words": Weights({"words_z": 1.0}),
     "sum": Weights({"similarity_z": 1.0, "words_z": 1.0}),
 }
 """The simple ways that a ranker has to be as good as: one feature alone, or the sum of two."""
 
-LEAST_WORDS = 0.3
+MIN_WORDS = 0.3
 REACH = 14.0
 DECIMALS = 4
-PRINTED = ("r_at_20", "r_at_500_tokens", "r_at_2000_tokens")
+REPORTED_FIGURES = ("r_at_20", "r_at_500_tokens", "r_at_2000_tokens")
 
 
-def weights_of(questions: Sequence[Labelled], names: Sequence[str] = TRAINED) -> Weights:
+def trained_weights(questions: Sequence[LabelledQuestion], names: Sequence[str] = TRAINED_FEATURES) -> Weights:
     """Return the trained weights of the named features, rounded as they are written down."""
-    trained = fitted(questions, names)
+    trained = fit_weights(questions, names)
     return Weights(_rounded(trained.long), _rounded(trained.brief or {}))
 
 
-def kinds_of(questions: Sequence[Labelled]) -> list[str]:
+def kinds_of(questions: Sequence[LabelledQuestion]) -> list[str]:
     """Return the kinds of text that the questions are about, in order of the alphabet."""
     return sorted({question.kind for question in questions})
 
 
-def simple_recall(questions: Sequence[Labelled], way: str) -> Figures:
+def baseline_recall(questions: Sequence[LabelledQuestion], way: str) -> Figures:
     """Return the mean recall of one of the SIMPLE ways."""
-    return mean_recall(questions, SIMPLE[way])
+    return mean_recall(questions, BASELINES[way])
 
 
 def ranker_text(
@@ -202,55 +202,57 @@ def ranker_text(
     name: str,
     version: int,
     sources: Mapping[str, str],
-    train: Sequence[Labelled],
-    test: Sequence[Labelled],
+    train: Sequence[LabelledQuestion],
+    test: Sequence[LabelledQuestion],
 ) -> str:
     """Return the ranker that the questions teach, as the file that Dossier reads.
 
     `sources` says by kind what its texts are. The figures are those of the questions to `test`, kind by kind: of this
     ranker and of the simple ways. A ranker that was trained without the kind is tried on all its questions.
     """
-    weights = weights_of(train)
+    weights = trained_weights(train)
     facts = {
         "name": name,
         "version": version,
         "trained": {kind: f"{sources[kind]}; {_count(train, kind)} questions" for kind in kinds_of(train)},
         "method": f"listwise softmax, each kind counts the same, {PENALTIES}",
-        "set_by_hand": [*BY_HAND, "least_words", "reach"],
+        "set_by_hand": [*MANUAL_WEIGHTS, "least_words", "reach"],
         "figures": {kind: _figures(kind, train, test, weights) for kind in kinds_of(test)},
-        "least_words": LEAST_WORDS,
+        "least_words": MIN_WORDS,
         "reach": REACH,
-        "weights": dict(weights.long) | BY_HAND,
-        "brief_weights": dict(weights.brief or {}) | BY_HAND,
+        "weights": dict(weights.long) | MANUAL_WEIGHTS,
+        "brief_weights": dict(weights.brief or {}) | MANUAL_WEIGHTS,
     }
     return yaml.safe_dump(facts, sort_keys=False, width=110)
 
 
-def _figures(kind: str, train: Sequence[Labelled], test: Sequence[Labelled], weights: Weights) -> dict[str, Any]:
-    asked, others = _of_kind(test, kind), [question for question in train if question.kind != kind]
-    figures = {"trained": _compared(asked, weights)}
+def _figures(
+    kind: str, train: Sequence[LabelledQuestion], test: Sequence[LabelledQuestion], weights: Weights
+) -> dict[str, Any]:
+    asked, others = _questions_of_kind(test, kind), [question for question in train if question.kind != kind]
+    figures = {"trained": _compare_recall(asked, weights)}
     if others:
-        every = {id(question): question for question in (*_of_kind(train, kind), *asked)}
-        figures["left_out"] = _compared(list(every.values()), weights_of(others))
+        every = {id(question): question for question in (*_questions_of_kind(train, kind), *asked)}
+        figures["left_out"] = _compare_recall(list(every.values()), trained_weights(others))
     return figures
 
 
-def _compared(questions: Sequence[Labelled], weights: Weights) -> dict[str, Any]:
+def _compare_recall(questions: Sequence[LabelledQuestion], weights: Weights) -> dict[str, Any]:
     """Return the recall by these weights and by the SIMPLE ways, with the number of questions."""
-    ways = {way: _printed(simple_recall(questions, way)) for way in SIMPLE}
-    return {"questions": len(questions), "ranker": _printed(mean_recall(questions, weights)), **ways}
+    ways = {way: _reported_figures(baseline_recall(questions, way)) for way in BASELINES}
+    return {"questions": len(questions), "ranker": _reported_figures(mean_recall(questions, weights)), **ways}
 
 
-def _of_kind(questions: Sequence[Labelled], kind: str) -> list[Labelled]:
+def _questions_of_kind(questions: Sequence[LabelledQuestion], kind: str) -> list[LabelledQuestion]:
     return [question for question in questions if question.kind == kind]
 
 
-def _count(questions: Sequence[Labelled], kind: str) -> int:
-    return len(_of_kind(questions, kind))
+def _count(questions: Sequence[LabelledQuestion], kind: str) -> int:
+    return len(_questions_of_kind(questions, kind))
 
 
-def _printed(figures: Figures) -> Figures:
-    return {name: round(figures[name], DECIMALS) for name in PRINTED}
+def _reported_figures(figures: Figures) -> Figures:
+    return {name: round(figures[name], DECIMALS) for name in REPORTED_FIGURES}
 
 
 def _rounded(weights: Mapping[str, float]) -> dict[str, float]:

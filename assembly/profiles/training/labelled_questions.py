@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from agents.models import Agent
 from assembly.engine.profile import Section
-from assembly.engine.rendering import render
+from assembly.engine.rendering import render_item
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.engine.types import Candidate
 from memories.imports.conversation import conversation_import, load_conversation
@@ -36,7 +36,7 @@ LINES = Section("memories", "Memories", "L5", "agent_memories", "lines")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class EvidenceQuestion:
     """A question, and the memories that hold its answer."""
 
     question: SearchQuestion
@@ -49,12 +49,12 @@ class Conversation:
     """A stored conversation, the questions about it, and the tokens of each memory's line in a context."""
 
     agent: Agent
-    asked: Sequence[Asked]
+    asked: Sequence[EvidenceQuestion]
     tokens: Mapping[UUID, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelledQuestion:
     """A question with every memory of its conversation, measured: an array per feature, one row per memory."""
 
     kind: str
@@ -66,7 +66,7 @@ class Labelled:
 
 
 @contextmanager
-def stored(file: Path) -> Iterator[Conversation]:
+def stored_conversation(file: Path) -> Iterator[Conversation]:
     """The conversation of the file, kept by an agent of its own while the block runs; nothing of it stays.
 
     Questions without evidence are passed over. Raises ImportRefused for a file that is no conversation.
@@ -78,20 +78,22 @@ def stored(file: Path) -> Iterator[Conversation]:
         agent = Agent.objects.get(slug=slug)
         today = max(session.at for session in sessions).date() + datetime.timedelta(days=1)
         memories = list(Memory.objects.filter(agent=agent).only("id", "kind", "text", "external_id"))
-        yield Conversation(agent, _asked(file, memories, today), {memory.id: _tokens(memory) for memory in memories})
+        yield Conversation(
+            agent, _evidence_questions(file, memories, today), {memory.id: _tokens(memory) for memory in memories}
+        )
         transaction.set_rollback(True)
 
 
-def labelled_questions(file: Path) -> list[Labelled]:
+def load_labelled_questions(file: Path) -> list[LabelledQuestion]:
     """Return the questions about the conversation of the file, with all its memories as the search measures them.
 
     The folder of the file names the kind of text.
     """
-    with stored(file) as conversation:
-        return [_labelled(file.parent.name, conversation, asked) for asked in conversation.asked]
+    with stored_conversation(file) as conversation:
+        return [_label_question(file.parent.name, conversation, asked) for asked in conversation.asked]
 
 
-def _asked(file: Path, memories: Sequence[Memory], today: datetime.date) -> list[Asked]:
+def _evidence_questions(file: Path, memories: Sequence[Memory], today: datetime.date) -> list[EvidenceQuestion]:
     ids = {memory.external_id.split(":", 1)[1].rpartition(":")[0]: memory.id for memory in memories}
     asked = []
     for entry in json.loads(file.read_text(encoding="utf-8")).get("qa", ()):
@@ -99,7 +101,7 @@ def _asked(file: Path, memories: Sequence[Memory], today: datetime.date) -> list
         question = str(entry["question"])
         if evidence:
             read = parse_question(question, topic_vector(question), today)
-            asked.append(Asked(read, str(entry.get("category", "")), evidence))
+            asked.append(EvidenceQuestion(read, str(entry.get("category", "")), evidence))
     return asked
 
 
@@ -109,13 +111,13 @@ def _turns(evidence: object) -> set[str]:
     return {*entries, *(turn for entry in entries for turn in TURN.findall(entry))}
 
 
-def _labelled(kind: str, conversation: Conversation, asked: Asked) -> Labelled:
+def _label_question(kind: str, conversation: Conversation, asked: EvidenceQuestion) -> LabelledQuestion:
     rows, measures = rows_with_features(conversation.agent, asked.question, least=len(conversation.tokens))
     ids = ids_of(rows)
     evidence = np.array([place for place, id_ in enumerate(ids) if id_ in asked.evidence])
-    return Labelled(kind, measures, evidence, np.array([conversation.tokens[id_] for id_ in ids]))
+    return LabelledQuestion(kind, measures, evidence, np.array([conversation.tokens[id_] for id_ in ids]))
 
 
 def _tokens(memory: Memory) -> int:
-    line = render(LINES, Candidate("", LINES.key, memory.text, memory.kind)).text
+    line = render_item(LINES, Candidate("", LINES.key, memory.text, memory.kind)).text
     return get_tokenizer("cl100k_base").count(f"{line}\n")

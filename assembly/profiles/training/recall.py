@@ -5,10 +5,10 @@ from statistics import fmean
 
 import numpy as np
 
-from assembly.profiles.training.labelled_questions import Labelled
+from assembly.profiles.training.labelled_questions import LabelledQuestion
 from memories.search.features import Weights, scores_of
 
-PLACES = (5, 10, 20)
+TOP_K = (5, 10, 20)
 BUDGETS = (500, 1_000, 2_000)
 """In tokens."""
 
@@ -21,13 +21,13 @@ def recall(order: Sequence[int], evidence: Iterable[int], tokens: Sequence[int])
     Within a budget, what does not fit any more is skipped, and the next one gets its chance.
     """
     wanted = set(evidence)
-    figures = {f"r_at_{places}": len(wanted & set(order[:places])) / len(wanted) for places in PLACES}
+    figures = {f"r_at_{places}": len(wanted & set(order[:places])) / len(wanted) for places in TOP_K}
     for budget in BUDGETS:
-        figures[f"r_at_{budget}_tokens"] = len(wanted & _within(order, tokens, budget)) / len(wanted)
+        figures[f"r_at_{budget}_tokens"] = len(wanted & _positions_within(order, tokens, budget)) / len(wanted)
     return figures
 
 
-def mean_recall(questions: Sequence[Labelled], weights: Weights) -> Figures:
+def mean_recall(questions: Sequence[LabelledQuestion], weights: Weights) -> Figures:
     """The mean over the questions, ranked by these weights."""
     return mean_figures([_recall_of(asked, weights) for asked in questions])
 
@@ -37,12 +37,12 @@ def mean_figures(figures: Sequence[Figures]) -> Figures:
     return {name: fmean(one[name] for one in figures) for name in figures[0]}
 
 
-def _recall_of(asked: Labelled, weights: Weights) -> Figures:
+def _recall_of(asked: LabelledQuestion, weights: Weights) -> Figures:
     order = np.argsort(-scores_of(asked.measures, weights), kind="stable").tolist()
     return recall(order, asked.evidence.tolist(), asked.tokens.tolist())
 
 
-def _within(order: Sequence[int], tokens: Sequence[int], budget: int) -> set[int]:
+def _positions_within(order: Sequence[int], tokens: Sequence[int], budget: int) -> set[int]:
     taken, used = set(), 0
     for place in order:
         if used + tokens[place] <= budget:

@@ -19,8 +19,14 @@ from assembly.comparison.serializers import KEYS, SectionChangeSerializer, Trial
 from assembly.contexts.serializers import WarningSerializer
 from assembly.engine.codes import WarningCode
 from assembly.engine.reasons import warning_sentence
-from assembly.engine.types import Assembled
-from assembly.pipeline.request import DEFAULT_PROFILE, DEFAULT_TOKENIZER, MAX_TOKENS, MAX_TOPIC_CHARACTERS, Asked
+from assembly.engine.types import EngineResult
+from assembly.pipeline.request import (
+    DEFAULT_PROFILE,
+    DEFAULT_TOKENIZER,
+    MAX_TOKENS,
+    MAX_TOPIC_CHARACTERS,
+    AssemblyRequest,
+)
 from assembly.profiles.shipped import SHIPPED
 from assembly.simulation.draft_preview.services import DraftPreview, preview_drafts
 from config.http.fields import INVALID_DATE, ExactText, Moment, parse_date
@@ -135,7 +141,9 @@ class DraftPreviewCreate(ApiView):
         wishes = self.validated(DraftPreviewRequestSerializer)
         agent = agent_for(self.principal, wishes["agent"])
         team = team_for(self.principal, wishes["team"]) if wishes["team"] is not None else None
-        asked = Asked(**{name: wishes[name] for name in ("topic", "profile", "max_tokens", "tokenizer", "now")})
+        asked = AssemblyRequest(
+            **{name: wishes[name] for name in ("topic", "profile", "max_tokens", "tokenizer", "now")}
+        )
         found = preview_drafts(agent=agent, team=team, asked=asked, texts=_draft_texts(agent, team, wishes))
         return Response(DraftPreviewSerializer(_document(found, with_content=CONTENT in wishes["include"])).data)
 
@@ -170,7 +178,7 @@ def _document(found: DraftPreview, *, with_content: bool) -> dict[str, Any]:
     }
 
 
-def _context_document(made: Assembled, *, with_content: bool) -> dict[str, Any]:
+def _context_document(made: EngineResult, *, with_content: bool) -> dict[str, Any]:
     return {
         "tokens": made.tokens,
         "sha256": made.sha256,

@@ -7,10 +7,10 @@ from django.utils.translation import gettext as _
 
 from assembly.comparison.diff_sentences import comparison_summary
 from assembly.engine.codes import WarningCode
-from assembly.engine.diff import Change
+from assembly.engine.diff import DecisionChange
 from assembly.engine.reasons import warning_sentence
-from assembly.records.item_titles import reason, title_of
-from assembly.records.warnings import label_of
+from assembly.records.item_titles import reason_sentence, title_of
+from assembly.records.warnings import recorded_source_label
 from assembly.simulation.draft_preview.services import DraftPreview
 
 
@@ -50,7 +50,7 @@ def preview_item_lists(trial: DraftPreview) -> list[PreviewItemList]:
     """What is newly cut, what is pushed out and what comes in; only those of which there is something."""
     found = trial.comparison
     titles = {ref: title_of(candidate) for ref, candidate in trial.candidates.items()}
-    fates: dict[str, Iterable[Change]] = {
+    fates: dict[str, Iterable[DecisionChange]] = {
         _("Newly cut"): found.newly_cut,
         _("Pushed out"): found.pushed_out,
         _("Newly in"): found.newly_in,
@@ -64,7 +64,7 @@ def preview_item_lists(trial: DraftPreview) -> list[PreviewItemList]:
 
 def preview_warnings(trial: DraftPreview) -> list[str]:
     """What the reader must know of the trial itself."""
-    late = [label_of(report.name) for report in trial.reports if report.code]
+    late = [recorded_source_label(report.name) for report in trial.reports if report.code]
     told = []
     if late:
         told.append(
@@ -77,7 +77,7 @@ def preview_warnings(trial: DraftPreview) -> list[str]:
     return told
 
 
-def _item(change: Change, trial: DraftPreview, titles: Mapping[str, str]) -> PreviewItem:
+def _item(change: DecisionChange, trial: DraftPreview, titles: Mapping[str, str]) -> PreviewItem:
     decision = change.decision
     section = next(one.section for one in trial.comparison.sections if one.section.key == decision.section)
     return PreviewItem(
@@ -89,7 +89,7 @@ def _item(change: Change, trial: DraftPreview, titles: Mapping[str, str]) -> Pre
     )
 
 
-def _why(change: Change, label: str, titles: Mapping[str, str]) -> str:
+def _why(change: DecisionChange, label: str, titles: Mapping[str, str]) -> str:
     if change.after is None:
         return _("It would not be considered any more.")
-    return reason(change.after, label, titles)
+    return reason_sentence(change.after, label, titles)

@@ -12,17 +12,17 @@ from dataclasses import dataclass, field, replace
 
 from agents.models import Agent, DailyLog
 from assembly.engine.codes import WarningCode
-from assembly.engine.diff import Comparison, compare, named
+from assembly.engine.diff import ContextDiff, diff_contexts, named
 from assembly.engine.profile import Profile
-from assembly.engine.types import Assembled, Candidate, Request, candidate_text_bytes
-from assembly.pipeline.answer_cache import AssemblyCache, question
-from assembly.pipeline.preconditions import opening
-from assembly.pipeline.prepare import Prepared, gather_for, prepare
-from assembly.pipeline.read_plan import Gathered
-from assembly.pipeline.request import Asked
-from assembly.pipeline.summaries.resolve import Settled, settle
-from assembly.sources.base import Situation, SourceReport
-from assembly.sources.daily_logs import days_told
+from assembly.engine.types import Candidate, EngineRequest, EngineResult, candidate_text_bytes
+from assembly.pipeline.answer_cache import AssemblyCache, cache_key
+from assembly.pipeline.preconditions import load_preconditions
+from assembly.pipeline.prepare import PreparedAssembly, gather_candidates, prepare
+from assembly.pipeline.read_plan import GatherResult
+from assembly.pipeline.request import AssemblyRequest
+from assembly.pipeline.summaries.resolve import SummarisedResult, assemble_with_summaries
+from assembly.sources.base import GatherContext, SourceReport
+from assembly.sources.daily_logs import log_days
 from assembly.sources.time_budget import TimeBudget
 from config.observability.tracing import span
 from teams.models import Team
@@ -37,14 +37,14 @@ MAX_BYTES = 8_000_000
 class DraftPreview:
     """A context now, and as it would be. `request` and `profile` are those of both."""
 
-    request: Request
+    request: EngineRequest
     profile: Profile
-    before: Assembled
-    after: Assembled
+    before: EngineResult
+    after: EngineResult
     candidates: Mapping[str, Candidate] = field(repr=False)
     """What was considered for either, by ref."""
     reports: Sequence[SourceReport]
-    comparison: Comparison
+    comparison: ContextDiff
     extracted: int
     """Summaries that a model would be asked for; here they are extracts."""
 
@@ -64,21 +64,23 @@ kept = AssemblyCache[DraftPreview](MAX_BYTES)
 """Trials of the last half minute: whoever asks for the same, with nothing changed since, gets the same."""
 
 
-def preview_drafts(*, agent: Agent, team: Team | None = None, asked: Asked, texts: Mapping[str, str]) -> DraftPreview:
+def preview_drafts(
+    *, agent: Agent, team: Team | None = None, asked: AssemblyRequest, texts: Mapping[str, str]
+) -> DraftPreview:
     """What the texts would change in the context, each by what it is about (`VersionedFile.about`).
 
     Texts that this context is not made of change nothing. Raises as `assembly.pipeline.services.assemble` does; whether
     somebody may do this is for the caller to decide.
     """
     facts = {**asked.facts(), "texts": {about: _hash(text) for about, text in texts.items()}}
-    wanted = question(agent=agent, team=team, now=asked.now, asked=facts)
-    known = kept.recall(wanted, opening(agent, team).changes) if kept.knows(wanted) else None
+    wanted = cache_key(agent=agent, team=team, now=asked.now, asked=facts)
+    known = kept.recall(wanted, load_preconditions(agent, team).changes) if kept.knows(wanted) else None
     if known:
         return known
     time = TimeBudget.begun_now(asked.budgets.time_ms)
     with span("try texts"):
         prepared = prepare(agent, team, asked, wanted.now)
-        gathered = gather_for(prepared, time)
+        gathered = gather_candidates(prepared, time)
         tried = _preview_gathered(prepared.under_rules(gathered.situation), gathered, texts, time)
     if gathered.may_be_kept:
         kept.remember(wanted, gathered.opening.changes, tried)
@@ -86,7 +88,7 @@ def preview_drafts(*, agent: Agent, team: Team | None = None, asked: Asked, text
 
 
 def _preview_gathered(
-    prepared: Prepared, gathered: Gathered, texts: Mapping[str, str], time: TimeBudget
+    prepared: PreparedAssembly, gathered: GatherResult, texts: Mapping[str, str], time: TimeBudget
 ) -> DraftPreview:
     now = _assemble_candidates(prepared, gathered.candidates, time)
     would = _assemble_candidates(prepared, _with_texts(prepared, gathered, texts), time)
@@ -97,17 +99,19 @@ def _preview_gathered(
         after=would.assembled,
         candidates={one.ref: one for settled in (now, would) for one in settled.candidates},
         reports=gathered.reports,
-        comparison=compare(now.assembled, would.assembled),
+        comparison=diff_contexts(now.assembled, would.assembled),
         extracted=sum(one.fell_back for one in would.rounds),
     )
 
 
-def _assemble_candidates(prepared: Prepared, candidates: Sequence[Candidate], time: TimeBudget) -> Settled:
+def _assemble_candidates(
+    prepared: PreparedAssembly, candidates: Sequence[Candidate], time: TimeBudget
+) -> SummarisedResult:
     request, profile, tokenizer = prepared.request, prepared.profile, prepared.tokenizer
-    return settle(request, profile, candidates, tokenizer, time, ask_model=False)
+    return assemble_with_summaries(request, profile, candidates, tokenizer, time, ask_model=False)
 
 
-def _with_texts(prepared: Prepared, gathered: Gathered, texts: Mapping[str, str]) -> list[Candidate]:
+def _with_texts(prepared: PreparedAssembly, gathered: GatherResult, texts: Mapping[str, str]) -> list[Candidate]:
     """The candidates as they would be; where a day has no log yet, the one that it would have is among them."""
     agent = prepared.situation.agent
     placed = [_with_text(one, texts.get(_draft_subject(one, agent))) for one in gathered.candidates]
@@ -127,7 +131,9 @@ def _draft_subject(candidate: Candidate, agent: Agent) -> str:
     return named(candidate.ref)
 
 
-def _new_log_candidates(prepared: Prepared, gathered: Gathered, texts: Mapping[str, str]) -> list[Candidate]:
+def _new_log_candidates(
+    prepared: PreparedAssembly, gathered: GatherResult, texts: Mapping[str, str]
+) -> list[Candidate]:
     """The logs that would be begun on days which are told of; none where the logs could not be read."""
     if any(report.name == DAILY_LOGS and report.code for report in gathered.reports):
         return []
@@ -143,8 +149,8 @@ def _new_log_candidates(prepared: Prepared, gathered: Gathered, texts: Mapping[s
     ]
 
 
-def _days(situation: Situation) -> list[datetime.date]:
-    first, last = days_told(situation)
+def _days(situation: GatherContext) -> list[datetime.date]:
+    first, last = log_days(situation)
     return [datetime.date.fromordinal(day) for day in range(first.toordinal(), last.toordinal() + 1)]
 
 

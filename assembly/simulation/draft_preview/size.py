@@ -19,10 +19,10 @@ from django.utils.translation import gettext as _
 
 from assembly.engine.codes import Code
 from assembly.engine.profile import Section
-from assembly.engine.ranking import Ranked
-from assembly.engine.rendering import opening, render
-from assembly.engine.selection import fill
-from assembly.engine.token_ledger import Ledger
+from assembly.engine.ranking import RankedCandidate
+from assembly.engine.rendering import render_item, separator_before
+from assembly.engine.selection import fill_section
+from assembly.engine.token_ledger import TokenLedger
 from assembly.engine.tokenizers import DEFAULT_TOKENIZER, get_tokenizer
 from assembly.engine.types import Candidate
 from assembly.profiles.shipped import CONVERSATION
@@ -59,19 +59,19 @@ def _by_digest(text: str, key: str) -> tuple[bytes, str]:
 def measure_text(text: str, key: str) -> TextSize:
     """The text measured against the section of that key, as GOALS. Raises StopIteration where there is none."""
     section = next(section for section in CONVERSATION.sections if section.key.upper() == key)
-    before = Ledger(get_tokenizer(DEFAULT_TOKENIZER)).append(_BEFORE)
+    before = TokenLedger(get_tokenizer(DEFAULT_TOKENIZER)).append(_BEFORE)
     candidate = Candidate(ref="draft", section=section.key, text=text, date=_SOME_DAY)
     words, room = len(text.split()), section.cap or CONVERSATION.budget
     if not words:
         return TextSize(section, words, 0, room)
-    _, (decision,) = fill(section, [Ranked(candidate)], before, before.tokens + CONVERSATION.budget)
-    opened = opening(section, first_section=False, first_item=True)
-    tokens = before.tokens_with(opened + render(section, candidate).text) - before.tokens
+    _, (decision,) = fill_section(section, [RankedCandidate(candidate)], before, before.tokens + CONVERSATION.budget)
+    opened = separator_before(section, first_section=False, first_item=True)
+    tokens = before.tokens_with(opened + render_item(section, candidate).text) - before.tokens
     if decision.code is not Code.TRUNCATED:
         return TextSize(section, words, tokens, room)
     cut = decision.detail
     # The context shows an edited text, with shifted headings, say: the line stands in the one that is being written.
-    kept = render(section, candidate).edited.original_length(cut["kept_chars"])
+    kept = render_item(section, candidate).edited.original_length(cut["kept_chars"])
     return TextSize(section, words, tokens, room, kept, cut["of_paragraphs"] - cut["kept_paragraphs"])
 
 

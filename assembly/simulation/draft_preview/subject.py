@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from agents.access import agent_for
 from agents.models import Agent, AgentFile, DailyLog
 from assembly.models import Assembly
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.simulation.draft_preview.forms import EVERY_AGENT, DraftPreviewForm
 from teams.access import principal_of, team_for
 from teams.forms import TextForm
@@ -138,7 +138,7 @@ class DraftPreviewOptions:
 
     agent: Agent | None
     team: Team | None
-    asked: Asked
+    asked: AssemblyRequest
 
 
 def load_draft_text(request: HttpRequest, subject: DraftSubject) -> DraftText:
@@ -167,7 +167,7 @@ def draft_preview_form(request: HttpRequest, subject: DraftSubject) -> DraftPrev
 def options_of(form: DraftPreviewForm, subject: DraftSubject) -> DraftPreviewOptions:
     """What a valid form asks for."""
     values = form.cleaned_data
-    asked = Asked(topic=values["topic"], profile=values["profile"], max_tokens=values["max_tokens"])
+    asked = AssemblyRequest(topic=values["topic"], profile=values["profile"], max_tokens=values["max_tokens"])
     if subject.is_of_team:
         chosen = values["agent"]
         agents = {agent.slug: agent for agent in subject.agents}
@@ -179,7 +179,7 @@ def options_of(form: DraftPreviewForm, subject: DraftSubject) -> DraftPreviewOpt
 def default_options(request: HttpRequest, subject: DraftSubject) -> DraftPreviewOptions:
     """What is looked at where nothing was chosen. There must be an agent."""
     team = subject.teams[0] if subject.teams else None
-    return DraftPreviewOptions(subject.agents[0], team, Asked(topic=last_topic(request)))
+    return DraftPreviewOptions(subject.agents[0], team, AssemblyRequest(topic=last_topic(request)))
 
 
 def last_topic(request: HttpRequest) -> str:

@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from agents.access import is_permitted as may_with_agent
 from agents.models import Agent
-from assembly.engine.types import flat
+from assembly.engine.types import field_values
 from assembly.models import Assembly, Proposal
-from assembly.records.record import Owners
+from assembly.records.record import RecordOwners
 from assembly.simulation.what_if.services import WhatIfResult, run_what_if
 from assembly.simulation.what_if.wishes import Overrides
 from config.http.errors import Conflict, Forbidden, NotFound
@@ -86,7 +86,7 @@ def proposal_create(
     found = run_what_if(assembly=assembly, wishes=wishes)
     comparison = found.beside.comparison
     proposal = Proposal.objects.create(
-        **flat(Owners.recorded(assembly)),
+        **field_values(RecordOwners.recorded(assembly)),
         assembly_id=assembly.id,
         wishes=wishes.to_dict(),
         note=note,

@@ -13,11 +13,11 @@ from rest_framework.response import Response
 from assembly.comparison.serializers import DecisionSummarySerializer
 from assembly.contexts.documents import decision_summary_document
 from assembly.contexts.serializers import WarningSerializer
-from assembly.engine.diff import EFFECTS
+from assembly.engine.diff import CHANGE_EFFECTS
 from assembly.engine.reasons import warning_sentence
 from assembly.profiles.serializers import YAML
-from assembly.rules.catalogue import rule_drafted
-from assembly.rules.services import Owner, owner_for, rule_for, scope_of
+from assembly.rules.catalogue import parse_draft_rule
+from assembly.rules.services import Owner, find_rule, find_rule_owner, owner_scope
 from assembly.simulation.rule_backtest.services import CandidateChange, ContextBacktest, RuleBacktest, rule_backtest
 from config.http.fields import ExactText
 from config.http.idempotency import idempotent
@@ -49,7 +49,7 @@ class RuleBacktestRequestSerializer(StrictSerializer):
 class RuleBacktestChangeSerializer(serializers.Serializer[Any]):
     ref = serializers.CharField()
     effect = serializers.ChoiceField(
-        choices=list(EFFECTS),
+        choices=list(CHANGE_EFFECTS),
         help_text="in: it comes in; out: it goes; moved: to another section; changed: its score, rank or cut.",
     )
     before = DecisionSummarySerializer(allow_null=True, help_text="null: it was not considered there.")
@@ -90,16 +90,16 @@ class RuleBacktestRun(ApiView):
         self.query()
         facts = self.validated(RuleBacktestRequestSerializer)
         owner, name, version, content = self._asked(facts)
-        rule = rule_drafted(content, name=name, version=version, scope=scope_of(owner))
+        rule = parse_draft_rule(content, name=name, version=version, scope=owner_scope(owner))
         trials = rule_backtest(rule=rule, owner=owner, principal=self.principal)
         return Response(RuleBacktestSerializer(_backtest_document(trials)).data)
 
     def _asked(self, facts: dict[str, Any]) -> tuple[Owner, str, int, str]:
         """Whom the rule is for, its name, its version and its text."""
         if "name" not in facts:
-            owner = owner_for(self.principal, agent=facts.get("agent", ""), team=facts.get("team", ""))
+            owner = find_rule_owner(self.principal, agent=facts.get("agent", ""), team=facts.get("team", ""))
             return owner, "", 1, facts["content"]
-        stored = rule_for(self.principal, facts["name"], Action.EDIT if "content" in facts else Action.READ)
+        stored = find_rule(self.principal, facts["name"], Action.EDIT if "content" in facts else Action.READ)
         return stored.owner, stored.name, stored.version + ("content" in facts), facts.get("content", stored.content)
 
 

@@ -15,18 +15,18 @@ from zoneinfo import ZoneInfo
 
 from agents.models import Agent
 from assembly.engine.codes import WarningCode
-from assembly.engine.diff import Effect, changes_between
+from assembly.engine.diff import ChangeEffect, diff_decisions
 from assembly.engine.profile import Profile
 from assembly.engine.query_signals import detect_intent
-from assembly.engine.rule_effects import ALWAYS_INCLUDED, selects
-from assembly.engine.rules import Actions, Condition, Facts, Rule, Selector, in_order
-from assembly.engine.types import Assembled, Candidate, Decision
+from assembly.engine.rule_effects import ALWAYS_INCLUDED, is_selected
+from assembly.engine.rules import Actions, Condition, Rule, RuleFacts, Selector, sorted_rules
+from assembly.engine.types import Candidate, Decision, EngineResult
 from assembly.models import Assembly, AssemblyQuerySet
-from assembly.records.reader import UNREADABLE, Inputs, RecordDamaged, recorded
-from assembly.rules.evaluation import rules_replayed, with_room
+from assembly.records.reader import DAMAGE_ERRORS, EngineInput, RecordDamaged, load_record
+from assembly.rules.evaluation import add_inclusion_section, rules_from_record
 from assembly.rules.services import Owner
 from assembly.sources import SOURCES
-from assembly.sources.base import Situation
+from assembly.sources.base import GatherContext
 from config.http.cpu_budget import TooCostly
 from teams.models import Team
 from teams.principal import Principal
@@ -36,7 +36,7 @@ from teams.principal import Principal
 class CandidateChange:
     """What becomes of one candidate. None: it is not considered in that context at all."""
 
-    effect: Effect
+    effect: ChangeEffect
     candidate: Candidate
     before: Decision | None
     after: Decision | None
@@ -47,14 +47,16 @@ class CandidateChange:
         return self.candidate.ref
 
 
-def candidate_changes(was: Inputs, before: Assembled, would: Inputs, after: Assembled) -> tuple[CandidateChange, ...]:
+def candidate_changes(
+    was: EngineInput, before: EngineResult, would: EngineInput, after: EngineResult
+) -> tuple[CandidateChange, ...]:
     """What comes in, what goes, what moves and what else changes, in this order, each in the order of its context."""
     candidates = {(one.section, one.ref): one for inputs in (was, would) for one in inputs.candidates}
     return tuple(
         CandidateChange(
             change.effect, candidates[change.decision.section, change.decision.ref], change.before, change.after
         )
-        for change in changes_between(before.decisions, after.decisions)
+        for change in diff_decisions(before.decisions, after.decisions)
     )
 
 
@@ -94,7 +96,7 @@ class CurrentOwners:
             return ()
         team = self.teams.get(assembly.team_id) if assembly.team_id else None
         rule = Rule("", 1, "everywhere", Condition(), Actions(always_include=(selector,)))
-        situation = Situation(agent=agent, team=team, now=assembly.now, rules=(rule,))
+        situation = GatherContext(agent=agent, team=team, now=assembly.now, rules=(rule,))
         return SOURCES[ALWAYS_INCLUDED.source].gather(situation, [ALWAYS_INCLUDED]).candidates
 
 
@@ -160,7 +162,7 @@ def rule_backtest(*, rule: Rule, owner: Owner, principal: Principal, seconds: fl
             break
         try:
             trials.append(_backtest_context(rule, assembly, today))
-        except (RecordNotReplayable, RecordDamaged, *UNREADABLE):
+        except (RecordNotReplayable, RecordDamaged, *DAMAGE_ERRORS):
             damaged += 1
         except TooCostly:
             if not trials:
@@ -180,17 +182,17 @@ def _affected_assemblies(owner: Owner, assemblies: AssemblyQuerySet) -> Assembly
 
 
 def _backtest_context(rule: Rule, assembly: Assembly, today: CurrentOwners) -> ContextBacktest:
-    fired = rules_replayed(assembly.request)
+    fired = rules_from_record(assembly.request)
     applies = rule.when.holds(recorded_facts(assembly, today.zone(assembly)))
     others = [other for other in fired if other.name != rule.name]
     applied = len(others) < len(fired)
     if not applies and not applied:
         return ContextBacktest(assembly, applied, applies, assembly.tokens, _warnings(assembly))
-    inputs = recorded(assembly).inputs
+    inputs = load_record(assembly).inputs
     before = inputs.assembled()
     if bytes.fromhex(before.sha256) != bytes(assembly.sha256):
         raise RecordNotReplayable
-    rules = in_order([*others, rule] if applies else others)
+    rules = sorted_rules([*others, rule] if applies else others)
     changed = inputs_with_rules(inputs, rules, lambda selector: today.found(assembly, selector))
     after = changed.assembled()
     return ContextBacktest(
@@ -198,11 +200,11 @@ def _backtest_context(rule: Rule, assembly: Assembly, today: CurrentOwners) -> C
     )
 
 
-def recorded_facts(assembly: Assembly, zone: ZoneInfo) -> Facts:
+def recorded_facts(assembly: Assembly, zone: ZoneInfo) -> RuleFacts:
     """What the conditions of rules asked about when the context was made. `zone` is the agent's."""
     task = assembly.request.get("query", assembly.topic)
     signals = assembly.request.get("signals") or {}
-    return Facts(
+    return RuleFacts(
         at=assembly.now.astimezone(zone),
         task=task,
         intent=signals.get("intent") or detect_intent(task),
@@ -213,11 +215,11 @@ def recorded_facts(assembly: Assembly, zone: ZoneInfo) -> Facts:
 
 
 def inputs_with_rules(
-    inputs: Inputs, rules: tuple[Rule, ...], find: Callable[[Selector], Sequence[Candidate]]
-) -> Inputs:
+    inputs: EngineInput, rules: tuple[Rule, ...], find: Callable[[Selector], Sequence[Candidate]]
+) -> EngineInput:
     """The inputs as they would be had these rules fired. `find` gives what a selector always includes today."""
     candidates = [candidate for candidate in inputs.candidates if candidate.section != ALWAYS_INCLUDED.key]
-    return Inputs(
+    return EngineInput(
         replace(inputs.request, rules=rules),
         _with_included_section(inputs.profile, rules),
         (*candidates, *_inclusions(inputs, rules, find)),
@@ -230,11 +232,11 @@ def _with_included_section(profile: Profile, rules: tuple[Rule, ...]) -> Profile
     has_room, needs_room = len(others) < len(profile.sections), any(rule.then.always_include for rule in rules)
     if has_room and needs_room:
         return profile
-    return with_room(replace(profile, sections=others), rules)
+    return add_inclusion_section(replace(profile, sections=others), rules)
 
 
 def _inclusions(
-    inputs: Inputs, rules: tuple[Rule, ...], find: Callable[[Selector], Sequence[Candidate]]
+    inputs: EngineInput, rules: tuple[Rule, ...], find: Callable[[Selector], Sequence[Candidate]]
 ) -> list[Candidate]:
     """What the rules always include, in their order. What the record knows is taken as it was then."""
     then = {_unversioned(candidate.ref): candidate for candidate in inputs.candidates}
@@ -242,7 +244,7 @@ def _inclusions(
     answered = {selector for rule in inputs.request.rules for selector in rule.then.always_include}
     found: dict[str, Candidate] = {}
     for selector in dict.fromkeys(selector for rule in rules for selector in rule.then.always_include):
-        was = [candidate for candidate in kept if selects(selector, candidate, ALWAYS_INCLUDED)]
+        was = [candidate for candidate in kept if is_selected(selector, candidate, ALWAYS_INCLUDED)]
         for candidate in was if selector in answered else find(selector):
             known = then.get(_unversioned(candidate.ref), candidate)
             found.setdefault(known.ref, replace(candidate, ref=known.ref, text=known.text))

@@ -12,25 +12,25 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from assembly.engine.diff import Effect
-from assembly.engine.reasons import sentence
+from assembly.engine.diff import ChangeEffect
+from assembly.engine.reasons import decision_sentence
 from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.engine.types import Decision
 from assembly.models import Assembly, StoredRule
-from assembly.profiles.yaml_reader import UnreadableProfile
-from assembly.records.item_titles import reason, title_of
-from assembly.rules.catalogue import rule_drafted
-from assembly.rules.edit_views import choices_for, edit_rule_page, new_rule_page
-from assembly.rules.editor import Editor, editor_posted
-from assembly.rules.form_fields import names_for
+from assembly.profiles.yaml_reader import UnreadableDocument
+from assembly.records.item_titles import reason_sentence, title_of
+from assembly.rules.catalogue import parse_draft_rule
+from assembly.rules.edit_views import edit_rule_page, new_rule_page, owner_choices_for
+from assembly.rules.editor import RuleEditor, editor_from_post
+from assembly.rules.form_fields import field_choices
 from assembly.rules.forms import RuleForm
-from assembly.rules.services import Owner, owner_for, rule_for, scope_of
-from assembly.rules.views import facts_of_rule
+from assembly.rules.services import Owner, find_rule, find_rule_owner, owner_scope
+from assembly.rules.views import rule_page_context
 from assembly.simulation.rule_backtest.services import CandidateChange, ContextBacktest, RuleBacktest, rule_backtest
 from teams.access import principal_of
 from teams.principal import Action, Principal
 
-TAGS: Mapping[Effect, tuple[str, str]] = {
+TAGS: Mapping[ChangeEffect, tuple[str, str]] = {
     "in": ("comes in", "good"),
     "out": ("goes", "bad"),
     "moved": ("moves", "plain"),
@@ -129,7 +129,7 @@ def _why(change: CandidateChange, labels: Mapping[str, str], titles: Mapping[str
     if change.after is None:
         return _("No rule would always include it any more.")
     label = labels[change.after.section]
-    return f"{label}: {reason(change.after, label, titles)}"
+    return f"{label}: {reason_sentence(change.after, label, titles)}"
 
 
 def _rank_shift_sentence(before: Decision, after: Decision, labels: Mapping[str, str]) -> str:
@@ -142,7 +142,7 @@ def _rank_shift_sentence(before: Decision, after: Decision, labels: Mapping[str,
         parts.append(_("place %(after)s instead of %(before)s") % {"before": before.rank, "after": after.rank})
     label = labels[after.section]
     if not parts or before.code != after.code:
-        parts.append(sentence(after, label).rstrip("."))
+        parts.append(decision_sentence(after, label).rstrip("."))
     if not after.included:
         parts.append(_("still left out"))
     return f"{label}: {'; '.join(parts)}."
@@ -173,8 +173,8 @@ def failed_backtest(fault: str) -> BacktestAttempt:
 def run_backtest(principal: Principal, content: str, owner: Owner, *, name: str, version: int) -> BacktestAttempt:
     """The rule that the text would be, tried for the owner."""
     try:
-        rule = rule_drafted(content, name=name, version=version, scope=scope_of(owner))
-    except UnreadableProfile as fault:
+        rule = parse_draft_rule(content, name=name, version=version, scope=owner_scope(owner))
+    except UnreadableDocument as fault:
         return failed_backtest(fault.detail)
     trials = rule_backtest(rule=rule, owner=owner, principal=principal)
     return BacktestAttempt(
@@ -182,7 +182,7 @@ def run_backtest(principal: Principal, content: str, owner: Owner, *, name: str,
     )
 
 
-def backtest_draft(editor: Editor, attempt: Callable[[str], BacktestAttempt]) -> BacktestAttempt:
+def backtest_draft(editor: RuleEditor, attempt: Callable[[str], BacktestAttempt]) -> BacktestAttempt:
     """What is being written, tried; where fields cannot be used, these say why."""
     content = editor.content()
     if content is None:
@@ -194,9 +194,9 @@ def backtest_draft(editor: Editor, attempt: Callable[[str], BacktestAttempt]) ->
 def rule_backtest_page(request: HttpRequest, name: str) -> HttpResponse:
     """The rule's page with what it would have changed, for all who may read it. The stored text is tried."""
     principal = principal_of(request)
-    rule: StoredRule = rule_for(principal, name)
+    rule: StoredRule = find_rule(principal, name)
     attempt = run_backtest(principal, rule.content, rule.owner, name=rule.name, version=rule.version)
-    context = {**facts_of_rule(principal, rule), "attempt": attempt}
+    context = {**rule_page_context(principal, rule), "attempt": attempt}
     return render(request, "assembly/rules/rule.html", context, status=panel_status(request, attempt))
 
 
@@ -209,11 +209,11 @@ def panel_status(request: HttpRequest, attempt: BacktestAttempt) -> int:
 def new_rule_backtest_page(request: HttpRequest) -> HttpResponse:
     """Render the page of a new rule with what it would have changed."""
     principal = principal_of(request)
-    form = RuleForm(request.POST, choices=choices_for(principal))
-    editor = editor_posted(request.POST, names_for(principal))
+    form = RuleForm(request.POST, choices=owner_choices_for(principal))
+    editor = editor_from_post(request.POST, field_choices(principal))
     form.is_valid()  # what is missing beside the owner does not matter yet
     if "owner" in form.cleaned_data:
-        owner, name = owner_for(principal, **form.owner_named()), form.cleaned_data.get("name", "")
+        owner, name = find_rule_owner(principal, **form.owner_named()), form.cleaned_data.get("name", "")
         attempt = backtest_draft(editor, lambda content: run_backtest(principal, content, owner, name=name, version=1))
     else:
         attempt = failed_backtest(_("Choose whom the rule is for."))
@@ -225,8 +225,8 @@ def new_rule_backtest_page(request: HttpRequest) -> HttpResponse:
 def edited_rule_backtest_page(request: HttpRequest, name: str) -> HttpResponse:
     """Render the editor of a rule with what the text in it would have changed."""
     principal = principal_of(request)
-    rule = rule_for(principal, name, Action.EDIT)
-    editor = editor_posted(request.POST, names_for(principal))
+    rule = find_rule(principal, name, Action.EDIT)
+    editor = editor_from_post(request.POST, field_choices(principal))
     attempt = backtest_draft(
         editor, lambda content: run_backtest(principal, content, rule.owner, name=rule.name, version=rule.version + 1)
     )

@@ -13,16 +13,22 @@ from rest_framework.response import Response
 
 from agents.access import agent_for
 from agents.models import Agent
-from assembly.access import assembly_for
+from assembly.access import find_assembly
 from assembly.comparison.rerun import original_request
 from assembly.contexts.serializers import WarningSerializer
 from assembly.engine.codes import DECISION_CODES
-from assembly.engine.reasons import sentence, warning_sentence
-from assembly.engine.types import STATUSES, Decision
+from assembly.engine.reasons import decision_sentence, warning_sentence
+from assembly.engine.types import SECTION_STATUSES, Decision
 from assembly.models import Assembly
-from assembly.pipeline.request import DEFAULT_PROFILE, DEFAULT_TOKENIZER, MAX_TOKENS, MAX_TOPIC_CHARACTERS, Asked
+from assembly.pipeline.request import (
+    DEFAULT_PROFILE,
+    DEFAULT_TOKENIZER,
+    MAX_TOKENS,
+    MAX_TOPIC_CHARACTERS,
+    AssemblyRequest,
+)
 from assembly.profiles.shipped import SHIPPED
-from assembly.records.reader import recorded
+from assembly.records.reader import load_record
 from assembly.simulation.time_travel.services import NearestContexts, PastContext, assemble_as_of, find_nearest_contexts
 from config.http.errors import NotFound
 from config.http.fields import ExactText, Moment
@@ -70,7 +76,7 @@ class AsOfSectionSerializer(serializers.Serializer[Any]):
     label = serializers.CharField()  # type: ignore[assignment]  # the heading; DRF has an attribute of this name
     tokens = serializers.IntegerField()
     cap = serializers.IntegerField(allow_null=True, help_text="null: no cap of its own.")
-    status = serializers.ChoiceField(choices=STATUSES)
+    status = serializers.ChoiceField(choices=SECTION_STATUSES)
 
 
 class NearbyContextSerializer(serializers.Serializer[Any]):
@@ -118,7 +124,9 @@ class AgentAsOf(ApiView):
         agent = agent_for(self.principal, slug)
         moment, named = wishes.pop("at"), wishes.pop("team")
         team = team_for(self.principal, named) if named else None
-        found = assemble_as_of(agent=agent, team=team, asked=Asked(**wishes), moment=moment, principal=self.principal)
+        found = assemble_as_of(
+            agent=agent, team=team, asked=AssemblyRequest(**wishes), moment=moment, principal=self.principal
+        )
         near = find_nearest_contexts(agent=agent, team=team, moment=moment, principal=self.principal)
         return Response(AsOfSerializer(_document(agent, team, found, near)).data)
 
@@ -131,9 +139,9 @@ class AssemblyAsOf(ApiView):
         Its agent and its team must still be there. What was added to it afterwards is left aside. Nothing is recorded.
         """
         moment = self.validated(MomentSerializer, self.query("at"))["at"]
-        assembly = assembly_for(self.principal, id_)
+        assembly = find_assembly(self.principal, id_)
         agent, team = _owners(self, assembly)
-        asked = original_request(recorded(assembly))
+        asked = original_request(load_record(assembly))
         found = assemble_as_of(agent=agent, team=team, asked=asked, moment=moment, principal=self.principal)
         near = find_nearest_contexts(agent=agent, team=team, moment=moment, principal=self.principal)
         return Response(AsOfSerializer(_document(agent, team, found, near)).data)
@@ -173,4 +181,4 @@ def _document(agent: Agent, team: Team | None, found: PastContext, near: Nearest
 
 def _item_document(decision: Decision, label: str) -> dict[str, Any]:
     names = ("ref", "section", "code", "included", "rank", "tokens", "tokens_full")
-    return {**{name: getattr(decision, name) for name in names}, "reason": sentence(decision, label)}
+    return {**{name: getattr(decision, name) for name in names}, "reason": decision_sentence(decision, label)}

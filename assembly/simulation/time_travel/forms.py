@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent
 from assembly.contexts.preview import ContextRequestForm
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.simulation.time_travel.services import last_noon
 from teams.models import Team
 
@@ -57,6 +57,6 @@ class AsOfForm(ContextRequestForm):
         return self.teams.get(self.cleaned_data["team"])
 
     @property
-    def asked(self) -> Asked:
+    def asked(self) -> AssemblyRequest:
         """The wishes beside the moment."""
-        return Asked(**{name: self.cleaned_data[name] for name in ("topic", "profile", "max_tokens")})
+        return AssemblyRequest(**{name: self.cleaned_data[name] for name in ("topic", "profile", "max_tokens")})

@@ -16,9 +16,9 @@ from agents.models import Agent
 from assembly.engine.profile import Profile
 from assembly.models import StoredProfileVersion, StoredRule
 from assembly.profiles.shipped import SHIPPED
-from assembly.records.warnings import label_of
+from assembly.records.warnings import recorded_source_label
 from assembly.simulation.time_travel.result import PastResult
-from assembly.sources.external.questions import SOURCE as EXTERNAL
+from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
 from memories.models import Document, Entity, Event, Pattern, Relation, TaskFrame, Thread, Tool
 from memories.models.agent_item import AgentItem
 from teams.models import Erasure, Team
@@ -106,7 +106,7 @@ def limitations_of(
 
 
 def _missing_limitations(facts: PastContextFacts) -> Iterator[Limitation]:
-    late = ", ".join(label_of(report.name) for report in facts.told.reports if report.code)
+    late = ", ".join(recorded_source_label(report.name) for report in facts.told.reports if report.code)
     if late:
         sentence = gettext("%(sources)s could not be read just now and is missing. Try again.") % {"sources": late}
         yield Limitation("source_missing", sentence)

@@ -14,9 +14,9 @@ from agents.models import Agent
 from assembly.contexts.items import OutcomeTag, is_left_out, tag_of_code
 from assembly.contexts.links import ItemLinks
 from assembly.engine.codes import Code, WarningCode
-from assembly.engine.diff import Change, compare
+from assembly.engine.diff import DecisionChange, diff_contexts
 from assembly.engine.types import Decision, SectionResult
-from assembly.records.item_titles import reason, title_of
+from assembly.records.item_titles import reason_sentence, title_of
 from assembly.simulation.time_travel.result import PastResult
 from assembly.simulation.time_travel.services import PastContext
 
@@ -104,7 +104,7 @@ def _items(told: PastResult, whereabouts: ItemLinks) -> list[PastItem]:
             decision=decision,
             title=titles[decision.ref],
             tag=tag_of_code(decision.code),
-            why=reason(decision, labels[decision.section].label, titles),
+            why=reason_sentence(decision, labels[decision.section].label, titles),
             version=version_of(decision.ref),
             address=whereabouts.address_of(offered[decision.section, decision.ref]),
         )
@@ -137,7 +137,7 @@ class ChangeSince:
 
 def changes_since(then: PastResult, now: PastResult) -> list[ChangeSince]:
     """What is new, what is gone, and what says something else; a change of score or place alone is none."""
-    comparison = compare(then.assembled, now.assembled)
+    comparison = diff_contexts(then.assembled, now.assembled)
     sections = {one.section.key: one.section for one in comparison.sections}
     candidates = {one.ref: one for told in (then, now) for one in told.candidates}
     return [
@@ -153,7 +153,7 @@ def changes_since(then: PastResult, now: PastResult) -> list[ChangeSince]:
     ]
 
 
-def _has_different_text(change: Change) -> bool:
+def _has_different_text(change: DecisionChange) -> bool:
     before, after = change.before, change.after
     if change.effect != "changed" or not (before and after):
         return True
@@ -165,7 +165,7 @@ def _text_state(decision: Decision) -> tuple[object, ...]:
     return decision.ref, decision.code, (decision.end or 0) - (decision.start or 0)
 
 
-def _tag(change: Change) -> OutcomeTag:
+def _tag(change: DecisionChange) -> OutcomeTag:
     tags = {
         "in": OutcomeTag(_("new"), "good"),
         "out": OutcomeTag(_("gone"), "bad"),
@@ -175,7 +175,7 @@ def _tag(change: Change) -> OutcomeTag:
     return tags[change.effect]
 
 
-def _why(change: Change) -> Iterator[str]:
+def _why(change: DecisionChange) -> Iterator[str]:
     before, after = change.before, change.after
     if before is None:
         yield _("It was not considered then.")

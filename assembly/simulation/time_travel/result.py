@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assembly.engine.profile import Profile
-from assembly.engine.types import Assembled, Candidate, Request
+from assembly.engine.types import Candidate, EngineRequest, EngineResult
 from assembly.sources.base import SourceReport
 
 
@@ -12,9 +12,9 @@ from assembly.sources.base import SourceReport
 class PastResult:
     """What was asked of the engine, what it made of it, and how its sources did."""
 
-    request: Request
+    request: EngineRequest
     profile: Profile
-    assembled: Assembled
+    assembled: EngineResult
     candidates: Sequence[Candidate]
     reports: Sequence[SourceReport]
     extracted: int

@@ -17,14 +17,14 @@ from django.utils import timezone
 from agents.models import Agent
 from assembly.models import Assembly
 from assembly.pipeline.gather import gather
-from assembly.pipeline.prepare import Prepared, prepare
-from assembly.pipeline.read_plan import Gathered
-from assembly.pipeline.request import Asked, session_named
-from assembly.pipeline.summaries.resolve import settle
+from assembly.pipeline.prepare import PreparedAssembly, prepare
+from assembly.pipeline.read_plan import GatherResult
+from assembly.pipeline.request import AssemblyRequest, find_session
+from assembly.pipeline.summaries.resolve import assemble_with_summaries
 from assembly.simulation.time_travel.limitations import Limitation, PastContextFacts, limitations_of
 from assembly.simulation.time_travel.result import PastResult
 from assembly.simulation.time_travel.shadow_tables import database_as_of, restore_embeddings
-from assembly.sources.external.questions import SOURCE as EXTERNAL
+from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
 from assembly.sources.time_budget import TimeBudget
 from config.http.errors import Invalid, NotFound
 from config.observability.tracing import span
@@ -88,7 +88,7 @@ class PastContext:
 
 
 def assemble_as_of(
-    *, agent: Agent, team: Team | None = None, asked: Asked, moment: datetime.datetime, principal: Principal
+    *, agent: Agent, team: Team | None = None, asked: AssemblyRequest, moment: datetime.datetime, principal: Principal
 ) -> PastContext:
     """The context that the agent would have got at the moment, whatever `now` the wishes name.
 
@@ -110,7 +110,9 @@ def assemble_as_of(
     return PastContext(moment, told, limitations_of(agent, team, moment, facts))
 
 
-def assemble_unrecorded(*, agent: Agent, team: Team | None = None, asked: Asked, now: datetime.datetime) -> PastResult:
+def assemble_unrecorded(
+    *, agent: Agent, team: Team | None = None, asked: AssemblyRequest, now: datetime.datetime
+) -> PastResult:
     """The context that the agent would get at this moment, made in the same way: to be laid beside one of the past.
 
     Raises as `assemble_as_of` does.
@@ -120,16 +122,16 @@ def assemble_unrecorded(*, agent: Agent, team: Team | None = None, asked: Asked,
     return _assemble_past(prepared, _gather_past(prepared, time), time)
 
 
-def _with_existing_session(agent: Agent, asked: Asked) -> Asked:
+def _with_existing_session(agent: Agent, asked: AssemblyRequest) -> AssemblyRequest:
     """The wishes; outside any session, where theirs was not begun yet, or is gone."""
     try:
-        session_named(agent, asked.session)
+        find_session(agent, asked.session)
     except NotFound:
         return replace(asked, session="")
     return asked
 
 
-def _count_unsearchable(prepared: Prepared, time: TimeBudget) -> int:
+def _count_unsearchable(prepared: PreparedAssembly, time: TimeBudget) -> int:
     """How many memories of then cannot be found by meaning. An embedder on a server has the time of one source."""
     if not _uses_similarity(prepared):
         return 0
@@ -137,13 +139,13 @@ def _count_unsearchable(prepared: Prepared, time: TimeBudget) -> int:
         return restore_embeddings()
 
 
-def _uses_similarity(prepared: Prepared) -> bool:
+def _uses_similarity(prepared: PreparedAssembly) -> bool:
     """Whether something is searched for: where there is no topic, a task may give one."""
     sources = {section.source for section in prepared.profile.sections}
     return bool(prepared.situation.topic.strip()) or "task_stack" in sources
 
 
-def _gather_past(prepared: Prepared, time: TimeBudget) -> Gathered:
+def _gather_past(prepared: PreparedAssembly, time: TimeBudget) -> GatherResult:
     """What the sources have; those elsewhere know nothing of the past and are not asked."""
     agent, team = prepared.situation.agent, prepared.situation.team
     at_hand = tuple(section for section in prepared.profile.sections if section.source != EXTERNAL)
@@ -153,9 +155,11 @@ def _gather_past(prepared: Prepared, time: TimeBudget) -> Gathered:
     return gathered
 
 
-def _assemble_past(prepared: Prepared, gathered: Gathered, time: TimeBudget) -> PastResult:
+def _assemble_past(prepared: PreparedAssembly, gathered: GatherResult, time: TimeBudget) -> PastResult:
     ruled = prepared.under_rules(gathered.situation)
-    settled = settle(ruled.request, ruled.profile, gathered.candidates, ruled.tokenizer, time, ask_model=False)
+    settled = assemble_with_summaries(
+        ruled.request, ruled.profile, gathered.candidates, ruled.tokenizer, time, ask_model=False
+    )
     return PastResult(
         request=ruled.request,
         profile=ruled.profile,

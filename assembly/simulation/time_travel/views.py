@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from agents.access import agent_for
 from agents.models import Agent
 from assembly.contexts.exact_text import TextSection, all_text_sections
-from assembly.engine.types import Assembled, flat
+from assembly.engine.types import EngineResult, field_values
 from assembly.profiles.shipped import CONVERSATION
 from assembly.simulation.time_travel.forms import AsOfForm
 from assembly.simulation.time_travel.presentation import changes_since, headline, past_sections
@@ -86,9 +86,9 @@ def _page_context(principal: Principal, agent: Agent, form: AsOfForm, found: Pas
     }
 
 
-def _text_sections(made: Assembled) -> list[TextSection]:
+def _text_sections(made: EngineResult) -> list[TextSection]:
     """The exact text, section by section."""
-    return all_text_sections([flat(section) for section in made.sections], made.decisions, made.content)
+    return all_text_sections([field_values(section) for section in made.sections], made.decisions, made.content)
 
 
 def _comparison_with_now(found: PastContext, now: PastResult | None) -> dict[str, Any]:

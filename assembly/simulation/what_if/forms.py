@@ -13,8 +13,8 @@ from assembly.engine.profile import Section
 from assembly.engine.tokenizers import available_tokenizers
 from assembly.models.proposal import MAX_NOTE_CHARACTERS
 from assembly.pipeline.request import MAX_TOKENS, MAX_TOPIC_CHARACTERS
-from assembly.profiles.catalogue import profiles_all
-from assembly.records.reader import Recorded
+from assembly.profiles.catalogue import all_profiles
+from assembly.records.reader import StoredAssembly
 from assembly.simulation.what_if.overrides import VERSIONS, is_file
 from assembly.simulation.what_if.wishes import Overrides
 from teams.forms import validate_storable
@@ -59,13 +59,13 @@ class WhatIfForm(forms.Form):
         label=gettext_lazy("Why"), max_length=MAX_NOTE_CHARACTERS, required=False, validators=[validate_storable]
     )
 
-    def __init__(self, data: QueryDict | None = None, *, told: Recorded) -> None:
+    def __init__(self, data: QueryDict | None = None, *, told: StoredAssembly) -> None:
         assembly = told.assembly
         super().__init__(data, initial={"max_tokens": assembly.budget, "topic": assembly.topic})
         self.told = told
         was = _("As it was: %(name)s, version %(number)s")
         profile = was % {"name": assembly.profile_name, "number": assembly.profile_version}
-        self._choose("profile", profile, [entry.name for entry in profiles_all() if entry.described])
+        self._choose("profile", profile, [entry.name for entry in all_profiles() if entry.described])
         others = [name for name in available_tokenizers() if name != assembly.tokenizer]
         self._choose("tokenizer", _("As it was: %(name)s") % {"name": assembly.tokenizer}, others)
         rules = [rule.name for rule in told.inputs.request.rules]
@@ -136,7 +136,7 @@ def _changed_values(values: Mapping[str, Any], beginning: str) -> Iterator[tuple
             yield name.removeprefix(beginning), value
 
 
-def _cappable_sections(told: Recorded) -> list[Section]:
+def _cappable_sections(told: StoredAssembly) -> list[Section]:
     """The sections that may have a cap."""
     return [section for section in told.inputs.profile.sections if not section.required]
 
@@ -163,7 +163,7 @@ def _version_label(version: Version) -> str:
     return f"{label}: {version.note}" if version.note else label
 
 
-def _versions_by_file(told: Recorded) -> dict[str, list[tuple[int, Version]]]:
+def _versions_by_file(told: StoredAssembly) -> dict[str, list[tuple[int, Version]]]:
     """By the key of each file that has others: the version that was told, with each of its newest versions."""
     was = {kind_and_id(one.ref): one for one in told.inputs.candidates if is_file(one)}
     found: dict[str, list[tuple[int, Version]]] = {}

@@ -14,22 +14,22 @@ from assembly.comparison.side_by_side import sections_of
 from assembly.comparison.thing_history import kind_and_id
 from assembly.engine.profile import Profile, Section
 from assembly.engine.query_signals import detect_intent
-from assembly.engine.rules import Facts, Rule, in_order
+from assembly.engine.rules import Rule, RuleFacts, sorted_rules
 from assembly.engine.types import Candidate
 from assembly.models import Assembly
-from assembly.pipeline.request import Asked
-from assembly.profiles.catalogue import profile_named
-from assembly.profiles.request_overrides import strategy_applied
-from assembly.records.reader import Inputs, Recorded
-from assembly.rules.catalogue import rule_drafted
-from assembly.rules.evaluation import with_room
+from assembly.pipeline.request import AssemblyRequest
+from assembly.profiles.catalogue import find_profile
+from assembly.profiles.request_overrides import apply_strategy
+from assembly.records.reader import EngineInput, StoredAssembly
+from assembly.rules.catalogue import parse_draft_rule
+from assembly.rules.evaluation import add_inclusion_section
 from assembly.simulation.rule_backtest.services import CurrentOwners, inputs_with_rules, recorded_facts
 from assembly.simulation.what_if.wishes import DRAFT_NAME, Overrides
 from config.http.errors import Invalid
 from teams.models import TeamFileVersion
 
 
-def override_rules(inputs: Inputs, assembly: Assembly, wishes: Overrides, *, anew: bool) -> Inputs:
+def override_rules(inputs: EngineInput, assembly: Assembly, wishes: Overrides, *, anew: bool) -> EngineInput:
     """The inputs as they would be under the wished rules.
 
     What the new rule always includes is taken as it is today, unless the inputs have it already. Raises Invalid for a
@@ -42,22 +42,22 @@ def override_rules(inputs: Inputs, assembly: Assembly, wishes: Overrides, *, ane
     kept = [rule for rule in fired if rule.name not in wishes.without_rules]
     today = CurrentOwners.of([assembly])
     new = _draft_rule(wishes, _facts(inputs, assembly, today, anew=anew))
-    rules = in_order([*(rule for rule in kept if rule.name != DRAFT_NAME), *new])
+    rules = sorted_rules([*(rule for rule in kept if rule.name != DRAFT_NAME), *new])
     return inputs_with_rules(inputs, rules, lambda selector: today.found(assembly, selector))
 
 
-def _draft_rule(wishes: Overrides, facts: Facts) -> list[Rule]:
+def _draft_rule(wishes: Overrides, facts: RuleFacts) -> list[Rule]:
     """The new rule, where one is wished and its condition holds. It is as narrow as a rule can be: the agent's own."""
     if wishes.with_rule is None:
         return []
     try:
-        rule = rule_drafted(wishes.with_rule, name=DRAFT_NAME, version=1, scope="agent")
+        rule = parse_draft_rule(wishes.with_rule, name=DRAFT_NAME, version=1, scope="agent")
     except Invalid as fault:
         raise Invalid("with_rule", fault.detail) from None
     return [rule] if rule.when.holds(facts) else []
 
 
-def _facts(inputs: Inputs, assembly: Assembly, today: CurrentOwners, *, anew: bool) -> Facts:
+def _facts(inputs: EngineInput, assembly: Assembly, today: CurrentOwners, *, anew: bool) -> RuleFacts:
     """What its condition asks about: of the recorded moment, or of today's."""
     zone = today.zone(assembly)
     then = recorded_facts(assembly, zone)
@@ -112,16 +112,16 @@ def is_file(candidate: Candidate) -> bool:
     return kind_and_id(candidate.ref)[0] in VERSIONS
 
 
-def load_overridden_profile(told: Recorded, name: str) -> Profile:
+def load_overridden_profile(told: StoredAssembly, name: str) -> Profile:
     """The profile as it is today, with room for what the recorded rules always include; the request's own strategy is
     part of it where it is the profile that was asked for. Raises Invalid for one that cannot be used."""
-    profile = profile_named(name)
+    profile = find_profile(name)
     if name == told.assembly.profile_name:
-        profile = strategy_applied(profile, told.assembly.request.get("strategy") or {})
-    return with_room(profile, told.inputs.request.rules)
+        profile = apply_strategy(profile, told.assembly.request.get("strategy") or {})
+    return add_inclusion_section(profile, told.inputs.request.rules)
 
 
-def record_covers_profile(told: Recorded, wanted: Profile) -> bool:
+def record_covers_profile(told: StoredAssembly, wanted: Profile) -> bool:
     """Whether all that the wanted profile chooses from is among the candidates on record: the same sections from the
     same sources, none of which has to be asked for more, and nothing that the reading itself depends on."""
     recorded = told.inputs.profile
@@ -136,25 +136,25 @@ def override_caps(profile: Profile, caps: Mapping[str, int | None]) -> Profile:
     if not caps:
         return profile
     try:
-        return strategy_applied(profile, {"caps": caps})
+        return apply_strategy(profile, {"caps": caps})
     except Invalid as refused:
         raise Invalid("caps", refused.detail) from None
 
 
-def overridden_budget(told: Recorded, profile: Profile) -> int:
+def overridden_budget(told: StoredAssembly, profile: Profile) -> int:
     """The profile's own, where the recorded budget was that of the recorded profile; else as it was."""
     budget = told.assembly.budget
     return profile.budget if budget == told.inputs.profile.budget else budget
 
 
-def override_request(asked: Asked, wishes: Overrides, profile_name: str) -> Asked:
+def override_request(asked: AssemblyRequest, wishes: Overrides, profile_name: str) -> AssemblyRequest:
     """The request with the wishes that bear on what is read. What another profile has no section for is left out, and
     so is the strategy of the request, which names the sections of its own."""
     if wishes.topic is not None:
         asked = replace(asked, topic=wishes.topic)
     if wishes.profile is None or wishes.profile == profile_name:
         return asked
-    sources = {section.source for section in profile_named(wishes.profile).sections}
+    sources = {section.source for section in find_profile(wishes.profile).sections}
     return replace(
         asked,
         profile=wishes.profile,

@@ -18,8 +18,8 @@ from assembly.comparison.rerun import (
 )
 from assembly.comparison.side_by_side import SideBySide, compared_from_record, compared_from_result
 from assembly.models import Assembly
-from assembly.pipeline.prepare import tokenizer_named
-from assembly.records.reader import Inputs, Recorded, recorded
+from assembly.pipeline.prepare import find_tokenizer
+from assembly.records.reader import EngineInput, StoredAssembly, load_record
 from assembly.simulation.what_if.overrides import (
     load_overridden_profile,
     overridden_budget,
@@ -55,7 +55,7 @@ def run_what_if(*, assembly: Assembly, wishes: Overrides) -> WhatIfResult:
     agent or a team that was deleted; RecordDamaged. Whether somebody may look is for the caller to decide.
     """
     require_overrides(wishes)
-    told = recorded(assembly)
+    told = load_record(assembly)
     before, anew = compared_from_record(told), None
     if _needs_gathering(told, wishes):
         anew = _gathered_inputs(told, wishes)
@@ -67,35 +67,35 @@ def run_what_if(*, assembly: Assembly, wishes: Overrides) -> WhatIfResult:
     return WhatIfResult(assembly, wishes, "today" if anew else "record", beside, anew is not None and anew.session_gone)
 
 
-def _needs_gathering(told: Recorded, wishes: Overrides) -> bool:
+def _needs_gathering(told: StoredAssembly, wishes: Overrides) -> bool:
     """Whether the record does not hold what the wished context is chosen from."""
     if wishes.topic is not None and wishes.topic != told.assembly.topic:
         return True
     return wishes.profile is not None and not record_covers_profile(told, load_overridden_profile(told, wishes.profile))
 
 
-def _gathered_inputs(told: Recorded, wishes: Overrides) -> RerunInputs:
+def _gathered_inputs(told: StoredAssembly, wishes: Overrides) -> RerunInputs:
     asked = override_request(request_of_record(told), wishes, told.assembly.profile_name)
     return gather_rerun_inputs(load_owners(told.assembly), asked, timezone.now())
 
 
-def _recorded_inputs(told: Recorded, wishes: Overrides) -> Inputs:
+def _recorded_inputs(told: StoredAssembly, wishes: Overrides) -> EngineInput:
     """The recorded inputs, by the wished profile: what it has no section for is not offered."""
     if wishes.profile is None:
         return told.inputs
     profile = load_overridden_profile(told, wishes.profile)
     keys = {section.key for section in profile.sections}
     offered = tuple(candidate for candidate in told.inputs.candidates if candidate.section in keys)
-    return Inputs(replace(told.inputs.request, budget=overridden_budget(told, profile)), profile, offered)
+    return EngineInput(replace(told.inputs.request, budget=overridden_budget(told, profile)), profile, offered)
 
 
-def _override_inputs(inputs: Inputs, assembly: Assembly, wishes: Overrides, *, anew: bool) -> Inputs:
+def _override_inputs(inputs: EngineInput, assembly: Assembly, wishes: Overrides, *, anew: bool) -> EngineInput:
     """The inputs with all wishes that need no reading of sources."""
     request = inputs.request
     if wishes.max_tokens is not None:
         request = replace(request, budget=wishes.max_tokens)
     if wishes.tokenizer is not None:
-        request = replace(request, tokenizer=tokenizer_named(wishes.tokenizer).name)
+        request = replace(request, tokenizer=find_tokenizer(wishes.tokenizer).name)
     candidates = override_versions(inputs.candidates, wishes.files) if wishes.files else inputs.candidates
-    changed = Inputs(request, override_caps(inputs.profile, wishes.caps), tuple(candidates))
+    changed = EngineInput(request, override_caps(inputs.profile, wishes.caps), tuple(candidates))
     return override_rules(changed, assembly, wishes, anew=anew)

@@ -9,11 +9,11 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from assembly.access import assembly_for
+from assembly.access import find_assembly
 from assembly.comparison.presentation import comparison_page
 from assembly.comparison.rerun import OwnerDeleted
 from assembly.models import Assembly
-from assembly.records.reader import recorded
+from assembly.records.reader import load_record
 from assembly.simulation.proposals.services import may_propose, proposal_create
 from assembly.simulation.what_if.forms import WhatIfForm
 from assembly.simulation.what_if.presentation import override_rows
@@ -27,8 +27,8 @@ UNPROCESSABLE = 422
 @require_http_methods(["GET", "HEAD", "POST"])
 def what_if_page(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Asks what is to be different, shows what comes of it, and keeps it as a proposal if that is wished."""
-    assembly = assembly_for(principal_of(request), id_)
-    told = recorded(assembly)
+    assembly = find_assembly(principal_of(request), id_)
+    told = load_record(assembly)
     if request.method != "POST":
         return _page(request, assembly, WhatIfForm(told=told))
     form = WhatIfForm(request.POST, told=told)

@@ -22,18 +22,18 @@ from assembly.models.external_source import (
     MAX_TIMEOUT_MS,
     MAX_URL_CHARACTERS,
     MIN_TIMEOUT_MS,
-    valid_name,
+    validate_name,
 )
-from assembly.sources.external.questions import Told
+from assembly.sources.external.questions import ExternalAnswer
 from assembly.sources.external.services import (
     MAX_QUERY_CHARACTERS,
-    SourceFacts,
+    ExternalSourceConfig,
     external_source_ask,
     external_source_create,
     external_source_delete,
-    external_source_for,
-    external_source_named,
     external_source_update,
+    find_external_source,
+    managed_external_source,
 )
 from config.http.encryption import valid_secret
 from config.http.etags import etag
@@ -64,7 +64,7 @@ class SecretField(ExactText):
 
 
 class ExternalSourceCreateSerializer(StrictSerializer):
-    name = ExactText(max_length=MAX_NAME_CHARACTERS, validators=[valid_name], help_text="The key of its sections.")
+    name = ExactText(max_length=MAX_NAME_CHARACTERS, validators=[validate_name], help_text="The key of its sections.")
     label = Line(max_length=MAX_LABEL_CHARACTERS)  # type: ignore[assignment]
     url = ExactText(max_length=MAX_URL_CHARACTERS, help_text=URL)
     secret = SecretField(required=False, default="")
@@ -103,7 +103,7 @@ class QuerySerializer(StrictSerializer):
     query = ExactText(max_length=MAX_QUERY_CHARACTERS, allow_blank=True)
 
 
-class TriedResultSerializer(serializers.Serializer[Any]):
+class ExternalResultSerializer(serializers.Serializer[Any]):
     ref = serializers.CharField()
     text = serializers.CharField()
     kind = serializers.CharField()
@@ -112,8 +112,8 @@ class TriedResultSerializer(serializers.Serializer[Any]):
     labels = serializers.DictField(child=serializers.ListField(child=serializers.CharField()))
 
 
-class TriedSerializer(serializers.Serializer[Any]):
-    results = TriedResultSerializer(many=True)
+class ExternalAnswerSerializer(serializers.Serializer[Any]):
+    results = ExternalResultSerializer(many=True)
     left_out = serializers.IntegerField(help_text="Results that could not be used.")
     ms = serializers.IntegerField(help_text="Milliseconds until the answer, or until it was given up.")
     code = serializers.ChoiceField(choices=[code.value for code in SourceCode], allow_null=True)
@@ -141,7 +141,7 @@ def external_source_document(principal: Principal, row: ExternalSource) -> dict[
     return dict(ExternalSourceSerializer(facts).data)
 
 
-def told_document(told: Told) -> dict[str, Any]:
+def answer_document(told: ExternalAnswer) -> dict[str, Any]:
     """What came of an asking as JSON."""
     results = [
         {
@@ -155,7 +155,7 @@ def told_document(told: Told) -> dict[str, Any]:
         for candidate in told.candidates
     ]
     facts = {"results": results, "left_out": told.left_out, "ms": told.ms, "code": told.code, "fault": told.fault}
-    return dict(TriedSerializer(facts).data)
+    return dict(ExternalAnswerSerializer(facts).data)
 
 
 class ExternalSourceList(ApiView):
@@ -174,7 +174,9 @@ class ExternalSourceList(ApiView):
         require_admin(self.principal)
         given = self.validated(ExternalSourceCreateSerializer)
         name, secret = given.pop("name"), given.pop("secret")
-        row = external_source_create(name=name, facts=SourceFacts(**given), secret=secret, principal=self.principal)
+        row = external_source_create(
+            name=name, facts=ExternalSourceConfig(**given), secret=secret, principal=self.principal
+        )
         headers = {"Location": f"/api/v1/external-sources/{row.name}", "ETag": etag(row.version)}
         return Response(external_source_document(self.principal, row), status.HTTP_201_CREATED, headers=headers)
 
@@ -189,7 +191,7 @@ class ExternalSourceDetail(VersionedView):
     def get(self, request: Request, name: str) -> Response:
         """An external source, without its secret."""
         self.query()
-        return self.answer_if_newer(external_source_named(name))
+        return self.answer_if_newer(find_external_source(name))
 
     @extend_schema(
         parameters=[ETAG, IF_MATCH], request=ExternalSourceUpdateSerializer, responses=ExternalSourceSerializer
@@ -197,11 +199,11 @@ class ExternalSourceDetail(VersionedView):
     def patch(self, request: Request, name: str) -> Response:
         """Change what is named, also to switch it on or off. A secret that is left out stays, an empty one goes."""
         self.query()
-        source = external_source_for(self.principal, name)
+        source = managed_external_source(self.principal, name)
         expected = self.expected(source)
         given = self.validated(ExternalSourceUpdateSerializer)
         secret = given.pop("secret", None)
-        facts = replace(SourceFacts.of(source), **given)
+        facts = replace(ExternalSourceConfig.of(source), **given)
         return self.answer(
             external_source_update(
                 source=source, facts=facts, secret=secret, expected_version=expected, principal=self.principal
@@ -212,17 +214,17 @@ class ExternalSourceDetail(VersionedView):
     def delete(self, request: Request, name: str) -> Response:
         """Delete an external source. Contexts that hold what it told stay."""
         self.query()
-        source = external_source_for(self.principal, name)
+        source = managed_external_source(self.principal, name)
         self.check_if_match(source)
         external_source_delete(source=source, principal=self.principal)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class ExternalSourceAsk(ApiView):
-    @extend_schema(operation_id="external_sources_ask", request=QuerySerializer, responses=TriedSerializer)
+class ExternalSourceQuery(ApiView):
+    @extend_schema(operation_id="external_sources_ask", request=QuerySerializer, responses=ExternalAnswerSerializer)
     def post(self, request: Request, name: str) -> Response:
         """Ask it now and see what comes back. Nothing is kept; the answer is 200 also where the endpoint fails."""
         self.query()
-        source = external_source_for(self.principal, name)
+        source = managed_external_source(self.principal, name)
         query = self.validated(QuerySerializer)["query"]
-        return Response(told_document(external_source_ask(source=source, query=query)))
+        return Response(answer_document(external_source_ask(source=source, query=query)))

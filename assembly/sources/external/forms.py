@@ -15,13 +15,13 @@ from assembly.models.external_source import (
     MAX_TIMEOUT_MS,
     MAX_URL_CHARACTERS,
     MIN_TIMEOUT_MS,
-    valid_name,
+    validate_name,
 )
-from assembly.sources.external.services import MAX_QUERY_CHARACTERS, SourceFacts
+from assembly.sources.external.services import MAX_QUERY_CHARACTERS, ExternalSourceConfig
 from config.http.encryption import valid_secret
 from teams.forms import validate_storable
 
-PLAIN = {"autocomplete": "off", "spellcheck": "false"}
+PLAIN_INPUT = {"autocomplete": "off", "spellcheck": "false"}
 
 
 class ExternalSourceForm(forms.Form):
@@ -37,7 +37,7 @@ class ExternalSourceForm(forms.Form):
         label=_("URL"),
         help_text=_("Where it is asked, by POST: https://search.example.org/ask. Private addresses are refused."),
         max_length=MAX_URL_CHARACTERS,
-        widget=forms.TextInput(attrs={**PLAIN, "inputmode": "url"}),
+        widget=forms.TextInput(attrs={**PLAIN_INPUT, "inputmode": "url"}),
     )
     secret = forms.CharField(
         label=_("Secret"),
@@ -58,10 +58,10 @@ class ExternalSourceForm(forms.Form):
         initial=DEFAULT_TIMEOUT_MS,
     )
 
-    def facts(self, *, enabled: bool) -> SourceFacts:
+    def facts(self, *, enabled: bool) -> ExternalSourceConfig:
         """What a valid form says."""
         told = ("label", "url", "limit", "timeout_ms")
-        return SourceFacts(**{name: self.cleaned_data[name] for name in told}, enabled=enabled)
+        return ExternalSourceConfig(**{name: self.cleaned_data[name] for name in told}, enabled=enabled)
 
     def ask_for_secret_again(self) -> None:
         """Of a refused form: its page shows every value but the secret, which must not be taken for kept."""
@@ -76,8 +76,8 @@ class ExternalSourceNewForm(ExternalSourceForm):
         label=_("Name"),
         help_text=_("Lower-case letters, digits and underscores. It is the key of the sections it fills, so it stays."),
         max_length=MAX_NAME_CHARACTERS,
-        validators=[valid_name],
-        widget=forms.TextInput(attrs=PLAIN),
+        validators=[validate_name],
+        widget=forms.TextInput(attrs=PLAIN_INPUT),
     )
     field_order = ("name",)
 

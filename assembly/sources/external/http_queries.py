@@ -14,26 +14,26 @@ import httpx2
 from structlog.contextvars import bound_contextvars
 
 from assembly.engine.codes import SourceCode
-from assembly.engine.scoring import measures, recency_score
+from assembly.engine.scoring import candidate_measures, recency_score
 from assembly.engine.types import Candidate
 from assembly.sources.base import Labels, path_labels, tag_labels
-from assembly.sources.external.questions import SOURCE, Asking, Told
-from assembly.sources.external.response import Result, answer_read
+from assembly.sources.external.questions import EXTERNAL_SOURCE, ExternalAnswer, ExternalQuery
+from assembly.sources.external.response import ExternalResult, parse_answer
 from config.http.outbound.client import OutboundRequestFailed, read_body, request_headers, tls_context
 from config.http.outbound.ssrf import FOR_SOURCES, AddressRefused, Destination, find_destination
 
 OK = 200
-REDIRECTS = range(300, 400)
-REFUSALS = {401, 403}
-PASSING = {502, 503, 504}
+REDIRECT_STATUSES = range(300, 400)
+REFUSED_STATUSES = {401, 403}
+TRANSIENT_STATUSES = {502, 503, 504}
 """What servers say when the same request may succeed a moment later."""
 
 
-class FailedForNow(OutboundRequestFailed):
+class RetryableFailure(OutboundRequestFailed):
     """The same request may succeed at once: nobody was reached, or a server in between was not ready."""
 
 
-async def answer_to(asking: Asking, destination: Destination, address: str, *, deadline_ms: int) -> bytes:
+async def fetch_answer(asking: ExternalQuery, destination: Destination, address: str, *, deadline_ms: int) -> bytes:
     """The body of the answer. Raises Failed; whoever breaks it off closes the connection."""
     try:
         async with (
@@ -47,20 +47,20 @@ async def answer_to(asking: Asking, destination: Destination, address: str, *, d
                 follow_redirects=False,
             ) as response,
         ):
-            _refuse(response)
+            _check_response(response)
             return await read_body(response)
     except httpx2.TransportError as error:
-        raise FailedForNow(trouble(error)) from None
+        raise RetryableFailure(failure_text(error)) from None
 
 
-def _refuse(response: httpx2.Response) -> None:
+def _check_response(response: httpx2.Response) -> None:
     """Raises Failed for what is not a plain answer, before its body is read."""
     status = response.status_code
-    if status in PASSING:
-        raise FailedForNow(f"It answered with status {status}: it is not ready at the moment.")
-    if status in REFUSALS:
+    if status in TRANSIENT_STATUSES:
+        raise RetryableFailure(f"It answered with status {status}: it is not ready at the moment.")
+    if status in REFUSED_STATUSES:
         raise OutboundRequestFailed(f"It answered with status {status}: it does not accept the secret.")
-    if status in REDIRECTS:
+    if status in REDIRECT_STATUSES:
         raise OutboundRequestFailed(f"It answered with status {status} instead of 200. Redirects are not followed.")
     if status != OK:
         raise OutboundRequestFailed(f"It answered with status {status} instead of 200.")
@@ -68,7 +68,7 @@ def _refuse(response: httpx2.Response) -> None:
         raise OutboundRequestFailed("Its answer is compressed. It must send it as it is.")
 
 
-def trouble(error: httpx2.TransportError) -> str:
+def failure_text(error: httpx2.TransportError) -> str:
     """What the operator can look into. The error's own words may repeat addresses and headers."""
     cause: BaseException | None = error
     while cause is not None:
@@ -88,21 +88,21 @@ CLOSING_SECONDS = 0.01
 """Kept of the deadline to break off and close what is still under way."""
 
 
-def ask_all(askings: Sequence[Asking], *, seconds: float) -> list[Told]:
+def query_all(askings: Sequence[ExternalQuery], *, seconds: float) -> list[ExternalAnswer]:
     """What each endpoint told, in their order, after `seconds` at the latest; by then, everything is closed.
 
     For a thread without an event loop: it runs one of its own.
     """
-    return asyncio.run(_ask_all(askings, seconds)) if askings else []
+    return asyncio.run(_query_all(askings, seconds)) if askings else []
 
 
-async def _ask_all(askings: Sequence[Asking], seconds: float) -> list[Told]:
-    return list(await asyncio.gather(*(_ask(asking, seconds - CLOSING_SECONDS) for asking in askings)))
+async def _query_all(askings: Sequence[ExternalQuery], seconds: float) -> list[ExternalAnswer]:
+    return list(await asyncio.gather(*(_query_one(asking, seconds - CLOSING_SECONDS) for asking in askings)))
 
 
-async def _ask(asking: Asking, seconds: float) -> Told:
+async def _query_one(asking: ExternalQuery, seconds: float) -> ExternalAnswer:
     started = perf_counter()
-    results: list[Result] = []
+    results: list[ExternalResult] = []
     code, fault, left_out = None, "", 0
     try:
         results, left_out = await _results(asking, min(seconds, asking.timeout_ms / 1000))
@@ -114,23 +114,23 @@ async def _ask(asking: Asking, seconds: float) -> Told:
         code, fault = SourceCode.SOURCE_FAILED, f"It could not be asked ({type(error).__name__})."
     candidates = tuple(_candidate(asking, place, result) for place, result in enumerate(results))
     ms = round((perf_counter() - started) * 1000)
-    told = Told(asking.section, asking.name, candidates, asking.limit, ms, code, fault, left_out)
-    _note(asking, told)
+    told = ExternalAnswer(asking.section, asking.name, candidates, asking.limit, ms, code, fault, left_out)
+    _log_answer(asking, told)
     return told
 
 
-async def _results(asking: Asking, seconds: float) -> tuple[list[Result], int]:
+async def _results(asking: ExternalQuery, seconds: float) -> tuple[list[ExternalResult], int]:
     if asking.fault:
         raise OutboundRequestFailed(asking.fault)
     async with asyncio.timeout(seconds):
-        body = await _body(asking, seconds)
-    results, left_out = answer_read(body, asking.limit)
+        body = await _fetch_body(asking, seconds)
+    results, left_out = parse_answer(body, asking.limit)
     if asking.secret and any(result.repeats(asking.secret) for result in results):
         raise OutboundRequestFailed("Its answer repeats the secret that it was sent, so nothing of it is used.")
     return results, left_out
 
 
-async def _body(asking: Asking, seconds: float) -> bytes:
+async def _fetch_body(asking: ExternalQuery, seconds: float) -> bytes:
     """The answer; asked a second time, elsewhere if the host has several addresses, while half of the time is left."""
     ends = perf_counter() + seconds
     destination = await find_destination(asking.url, FOR_SOURCES)
@@ -139,14 +139,14 @@ async def _body(asking: Asking, seconds: float) -> bytes:
         return max(0, round((ends - perf_counter()) * 1000))
 
     try:
-        return await answer_to(asking, destination, destination.addresses[0], deadline_ms=left_ms())
-    except FailedForNow:
+        return await fetch_answer(asking, destination, destination.addresses[0], deadline_ms=left_ms())
+    except RetryableFailure:
         if ends - perf_counter() < seconds / 2:
             raise
-    return await answer_to(asking, destination, destination.addresses[-1], deadline_ms=left_ms())
+    return await fetch_answer(asking, destination, destination.addresses[-1], deadline_ms=left_ms())
 
 
-def _candidate(asking: Asking, place: int, result: Result) -> Candidate:
+def _candidate(asking: ExternalQuery, place: int, result: ExternalResult) -> Candidate:
     """Scored by the endpoint, or by its place among the results: 1, 1/2, 1/3 …"""
     score = 1 / (1 + place) if result.score is None else result.score
     happened = result.occurred_at
@@ -154,19 +154,19 @@ def _candidate(asking: Asking, place: int, result: Result) -> Candidate:
         ref=f"{asking.name}:{result.id}",
         section=asking.section,
         text=result.text,
-        kind=result.kind or SOURCE,
+        kind=result.kind or EXTERNAL_SOURCE,
         occurred_at=happened,
         score=score,
-        measures=measures(recency=recency_score(asking.now - happened) if happened else 0.0, relevance=score),
+        measures=candidate_measures(recency=recency_score(asking.now - happened) if happened else 0.0, relevance=score),
         labels=_labels(result),
     )
 
 
-def _labels(result: Result) -> Labels:
+def _labels(result: ExternalResult) -> Labels:
     return {**(path_labels(result.path) if result.path else {}), **tag_labels(result.tags)}
 
 
-def _note(asking: Asking, told: Told) -> None:
+def _log_answer(asking: ExternalQuery, told: ExternalAnswer) -> None:
     """A line in the log, which names the endpoint and the request, and nothing that was sent or came back."""
     with bound_contextvars(request_id=asking.request_id, source=told.name):
         if told.code:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from assembly.engine.codes import SourceCode
-from assembly.sources.external.http_queries import ask_all
-from assembly.sources.external.questions import Asking, Told
+from assembly.sources.external.http_queries import query_all
+from assembly.sources.external.questions import ExternalAnswer, ExternalQuery
 from assembly.sources.time_budget import TimeBudget
 from config.http.outbound.client import BackgroundCall
 
@@ -18,22 +18,22 @@ GRACE_SECONDS = 0.02
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
+class PendingExternalSources:
     """External sources that are being asked: since when, and until when at most, in milliseconds of the assembly."""
 
-    askings: Sequence[Asking]
-    thread: BackgroundCall[list[Told]]
+    askings: Sequence[ExternalQuery]
+    thread: BackgroundCall[list[ExternalAnswer]]
     asked_ms: int
     until_ms: int
 
     @classmethod
-    def asked(cls, askings: Sequence[Asking], time: TimeBudget) -> "Elsewhere":
+    def asked(cls, askings: Sequence[ExternalQuery], time: TimeBudget) -> "PendingExternalSources":
         """Begin to ask them."""
         seconds, now = time.left_for_sources, time.elapsed_ms
-        thread = BackgroundCall("external sources", partial(ask_all, askings, seconds=seconds))
+        thread = BackgroundCall("external sources", partial(query_all, askings, seconds=seconds))
         return cls(askings, thread, now, now + round(seconds * 1000))
 
-    def told(self, time: TimeBudget) -> list[Told]:
+    def told(self, time: TimeBudget) -> list[ExternalAnswer]:
         """What they answered; waits for as long as there is time."""
         try:
             return self.thread.result(seconds=time.left_for_sources + GRACE_SECONDS)
@@ -43,6 +43,8 @@ class Elsewhere:
             logger.exception("external sources")
             return self._nothing(time, SourceCode.SOURCE_FAILED, f"It could not be asked ({type(error).__name__}).")
 
-    def _nothing(self, time: TimeBudget, code: SourceCode, fault: str) -> list[Told]:
+    def _nothing(self, time: TimeBudget, code: SourceCode, fault: str) -> list[ExternalAnswer]:
         ms = time.elapsed_ms - self.asked_ms
-        return [Told(asking.section, asking.name, (), asking.limit, ms, code, fault) for asking in self.askings]
+        return [
+            ExternalAnswer(asking.section, asking.name, (), asking.limit, ms, code, fault) for asking in self.askings
+        ]

@@ -11,16 +11,16 @@ from assembly.engine.codes import SourceCode
 from assembly.engine.profile import Profile
 from assembly.engine.types import Candidate
 from assembly.models import ExternalSource
-from assembly.sources.base import Situation
+from assembly.sources.base import GatherContext
 from config.http.encryption import UndecryptableSecret, decrypt
 from config.observability.request_context import CURRENT_REQUEST
 
-SOURCE = "external"
+EXTERNAL_SOURCE = "external"
 """What profiles call it: the key of such a section is the name of an endpoint."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class ExternalQuery:
     """One endpoint to be asked for one section; with a `fault`, it cannot be. A plain value: no row, no connection."""
 
     section: str
@@ -40,11 +40,11 @@ class Asking:
     @property
     def name(self) -> str:
         """What reports and refs call the endpoint."""
-        return f"{SOURCE}:{self.section}"
+        return f"{EXTERNAL_SOURCE}:{self.section}"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ExternalAnswer:
     """What came of an asking. Without a code, it answered; `fault` says in plain words what went wrong, else "".
 
     `left_out` counts the results that could not be used.
@@ -60,20 +60,24 @@ class Told:
     left_out: int = 0
 
 
-def askings(profile: Profile, situation: Situation) -> list[Asking]:
+def external_queries(profile: Profile, situation: GatherContext) -> list[ExternalQuery]:
     """One for each of the profile's external sections, in their order; by one query, none where there is no such."""
-    keys = [section.key for section in profile.sections if section.source == SOURCE]
+    keys = [section.key for section in profile.sections if section.source == EXTERNAL_SOURCE]
     rows = ExternalSource.objects.in_bulk(keys, field_name="name") if keys else {}
-    return [_asking(key, rows.get(key), situation) for key in keys]
+    return [_section_query(key, rows.get(key), situation) for key in keys]
 
 
-def asking_of(row: ExternalSource, *, limit: int, now: datetime.datetime, question: Mapping[str, Any]) -> Asking:
+def external_query(
+    row: ExternalSource, *, limit: int, now: datetime.datetime, question: Mapping[str, Any]
+) -> ExternalQuery:
     """What is to be asked of this endpoint, whether it is switched on or not."""
     try:
         secret = decrypt(row.sealed_secret)
     except UndecryptableSecret:
-        return Asking(row.name, now, fault="Its secret cannot be read, as SECRET_KEY was changed. Enter it again.")
-    return Asking(
+        return ExternalQuery(
+            row.name, now, fault="Its secret cannot be read, as SECRET_KEY was changed. Enter it again."
+        )
+    return ExternalQuery(
         section=row.name,
         now=now,
         url=row.url,
@@ -85,7 +89,7 @@ def asking_of(row: ExternalSource, *, limit: int, now: datetime.datetime, questi
     )
 
 
-def question_of(
+def query_body(
     *, query: str, agent: str | None, team: str | None, session: str | None, intent: str, keywords: Sequence[str]
 ) -> dict[str, Any]:
     """The members of the body that say what is wanted, and for whom."""
@@ -99,13 +103,15 @@ def question_of(
     }
 
 
-def _asking(key: str, row: ExternalSource | None, situation: Situation) -> Asking:
+def _section_query(key: str, row: ExternalSource | None, situation: GatherContext) -> ExternalQuery:
     if row is None:
-        return Asking(key, situation.now, fault=f"There is no external source “{key}”. An admin can register it.")
+        return ExternalQuery(
+            key, situation.now, fault=f"There is no external source “{key}”. An admin can register it."
+        )
     if not row.enabled:
-        return Asking(key, situation.now, fault=f"The external source “{key}” is switched off.")
+        return ExternalQuery(key, situation.now, fault=f"The external source “{key}” is switched off.")
     session = situation.session
-    question = question_of(
+    question = query_body(
         query=situation.topic,
         agent=situation.agent.slug,
         team=situation.team.slug if situation.team else None,
@@ -113,4 +119,4 @@ def _asking(key: str, row: ExternalSource | None, situation: Situation) -> Askin
         intent=situation.signals.intent,
         keywords=situation.signals.keywords,
     )
-    return asking_of(row, limit=situation.raised(row.limit), now=situation.now, question=question)
+    return external_query(row, limit=situation.raised(row.limit), now=situation.now, question=question)

@@ -21,12 +21,12 @@ UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 """What PostgreSQL's texts, or UTF-8, cannot hold."""
 
 
-class Unusable(ValueError):
+class InvalidResult(ValueError):
     """A result with a member that is missing, of the wrong type or beyond its limit."""
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ExternalResult:
     """One result. `score` is from 0 to 1, None where the endpoint gave none; `occurred_at` has a zone."""
 
     id: str
@@ -42,20 +42,20 @@ class Result:
         return any(secret in text for text in (self.id, self.text, self.kind, self.path, *self.tags))
 
 
-def answer_read(body: bytes, limit: int) -> tuple[list[Result], int]:
+def parse_answer(body: bytes, limit: int) -> tuple[list[ExternalResult], int]:
     """The results that can be used, at most `limit`, and how many were left out. Raises Failed."""
-    entries = _entries(body)
-    found: dict[str, Result] = {}
+    entries = _parse_entries(body)
+    found: dict[str, ExternalResult] = {}
     for entry in entries[:limit]:
         try:
-            result = _result(entry)
-        except Unusable:
+            result = _parse_result(entry)
+        except InvalidResult:
             continue
         found.setdefault(result.id, result)
     return list(found.values()), len(entries) - len(found)
 
 
-def _entries(body: bytes) -> list[Any]:
+def _parse_entries(body: bytes) -> list[Any]:
     try:
         document = json.loads(body.decode(), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
@@ -70,55 +70,55 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(name)  # NaN and Infinity are no JSON
 
 
-def _result(entry: Any) -> Result:
+def _parse_result(entry: Any) -> ExternalResult:
     if not isinstance(entry, dict):
-        raise Unusable
+        raise InvalidResult
     given = {name: value for name, value in entry.items() if value is not None}
-    return Result(
-        id=_line(given.get("id"), MAX_ID_CHARACTERS),
-        text=_text(given.get("text")),
-        kind=_optional_line(given, "kind", MAX_KIND_CHARACTERS),
-        score=_score(given["score"]) if "score" in given else None,
-        occurred_at=_moment(given["occurred_at"]) if "occurred_at" in given else None,
-        tags=_tags(given.get("tags", [])),
-        path=_optional_line(given, "path", MAX_PATH_CHARACTERS),
+    return ExternalResult(
+        id=_parse_line(given.get("id"), MAX_ID_CHARACTERS),
+        text=_parse_text(given.get("text")),
+        kind=_parse_optional_line(given, "kind", MAX_KIND_CHARACTERS),
+        score=_parse_score(given["score"]) if "score" in given else None,
+        occurred_at=_parse_time(given["occurred_at"]) if "occurred_at" in given else None,
+        tags=_parse_tags(given.get("tags", [])),
+        path=_parse_optional_line(given, "path", MAX_PATH_CHARACTERS),
     )
 
 
-def _text(value: Any) -> str:
+def _parse_text(value: Any) -> str:
     if not isinstance(value, str) or len(value) > MAX_TEXT_CHARACTERS or UNSTORABLE.search(value):
-        raise Unusable
+        raise InvalidResult
     return value
 
 
-def _line(value: Any, most: int) -> str:
+def _parse_line(value: Any, most: int) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= most or not value.isprintable():
-        raise Unusable
+        raise InvalidResult
     return value
 
 
-def _optional_line(given: Mapping[str, Any], name: str, most: int) -> str:
-    return _line(given[name], most) if given.get(name, "") != "" else ""
+def _parse_optional_line(given: Mapping[str, Any], name: str, most: int) -> str:
+    return _parse_line(given[name], most) if given.get(name, "") != "" else ""
 
 
-def _tags(value: Any) -> tuple[str, ...]:
+def _parse_tags(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or len(value) > MAX_TAGS:
-        raise Unusable
-    return tuple(_line(tag, MAX_TAG_CHARACTERS) for tag in value)
+        raise InvalidResult
+    return tuple(_parse_line(tag, MAX_TAG_CHARACTERS) for tag in value)
 
 
-def _score(value: Any) -> float:
+def _parse_score(value: Any) -> float:
     # A huge whole number cannot become a float at all, and NaN would pass every comparison.
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1 or math.isnan(value):
-        raise Unusable
+        raise InvalidResult
     return float(value)
 
 
-def _moment(value: Any) -> datetime.datetime:
+def _parse_time(value: Any) -> datetime.datetime:
     try:
         moment = datetime.datetime.fromisoformat(value)
     except (TypeError, ValueError):
-        raise Unusable from None
+        raise InvalidResult from None
     if moment.utcoffset() is None or not EARLIEST_YEAR <= moment.year <= LATEST_YEAR:
-        raise Unusable
+        raise InvalidResult
     return moment

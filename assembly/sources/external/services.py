@@ -16,9 +16,9 @@ from assembly.engine.assemble import RESERVED_SECTION_KEYS
 from assembly.engine.profile import Profile
 from assembly.engine.query_signals import parse_signals
 from assembly.models import ExternalSource
-from assembly.models.external_source import DEFAULT_LIMIT, DEFAULT_TIMEOUT_MS, MAX_NAME_CHARACTERS, valid_name
-from assembly.sources.external.http_queries import CLOSING_SECONDS, ask_all
-from assembly.sources.external.questions import SOURCE, Told, asking_of, question_of
+from assembly.models.external_source import DEFAULT_LIMIT, DEFAULT_TIMEOUT_MS, MAX_NAME_CHARACTERS, validate_name
+from assembly.sources.external.http_queries import CLOSING_SECONDS, query_all
+from assembly.sources.external.questions import EXTERNAL_SOURCE, ExternalAnswer, external_query, query_body
 from config.http.encryption import UndecryptableSecret, decrypt, encrypt
 from config.http.errors import Conflict, Invalid, NotFound
 from config.http.outbound.client import BackgroundCall
@@ -28,12 +28,12 @@ from teams.principal import Principal
 from teams.versioned_text.versioned_file import StaleVersion, lock_row
 
 MAX_SOURCES = 100
-ADDRESSES = {"new"}
+RESERVED_NAMES = {"new"}
 """What stands where a source's name would in an address."""
 
 
 @dataclass(frozen=True, slots=True)
-class SourceFacts:
+class ExternalSourceConfig:
     """What is told of an endpoint, but for its secret. `limit` is in results, `timeout_ms` in milliseconds."""
 
     label: str
@@ -43,12 +43,14 @@ class SourceFacts:
     enabled: bool = True
 
     @classmethod
-    def of(cls, source: ExternalSource) -> "SourceFacts":
+    def of(cls, source: ExternalSource) -> "ExternalSourceConfig":
         """As they are stored."""
         return cls(source.label, source.url, source.limit, source.timeout_ms, source.enabled)
 
 
-def external_source_create(*, name: str, facts: SourceFacts, secret: str = "", principal: Principal) -> ExternalSource:
+def external_source_create(
+    *, name: str, facts: ExternalSourceConfig, secret: str = "", principal: Principal
+) -> ExternalSource:
     """A new endpoint, for the sections whose key is its name. Raises Forbidden, Conflict and Invalid."""
     require_admin(principal)
     _refuse_name(name)
@@ -66,7 +68,12 @@ def external_source_create(*, name: str, facts: SourceFacts, secret: str = "", p
 
 
 def external_source_update(
-    *, source: ExternalSource, facts: SourceFacts, secret: str | None, expected_version: int, principal: Principal
+    *,
+    source: ExternalSource,
+    facts: ExternalSourceConfig,
+    secret: str | None,
+    expected_version: int,
+    principal: Principal,
 ) -> ExternalSource:
     """Change an endpoint; the same again makes no new version. Without a secret (None) the one it has stays.
 
@@ -80,9 +87,9 @@ def external_source_update(
         current = lock_row(source)
         if current.version != expected_version:
             raise StaleVersion(current, expected_version)
-        if secret is None and current.sealed_secret and _server(facts.url) != _server(current.url):
+        if secret is None and current.sealed_secret and _server_of(facts.url) != _server_of(current.url):
             raise Invalid("secret", "The URL leads to another server now. Enter the secret for it, or remove it.")
-        return _saved(current, facts, secret, principal)
+        return _save_source(current, facts, secret, principal)
 
 
 def external_source_delete(*, source: ExternalSource, principal: Principal) -> None:
@@ -93,8 +100,10 @@ def external_source_delete(*, source: ExternalSource, principal: Principal) -> N
         raise NotFound(f"The external source “{source.name}”")
 
 
-def _saved(current: ExternalSource, facts: SourceFacts, secret: str | None, principal: Principal) -> ExternalSource:
-    if facts == SourceFacts.of(current) and (secret is None or _is_secret_of(current, secret)):
+def _save_source(
+    current: ExternalSource, facts: ExternalSourceConfig, secret: str | None, principal: Principal
+) -> ExternalSource:
+    if facts == ExternalSourceConfig.of(current) and (secret is None or _is_secret_of(current, secret)):
         return current
     for name, value in asdict(facts).items():
         setattr(current, name, value)
@@ -113,7 +122,7 @@ def _is_secret_of(source: ExternalSource, secret: str) -> bool:
         return False
 
 
-def _server(url: str) -> tuple[str, bytes, int | None] | None:
+def _server_of(url: str) -> tuple[str, bytes, int | None] | None:
     """Scheme, host and port; None for what is stored and cannot be read any more."""
     try:
         read = parse_url(url)
@@ -123,13 +132,13 @@ def _server(url: str) -> tuple[str, bytes, int | None] | None:
 
 
 def _refuse_name(name: str) -> None:
-    if len(name) > MAX_NAME_CHARACTERS or not valid_name.regex.fullmatch(name):  # type: ignore[union-attr]
-        raise Invalid("name", str(valid_name.message))
-    if name in ADDRESSES | RESERVED_SECTION_KEYS:
+    if len(name) > MAX_NAME_CHARACTERS or not validate_name.regex.fullmatch(name):  # type: ignore[union-attr]
+        raise Invalid("name", str(validate_name.message))
+    if name in RESERVED_NAMES | RESERVED_SECTION_KEYS:
         raise Invalid("name", f"“{name}” is kept for something else. Choose another name.")
 
 
-def external_source_named(name: str) -> ExternalSource:
+def find_external_source(name: str) -> ExternalSource:
     """The endpoint of that name. Raises NotFound."""
     known = len(name) <= MAX_NAME_CHARACTERS and name.isprintable()
     row = ExternalSource.objects.filter(name=name).first() if known else None
@@ -138,15 +147,15 @@ def external_source_named(name: str) -> ExternalSource:
     return row
 
 
-def external_source_for(principal: Principal, name: str) -> ExternalSource:
+def managed_external_source(principal: Principal, name: str) -> ExternalSource:
     """The same, to be changed or asked. Raises Forbidden for all but admins, and NotFound."""
     require_admin(principal)
-    return external_source_named(name)
+    return find_external_source(name)
 
 
-def unregistered(profile: Profile) -> Collection[str]:
+def unregistered_sections(profile: Profile) -> Collection[str]:
     """The keys of the profile's external sections that name no endpoint, in their order."""
-    keys = [section.key for section in profile.sections if section.source == SOURCE]
+    keys = [section.key for section in profile.sections if section.source == EXTERNAL_SOURCE]
     known = set(ExternalSource.objects.filter(name__in=keys).values_list("name", flat=True)) if keys else set()
     return [key for key in keys if key not in known]
 
@@ -156,13 +165,13 @@ GRACE_SECONDS = 5.0
 """To read a large answer that came at the last moment."""
 
 
-def external_source_ask(*, source: ExternalSource, query: str) -> Told:
+def external_source_ask(*, source: ExternalSource, query: str) -> ExternalAnswer:
     """What the endpoint tells on the query, within its own time. It is asked also while it is switched off."""
     signals = parse_signals(query)
-    question = question_of(
+    question = query_body(
         query=query, agent=None, team=None, session=None, intent=signals.intent, keywords=signals.keywords
     )
-    asking = asking_of(source, limit=source.limit, now=timezone.now(), question=question)
+    asking = external_query(source, limit=source.limit, now=timezone.now(), question=question)
     seconds = source.timeout_ms / 1000 + CLOSING_SECONDS
-    beside = BackgroundCall("external source", partial(ask_all, [asking], seconds=seconds))
+    beside = BackgroundCall("external source", partial(query_all, [asking], seconds=seconds))
     return beside.result(seconds=seconds + GRACE_SECONDS)[0]

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from assembly.engine.profile import Section
 from assembly.engine.types import InvalidAssembly
-from assembly.sources.base import Gathered, Situation
+from assembly.sources.base import GatherContext, SourceResult
 
 
-def external(situation: Situation, sections: Sequence[Section]) -> Gathered:  # noqa: ARG001 - as all sources
+def external(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:  # noqa: ARG001 - as all sources
     """Raises InvalidAssembly: `assembly.external` asks them, beside the database."""
     raise InvalidAssembly("External sources are remote: ask_all() of assembly.external asks them.")

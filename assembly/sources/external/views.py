@@ -18,15 +18,15 @@ from django.views.decorators.http import require_http_methods, require_POST
 from assembly.models import ExternalSource
 from assembly.models.external_source import MAX_LABEL_CHARACTERS
 from assembly.sources.external.forms import ExternalSourceEditForm, ExternalSourceNewForm, QueryForm, SwitchForm
-from assembly.sources.external.questions import SOURCE
+from assembly.sources.external.questions import EXTERNAL_SOURCE
 from assembly.sources.external.services import (
-    SourceFacts,
+    ExternalSourceConfig,
     external_source_ask,
     external_source_create,
     external_source_delete,
-    external_source_for,
-    external_source_named,
     external_source_update,
+    find_external_source,
+    managed_external_source,
 )
 from config.http.cursors import next_page_url, page_of
 from config.http.errors import Conflict, Invalid
@@ -46,13 +46,13 @@ def external_list(request: HttpRequest) -> HttpResponse:
 
 def external_page(request: HttpRequest, name: str) -> HttpResponse:
     """An external source; admins can ask it here."""
-    return _page(request, external_source_named(name), QueryForm())
+    return _page(request, find_external_source(name), QueryForm())
 
 
 @require_POST
 def ask(request: HttpRequest, name: str) -> HttpResponse:
     """Ask it now: the page once more, with what came back or went wrong. Nothing is kept."""
-    source = external_source_for(principal_of(request), name)
+    source = managed_external_source(principal_of(request), name)
     form = QueryForm(request.POST)
     if not form.is_valid():
         return _page(request, source, form, status=422)
@@ -64,13 +64,13 @@ def ask(request: HttpRequest, name: str) -> HttpResponse:
 def switch(request: HttpRequest, name: str) -> HttpResponse:
     """Switch it on or off. Raises StaleVersion if the page did not show the newest."""
     principal = principal_of(request)
-    source = external_source_for(principal, name)
+    source = managed_external_source(principal, name)
     form = SwitchForm(request.POST)
     form.full_clean()
     enabled = form.cleaned_data["on"]
     external_source_update(
         source=source,
-        facts=replace(SourceFacts.of(source), enabled=enabled),
+        facts=replace(ExternalSourceConfig.of(source), enabled=enabled),
         secret=None,
         expected_version=form.cleaned_data.get("version", 0),
         principal=principal,
@@ -83,7 +83,7 @@ def switch(request: HttpRequest, name: str) -> HttpResponse:
 def delete(request: HttpRequest, name: str) -> HttpResponse:
     """Ask whether it shall go, and delete it."""
     principal = principal_of(request)
-    source = external_source_for(principal, name)
+    source = managed_external_source(principal, name)
     if request.method != "POST":
         return confirmation_page(
             request,
@@ -108,13 +108,13 @@ def delete(request: HttpRequest, name: str) -> HttpResponse:
 def _page(
     request: HttpRequest, source: ExternalSource, form: QueryForm, status: int = 200, **facts: Any
 ) -> HttpResponse:
-    context = {"source": source, "form": form, "section": _section(source), **facts}
+    context = {"source": source, "form": form, "section": _section_yaml(source), **facts}
     return render(request, "assembly/sources/external/source.html", context, status=status)
 
 
-def _section(source: ExternalSource) -> str:
+def _section_yaml(source: ExternalSource) -> str:
     """The text of a section that it fills, to be taken over into a profile."""
-    section = {"key": source.name, "heading": source.label, "layer": "L6", "source": SOURCE, "shape": "blocks"}
+    section = {"key": source.name, "heading": source.label, "layer": "L6", "source": EXTERNAL_SOURCE, "shape": "blocks"}
     return yaml.safe_dump([section], sort_keys=False, allow_unicode=True, width=MAX_LABEL_CHARACTERS * 2)
 
 
@@ -130,7 +130,7 @@ def external_new(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return render(request, "assembly/sources/external/new.html", {"form": ExternalSourceNewForm()})
     form = ExternalSourceNewForm(request.POST)
-    if form.is_valid() and (source := _created(form, principal)):
+    if form.is_valid() and (source := _create_source(form, principal)):
         messages.success(request, _("It is registered. Ask it now, to see what it tells."))
         return redirect("external_page", name=source.name)
     form.ask_for_secret_again()
@@ -140,19 +140,19 @@ def external_new(request: HttpRequest) -> HttpResponse:
 def external_edit(request: HttpRequest, name: str) -> HttpResponse:
     """Change an external source; a secret that is left empty stays."""
     principal = principal_of(request)
-    source = external_source_for(principal, name)
+    source = managed_external_source(principal, name)
     if request.method != "POST":
         form = ExternalSourceEditForm(source=source)
         return render(request, "assembly/sources/external/edit.html", {"form": form, "source": source})
     form = ExternalSourceEditForm(request.POST, source=source)
-    if form.is_valid() and _saved(form, source, principal):
+    if form.is_valid() and _save_source(form, source, principal):
         messages.success(request, _("Saved. It counts from the next context on."))
         return redirect("external_page", name=name)
     form.ask_for_secret_again()
     return render(request, "assembly/sources/external/edit.html", {"form": form, "source": source}, status=422)
 
 
-def _created(form: ExternalSourceNewForm, principal: Principal) -> ExternalSource | None:
+def _create_source(form: ExternalSourceNewForm, principal: Principal) -> ExternalSource | None:
     """The new source; None where the form now says what is wrong."""
     name, secret = form.cleaned_data["name"], form.cleaned_data["secret"]
     try:
@@ -164,7 +164,7 @@ def _created(form: ExternalSourceNewForm, principal: Principal) -> ExternalSourc
     return None
 
 
-def _saved(form: ExternalSourceEditForm, source: ExternalSource, principal: Principal) -> bool:
+def _save_source(form: ExternalSourceEditForm, source: ExternalSource, principal: Principal) -> bool:
     """Whether it is saved; if not, the form says why, and saving it once more replaces what others saved meanwhile."""
     try:
         external_source_update(

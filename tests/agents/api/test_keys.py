@@ -12,7 +12,7 @@ from django.utils import timezone
 from agents.keys import api_key_create, principal_behind, principal_of_key
 from agents.models import Agent, AgentTeam, ApiKey, KeyGrant
 from agents.services import agent_update
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from config.http.errors import Forbidden
 from config.http.models import IdempotentRequest
@@ -48,7 +48,7 @@ def key_of(agent: Agent) -> ApiKey:
 @pytest.mark.finding("1k")
 def test_a_key_does_not_reach_a_team_that_its_agent_joins_later(agent: Agent, agent_api: Api, joined: Team) -> None:
     memory = memory_create(owner=joined, facts=MemoryFacts(kind="fact", text="Secret."), principal=SYSTEM)
-    context = assemble(agent=agent, team=joined, principal=SYSTEM, asked=Asked()).assembly
+    context = assemble(agent=agent, team=joined, principal=SYSTEM, asked=AssemblyRequest()).assembly
     for path in (
         "teams/other",
         "teams/other/files/GOALS",

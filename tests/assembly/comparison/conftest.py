@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from agents.models import Agent
 from assembly.models import Assembly
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from teams.models import Team, User
 from teams.principal import SYSTEM, Principal
@@ -31,4 +31,4 @@ def ruth() -> Principal:
 def told(kept: Kept, topic: str = "", **wishes: Any) -> Assembly:
     """One more context, as it was made."""
     agent, team = kept
-    return assemble(agent=agent, team=team, principal=SYSTEM, asked=Asked(topic=topic, **wishes)).assembly
+    return assemble(agent=agent, team=team, principal=SYSTEM, asked=AssemblyRequest(topic=topic, **wishes)).assembly

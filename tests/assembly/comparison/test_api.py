@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from agents.models import Agent
 from agents.services import agent_delete
 from assembly.models import Assembly
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team, User
@@ -34,7 +34,7 @@ def told(agent: Agent, team: Team) -> Assembly:
 
 
 def _told(agent: Agent, team: Team, **options: Any) -> Assembly:
-    asked = Asked(**{"topic": "refund", "max_tokens": 600, **options})
+    asked = AssemblyRequest(**{"topic": "refund", "max_tokens": 600, **options})
     return assemble(agent=agent, team=team, principal=SYSTEM, asked=asked).assembly
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from assembly.comparison.diff_sentences import comparison_summary
 from assembly.engine.codes import Code
-from assembly.engine.diff import SHORTENED, Comparison, changes_between, compare, named
-from assembly.engine.types import Assembled, Decision
+from assembly.engine.diff import SHORTENED_CODES, ContextDiff, diff_contexts, diff_decisions, named
+from assembly.engine.types import Decision, EngineResult
 from tests.engine.situations import Situation, conversation, situations
 
 CALM = settings(
@@ -34,7 +34,7 @@ def pairs(draw: st.DrawFn) -> tuple[Situation, Situation]:
     return before, replace(before, candidates=tuple(kept), request=replace(before.request, budget=budget))
 
 
-def included(made: Assembled) -> Counter[tuple[str, str]]:
+def included(made: EngineResult) -> Counter[tuple[str, str]]:
     return Counter((one.section, named(one.ref)) for one in made.decisions if one.included)
 
 
@@ -42,7 +42,7 @@ def included(made: Assembled) -> Counter[tuple[str, str]]:
 @given(situations())
 def test_a_context_is_not_different_from_itself(situation: Situation) -> None:
     made = situation.settled().assembled
-    found = compare(made, made)
+    found = diff_contexts(made, made)
     assert found.is_same
     assert (found.changes, found.newly_cut, found.tokens_before) == ((), (), found.tokens_after)
     assert comparison_summary(found) == "The context stays as it is."
@@ -52,7 +52,7 @@ def test_a_context_is_not_different_from_itself(situation: Situation) -> None:
 @given(pairs())
 def test_sums_add_up_and_every_difference_is_told_once(pair: tuple[Situation, Situation]) -> None:
     before, after = (situation.settled().assembled for situation in pair)
-    found = compare(before, after)
+    found = diff_contexts(before, after)
     assert sum(section.tokens_before for section in found.sections) == found.tokens_before == before.tokens
     assert sum(section.tokens_after for section in found.sections) == found.tokens_after == after.tokens
     assert sum(len(section.changes) for section in found.sections) == len(found.changes)
@@ -62,11 +62,11 @@ def test_sums_add_up_and_every_difference_is_told_once(pair: tuple[Situation, Si
     went.update((one.before.section, named(one.before.ref)) for one in moved if one.before)
     assert included(before) + came - went == included(after)
     assert found.is_same or comparison_summary(found)
-    if before.content != after.content and not any(one.code in SHORTENED for one in before.decisions):
+    if before.content != after.content and not any(one.code in SHORTENED_CODES for one in before.decisions):
         assert not found.is_same
 
 
-def _places(found: Comparison, effect: str) -> list[tuple[str, str]]:
+def _places(found: ContextDiff, effect: str) -> list[tuple[str, str]]:
     changes = [change for change in found.changes if change.effect == effect]
     return [(change.decision.section, named(change.decision.ref)) for change in changes]
 
@@ -76,36 +76,36 @@ def decided(ref: str, code: Code = Code.FITS, length: int = 10) -> Decision:
 
 
 def test_another_version_is_the_same_thing_with_another_text() -> None:
-    (change,) = changes_between([decided("team_file:1@7")], [decided("team_file:1@draft")])
+    (change,) = diff_decisions([decided("team_file:1@7")], [decided("team_file:1@draft")])
     assert (change.effect, change.is_cut) == ("changed", False)
     assert named("external:mail:ada@example.org") == "external:mail:ada@example.org"
 
 
 def test_two_versions_in_one_section_are_two_things() -> None:
     both = [decided("page:1@1"), decided("page:1@2")]
-    assert changes_between(both, both) == ()
-    assert [(change.effect, change.decision.ref) for change in changes_between(both, both[:1])] == [("out", "page:1@2")]
+    assert diff_decisions(both, both) == ()
+    assert [(change.effect, change.decision.ref) for change in diff_decisions(both, both[:1])] == [("out", "page:1@2")]
 
 
 def test_more_is_cut_where_less_of_the_text_is_told() -> None:
     cut, shorter = decided("a@1", Code.TRUNCATED, 8), decided("a@1", Code.TRUNCATED, 5)
-    assert [change.is_cut for change in changes_between([cut], [shorter])] == [True]
-    assert [change.is_cut for change in changes_between([shorter], [cut])] == [False]
-    (again,) = changes_between([cut], [decided("a@1")])
+    assert [change.is_cut for change in diff_decisions([cut], [shorter])] == [True]
+    assert [change.is_cut for change in diff_decisions([shorter], [cut])] == [False]
+    (again,) = diff_decisions([cut], [decided("a@1")])
     assert again.is_whole_again
 
 
-def told(budget: int, **files: str) -> Assembled:
+def told(budget: int, **files: str) -> EngineResult:
     return conversation(budget, "chars4", **files).assembled()
 
 
 def test_what_it_costs_is_told_first() -> None:
     knows = {"knowledge_base": PARAGRAPHS}
     now = told(240, identity="I am.", **knows)
-    assert comparison_summary(compare(now, told(240, identity="I am.", team_goals="Ship it.", **knows))) == (
+    assert comparison_summary(diff_contexts(now, told(240, identity="I am.", team_goals="Ship it.", **knows))) == (
         "Nothing is pushed out by this change. Team Goals would be in."
     )
     goals = "Ship the demo by the middle of March. " * 10
-    assert comparison_summary(compare(now, told(240, identity="I am.", team_goals=goals, **knows))) == (
+    assert comparison_summary(diff_contexts(now, told(240, identity="I am.", team_goals=goals, **knows))) == (
         "Knowledge Base would be cut: the last paragraph of 9 would be missing. Team Goals would be in."
     )

@@ -14,14 +14,14 @@ from agents.services import agent_delete, daily_log_append
 from assembly.comparison.causes import CAUSE_KINDS, Cause, cause_sentence
 from assembly.comparison.rerun import OwnerDeleted, RerunResult, request_of_record, rerun_today
 from assembly.models import Assembly, StoredProfile, StoredRule
-from assembly.pipeline.append_event import append
-from assembly.pipeline.request import Asked, Budgets
+from assembly.pipeline.append_event import append_event
+from assembly.pipeline.request import AssemblyRequest, RequestBudgets
 from assembly.pipeline.services import assemble
 from assembly.profiles.services import profile_save
 from assembly.profiles.shipped import SHIPPED
-from assembly.records.reader import recorded
+from assembly.records.reader import load_record
 from assembly.rules.services import rule_create, rule_delete, rule_save
-from assembly.sources.base import Filters, Turn
+from assembly.sources.base import ConversationTurn, RequestFilters
 from config.http.errors import Invalid
 from memories.models import Event, Memory, Session
 from memories.services import MemoryFacts, memory_create, memory_delete, memory_update
@@ -77,30 +77,30 @@ def test_with_nothing_changed_it_is_the_same(kept: Kept, topic: str, profile: st
 
 def test_a_request_is_asked_as_it_was(kept: Kept) -> None:
     agent, team = kept
-    asked = Asked(
+    asked = AssemblyRequest(
         topic="the ink",
         profile="coding",
         max_tokens=2_000,
         tokenizer="chars4",
         session=str(Session.objects.get(agent=agent).id),
-        history=(Turn("user", "Hello"), Turn("assistant", "Good morning")),
-        filters=Filters(
+        history=(ConversationTurn("user", "Hello"), ConversationTurn("assistant", "Good morning")),
+        filters=RequestFilters(
             since=timezone.now() - DAY,
             event_types=frozenset({"message"}),
             entity_types=frozenset({"thing"}),
             exclude=("event:1",),
         ),
-        budgets=Budgets(quality_min=0.1),
+        budgets=RequestBudgets(quality_min=0.1),
         strategy={"depth_limit": 1},
         additional_context="It rains.",
     )
     assembly = assemble(agent=agent, team=team, principal=SYSTEM, asked=asked).assembly
-    assert request_of_record(recorded(assembly)) == asked
+    assert request_of_record(load_record(assembly)) == asked
 
 
 def test_a_budget_that_was_the_profiles_is_the_profiles_again(kept: Kept) -> None:
-    assert request_of_record(recorded(told(kept))).max_tokens is None
-    assert request_of_record(recorded(told(kept, max_tokens=500))).max_tokens == 500
+    assert request_of_record(load_record(told(kept))).max_tokens is None
+    assert request_of_record(load_record(told(kept, max_tokens=500))).max_tokens == 500
 
 
 def test_a_file_of_the_team_was_changed_twice(kept: Kept, ruth: Principal) -> None:
@@ -327,7 +327,7 @@ def test_a_source_failed_then_or_now(kept: Kept, monkeypatch: pytest.MonkeyPatch
 
 def test_what_was_added_afterwards_is_not_there_today(kept: Kept) -> None:
     event = Event.objects.get(agent=kept[0])
-    grown = append(assembly=told(kept), event=event, principal=SYSTEM).assembly
+    grown = append_event(assembly=told(kept), event=event, principal=SYSTEM).assembly
     assert only(rerun_today(grown)).kind == "added_afterwards"
 
 

@@ -15,10 +15,10 @@ from assembly.comparison.causes import cause_sentence
 from assembly.comparison.rerun import RecordComparison, compare_records
 from assembly.comparison.side_by_side import ComparedContext, compared_from_record
 from assembly.models import Assembly
-from assembly.pipeline.append_event import append
-from assembly.records.reader import Recorded
+from assembly.pipeline.append_event import append_event
+from assembly.records.reader import StoredAssembly
 from assembly.rules.services import rule_create, rule_save
-from assembly.sources.base import Filters
+from assembly.sources.base import RequestFilters
 from config.http.cpu_budget import TooCostly, cpu_budget
 from memories.models import Entity, Event, Memory
 from memories.services import MemoryFacts, memory_create, memory_delete
@@ -60,7 +60,7 @@ def test_the_second_is_not_replayed_where_the_first_took_more_than_half_of_the_b
 ) -> None:
     context, replayed = told(kept), []
 
-    def replay_for_long(recorded: Recorded) -> ComparedContext:
+    def replay_for_long(recorded: StoredAssembly) -> ComparedContext:
         replayed.append(recorded)
         until = thread_time() + 0.6
         while thread_time() < until:
@@ -146,7 +146,7 @@ def test_what_was_asked_otherwise_explains_it_and_is_nothing_that_changed(kind: 
 def test_what_a_request_brought_along_or_left_out_is_said(kept: Kept) -> None:
     memory = Memory.objects.filter(agent=kept[0]).order_by("id")[0]
     plain = told(kept)
-    without = told(kept, filters=Filters(exclude=(f"memory:{memory.id}",)))
+    without = told(kept, filters=RequestFilters(exclude=(f"memory:{memory.id}",)))
     assert "left_out_by_request" in kinds(compare_records(plain, without))
     brief = told(kept, profile="coding", additional_context="It rains.")
     assert "brought_along" in kinds(compare_records(told(kept, profile="coding"), brief))
@@ -181,7 +181,7 @@ def test_a_source_that_failed_in_either(kept: Kept, monkeypatch: pytest.MonkeyPa
 
 def test_an_event_that_was_added_to_one(kept: Kept) -> None:
     plain = told(kept)
-    grown = append(assembly=plain, event=Event.objects.get(agent=kept[0]), principal=SYSTEM).assembly
+    grown = append_event(assembly=plain, event=Event.objects.get(agent=kept[0]), principal=SYSTEM).assembly
     for found in (compare_records(plain, grown), compare_records(grown, plain)):
         assert "added_to_one" in kinds(found)
         assert "profile_changed" not in kinds(found)

@@ -10,7 +10,7 @@ from django.utils import timezone
 from agents.keys import api_key_create
 from assembly.models import Assembly
 from assembly.sources import SOURCES
-from assembly.sources.base import Gathered
+from assembly.sources.base import SourceResult
 from config.http.models import IdempotentRequest
 from tests.assembly.failing_sources import dying, leaving_nothing_behind, locked, replaced
 from tests.assembly.one_of_each import everything
@@ -93,7 +93,7 @@ def test_a_transaction_that_is_lost_with_its_connection_may_be_tried_again(
 def test_what_takes_too_long_in_all_returns_what_there_is(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     """A source that computes cannot be cancelled: it is in, and those after it are not even asked."""
 
-    def slow(*arguments: Any) -> Gathered:
+    def slow(*arguments: Any) -> SourceResult:
         found = patterns(*arguments)
         time.sleep(1.6)
         return found

@@ -9,10 +9,10 @@ from django.utils import timezone
 from agents.models import Agent
 from assembly.engine.tokenizers import DEFAULT_TOKENIZER, Tiktoken, get_tokenizer
 from assembly.models import Assembly
-from assembly.pipeline.request import Asked, Budgets
+from assembly.pipeline.request import AssemblyRequest, RequestBudgets
 from assembly.pipeline.services import assemble
 from assembly.records import reader as reading
-from assembly.records.reader import recorded
+from assembly.records.reader import load_record
 from teams.models import Team
 from teams.principal import SYSTEM
 from tests.benchmarks.costly_agents import LADEN, TEAM, laden
@@ -27,7 +27,7 @@ NO_TIME_MS = 1
 def largest() -> Assembly:
     """A context of an agent that has the most of everything, with the largest budget."""
     laden(timezone.now())
-    asked = Asked(profile="stack", max_tokens=200_000, topic="w1 x1", budgets=Budgets(time_ms=60_000))
+    asked = AssemblyRequest(profile="stack", max_tokens=200_000, topic="w1 x1", budgets=RequestBudgets(time_ms=60_000))
     agent, team = Agent.objects.get(slug=LADEN), Team.objects.get(slug=TEAM)
     return assemble(agent=agent, team=team, asked=asked, principal=SYSTEM).assembly
 
@@ -46,7 +46,7 @@ def encoded() -> Iterator[list[int]]:
         return count(text)
 
     tokenizer.counts._count = counted
-    reading._known.clear()
+    reading._record_cache.clear()
     yield found
     get_tokenizer.cache_clear()
 
@@ -61,6 +61,6 @@ def test_the_largest_record_is_read_without_cpu_time_and_without_counting_its_te
     assert admin_api.post(f"{path}/replay", {}).json()["identical"] is True
     assert len(admin_api.get(path).json()["content"]) > 500_000
     assert admin_api.get(f"{path}/decisions").status_code == 200
-    considered = sum(len(one.text) for one in recorded(largest).inputs.candidates)
+    considered = sum(len(one.text) for one in load_record(largest).inputs.candidates)
     assert considered > 10_000_000, "so that this is about a large record"
     assert sum(encoded) < considered / 5

@@ -11,8 +11,8 @@ from agents.models import Agent
 from assembly.contexts.documents import DATA_LEAD, messages_of
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.models import Assembly
-from assembly.pipeline.answer_cache import Answer
-from assembly.records.reader import recorded
+from assembly.pipeline.answer_cache import AssemblyResult
+from assembly.records.reader import load_record
 from memories.models import Event
 from teams.models import User
 from tests.assembly.one_of_each import everything
@@ -112,8 +112,8 @@ def test_where_nothing_was_seen_the_context_is_the_only_message(admin_api: Api, 
 
 def test_messages_of_a_record_made_before_are_as_they_were(admin_api: Api, mira: Agent) -> None:
     document = asked(admin_api, topic="ink", history=HISTORY, format="messages")
-    told = recorded(Assembly.objects.get(id=document["id"]))
-    answer = Answer(told.assembly, document["content"], told.decisions)
+    told = load_record(Assembly.objects.get(id=document["id"]))
+    answer = AssemblyResult(told.assembly, document["content"], told.decisions)
     answer.assembly.engine_version = 3
     system, *turns = messages_of(answer)
     assert turns == HISTORY

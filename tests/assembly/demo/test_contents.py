@@ -9,8 +9,8 @@ from agents.models import Agent, AgentFile, DailyLog
 from assembly.demo.loading import FOLDER, demo_load, load_plan
 from assembly.engine.codes import Code
 from assembly.models import Assembly, StoredRule
-from assembly.records.reader import recorded, replay
-from assembly.rules.catalogue import rule_described
+from assembly.records.reader import load_record, replay
+from assembly.rules.catalogue import parse_described_rule
 from assembly.simulation.rule_backtest.services import rule_backtest
 from assembly.sources.memories import LIMIT
 from memories.archive.memory_markdown import parse_memory_file
@@ -175,9 +175,9 @@ def test_its_rule_applies_to_one_context_and_can_be_tried_there(demo: None) -> N
     (told,) = [assembly for assembly in Assembly.objects.all() if assembly.request["rules"]]
     assert (told.agent_slug, told.topic.split()[4]) == ("otis", "refund")
     assert all(told.request["rules"][0]["did"].values()), "it includes, weighs and leaves out"
-    trials = rule_backtest(rule=rule_described(rule.content).rule, owner=rule.owner, principal=SYSTEM)
+    trials = rule_backtest(rule=parse_described_rule(rule.content).rule, owner=rule.owner, principal=SYSTEM)
     assert (len(trials.trials), trials.applying) == (3, 1)
 
 
 def test_its_contexts_can_be_replayed(demo: None) -> None:
-    assert all(replay(recorded(assembly)).identical for assembly in Assembly.objects.all())
+    assert all(replay(load_record(assembly)).identical for assembly in Assembly.objects.all())

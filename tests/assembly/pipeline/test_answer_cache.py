@@ -15,12 +15,12 @@ from agents.models import Agent
 from agents.services import daily_log_append
 from assembly.models import Assembly, StoredText
 from assembly.pipeline import services
-from assembly.pipeline.answer_cache import Answer, AssemblyCache, Question
-from assembly.pipeline.request import Asked
+from assembly.pipeline.answer_cache import AssemblyCache, AssemblyResult, CacheKey
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.records.reader import recorded, replay
+from assembly.records.reader import load_record, replay
 from assembly.sources import SOURCES
-from assembly.sources.base import Filters, Situation, Turn
+from assembly.sources.base import ConversationTurn, GatherContext, RequestFilters
 from teams.models import Team, User
 from teams.principal import SYSTEM, Principal
 from tests.assembly.one_of_each import everything
@@ -38,7 +38,7 @@ def kept(db: None) -> Pair:
 
 def context(kept: Pair, *, alone: bool = False, principal: Principal = SYSTEM, **wishes: Any) -> tuple[Assembly, str]:
     agent, team = kept
-    answer = assemble(agent=agent, team=None if alone else team, asked=Asked(**wishes), principal=principal)
+    answer = assemble(agent=agent, team=None if alone else team, asked=AssemblyRequest(**wishes), principal=principal)
     return answer.assembly, answer.content
 
 
@@ -64,7 +64,7 @@ def test_a_repeat_is_a_record_of_its_own_that_says_the_same(kept: Pair) -> None:
     assert [getattr(stored, name) for name in same] == [getattr(first, name) for name in same]
     assert decided(second) == decided(first) != []
     assert StoredText.objects.count() == texts
-    assert replay(recorded(stored)).identical
+    assert replay(load_record(stored)).identical
     assert context(kept, topic="ink")[0].request["repeats"] == str(first.id), "the first, not the one in between"
 
 
@@ -87,12 +87,12 @@ def test_each_record_says_who_asked(kept: Pair) -> None:
 
 def test_no_source_knows_who_asks() -> None:
     """Else the key would have to hold it."""
-    assert "Principal" not in str([field.type for field in fields(Situation)])
+    assert "Principal" not in str([field.type for field in fields(GatherContext)])
 
 
 def test_turns_and_what_is_added_are_part_of_the_question(kept: Pair) -> None:
     said: list[dict[str, Any]] = [
-        {"history": (Turn("user", text),), "additional_context": added} for text in "ab" for added in "cd"
+        {"history": (ConversationTurn("user", text),), "additional_context": added} for text in "ab" for added in "cd"
     ]
     firsts = [context(kept, profile="coding", **wishes) for wishes in said]
     assert not any(is_repeat(assembly) for assembly, _ in firsts)
@@ -108,7 +108,7 @@ def test_turns_and_what_is_added_are_part_of_the_question(kept: Pair) -> None:
         {"tokenizer": "chars4"},
         {"alone": True},
         {"profile": "coding"},
-        {"filters": Filters(exclude=("memory:x",))},
+        {"filters": RequestFilters(exclude=("memory:x",))},
         {"format": "messages"},
         {"now": NOON},
     ],
@@ -199,16 +199,16 @@ def test_what_failed_is_not_remembered(kept: Pair, step: str, monkeypatch: pytes
 SEEN = (1,)
 
 
-def answer(size: int) -> Answer:
-    return Answer(Assembly(), "x" * (size - sys.getsizeof("")), ())
+def answer(size: int) -> AssemblyResult:
+    return AssemblyResult(Assembly(), "x" * (size - sys.getsizeof("")), ())
 
 
-def asked(key: bytes, at: float = 0.0) -> Question:
-    return Question(key, NOON, at)
+def asked(key: bytes, at: float = 0.0) -> CacheKey:
+    return CacheKey(key, NOON, at)
 
 
 def test_the_oldest_make_room_for_the_new() -> None:
-    cache = AssemblyCache[Answer](max_bytes=10_000)
+    cache = AssemblyCache[AssemblyResult](max_bytes=10_000)
     for key in (b"a", b"b", b"c"):
         cache.remember(asked(key), SEEN, answer(4_000))
     assert [cache.recall(asked(key), SEEN) is None for key in (b"a", b"b", b"c")] == [True, False, False]
@@ -221,7 +221,7 @@ def test_the_oldest_make_room_for_the_new() -> None:
 
 
 def test_what_is_too_old_is_let_go_of() -> None:
-    cache = AssemblyCache[Answer]()
+    cache = AssemblyCache[AssemblyResult]()
     cache.remember(asked(b"old", at=0), SEEN, answer(1_000))
     cache.remember(asked(b"new", at=31), SEEN, answer(1_000))
     assert cache.recall(asked(b"old", at=1), SEEN) is None
@@ -229,7 +229,7 @@ def test_what_is_too_old_is_let_go_of() -> None:
 
 
 def test_an_answer_holds_for_the_changes_that_it_saw() -> None:
-    cache = AssemblyCache[Answer]()
+    cache = AssemblyCache[AssemblyResult]()
     cache.remember(asked(b"a"), (1, 2), answer(1_000))
     assert cache.knows(asked(b"a"))
     assert not cache.knows(asked(b"b"))

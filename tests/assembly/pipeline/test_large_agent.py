@@ -13,12 +13,12 @@ from assembly.engine.profile import Profile, Section
 from assembly.engine.query_signals import parse_signals
 from assembly.engine.tokenizers import get_tokenizer
 from assembly.models import Assembly
-from assembly.pipeline.answer_cache import Answer
+from assembly.pipeline.answer_cache import AssemblyResult
 from assembly.pipeline.gather import gather
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.records.reader import recorded, replay
-from assembly.sources.base import Situation, Turn
+from assembly.records.reader import load_record, replay
+from assembly.sources.base import ConversationTurn, GatherContext
 from assembly.sources.relations import LIMIT as RELATIONS
 from assembly.sources.time_budget import TimeBudget
 from memories.models import Session
@@ -75,15 +75,15 @@ def filled(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, 
         yield {"large": (large, sessions[0]), "small": (small, sessions[1])}
 
 
-def situation(agent: Agent, session: Session | None, topic: str = TOPIC) -> Situation:
-    return Situation(
+def situation(agent: Agent, session: Session | None, topic: str = TOPIC) -> GatherContext:
+    return GatherContext(
         agent=agent,
         team=None,
         now=NOW,
         topic=topic,
         signals=parse_signals(topic),
         session=session,
-        history=(Turn("user", topic),),
+        history=(ConversationTurn("user", topic),),
         additional_context="The shop opens at nine.",
     )
 
@@ -128,13 +128,17 @@ def test_limits_hold_however_much_there_is(filled: dict[str, tuple[Agent, Sessio
 # --- The profile `coding`, from the question to the replay ---------------------------------------------------------
 
 
-def coding(agent: Agent, session: Session, **wishes: Any) -> Answer:
-    asked = Asked(
+def coding(agent: Agent, session: Session, **wishes: Any) -> AssemblyResult:
+    asked = AssemblyRequest(
         profile="coding",
         topic=TOPIC,
         now=NOW,
         session=str(session.id),
-        history=(Turn("user", TOPIC), Turn("assistant", "Let me look."), Turn("user", "Please do.")),
+        history=(
+            ConversationTurn("user", TOPIC),
+            ConversationTurn("assistant", "Let me look."),
+            ConversationTurn("user", "Please do."),
+        ),
         additional_context="The shop opens at nine.",
         **wishes,
     )
@@ -164,7 +168,7 @@ def test_the_promises_hold_on_the_record(
         assert section["cap"] is None or section["tokens"] <= section["cap"]
     considered = sum(source["count"] for source in assembly.sources)
     assert considered == len(decisions) == len({(one.section, one.ref) for one in decisions})
-    again = replay(recorded(Assembly.objects.get(id=assembly.id)))
+    again = replay(load_record(Assembly.objects.get(id=assembly.id)))
     assert (again.identical, again.content) == (True, answer.content)
     uncached = coding(*filled["large"], max_tokens=max_tokens, tokenizer=tokenizer)
     assert (uncached.content, uncached.assembly.sha256) == (answer.content, assembly.sha256)

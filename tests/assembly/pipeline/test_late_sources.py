@@ -9,13 +9,13 @@ from django.db import OperationalError, transaction
 from agents.models import Agent
 from assembly.models import Assembly
 from assembly.pipeline import services
-from assembly.pipeline.answer_cache import Answer, AssemblyCache
-from assembly.pipeline.request import Asked, Budgets
+from assembly.pipeline.answer_cache import AssemblyCache, AssemblyResult
+from assembly.pipeline.request import AssemblyRequest, RequestBudgets
 from assembly.pipeline.services import assemble
-from assembly.records.reader import recorded, replay
+from assembly.records.reader import load_record, replay
 from assembly.records.warnings import warnings_of
 from assembly.sources import SOURCES
-from assembly.sources.base import Situation
+from assembly.sources.base import GatherContext
 from memories.models import Pattern, Session
 from teams.models import Team
 from teams.principal import SYSTEM
@@ -53,20 +53,20 @@ def press(django_db_setup: None, django_db_blocker: Any) -> Iterator[Pair]:
 
 @pytest.fixture(autouse=True)
 def _clean(press: Pair, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(services, "cache", AssemblyCache())
+    monkeypatch.setattr(services, "assembly_cache", AssemblyCache())
     with leaving_nothing_behind():
         yield
 
 
-def told(press: Pair, time_ms: int | None = None, **wishes: Any) -> Answer:
+def told(press: Pair, time_ms: int | None = None, **wishes: Any) -> AssemblyResult:
     agent, team = press
     session = str(Session.objects.get(agent=agent).id)
     wishes = {"topic": "Is the ink dry on the Paper?", "profile": "coding", "now": NOW, "session": session, **wishes}
-    asked = Asked(budgets=Budgets(time_ms=time_ms), **wishes)
+    asked = AssemblyRequest(budgets=RequestBudgets(time_ms=time_ms), **wishes)
     return assemble(agent=agent, team=team, asked=asked, principal=SYSTEM)
 
 
-def by_source(answer: Answer) -> dict[str, set[str]]:
+def by_source(answer: AssemblyResult) -> dict[str, set[str]]:
     """The refs of what was considered."""
     source_of = {section["key"]: section["source"] for section in answer.assembly.profile["sections"]}
     found: dict[str, set[str]] = {}
@@ -83,13 +83,13 @@ def messages(assembly: Assembly) -> list[str]:
     return [warned.message for warned in warnings_of(assembly)]
 
 
-def all_but(press: Pair, missing: set[str], partial: Answer, **wishes: Any) -> None:
+def all_but(press: Pair, missing: set[str], partial: AssemblyResult, **wishes: Any) -> None:
     """Nothing but the missing sources is missing, the record replays, and the next request gets everything."""
     whole = told(press, **wishes)
     assert not whole.assembly.warnings
     assert by_source(partial) == {name: refs for name, refs in by_source(whole).items() if name not in missing}
     assert set(by_source(whole)) >= missing
-    assert replay(recorded(Assembly.objects.get(id=partial.assembly.id))).identical
+    assert replay(load_record(Assembly.objects.get(id=partial.assembly.id))).identical
 
 
 def test_a_source_that_hangs_in_postgresql_costs_itself_alone(press: Pair) -> None:
@@ -198,7 +198,7 @@ def test_one_that_is_lost_again_costs_the_source(press: Pair, monkeypatch: pytes
 def test_a_limit_is_set_beside_a_cursor_of_the_servers(press: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which one reads what rules include, after a source that took half of the time."""
 
-    def late_cursor(situation: Situation, _: Any) -> Any:
+    def late_cursor(situation: GatherContext, _: Any) -> Any:
         sleeping_for_a_while(situation, ())
         assert list(Pattern.objects.filter(agent=situation.agent).iterator())
         return SOURCES["threads"].gather(situation, ())

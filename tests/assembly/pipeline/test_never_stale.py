@@ -13,11 +13,11 @@ from assembly.engine.codes import Code
 from assembly.models import Assembly
 from assembly.pipeline import services
 from assembly.pipeline.answer_cache import AssemblyCache
-from assembly.pipeline.request import DEFAULT_PROFILE, Asked, Budgets
+from assembly.pipeline.request import DEFAULT_PROFILE, AssemblyRequest, RequestBudgets
 from assembly.pipeline.services import assemble
 from assembly.profiles.shipped import SHIPPED
-from assembly.records.reader import recorded
-from assembly.sources.base import Turn
+from assembly.records.reader import load_record
+from assembly.sources.base import ConversationTurn
 from config.http.errors import Invalid
 from memories.models import Event, Session
 from teams.models import Team
@@ -29,14 +29,14 @@ from tests.assembly.recorded_decisions import decided
 from tests.concurrency import at_once
 
 LONG = " ".join(f"Sheet {number} of the first issue has paper, ink and a number of its own." for number in range(20))
-HISTORY = tuple(Turn(role="user", content=f"Turn {number}. {LONG}") for number in range(6))
+HISTORY = tuple(ConversationTurn(role="user", content=f"Turn {number}. {LONG}") for number in range(6))
 REQUESTS: list[dict[str, Any]] = [
     {"topic": "", "max_tokens": None},
     {"topic": "Is the ink dry?", "max_tokens": None},
     {"topic": "ink and paper", "max_tokens": 60},
     {"topic": "Why is the ink not dry?", "max_tokens": 900},
     {"topic": "Which sheet has no ink?", "max_tokens": 1_500, "history": HISTORY},
-    {"topic": "Which sheet has no ink?", "max_tokens": 900, "budgets": Budgets(quality_min=0.9)},
+    {"topic": "Which sheet has no ink?", "max_tokens": 900, "budgets": RequestBudgets(quality_min=0.9)},
 ]
 OF_TEAM = {
     "a team's file", "a memory of the team", "a memory of the team deleted", "a rule of the team", "the team's name",
@@ -60,7 +60,7 @@ def kept(db: None) -> tuple[Agent, Team]:
 def empty_cache(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As if nobody had asked anything before."""
     with monkeypatch.context() as patch:
-        patch.setattr(services, "cache", AssemblyCache())
+        patch.setattr(services, "assembly_cache", AssemblyCache())
         yield
 
 
@@ -68,7 +68,9 @@ def ask(*, alone: bool = False, **wishes: Any) -> Assembly | None:
     """Assembled with the rows as they are now; None where the agent may not work in the team any more."""
     agent, team = Agent.objects.get(slug="mira"), Team.objects.get(slug="press")
     try:
-        return assemble(agent=agent, team=None if alone else team, asked=Asked(**wishes), principal=SYSTEM).assembly
+        return assemble(
+            agent=agent, team=None if alone else team, asked=AssemblyRequest(**wishes), principal=SYSTEM
+        ).assembly
     except Invalid:
         return None
 
@@ -77,7 +79,7 @@ def outcome(assembly: Assembly | None) -> Any:
     """All that was decided, as a value that can be compared."""
     if assembly is None:
         return None
-    told = recorded(assembly)
+    told = load_record(assembly)
     return bytes(assembly.sha256), assembly.tokens, assembly.warnings, told.sections, [*told.decided]
 
 
@@ -129,7 +131,7 @@ def test_a_writer_always_finds_what_it_wrote_however_many_ask(committed_database
         for version in range(file.version, file.version + 20):
             text = f"Edition {version}."
             file_save(file=file, content=text, expected_version=version, author=SYSTEM.author)
-            assert text in assemble(agent=agent, principal=SYSTEM, asked=Asked()).content
+            assert text in assemble(agent=agent, principal=SYSTEM, asked=AssemblyRequest()).content
 
     def ask_often() -> int:
         return sum(is_repeat(ask(alone=True)) for _ in range(30))

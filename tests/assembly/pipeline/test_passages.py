@@ -6,9 +6,9 @@ from agents.models import Agent
 from assembly.engine.codes import Code
 from assembly.engine.overflow import PASSAGE_TOKENS
 from assembly.models import Assembly
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.records.reader import recorded, replay
+from assembly.records.reader import load_record, replay
 from memories.services import MemoryFacts, memories_create
 from teams.principal import SYSTEM
 from tests.assembly.conftest import NOW
@@ -34,9 +34,9 @@ def remembering(luna: Agent) -> Agent:
 
 
 def test_a_section_holds_the_passages_of_memories_that_have_no_room_whole(remembering: Agent) -> None:
-    asked = Asked(topic=TOPIC, profile="coding", now=NOW)
+    asked = AssemblyRequest(topic=TOPIC, profile="coding", now=NOW)
     answer = assemble(agent=remembering, principal=SYSTEM, asked=asked)
-    told = recorded(Assembly.objects.get(id=answer.assembly.id))
+    told = load_record(Assembly.objects.get(id=answer.assembly.id))
     mine = [one for one in told.decisions if one.section == "personal_memories" and one.included]
     passages = [one for one in mine if one.code is Code.COMPACTED]
     assert len(passages) >= 3
@@ -47,8 +47,8 @@ def test_a_section_holds_the_passages_of_memories_that_have_no_room_whole(rememb
 
 
 def test_the_profile_conversation_tells_memories_whole_or_cut_as_it_always_did(remembering: Agent) -> None:
-    answer = assemble(agent=remembering, principal=SYSTEM, asked=Asked(topic=TOPIC, now=NOW))
-    told = recorded(Assembly.objects.get(id=answer.assembly.id))
+    answer = assemble(agent=remembering, principal=SYSTEM, asked=AssemblyRequest(topic=TOPIC, now=NOW))
+    told = load_record(Assembly.objects.get(id=answer.assembly.id))
     codes = {one.code for one in told.decisions if one.section == "personal_memories"}
     assert Code.COMPACTED not in codes
     assert codes & {Code.FITS, Code.TRUNCATED}

@@ -9,9 +9,9 @@ from django.test.utils import CaptureQueriesContext
 
 from agents.models import Agent
 from assembly.models import Assembly
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.records.reader import recorded, replay
+from assembly.records.reader import load_record, replay
 from memories.models import Memory
 from memories.services import MemoryFacts, facts_of, memories_create, memory_update
 from teams.models import Team
@@ -40,7 +40,7 @@ def change(memory: Memory, **changes: Any) -> Memory:
 
 def context(luna: Agent, team: Team, topic: str = TOPIC, **wishes: Any) -> tuple[Assembly, list[str]]:
     """The assembly, and the lines of what the team knows."""
-    answer = assemble(agent=luna, team=team, asked=Asked(topic=topic, **wishes), principal=SYSTEM)
+    answer = assemble(agent=luna, team=team, asked=AssemblyRequest(topic=topic, **wishes), principal=SYSTEM)
     return answer.assembly, answer.content.partition("## Team Knowledge\n")[2].partition("\n\n")[0].splitlines()
 
 
@@ -55,7 +55,7 @@ def test_what_is_pinned_is_told_first_whatever_the_topic(
     assert len(lines) == 5
     (decision,) = decided(assembly, ref=pin.ref)
     assert (decision.code, decision.rank) == ("pinned", 1)
-    assert replay(recorded(assembly)).identical
+    assert replay(load_record(assembly)).identical
 
 
 def test_a_cached_context_notices_a_pin(luna: Agent, demo_team: Team, memories: Sequence[Memory]) -> None:

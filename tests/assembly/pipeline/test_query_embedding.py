@@ -9,10 +9,10 @@ import pytest
 from agents.models import Agent
 from assembly.contexts.layers import source_rows
 from assembly.models import Assembly
-from assembly.pipeline.answer_cache import Answer
-from assembly.pipeline.request import Asked, Budgets
+from assembly.pipeline.answer_cache import AssemblyResult
+from assembly.pipeline.request import AssemblyRequest, RequestBudgets
 from assembly.pipeline.services import assemble
-from assembly.records.reader import recorded, replay
+from assembly.records.reader import load_record, replay
 from assembly.records.warnings import warnings_of
 from memories.embeddings.active_model import last_known_model, read_active_model, remember_model
 from memories.models import EmbeddingSpace, Session, TaskFrame
@@ -65,17 +65,17 @@ def behaving(settings: Any, behave: Behave) -> Iterator[Endpoint]:
         yield endpoint
 
 
-def told(ferry: Agent, time_ms: int | None = TIME_MS, **wishes: Any) -> Answer:
+def told(ferry: Agent, time_ms: int | None = TIME_MS, **wishes: Any) -> AssemblyResult:
     wishes = {"topic": "When is the ferry?", **wishes}
-    asked = Asked(budgets=Budgets(time_ms=time_ms), **wishes)
+    asked = AssemblyRequest(budgets=RequestBudgets(time_ms=time_ms), **wishes)
     return assemble(agent=ferry, asked=asked, principal=SYSTEM)
 
 
-def report(answer: Answer) -> dict[str, Any] | None:
+def report(answer: AssemblyResult) -> dict[str, Any] | None:
     return next((source for source in answer.assembly.sources if source["name"] == "embedder"), None)
 
 
-def without_meaning(answer: Answer, code: str, message: str, fault: str) -> None:
+def without_meaning(answer: AssemblyResult, code: str, message: str, fault: str) -> None:
     """The rest is there, the record says what happened, and it replays."""
     assert [(warned.code, warned.message) for warned in warnings_of(answer.assembly)] == [(code, message)]
     told_of_it = report(answer)
@@ -89,10 +89,10 @@ def without_meaning(answer: Answer, code: str, message: str, fault: str) -> None
     assert {name: value for name, value in codes(answer).items() if value} == {"embedder": code}
     [row] = [row for row in source_rows(answer.assembly) if row.label == "Meaning of the topic"]
     assert row.trouble.endswith(message)
-    assert replay(recorded(Assembly.objects.get(id=answer.assembly.id))).identical
+    assert replay(load_record(Assembly.objects.get(id=answer.assembly.id))).identical
 
 
-def codes(answer: Answer) -> dict[str, Any]:
+def codes(answer: AssemblyResult) -> dict[str, Any]:
     return {source["name"]: source["code"] for source in answer.assembly.sources}
 
 

@@ -16,12 +16,12 @@ from assembly.engine.types import Candidate
 from assembly.models import Assembly
 from assembly.pipeline import read_cache as keeping
 from assembly.pipeline import services
-from assembly.pipeline.answer_cache import Answer, AssemblyCache
-from assembly.pipeline.read_cache import LIFETIME_SECONDS, Kept, Readings
-from assembly.pipeline.request import Asked
+from assembly.pipeline.answer_cache import AssemblyCache, AssemblyResult
+from assembly.pipeline.read_cache import LIFETIME_SECONDS, CachedRows, RowCache
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.pipeline.summaries.resolve import settle
-from assembly.records.reader import recorded, replay
+from assembly.pipeline.summaries.resolve import assemble_with_summaries
+from assembly.records.reader import load_record, replay
 from config.http.errors import Invalid
 from memories.services import MemoryFacts, memory_create
 from teams.models import Team
@@ -43,11 +43,11 @@ def press(django_db_setup: None, django_db_blocker: Any) -> Iterator[Pair]:
 
 @pytest.fixture(autouse=True)
 def _uncached(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "cache", AssemblyCache())
+    monkeypatch.setattr(services, "assembly_cache", AssemblyCache())
 
 
-def told(agent: Agent, team: Team | None, **wishes: Any) -> Answer:
-    return assemble(agent=agent, team=team, asked=Asked(now=NOW, **wishes), principal=SYSTEM)
+def told(agent: Agent, team: Team | None, **wishes: Any) -> AssemblyResult:
+    return assemble(agent=agent, team=team, asked=AssemblyRequest(now=NOW, **wishes), principal=SYSTEM)
 
 
 def candidates(press: Pair, monkeypatch: pytest.MonkeyPatch, **wishes: Any) -> list[Candidate]:
@@ -56,10 +56,10 @@ def candidates(press: Pair, monkeypatch: pytest.MonkeyPatch, **wishes: Any) -> l
 
     def noted(request: Any, profile: Any, offered: Any, *others: Any) -> Any:
         given.extend(offered)
-        return settle(request, profile, offered, *others)
+        return assemble_with_summaries(request, profile, offered, *others)
 
     with monkeypatch.context() as patch:
-        patch.setattr(services, "settle", noted)
+        patch.setattr(services, "assemble_with_summaries", noted)
         told(*press, **wishes)
     return given
 
@@ -128,16 +128,16 @@ def test_what_changes_while_a_context_is_made_of_what_is_kept_is_in_it(
     def changing(*given: Any) -> Any:
         if not settled:
             _change(agent, "Said in the meantime")
-        settled.append(settle(*given))
+        settled.append(assemble_with_summaries(*given))
         return settled[-1]
 
-    monkeypatch.setattr(services, "settle", changing)
+    monkeypatch.setattr(services, "assemble_with_summaries", changing)
     before = Assembly.objects.count()
     answer = told(agent, team)
     assert ["Said in the meantime" in one.assembled.content for one in settled] == [False, True]
     assert "Said in the meantime" in answer.content
     assert Assembly.objects.count() == before + 1
-    assert replay(recorded(Assembly.objects.get(id=answer.assembly.id))).identical
+    assert replay(load_record(Assembly.objects.get(id=answer.assembly.id))).identical
 
 
 def test_who_left_a_team_is_told_so_and_who_joined_it_is_told_of_it(press: Pair) -> None:
@@ -191,28 +191,28 @@ def test_a_record_that_rests_on_a_state_is_planned_once(press: Pair) -> None:
 
 
 def test_what_was_not_asked_for_longest_makes_room() -> None:
-    kept = Readings(max_bytes=100)
+    kept = RowCache(max_bytes=100)
     for name in ("one", "two"):
-        kept.keep(name, Kept((), [name], 50, monotonic()))
+        kept.keep(name, CachedRows((), [name], 50, monotonic()))
     assert kept.get("one")
-    kept.keep("three", Kept((), ["three"], 50, monotonic()))
+    kept.keep("three", CachedRows((), ["three"], 50, monotonic()))
     assert [name for name in ("one", "two", "three") if kept.get(name)] == ["one", "three"]
-    kept.keep("large", Kept((), [], 101, monotonic()))
+    kept.keep("large", CachedRows((), [], 101, monotonic()))
     assert [name for name in ("one", "three", "large") if kept.get(name)] == ["one", "three"], "it is larger than all"
 
 
 def test_nothing_is_kept_for_longer_than_five_minutes() -> None:
-    kept = Readings()
+    kept = RowCache()
     for name, age in (("young", LIFETIME_SECONDS - 5), ("old", LIFETIME_SECONDS)):
-        kept.keep(name, Kept((), [name], 50, monotonic() - age))
+        kept.keep(name, CachedRows((), [name], 50, monotonic() - age))
     assert kept.get("young")
     assert not kept.get("old")
 
 
 def test_a_reading_replaces_the_one_before_it() -> None:
-    kept = Readings(max_bytes=100)
+    kept = RowCache(max_bytes=100)
     for count in (1, 2):
-        kept.keep("one", Kept((count,), [], 60, monotonic()))
+        kept.keep("one", CachedRows((count,), [], 60, monotonic()))
     found = kept.get("one")
     assert found
     assert found.changes == (2,)
@@ -225,6 +225,6 @@ def test_whatever_changes_is_read_again(press: Pair, monkeypatch: pytest.MonkeyP
         agent, team = Agent.objects.get(id=press[0].id), Team.objects.get(id=press[1].id)
         with monkeypatch.context() as patch:
             kept = told(agent, team)
-            patch.setattr(keeping, "readings", Readings())
+            patch.setattr(keeping, "row_cache", RowCache())
             fresh = told(agent, team, max_tokens=15_999)  # another question, so that no answer is repeated
         assert (kept.content, kept.decisions) == (fresh.content, fresh.decisions), edit

@@ -11,12 +11,12 @@ from django.db import transaction
 
 from agents.models import Agent
 from assembly.pipeline import services
-from assembly.pipeline.answer_cache import Answer, AssemblyCache
-from assembly.pipeline.request import Asked, Budgets
+from assembly.pipeline.answer_cache import AssemblyCache, AssemblyResult
+from assembly.pipeline.request import AssemblyRequest, RequestBudgets
 from assembly.pipeline.services import assemble
 from assembly.rules.services import rule_delete
 from assembly.sources import SOURCES
-from assembly.sources.base import Reading
+from assembly.sources.base import SourceQuery
 from config.db.statements import Statement
 from teams.models import Team
 from teams.principal import SYSTEM
@@ -39,20 +39,20 @@ def press(django_db_setup: None, django_db_blocker: Any) -> Iterator[Pair]:
 
 @pytest.fixture(autouse=True)
 def _uncached(press: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "cache", AssemblyCache())
+    monkeypatch.setattr(services, "assembly_cache", AssemblyCache())
 
 
-def told(press: Pair, **wishes: Any) -> Answer:
+def told(press: Pair, **wishes: Any) -> AssemblyResult:
     agent, team = press
-    return assemble(agent=agent, team=team, asked=Asked(now=NOW, **wishes), principal=SYSTEM)
+    return assemble(agent=agent, team=team, asked=AssemblyRequest(now=NOW, **wishes), principal=SYSTEM)
 
 
-def read_in_turn(press: Pair) -> Answer:
+def read_in_turn(press: Pair) -> AssemblyResult:
     with transaction.atomic():  # of which one statement would not see one moment
         return told(press)
 
 
-def same(one: Answer, other: Answer) -> bool:
+def same(one: AssemblyResult, other: AssemblyResult) -> bool:
     return (one.content, one.decisions) == (other.content, other.decisions)
 
 
@@ -92,7 +92,7 @@ def test_a_part_that_fails_costs_itself_alone(press: Pair, monkeypatch: pytest.M
     def broken(*given: Any) -> Any:
         reading = ask(*given)
         assert reading
-        return Reading(Statement("SELECT 1 / 0 AS id", {}), reading.gathered)
+        return SourceQuery(Statement("SELECT 1 / 0 AS id", {}), reading.gathered)
 
     with monkeypatch.context() as patch:
         patch.setitem(SOURCES, "daily_logs", replace(SOURCES["daily_logs"], reading=broken, gather=raising))
@@ -109,7 +109,7 @@ def raising(*_: Any) -> NoReturn:
 
 def test_a_part_that_is_late_costs_itself_alone(press: Pair) -> None:
     with locked("daily_logs"):
-        answer = told(press, budgets=Budgets(time_ms=4_000))
+        answer = told(press, budgets=RequestBudgets(time_ms=4_000))
     assert answer.assembly.warnings == ["SOURCE_TIMEOUT"]
     assert {report["name"] for report in answer.assembly.sources if report["code"]} == {"daily_logs"}
     assert "Team Goals" in answer.content

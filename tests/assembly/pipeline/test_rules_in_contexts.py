@@ -7,8 +7,8 @@ import pytest
 from agents.models import Agent
 from assembly import sources
 from assembly.models import StoredRule
-from assembly.pipeline.append_event import append
-from assembly.records.reader import recorded, replay
+from assembly.pipeline.append_event import append_event
+from assembly.records.reader import load_record, replay
 from assembly.rules.services import rule_delete, rule_save
 from memories.models import Document, Entity, Event, Memory, Pattern, Relation
 from memories.services import MemoryFacts, memory_create
@@ -35,7 +35,7 @@ def test_a_rule_leaves_out_a_source_and_says_so(kept: tuple[Agent, Team]) -> Non
     (entry,) = answer.assembly.request["rules"]
     assert (entry["name"], entry["version"], entry["scope"]) == ("quiet", 1, "team")
     assert entry["did"] == {"included": 0, "boosted": 0, "excluded": 1}
-    assert replay(recorded(answer.assembly)).identical
+    assert replay(load_record(answer.assembly)).identical
 
 
 def test_a_rule_that_does_not_fire_is_not_on_record(kept: tuple[Agent, Team]) -> None:
@@ -85,7 +85,7 @@ def test_what_is_always_included_is_there_whatever_the_topic(profile: str, kept:
     assert [item.code.value for item in own] == ["duplicate"], "IDENTITY is required, so it is in already"
     (entry,) = answer.assembly.request["rules"]
     assert entry["did"]["included"] == 8
-    assert replay(recorded(answer.assembly)).identical
+    assert replay(load_record(answer.assembly)).identical
 
 
 def test_the_position_of_what_is_included_is_the_order_of_the_rule(kept: tuple[Agent, Team]) -> None:
@@ -103,7 +103,7 @@ def test_a_promise_without_room_is_a_warning(kept: tuple[Agent, Team]) -> None:
     answer = told(kept, max_tokens=required + 1)
     assert answer.assembly.warnings == ["RULE_NOT_KEPT"]
     assert (answer.assembly.tokens, file.content in answer.content) == (required, True)
-    assert replay(recorded(answer.assembly)).identical
+    assert replay(load_record(answer.assembly)).identical
 
 
 def test_a_boost_reaches_what_it_names(kept: tuple[Agent, Team]) -> None:
@@ -112,7 +112,7 @@ def test_a_boost_reaches_what_it_names(kept: tuple[Agent, Team]) -> None:
     by_kind = {item.ref.partition(":")[0]: dict(item.signals).get("boost") for item in answer.decisions}
     assert by_kind.items() >= {"relation": 4, "chunk": 2, "pattern": 3, "thread": None}.items()
     assert {"entity"} <= {item.ref.partition(":")[0] for item in answer.decisions if item.detail.get("rule") == "up@1"}
-    assert replay(recorded(answer.assembly)).identical
+    assert replay(load_record(answer.assembly)).identical
 
 
 def test_a_replay_needs_neither_the_rule_nor_what_it_included(kept: tuple[Agent, Team]) -> None:
@@ -122,7 +122,7 @@ def test_a_replay_needs_neither_the_rule_nor_what_it_included(kept: tuple[Agent,
         model.objects.all().delete()
     Memory.objects.update(text="changed")
     rule_delete(rule=StoredRule.objects.get(name="promise"), principal=SYSTEM)
-    again = replay(recorded(answer.assembly))
+    again = replay(load_record(answer.assembly))
     assert (again.identical, again.content) == (True, answer.content)
 
 
@@ -131,10 +131,10 @@ def test_an_appended_event_leaves_the_rules_as_they_were(kept: tuple[Agent, Team
     first = told(kept, "ink", profile="coding")
     event = Event.objects.get()
     Event.objects.filter(id=event.id).update(outcome="done")
-    answer = append(assembly=first.assembly, event=event, principal=SYSTEM)
+    answer = append_event(assembly=first.assembly, event=event, principal=SYSTEM)
     assert "## Always Included" in answer.content
     assert answer.assembly.request["rules"] == first.assembly.request["rules"]
-    assert replay(recorded(answer.assembly)).identical
+    assert replay(load_record(answer.assembly)).identical
 
 
 def test_a_rule_that_cannot_be_read_any_more_is_passed_over_and_named(

@@ -10,7 +10,7 @@ import pytest
 from agents.models import Agent, AgentFile
 from agents.services import agent_create, daily_log_append
 from assembly.models import Assembly
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from config.http.errors import Invalid
 from memories.services import MemoryFacts, memories_create, memory_create, memory_update
@@ -25,7 +25,9 @@ DAY = datetime.timedelta(days=1)
 
 
 def context(agent: Agent, team: Team | None = None, **options: Any) -> tuple[Assembly, str]:
-    answer = assemble(agent=agent, team=team, principal=SYSTEM, asked=Asked(now=options.pop("now", NOW), **options))
+    answer = assemble(
+        agent=agent, team=team, principal=SYSTEM, asked=AssemblyRequest(now=options.pop("now", NOW), **options)
+    )
     return answer.assembly, answer.content
 
 

@@ -11,9 +11,9 @@ from django.utils import timezone
 from prometheus_client import REGISTRY
 
 from agents.models import Agent
-from assembly.pipeline.answer_cache import Answer
-from assembly.pipeline.read_plan import NEEDS
-from assembly.pipeline.request import Asked
+from assembly.pipeline.answer_cache import AssemblyResult
+from assembly.pipeline.read_plan import NEED_READERS
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.sources import SOURCES
 from assembly.sources.base import Scope
@@ -66,8 +66,8 @@ def moved(before: Counted) -> dict[tuple[str, ...], float]:
     }
 
 
-def context(kept: tuple[Agent, Team], **wishes: Any) -> Answer:
-    return assemble(agent=kept[0], team=kept[1], asked=Asked(**wishes), principal=SYSTEM)
+def context(kept: tuple[Agent, Team], **wishes: Any) -> AssemblyResult:
+    return assemble(agent=kept[0], team=kept[1], asked=AssemblyRequest(**wishes), principal=SYSTEM)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -157,7 +157,7 @@ def test_a_source_that_does_not_answer_is_counted_with_its_code(
 def test_what_several_sources_need_costs_each_of_them_one_error(
     kept: tuple[Agent, Team], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(cast("dict[str, Any]", NEEDS), "mentioned", _broken)
+    monkeypatch.setitem(cast("dict[str, Any]", NEED_READERS), "mentioned", _broken)
     before = counted()
     answer = context(kept, topic="Is the ink dry on the Paper?", profile="coding")
     failed = {report["name"] for report in answer.assembly.sources if report["code"]}

@@ -15,12 +15,18 @@ from assembly.engine.tokenizers import Tiktoken, get_tokenizer
 from assembly.engine.types import Candidate
 from assembly.models import StoredText, TokenCount, text_hash
 from assembly.pipeline import services
-from assembly.pipeline.answer_cache import Answer, AssemblyCache
-from assembly.pipeline.request import Asked
+from assembly.pipeline.answer_cache import AssemblyCache, AssemblyResult
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.pipeline.token_counts import LEAST_CHARACTERS, WORTH_CHARACTERS, Key, counts_kept, counts_learnt
+from assembly.pipeline.token_counts import (
+    MIN_CHARACTERS,
+    MIN_TOTAL_CHARACTERS,
+    CountKey,
+    load_token_counts,
+    store_token_counts,
+)
 from assembly.profiles.shipped import CONVERSATION
-from assembly.records.reader import recorded, replay
+from assembly.records.reader import load_record, replay
 from teams.principal import SYSTEM
 from tests.assembly.conftest import NOW, write
 from tests.assembly.pipeline.stored_texts import delete_text, stored
@@ -37,19 +43,19 @@ def writer(luna: Agent, monkeypatch: pytest.MonkeyPatch) -> Iterator[Agent]:
     """Luna, who knows and did much. What her process counted is forgotten, before and after."""
     write(luna, "KNOWLEDGE", KNOWLEDGE)
     daily_log_append(agent=luna, date=NOW.date(), text=LOG, principal=SYSTEM)
-    monkeypatch.setattr(services, "cache", AssemblyCache())
+    monkeypatch.setattr(services, "assembly_cache", AssemblyCache())
     get_tokenizer.cache_clear()
     yield luna
     get_tokenizer.cache_clear()
 
 
-def told(writer: Agent, tokenizer: str = CL100K) -> Answer:
-    return assemble(agent=writer, asked=Asked(now=NOW, tokenizer=tokenizer), principal=SYSTEM)
+def told(writer: Agent, tokenizer: str = CL100K) -> AssemblyResult:
+    return assemble(agent=writer, asked=AssemblyRequest(now=NOW, tokenizer=tokenizer), principal=SYSTEM)
 
 
-def told_by_a_new_process(writer: Agent, monkeypatch: pytest.MonkeyPatch) -> tuple[Answer, list[str]]:
+def told_by_a_new_process(writer: Agent, monkeypatch: pytest.MonkeyPatch) -> tuple[AssemblyResult, list[str]]:
     """The context, and the texts that were counted for it."""
-    monkeypatch.setattr(services, "cache", AssemblyCache())
+    monkeypatch.setattr(services, "assembly_cache", AssemblyCache())
     get_tokenizer.cache_clear()
     tokenizer, texts = get_tokenizer(CL100K), list[str]()
     assert isinstance(tokenizer, Tiktoken)
@@ -76,7 +82,7 @@ def test_what_was_counted_once_is_looked_up_by_others(writer: Agent, monkeypatch
     again, anew = told_by_a_new_process(writer, monkeypatch)
     assert not {text.rstrip() for text in long} & set(anew)
     assert (again.content, again.decisions) == (first.content, first.decisions)
-    assert replay(recorded(again.assembly)).identical
+    assert replay(load_record(again.assembly)).identical
     assert TokenCount.objects.count() == 2
 
 
@@ -87,14 +93,14 @@ def test_a_text_that_is_shown_otherwise_is_counted_as_it_is_shown(section: str, 
     key = stored(text)
     TokenCount.objects.create(text_sha256=key, tokenizer=CL100K, tokens=1)  # true of the text as it is stored
     candidates = [Candidate("thing:1", section, text, date=NOW.date())]
-    unknown = counts_learnt(CONVERSATION, candidates, tokenizer)
+    unknown = load_token_counts(CONVERSATION, candidates, tokenizer)
     assert [body.splitlines()[0] for body in unknown.values()] == [shown]
     for body in unknown.values():
         tokenizer.count(body)
-    counts_kept(unknown, tokenizer)
+    store_token_counts(unknown, tokenizer)
     get_tokenizer.cache_clear()
     again = get_tokenizer(CL100K)
-    assert counts_learnt(CONVERSATION, [Candidate("thing:1", section, text, date=NOW.date())], again) == {}
+    assert load_token_counts(CONVERSATION, [Candidate("thing:1", section, text, date=NOW.date())], again) == {}
     assert all(again.knows(body) and again.count(body) == tokenizer.count(body) for body in unknown.values())
 
 
@@ -107,7 +113,7 @@ def test_a_process_that_knows_them_asks_nobody(writer: Agent) -> None:
 
 def test_what_is_counted_at_once_is_not_looked_up(luna: Agent) -> None:
     get_tokenizer.cache_clear()
-    write(luna, "KNOWLEDGE", "x" * (LEAST_CHARACTERS - 1))
+    write(luna, "KNOWLEDGE", "x" * (MIN_CHARACTERS - 1))
     with CaptureQueriesContext(connections["default"]) as captured:
         told(luna)
         told(luna, "chars4")
@@ -122,32 +128,34 @@ def test_where_length_is_the_count_none_is_kept(writer: Agent) -> None:
 
 @pytest.mark.usefixtures("db")
 def test_of_a_text_that_is_not_stored_or_not_counted_none_is_kept() -> None:
-    tokenizer, text = get_tokenizer(CL100K), "never stored " * (WORTH_CHARACTERS // 4)
-    unknown = counts_learnt(CONVERSATION, [Candidate("agent_file:1", "knowledge", text)], tokenizer)
+    tokenizer, text = get_tokenizer(CL100K), "never stored " * (MIN_TOTAL_CHARACTERS // 4)
+    unknown = load_token_counts(CONVERSATION, [Candidate("agent_file:1", "knowledge", text)], tokenizer)
     assert unknown == {(text_hash(text), CL100K): text.rstrip()}
-    counts_kept(uncounted("not counted "), tokenizer)
+    store_token_counts(uncounted("not counted "), tokenizer)
     tokenizer.count(text.rstrip())
-    counts_kept(unknown, tokenizer)
+    store_token_counts(unknown, tokenizer)
     assert not TokenCount.objects.exists()
 
 
 def test_what_is_never_counted_alone_is_not_looked_up(django_assert_num_queries: Any) -> None:
-    text = "- A memory.\n" * WORTH_CHARACTERS
+    text = "- A memory.\n" * MIN_TOTAL_CHARACTERS
     with django_assert_num_queries(0):
-        unknown = counts_learnt(CONVERSATION, [Candidate("memory:1", "personal_memories", text)], get_tokenizer(CL100K))
+        unknown = load_token_counts(
+            CONVERSATION, [Candidate("memory:1", "personal_memories", text)], get_tokenizer(CL100K)
+        )
     assert not unknown
 
 
 @pytest.mark.usefixtures("db")
 def test_nobody_can_make_a_text_shorter() -> None:
-    counts_kept(counted("A long text. "), get_tokenizer(CL100K))
+    store_token_counts(counted("A long text. "), get_tokenizer(CL100K))
     for change in ("UPDATE token_counts SET tokens = 1", "DELETE FROM token_counts", "TRUNCATE token_counts"):
         assert refused("default", change), change
 
 
 def test_a_count_goes_with_its_text(committed_database: str) -> None:
     texts = counted("First. ", "Second. ")
-    counts_kept(texts, get_tokenizer(CL100K))
+    store_token_counts(texts, get_tokenizer(CL100K))
     (first, _), (second, _) = texts
     delete_text(first)
     assert [bytes(key) for key in TokenCount.objects.values_list("text_sha256", flat=True)] == [second]
@@ -156,17 +164,17 @@ def test_a_count_goes_with_its_text(committed_database: str) -> None:
 def test_those_who_count_the_same_at_once_keep_it_once(committed_database: str) -> None:
     texts, tokenizer = counted(*(f"Text {number}. " for number in range(8))), get_tokenizer(CL100K)
     turned = dict(reversed(texts.items()))
-    at_once([partial(counts_kept, ordered, tokenizer) for ordered in (texts, turned, texts, turned)])
+    at_once([partial(store_token_counts, ordered, tokenizer) for ordered in (texts, turned, texts, turned)])
     assert TokenCount.objects.count() == len(texts)
 
 
-def uncounted(*sentences: str) -> dict[Key, str]:
+def uncounted(*sentences: str) -> dict[CountKey, str]:
     """Long texts of them, which are stored."""
-    texts = [sentence * (WORTH_CHARACTERS // 4) for sentence in sentences]
+    texts = [sentence * (MIN_TOTAL_CHARACTERS // 4) for sentence in sentences]
     return {(stored(text), CL100K): text.rstrip() for text in texts}
 
 
-def counted(*sentences: str) -> dict[Key, str]:
+def counted(*sentences: str) -> dict[CountKey, str]:
     """The same, counted by this process."""
     texts = uncounted(*sentences)
     for text in texts.values():

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assembly.engine.profile import STEPS, CutAt, Profile, Section, Weights
-from assembly.profiles.parser import described_read, profile_read, profile_text
+from assembly.profiles.parser import parse_described_profile, parse_profile, profile_yaml
 from assembly.profiles.rankers import RANKERS
 from assembly.profiles.shipped import CONVERSATION
-from assembly.profiles.yaml_reader import MAX_CHARACTERS, UnreadableProfile
+from assembly.profiles.yaml_reader import MAX_CHARACTERS, UnreadableDocument
 from assembly.sources import SOURCES
 from config.http.errors import Invalid
 
@@ -45,11 +45,11 @@ sections:
 
 
 def read(text: str, name: str = "mine") -> Profile:
-    return profile_read(text, name=name, version=3, sources=KNOWN)
+    return parse_profile(text, name=name, version=3, sources=KNOWN)
 
 
-def refusal(text: str) -> UnreadableProfile:
-    with pytest.raises(UnreadableProfile) as caught:
+def refusal(text: str) -> UnreadableDocument:
+    with pytest.raises(UnreadableDocument) as caught:
         read(text)
     return caught.value
 
@@ -91,7 +91,7 @@ def test_a_section_names_the_ranker_of_its_passages(name: str) -> None:
     [section] = read(text).sections
     assert section.ranker == RANKERS.get(name)
     assert section.ranker_name == (name or "seed")
-    assert read(profile_text(read(text), "")) == read(text)
+    assert read(profile_yaml(read(text), "")) == read(text)
 
 
 @pytest.mark.parametrize("nothing", ["", "[]", "null", "~"])
@@ -246,7 +246,7 @@ def test_any_text_gives_a_profile_or_says_what_is_wrong(noise: str, place: int, 
     for text in (noise, GOOD[:place] + noise + GOOD[place + cut :]):
         found = read_or_fault(text)
         if isinstance(found, Profile):
-            assert read(profile_text(found, "")) == found
+            assert read(profile_yaml(found, "")) == found
         else:
             assert re.match(r"Line [0-9]+: .", found.detail)
             assert found.detail.encode()
@@ -277,12 +277,12 @@ def profiles(draw: Any) -> Profile:
 
 
 def test_what_is_as_ever_is_left_out_of_what_is_written() -> None:
-    written = profile_text(CONVERSATION, "")
+    written = profile_yaml(CONVERSATION, "")
     assert not [key for key in ("over_budget", "fill", "cut_at", "quality_min") if key in written]
 
 
 @settings(max_examples=100, deadline=None)
 @given(profiles(), WORDS.filter(str.strip))
 def test_what_is_written_reads_back_as_it_was(profile: Profile, description: str) -> None:
-    again = described_read(profile_text(profile, description), name="mine", version=3, sources=KNOWN)
+    again = parse_described_profile(profile_yaml(profile, description), name="mine", version=3, sources=KNOWN)
     assert (again.profile, again.description) == (profile, description)

@@ -8,7 +8,7 @@ from rest_framework.exceptions import ValidationError
 
 from assembly.contexts.request_serializers import StrategySerializer
 from assembly.engine.profile import Profile, Section, Weights
-from assembly.profiles.request_overrides import strategy_applied
+from assembly.profiles.request_overrides import apply_strategy
 from config.http.errors import Invalid
 
 PROFILE = Profile(
@@ -65,12 +65,12 @@ def validated(strategy: Any) -> dict[str, Any]:
     ids=str,
 )  # fmt: skip
 def test_it_changes_what_it_names(strategy: dict[str, Any], expected: Profile) -> None:
-    assert strategy_applied(PROFILE, validated(strategy)) == expected
+    assert apply_strategy(PROFILE, validated(strategy)) == expected
 
 
 def test_percents_for_a_source_go_to_each_of_its_sections_but_those_that_are_named() -> None:
     strategy = {"budget_allocation": {"task_stack": 20, "path": 1}}
-    shares = {section.key: section.share for section in strategy_applied(PROFILE, validated(strategy)).sections}
+    shares = {section.key: section.share for section in apply_strategy(PROFILE, validated(strategy)).sections}
     assert (shares["root"], shares["path"], shares["tools"]) == (20, 1, 10)
 
 
@@ -91,19 +91,19 @@ def test_percents_for_a_source_go_to_each_of_its_sections_but_those_that_are_nam
 )
 def test_what_a_profile_does_not_allow_is_refused(strategy: dict[str, Any], field: str, words: str) -> None:
     with pytest.raises(Invalid, match=words) as caught:
-        strategy_applied(PROFILE, validated(strategy))
+        apply_strategy(PROFILE, validated(strategy))
     assert caught.value.extra["errors"].keys() == {field}
 
 
 def test_a_request_may_lift_what_its_profile_says() -> None:
     eager = replace(PROFILE, over_budget=("drop", "compact", "summarise"), fill=True, cut_at="heading")
-    lifted = strategy_applied(eager, validated({"over_budget": [], "fill": False, "cut_at": "anywhere"}))
+    lifted = apply_strategy(eager, validated({"over_budget": [], "fill": False, "cut_at": "anywhere"}))
     assert lifted == PROFILE
 
 
 def test_what_the_engine_refuses_is_the_strategys_fault() -> None:
     with pytest.raises(Invalid, match="A weight is") as caught:
-        strategy_applied(PROFILE, {"weights": {"recency": -1}})
+        apply_strategy(PROFILE, {"weights": {"recency": -1}})
     assert caught.value.extra["errors"].keys() == {"strategy"}
 
 

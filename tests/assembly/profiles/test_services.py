@@ -9,9 +9,9 @@ import pytest
 from agents.models import Agent
 from assembly import sources
 from assembly.models import StoredProfile
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.profiles.catalogue import profile_entry, profile_named, profiles_all
+from assembly.profiles.catalogue import all_profiles, find_profile, find_profile_entry
 from assembly.profiles.services import (
     MAX_PROFILES,
     profile_create,
@@ -19,7 +19,7 @@ from assembly.profiles.services import (
     profile_save,
 )
 from assembly.profiles.shipped import CONVERSATION, SHIPPED
-from assembly.sources.base import Turn
+from assembly.sources.base import ConversationTurn
 from config.http.errors import Conflict, Forbidden, Invalid, NotFound
 from teams.models import Erasure, User
 from teams.principal import SYSTEM, Principal
@@ -52,9 +52,9 @@ def moons(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
 def test_the_story_of_a_profile(chief: Principal) -> None:
     made = profile_create(name="brief", content=BRIEF, principal=chief)
-    assert (profile_named("brief").budget, profile_named("brief").version) == (500, 1)
+    assert (find_profile("brief").budget, find_profile("brief").version) == (500, 1)
     saved = profile_save(name="brief", content=BRIEFER, expected_version=1, principal=chief)
-    assert (profile_named("brief").budget, saved.version, saved.editor_name) == (400, 2, "Grace Admin")
+    assert (find_profile("brief").budget, saved.version, saved.editor_name) == (400, 2, "Grace Admin")
     assert profile_save(name="brief", content=BRIEFER, expected_version=2, principal=chief).version == 2
     restored = profile_save(name="brief", content=BRIEF, expected_version=2, principal=chief)
     assert (restored.version, restored.content) == (3, BRIEF)
@@ -63,7 +63,7 @@ def test_the_story_of_a_profile(chief: Principal) -> None:
     assert not made.versions.exists()
     assert Erasure.objects.get(target=made.id).by_ref == chief.ref
     with pytest.raises(Invalid, match="There is no profile “brief”"):
-        profile_named("brief")
+        find_profile("brief")
 
 
 def test_the_first_change_of_a_shipped_profile_keeps_what_it_was(chief: Principal) -> None:
@@ -71,10 +71,10 @@ def test_the_first_change_of_a_shipped_profile_keeps_what_it_was(chief: Principa
     first, second = saved.versions.order_by("version")
     assert (first.content, first.updated_by, first.editor_name) == (SHIPPED["coding"], "system", "Dossier")
     assert (second.content, second.updated_by, second.editor_name) == (BRIEF, "user", "Grace Admin")
-    assert (profile_named("coding").version, profile_named("coding").budget) == (2, 500)
+    assert (find_profile("coding").version, find_profile("coding").budget) == (2, 500)
     profile_delete(name="coding", principal=chief)
-    assert profile_entry("coding").row.content == SHIPPED["coding"]
-    assert not profile_entry("coding").stored
+    assert find_profile_entry("coding").row.content == SHIPPED["coding"]
+    assert not find_profile_entry("coding").stored
 
 
 def test_saving_a_shipped_profile_as_it_is_stores_nothing(chief: Principal) -> None:
@@ -124,7 +124,7 @@ def test_conversation_stays_as_it_is(chief: Principal) -> None:
     for write in writes:
         with pytest.raises(Conflict, match="Copy it under another name"):
             write()
-    assert profile_named("conversation") is CONVERSATION
+    assert find_profile("conversation") is CONVERSATION
 
 
 def test_what_was_never_changed_cannot_be_deleted(chief: Principal) -> None:
@@ -135,13 +135,13 @@ def test_what_was_never_changed_cannot_be_deleted(chief: Principal) -> None:
 @pytest.mark.parametrize("name", ["nobody", "", "\x00", "x" * 10_000])
 def test_what_is_not_there_is_not_found(name: str, chief: Principal) -> None:
     with pytest.raises(NotFound):
-        profile_entry(name)
+        find_profile_entry(name)
     with pytest.raises(NotFound):
         profile_save(name=name, content=BRIEF, expected_version=1, principal=chief)
     with pytest.raises(NotFound):
         profile_delete(name=name, principal=chief)
     with pytest.raises(Invalid, match="Known are: coding, conversation, operations, research, stack"):
-        profile_named(name)
+        find_profile(name)
 
 
 @pytest.mark.parametrize("person", ["owner", "outsider"])
@@ -156,7 +156,7 @@ def test_only_admins_of_the_organisation_write(person: str, chief: Principal, re
     for write in writes:
         with pytest.raises(Forbidden):
             write()
-    assert profile_named("brief").version == 1
+    assert find_profile("brief").version == 1
 
 
 def test_what_cannot_be_read_is_not_saved(chief: Principal) -> None:
@@ -172,28 +172,28 @@ def test_a_profile_whose_source_is_gone_is_listed_and_says_so_when_used(
     chief: Principal, moons: Callable[[], None], agent: Agent
 ) -> None:
     profile_create(name="brief", content=GONE, principal=chief)
-    assert [section.key for section in profile_named("brief").sections] == ["identity", "moons"]
+    assert [section.key for section in find_profile("brief").sections] == ["identity", "moons"]
     moons()
-    entry = profile_entry("brief")
+    entry = find_profile_entry("brief")
     assert (entry.described, entry.fault and entry.fault.line) == (None, 5)
-    assert "brief" in [entry.name for entry in profiles_all()]
+    assert "brief" in [entry.name for entry in all_profiles()]
     with pytest.raises(Invalid, match=r"The profile brief cannot be used\. Line 5: “source”"):
-        assemble(agent=agent, principal=chief, asked=Asked(profile="brief"))
+        assemble(agent=agent, principal=chief, asked=AssemblyRequest(profile="brief"))
     assert profile_save(name="brief", content=BRIEF, expected_version=1, principal=chief).version == 2
 
 
 def test_a_stored_profile_is_used_and_recorded(agent: Agent, chief: Principal) -> None:
     profile_create(name="brief", content=BRIEF, principal=chief)
     profile_save(name="brief", content=BRIEFER, expected_version=1, principal=chief)
-    assembly = assemble(agent=agent, principal=chief, asked=Asked(profile="brief")).assembly
+    assembly = assemble(agent=agent, principal=chief, asked=AssemblyRequest(profile="brief")).assembly
     assert (assembly.profile_name, assembly.profile_version, assembly.budget) == ("brief", 2, 400)
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_profile_that_dossier_comes_with_can_be_used(name: str) -> None:
     agent, team = everything()
-    turns = () if name == "conversation" else (Turn(role="user", content="Is the ink dry?"),)
-    answer = assemble(agent=agent, team=team, principal=SYSTEM, asked=Asked(profile=name, history=turns))
+    turns = () if name == "conversation" else (ConversationTurn(role="user", content="Is the ink dry?"),)
+    answer = assemble(agent=agent, team=team, principal=SYSTEM, asked=AssemblyRequest(profile=name, history=turns))
     assert answer.assembly.profile_name == name
     assert answer.content.startswith("## Identity\n")
     assert ("## Recent Turns" in answer.content) is bool(turns)
@@ -207,7 +207,7 @@ def test_the_list_has_dossiers_profiles_first(
     for name in ("brief", "aaa"):
         profile_create(name=name, content=BRIEF, principal=chief)
     with django_assert_num_queries(1):
-        entries = profiles_all()
+        entries = all_profiles()
     assert [entry.name for entry in entries] == [
         "coding", "conversation", "operations", "research", "stack", "aaa", "brief",
     ]  # fmt: skip
@@ -220,9 +220,9 @@ def test_a_profile_takes_one_query_and_conversation_none(
 ) -> None:
     profile_create(name="brief", content=BRIEF, principal=chief)
     with django_assert_num_queries(1):
-        profile_named("brief")
+        find_profile("brief")
     with django_assert_num_queries(0):
-        profile_named("conversation")
+        find_profile("conversation")
 
 
 def test_there_is_an_end_to_profiles(chief: Principal, monkeypatch: pytest.MonkeyPatch) -> None:

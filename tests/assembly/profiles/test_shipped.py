@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assembly.engine.profile import STEPS, Profile, Section
-from assembly.profiles.parser import described_read, profile_read
+from assembly.profiles.parser import parse_described_profile, parse_profile
 from assembly.profiles.rankers import RANKERS
 from assembly.profiles.shipped import CONVERSATION, SHIPPED, SIMILARITY_THRESHOLD
 from assembly.sources import SOURCES
@@ -42,12 +42,14 @@ OTHERS = sorted(SHIPPED.keys() - {"conversation"})
 
 
 def shipped(name: str) -> Profile:
-    return profile_read(SHIPPED[name], name=name, version=1, sources=KNOWN)
+    return parse_profile(SHIPPED[name], name=name, version=1, sources=KNOWN)
 
 
 def test_dossier_comes_with_five_profiles() -> None:
     assert SHIPPED.keys() == {"conversation", "coding", "research", "operations", "stack"}
-    assert all(described_read(text, name=name, version=1, sources=KNOWN).description for name, text in SHIPPED.items())
+    assert all(
+        parse_described_profile(text, name=name, version=1, sources=KNOWN).description for name, text in SHIPPED.items()
+    )
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -81,6 +83,6 @@ def test_the_stack_has_the_seeds_shares() -> None:
 
 
 def test_the_files_of_shipped_profiles_are_read_by_people() -> None:
-    folder = Path(profile_read.__code__.co_filename).parent / "shipped"
+    folder = Path(parse_profile.__code__.co_filename).parent / "shipped"
     for path in folder.glob("*.yaml"):
         assert max(map(len, path.read_text(encoding="utf-8").splitlines())) <= 130

@@ -12,8 +12,8 @@ from django.core.management import CommandError, call_command
 from agents.models import Agent
 from assembly.engine.linear_ranker import Ranker
 from assembly.profiles.rankers import RANKERS
-from assembly.profiles.training.fitting import BY_HAND, SIMPLE, TRAINED, weights_of
-from assembly.profiles.training.labelled_questions import Labelled
+from assembly.profiles.training.fitting import BASELINES, MANUAL_WEIGHTS, TRAINED_FEATURES, trained_weights
+from assembly.profiles.training.labelled_questions import LabelledQuestion
 from assembly.profiles.training.recall import mean_recall, recall
 from memories.models import Memory
 from memories.search.features import BREVITY
@@ -47,12 +47,12 @@ def test_weights_are_learned_and_written_down(folder: Path) -> None:
     facts = train(folder)
     ranker = Ranker.from_dict(facts)
     assert (ranker.name, ranker.version) == ("mine", 1)
-    assert dict(ranker.weights).keys() == dict(ranker.brief_weights).keys() == {*TRAINED, *BY_HAND}
+    assert dict(ranker.weights).keys() == dict(ranker.brief_weights).keys() == {*TRAINED_FEATURES, *MANUAL_WEIGHTS}
     assert list(facts["trained"].values()) == ["files (one); 2 questions"]
     [figures] = facts["figures"].values()
     assert figures.keys() == {"trained"}
     assert figures["trained"]["ranker"]["r_at_20"] == 1
-    assert figures["trained"].keys() == {"questions", "ranker", *SIMPLE}
+    assert figures["trained"].keys() == {"questions", "ranker", *BASELINES}
 
 
 def test_training_again_gives_the_same_file(folder: Path) -> None:
@@ -89,8 +89,8 @@ def test_what_tells_the_evidence_gets_the_weight(brevity: float) -> None:
     told = np.array([0.0, 1.0, 0.0, 0.0])
     noise = np.array([0.0, 1.0, 1.0, 1.0])
     measures = {"words_z": told, "asks": noise, BREVITY: np.full(4, brevity)}
-    question = Labelled("talk", measures, np.array([1]), np.array([9, 9, 9, 9]))
-    weights = weights_of([question], ["words_z", "asks"])
+    question = LabelledQuestion("talk", measures, np.array([1]), np.array([9, 9, 9, 9]))
+    weights = trained_weights([question], ["words_z", "asks"])
     at = weights.at(brevity)
     assert at["words_z"] > 1 > abs(at["asks"])
     assert mean_recall([question], weights)["r_at_5"] == 1
@@ -117,4 +117,4 @@ def test_with_a_kind_left_out_the_others_train(folder: Path) -> None:
 
 
 def test_the_shipped_ranker_weighs_what_search_measures() -> None:
-    assert dict(RANKERS["default"].weights).keys() == {*TRAINED, *BY_HAND}
+    assert dict(RANKERS["default"].weights).keys() == {*TRAINED_FEATURES, *MANUAL_WEIGHTS}

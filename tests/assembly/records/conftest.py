@@ -18,11 +18,11 @@ from django.utils import timezone
 
 from agents.models import Agent
 from assembly.models import Assembly, RetentionPolicy
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.records.followers import followers, new_assemblies_follow
-from assembly.records.retention_policies import Keeping, retention_set
-from assembly.records.seal_verification import Tally, verify
+from assembly.records.retention_policies import RetentionRule, retention_set
+from assembly.records.seal_verification import VerificationCounts, verify_records
 from teams.models import Team
 from teams.principal import SYSTEM
 
@@ -51,7 +51,8 @@ def follower() -> Iterator[Follower]:
 
 def make_assemblies(agent: Agent, number: int) -> list[UUID]:
     return [
-        assemble(agent=agent, asked=Asked(topic=f"topic {one}"), principal=SYSTEM).assembly.id for one in range(number)
+        assemble(agent=agent, asked=AssemblyRequest(topic=f"topic {one}"), principal=SYSTEM).assembly.id
+        for one in range(number)
     ]
 
 
@@ -59,7 +60,7 @@ Ago = Callable[..., Assembly]
 
 
 def keep(days: int | None, team: Team | None = None, *, keep_flagged: bool = True) -> RetentionPolicy:
-    return retention_set(team=team, keeping=Keeping(days, keep_flagged), expected_version=0, principal=SYSTEM)
+    return retention_set(team=team, keeping=RetentionRule(days, keep_flagged), expected_version=0, principal=SYSTEM)
 
 
 @pytest.fixture
@@ -69,7 +70,9 @@ def ago() -> Ago:
     def made(agent: Agent, days: int, team: Team | None = None, topic: str = "", *, seal: bool = True) -> Assembly:
         then = timezone.now() - timedelta(days=days)
         with mock.patch("assembly.records.record.timezone.now", return_value=then):
-            made = assemble(agent=agent, team=team, asked=Asked(topic=topic or f"{days}"), principal=SYSTEM).assembly
+            made = assemble(
+                agent=agent, team=team, asked=AssemblyRequest(topic=topic or f"{days}"), principal=SYSTEM
+            ).assembly
         if seal:
             new_assemblies_follow()
         return made
@@ -83,12 +86,12 @@ Kept = Callable[[str, str], AbstractContextManager[None]]
 
 def make_assembly(agent: Agent, team: Team, topic: str) -> Assembly:
     """One more record."""
-    return assemble(agent=agent, team=team, asked=Asked(topic=topic), principal=SYSTEM).assembly
+    return assemble(agent=agent, team=team, asked=AssemblyRequest(topic=topic), principal=SYSTEM).assembly
 
 
 def kinds() -> list[str]:
     """What checking finds, by kind."""
-    return [finding.kind.value for finding in verify(Tally())]
+    return [finding.kind.value for finding in verify_records(VerificationCounts())]
 
 
 @pytest.fixture

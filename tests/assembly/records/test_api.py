@@ -7,9 +7,9 @@ import pytest
 
 from agents.models import Agent
 from assembly.models import Assembly, AssemblyFlag, RetentionPolicy
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.records.bundle_reader import bundle_read
+from assembly.records.bundle_reader import read_bundle
 from teams.models import Team, User
 from teams.principal import SYSTEM
 from tests.client import Api, errors_of, problem
@@ -31,7 +31,7 @@ def strangers(outsider: User, other_agent_api: Api, as_person: As) -> tuple[Api,
 
 @pytest.fixture
 def record(agent: Agent, team: Team) -> Assembly:
-    return assemble(agent=agent, team=team, asked=Asked(), principal=SYSTEM).assembly
+    return assemble(agent=agent, team=team, asked=AssemblyRequest(), principal=SYSTEM).assembly
 
 
 def test_a_team_has_the_organisations_time_until_it_has_its_own(
@@ -103,6 +103,6 @@ def test_a_bundle_is_for_those_who_see_the_context(
     for api in members[2:]:
         answer = api.get(address)
         assert (answer.status_code, answer["Content-Type"]) == (200, "application/zip")
-        assert set(bundle_read(answer.content).records) == {record.id}
+        assert set(read_bundle(answer.content).records) == {record.id}
     for stranger in strangers:
         assert problem(stranger.get(address))[0] == 404

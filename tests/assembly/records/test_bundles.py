@@ -18,10 +18,10 @@ from django.db import connections
 from agents.models import Agent
 from assembly.models import Assembly, Seal
 from assembly.records import bundle_writer
-from assembly.records.bundle_reader import BundleRefused, bundle_read
-from assembly.records.bundle_writer import FILES, Bundle, zipped
+from assembly.records.bundle_reader import BundleRefused, read_bundle
+from assembly.records.bundle_writer import FILES, RecordBundle, zip_bundle
 from assembly.records.followers import new_assemblies_follow
-from assembly.records.seal_hashing import canonical
+from assembly.records.seal_hashing import canonical_json
 from teams.models import Team
 from tests.archives import packed
 from tests.assembly.records.conftest import make_assembly
@@ -45,7 +45,7 @@ def records(agent: Agent, team: Team) -> list[Assembly]:
 
 @pytest.fixture
 def bundle(records: list[Assembly]) -> bytes:
-    return zipped(Bundle([records[0].id, records[2].id]))
+    return zip_bundle(RecordBundle([records[0].id, records[2].id]))
 
 
 def files_of(data: bytes) -> Files:
@@ -55,7 +55,7 @@ def files_of(data: bytes) -> Files:
 
 
 def packed_again(files: Files) -> bytes:
-    return packed({name: "".join(canonical(row).decode() + "\n" for row in rows) for name, rows in files.items()})
+    return packed({name: "".join(canonical_json(row).decode() + "\n" for row in rows) for name, rows in files.items()})
 
 
 def replayed(data: bytes, folder: Path, *arguments: str) -> str:
@@ -100,7 +100,7 @@ def test_the_expected_seal_is_looked_for(bundle: bytes, tmp_path: Path) -> None:
 
 
 def test_one_that_is_not_sealed_yet_replays_all_the_same(agent: Agent, team: Team, tmp_path: Path) -> None:
-    data = zipped(Bundle([make_assembly(agent, team, "sugar").id]))
+    data = zip_bundle(RecordBundle([make_assembly(agent, team, "sugar").id]))
     assert "replayed byte for byte, not sealed yet" in replayed(data, tmp_path)
 
 
@@ -189,7 +189,7 @@ def test_what_has_a_wrong_type_is_refused_with_a_sentence(change: Change, bundle
     files = files_of(bundle)
     change(files)
     with pytest.raises(BundleRefused):
-        bundle_read(packed_again(files))
+        read_bundle(packed_again(files))
 
 
 def test_a_body_that_unpacks_to_far_too_much_is_refused(bundle: bytes) -> None:
@@ -198,7 +198,7 @@ def test_a_body_that_unpacks_to_far_too_much_is_refused(bundle: bytes) -> None:
     bomb = b"".join(packing.compress(bytes(10_000_000)) for _ in range(21)) + packing.flush()
     files["records.jsonl"][0]["body"] = (b"\x01" + bomb).hex()
     with pytest.raises(BundleRefused, match="larger than 200 MB"):
-        bundle_read(packed_again(files))
+        read_bundle(packed_again(files))
 
 
 @pytest.mark.parametrize(
@@ -211,5 +211,5 @@ def test_what_is_no_bundle_is_refused(data: bytes, tmp_path: Path) -> None:
 
 def test_more_than_can_be_read_again_is_not_written(records: list[Assembly], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bundle_writer, "MAX_BYTES", 2_000)
-    with pytest.raises(bundle_writer.TooMuch, match="at most 200 MB"):
-        zipped(Bundle([records[0].id]))
+    with pytest.raises(bundle_writer.BundleTooLarge, match="at most 200 MB"):
+        zip_bundle(RecordBundle([records[0].id]))

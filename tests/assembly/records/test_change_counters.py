@@ -13,7 +13,7 @@ from agents.keys import api_key_create
 from agents.models import Agent, ApiKey
 from agents.services import agent_create, agent_delete
 from assembly.models import ChangeCounter, StoredProfile, StoredRule
-from assembly.records.change_counters import changes_of
+from assembly.records.change_counters import load_change_counts
 from config.db.migration_helpers import ORGANISATION
 from memories.models import Entity, Memory, Pattern, Session
 from memories.services import MemoryFacts, memories_create
@@ -62,9 +62,9 @@ def counted_tables() -> set[str]:
 
 def raised(change: Callable[[], object], *owners: UUID) -> tuple[int, ...]:
     """By how much the change raised each owner's count."""
-    before = changes_of(*owners)
+    before = load_change_counts(*owners)
     change()
-    return tuple(after - count for after, count in zip(changes_of(*owners), before, strict=True))
+    return tuple(after - count for after, count in zip(load_change_counts(*owners), before, strict=True))
 
 
 def run(statement: str) -> None:
@@ -170,9 +170,9 @@ def test_the_owner_of_the_database_counts_as_well(committed_database: str) -> No
 def test_the_counts_come_in_the_order_asked_for(kept: tuple[Agent, Team]) -> None:
     agent, team = kept
     nobody = uuid4()
-    counts = changes_of(agent.id, nobody, team.id)
-    assert counts == (*changes_of(agent.id), 0, *changes_of(team.id))
-    assert changes_of() == ()
+    counts = load_change_counts(agent.id, nobody, team.id)
+    assert counts == (*load_change_counts(agent.id), 0, *load_change_counts(team.id))
+    assert load_change_counts() == ()
 
 
 # --- many at once -----------------------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ def new_patterns(agent: Agent, number: int) -> list[Pattern]:
 
 def test_writers_of_one_agent_neither_wait_nor_lose_a_count(impatient: None) -> None:
     agent = agent_create(slug="ada", name="Ada")
-    before = changes_of(agent.id)[0]
+    before = load_change_counts(agent.id)[0]
 
     def commit_often() -> list[int]:
         seen = []
@@ -206,12 +206,12 @@ def test_writers_of_one_agent_neither_wait_nor_lose_a_count(impatient: None) -> 
                 Pattern.objects.bulk_create(new_patterns(agent, 3))
                 if number % 2:
                     Pattern.objects.bulk_create(new_patterns(agent, 1))
-            seen.append(changes_of(agent.id)[0])
+            seen.append(load_change_counts(agent.id)[0])
         return seen
 
     for seen in at_once([commit_often] * WRITERS):
         assert seen == sorted(set(seen)), "every commit raised it for everyone who looked afterwards"
-    assert changes_of(agent.id)[0] - before == WRITERS * COMMITS * 3 // 2
+    assert load_change_counts(agent.id)[0] - before == WRITERS * COMMITS * 3 // 2
     most = 2 * WRITERS  # none raises more than two before it commits, and a new share is made only if all are held
     assert ChangeCounter.objects.filter(owner=agent.id).count() <= most
 
@@ -225,23 +225,23 @@ def test_writers_of_two_owners_in_opposite_order_do_not_lock_each_other_out(impa
                 for agent in agents:
                     Pattern.objects.bulk_create(new_patterns(agent, 1))
 
-    before = changes_of(first.id, second.id)
+    before = load_change_counts(first.id, second.id)
     at_once([partial(write_both, first, second), partial(write_both, second, first)] * 4)
-    after = changes_of(first.id, second.id)
+    after = load_change_counts(first.id, second.id)
     assert [new - old for new, old in zip(after, before, strict=True)] == [8 * COMMITS] * 2
 
 
 def test_what_is_not_committed_is_seen_by_nobody_else_and_holds_up_nobody(impatient: None) -> None:
     agent = agent_create(slug="ada", name="Ada")
-    before = changes_of(agent.id)[0]
+    before = load_change_counts(agent.id)[0]
 
     def write() -> int:
         Pattern.objects.bulk_create(new_patterns(agent, 1))
-        return changes_of(agent.id)[0] - before
+        return load_change_counts(agent.id)[0] - before
 
     with transaction.atomic():
         Pattern.objects.bulk_create(new_patterns(agent, 1))
         assert at_once([write]) == [1]
-        assert changes_of(agent.id)[0] - before == 2
+        assert load_change_counts(agent.id)[0] - before == 2
         transaction.set_rollback(True)
-    assert changes_of(agent.id)[0] - before == 1
+    assert load_change_counts(agent.id)[0] - before == 1

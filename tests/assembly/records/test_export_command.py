@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from agents.models import Agent
 from assembly.models import Assembly
-from assembly.records.bundle_reader import bundle_read
+from assembly.records.bundle_reader import read_bundle
 from teams.models import Team
 from tests.assembly.records.conftest import make_assembly
 
@@ -26,7 +26,7 @@ def exported(file: Path, *arguments: str) -> set[UUID]:
     """The ids of the contexts in the file that the command writes."""
     told = StringIO()
     call_command("export_records", *arguments, f"--to={file}", stdout=told)
-    found = set(bundle_read(file.read_bytes()).records)
+    found = set(read_bundle(file.read_bytes()).records)
     assert f"{len(found)} contexts" in told.getvalue()
     return found
 

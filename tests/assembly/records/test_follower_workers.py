@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from agents.models import Agent
 from assembly.models import Assembly, FollowFailure, Seal
 from assembly.records.followers import followers, new_assemblies_follow
-from assembly.records.seals import hold_chain
+from assembly.records.seals import lock_chain
 from tests.assembly.records.conftest import Follower, make_assemblies
 from tests.concurrency import at_once
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("committed_database")
 def test_while_one_worker_is_at_it_others_do_not_wait(agent: Agent, follower: Follower) -> None:
     make_assemblies(agent, 2)
     with transaction.atomic():
-        hold_chain()
+        lock_chain()
         assert at_once([new_assemblies_follow]) == [0]
     assert new_assemblies_follow() == 2
 

@@ -6,10 +6,10 @@ from django.db import connections
 
 from agents.models import Agent
 from assembly.models import Assembly, StoredProfile
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.records.reader import Recorded, recorded, replay
-from assembly.sources.base import Turn
+from assembly.records.reader import StoredAssembly, load_record, replay
+from assembly.sources.base import ConversationTurn
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team
 from teams.principal import SYSTEM
@@ -20,8 +20,8 @@ SHORT = f"over_budget: [compact, summarise]\nsections:\n  - {TURNS}\n"
 SAID = "The stage is made of oak. It stands in the hall. The hall has a stage of oak and a door. " * 4
 
 
-def told() -> dict[str, Recorded]:
-    return {str(assembly.id): recorded(assembly) for assembly in Assembly.objects.all()}
+def told() -> dict[str, StoredAssembly]:
+    return {str(assembly.id): load_record(assembly) for assembly in Assembly.objects.all()}
 
 
 @pytest.mark.usefixtures("committed_database")
@@ -29,13 +29,13 @@ def test_records_go_there_and_back(agent: Agent, team: Team) -> None:
     facts = [MemoryFacts(kind="fact", text=f"The ferry number {number} leaves at dawn.") for number in range(40)]
     memories_create(owner=agent, facts=facts, principal=SYSTEM)
     file_create(file=StoredProfile(name="short", content=SHORT), author=SYSTEM.author)
-    turns = tuple(Turn("user", f"{number}. {SAID}") for number in range(6))
+    turns = tuple(ConversationTurn("user", f"{number}. {SAID}") for number in range(6))
     wishes = [
-        Asked(topic="when does the ferry leave?"),
-        Asked(topic="when does the ferry leave?"),
-        Asked(profile="coding", topic="ferry", max_tokens=300),
-        Asked(profile="short", history=turns, max_tokens=520),
-        Asked(max_tokens=0),
+        AssemblyRequest(topic="when does the ferry leave?"),
+        AssemblyRequest(topic="when does the ferry leave?"),
+        AssemblyRequest(profile="coding", topic="ferry", max_tokens=300),
+        AssemblyRequest(profile="short", history=turns, max_tokens=520),
+        AssemblyRequest(max_tokens=0),
     ]
     for asked in wishes:
         assemble(agent=agent, team=team, asked=asked, principal=SYSTEM)

@@ -8,11 +8,11 @@ from uuid_utils.compat import uuid7
 
 from agents.models import Agent, AgentFile
 from assembly.models import Assembly, Piece, Pruning, Seal, StoredSummary, StoredText, UnusedPiece
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.records.pruning import Pruned, records_prune, unused_prune
-from assembly.records.reader import recorded, replay
-from assembly.records.retention_policies import Keeping, assembly_flag, retention_set
+from assembly.records.pruning import PruneResult, records_prune, unused_prune
+from assembly.records.reader import load_record, replay
+from assembly.records.retention_policies import RetentionRule, assembly_flag, retention_set
 from assembly.records.seals import pruning_seal
 from teams.models import Team
 from teams.principal import SYSTEM
@@ -29,7 +29,7 @@ def left() -> set[UUID]:
 
 def test_without_a_policy_everything_stays(agent: Agent, ago: Ago) -> None:
     ago(agent, 3_000)
-    assert records_prune() == Pruned(0, 0)
+    assert records_prune() == PruneResult(0, 0)
 
 
 def test_what_is_old_goes_and_a_sealed_line_says_so(agent: Agent, ago: Ago) -> None:
@@ -75,7 +75,7 @@ def test_a_policy_that_is_changed_meanwhile_is_not_followed_any_more(
 
     def change(pruning: Pruning) -> None:
         seal(pruning)
-        retention_set(team=None, keeping=Keeping(None), expected_version=policy.version, principal=SYSTEM)
+        retention_set(team=None, keeping=RetentionRule(None), expected_version=policy.version, principal=SYSTEM)
 
     monkeypatch.setattr("assembly.records.pruning.pruning_seal", change)
     assert records_prune().records == 1
@@ -86,7 +86,9 @@ def test_what_is_flagged_stays_where_the_policy_says_so(agent: Agent, ago: Ago) 
     assembly_flag(assembly=flagged, note="asked for by the auditor", principal=SYSTEM)
     policy = keep(30)
     assert records_prune().records == 0
-    retention_set(team=None, keeping=Keeping(30, keep_flagged=False), expected_version=policy.version, principal=SYSTEM)
+    retention_set(
+        team=None, keeping=RetentionRule(30, keep_flagged=False), expected_version=policy.version, principal=SYSTEM
+    )
     assert records_prune().records == 1
 
 
@@ -131,7 +133,7 @@ def test_texts_go_with_the_last_record_that_is_made_of_them(agent: Agent, ago: A
     assert records_prune().pieces > 0
     assert not StoredText.objects.filter(text="Be kind.").exists()
     assert not UnusedPiece.objects.exists()
-    assert replay(recorded(Assembly.objects.get(id=young.id))).identical
+    assert replay(load_record(Assembly.objects.get(id=young.id))).identical
 
 
 def test_summaries_go_with_their_texts(agent: Agent, ago: Ago) -> None:
@@ -150,8 +152,8 @@ def test_a_writer_that_knows_a_piece_that_is_gone_sends_it_again(agent: Agent, a
     keep(30)
     records_prune()
     assert not Piece.objects.exists()
-    again = assemble(agent=agent, asked=Asked(topic="again"), principal=SYSTEM).assembly
-    assert replay(recorded(Assembly.objects.get(id=again.id))).identical
+    again = assemble(agent=agent, asked=AssemblyRequest(topic="again"), principal=SYSTEM).assembly
+    assert replay(load_record(Assembly.objects.get(id=again.id))).identical
 
 
 def test_pieces_in_use_are_never_taken_however_they_are_asked_for(agent: Agent, ago: Ago) -> None:
@@ -160,7 +162,7 @@ def test_pieces_in_use_are_never_taken_however_they_are_asked_for(agent: Agent, 
     with connection.cursor() as cursor:
         cursor.execute("SELECT prune_unused(%s)", [[*young.told]])
     assert unused_prune() == 0
-    assert replay(recorded(Assembly.objects.get(id=young.id))).identical
+    assert replay(load_record(Assembly.objects.get(id=young.id))).identical
 
 
 @pytest.mark.parametrize("table", ["assemblies", "pieces", "stored_texts", "seals", "prunings"])

@@ -7,7 +7,7 @@ import pytest
 from agents.models import Agent
 from assembly.models import Assembly, Seal
 from assembly.records.pruning import records_prune
-from assembly.records.seal_verification import Tally, verify
+from assembly.records.seal_verification import VerificationCounts, verify_records
 from tests.assembly.records.conftest import Ago, AsOwner, as_owner, keep, kinds
 
 __all__ = ["as_owner"]
@@ -20,8 +20,8 @@ def test_what_was_pruned_stays_provable_and_nothing_else_passes_for_it(
     old, young = ago(agent, 40), ago(agent, 20)
     keep(30)
     records_prune()
-    tally = Tally()
-    assert list(verify(tally)) == []
+    tally = VerificationCounts()
+    assert list(verify_records(tally)) == []
     assert (tally.records, tally.pruned) == (1, 1)
     _forge_line(as_owner, young)
     assert kinds() == ["record_missing", "pruning_forged"]

@@ -6,11 +6,11 @@ import pytest
 
 from agents.models import Agent
 from assembly.models import Assembly, Piece, UnusedPiece
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.records.insert_sql import stored
+from assembly.records.insert_sql import stored_pieces
 from assembly.records.pruning import unused_prune
-from assembly.records.reader import recorded, replay
+from assembly.records.reader import load_record, replay
 from assembly.records.seal_verification import text_findings
 from teams.principal import SYSTEM
 from tests.assembly.records.conftest import Ago, AsOwner, as_owner
@@ -28,10 +28,10 @@ def test_no_record_loses_what_it_is_made_of(agent: Agent, ago: Ago, as_owner: As
         as_owner("assemblies", "DELETE FROM assemblies")  # whatever holds the pieces goes; writers still know them
         at_once([partial(_made, agent, f"{turn}"), unused_prune, unused_prune, partial(_made, agent, "x")])
         for assembly in Assembly.objects.all():
-            assert replay(recorded(assembly)).identical
+            assert replay(load_record(assembly)).identical
         assert list(text_findings()) == []
-    assert len(stored.among(Piece.objects.values_list("id", flat=True))) == Piece.objects.count()
+    assert len(stored_pieces.among(Piece.objects.values_list("id", flat=True))) == Piece.objects.count()
 
 
 def _made(agent: Agent, topic: str) -> None:
-    assemble(agent=agent, asked=Asked(topic=topic), principal=SYSTEM)
+    assemble(agent=agent, asked=AssemblyRequest(topic=topic), principal=SYSTEM)

@@ -10,7 +10,7 @@ from agents.models import Agent
 from assembly.models import Assembly
 from assembly.models.assembly import packed
 from assembly.records import reader as records
-from assembly.records.reader import RecordDamaged, content_of, recorded
+from assembly.records.reader import RecordDamaged, content_of, load_record
 from teams.models import Team, User
 from tests.assembly.large_record import context_of_many
 
@@ -39,10 +39,10 @@ def read(assembly: Assembly) -> Assembly:
 
 
 def test_a_record_is_made_something_of_once(assembly: Assembly, django_assert_num_queries: Any) -> None:
-    first = recorded(read(assembly))
+    first = load_record(read(assembly))
     content, again = content_of(first), read(assembly)
     with django_assert_num_queries(1):
-        told = recorded(again)
+        told = load_record(again)
     assert (told.assembly, told.inputs, told.decisions) == (again, first.inputs, first.decisions)
     assert told.inputs is first.inputs
     assert content_of(told) is content
@@ -52,31 +52,31 @@ def test_a_record_is_made_something_of_once(assembly: Assembly, django_assert_nu
 def test_another_byte_of_the_record_is_another_record(
     change: Callable[[Assembly], dict[str, Any]], assembly: Assembly
 ) -> None:
-    content_of(recorded(read(assembly)))
+    content_of(load_record(read(assembly)))
     changed = read(assembly)
     for column, value in change(read(assembly)).items():
         setattr(changed, column, value)
     with pytest.raises(RecordDamaged):
-        content_of(recorded(changed))
+        content_of(load_record(changed))
 
 
 def test_another_byte_of_a_text_is_another_record(assembly: Assembly) -> None:
-    content_of(recorded(read(assembly)))
+    content_of(load_record(read(assembly)))
     with transaction.atomic(using="owner"), connections["owner"].cursor() as cursor:
         cursor.execute("ALTER TABLE stored_texts DISABLE TRIGGER USER")
         cursor.execute("UPDATE stored_texts SET text = text || '!' WHERE text = 'Be kind.'")
         assert cursor.rowcount == 1
         cursor.execute("ALTER TABLE stored_texts ENABLE TRIGGER USER")
     with pytest.raises(RecordDamaged):
-        content_of(recorded(read(assembly)))
+        content_of(load_record(read(assembly)))
 
 
 def test_only_so_much_is_known(assembly: Assembly, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "_known", {})
-    first = recorded(read(assembly))
-    monkeypatch.setattr(records, "MAX_KNOWN_BYTES", records._bytes_of(first))
-    assert recorded(read(assembly)).inputs is first.inputs
+    monkeypatch.setattr(records, "_record_cache", {})
+    first = load_record(read(assembly))
+    monkeypatch.setattr(records, "MAX_CACHE_BYTES", records._memory_bytes(first))
+    assert load_record(read(assembly)).inputs is first.inputs
     other = read(assembly)
     other.topic = "something else"
-    recorded(other)
-    assert recorded(read(assembly)).inputs is not first.inputs
+    load_record(other)
+    assert load_record(read(assembly)).inputs is not first.inputs

@@ -13,9 +13,9 @@ from agents.services import agent_create, agent_delete, agent_update, daily_log_
 from assembly.engine.selection import RECORDED_TOKENS
 from assembly.engine.types import ENGINE_VERSION
 from assembly.models import Assembly, Piece, StoredText
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.records.reader import RecordDamaged, content_of, recorded, replay
+from assembly.records.reader import RecordDamaged, content_of, load_record, replay
 from memories.models import Memory
 from memories.services import MemoryFacts, memory_create, memory_delete
 from teams.models import Team, User
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_a_replay_is_identical_after_every_row_was_edited_and_deleted(luna: Agent, demo_team: Team) -> None:
-    answer = assemble(agent=luna, team=demo_team, principal=SYSTEM, asked=Asked(topic="acts", now=NOW))
+    answer = assemble(agent=luna, team=demo_team, principal=SYSTEM, asked=AssemblyRequest(topic="acts", now=NOW))
     assembly, content = answer.assembly, answer.content
     for key in ("IDENTITY", "INSTRUCTIONS", "KNOWLEDGE"):
         write(luna, key, "Something else altogether.")
@@ -37,45 +37,45 @@ def test_a_replay_is_identical_after_every_row_was_edited_and_deleted(luna: Agen
         memory_delete(memory=memory, principal=SYSTEM)
     agent_delete(agent=luna, principal=SYSTEM)
     team_delete(team=demo_team, principal=SYSTEM)
-    again = replay(recorded(Assembly.objects.get(id=assembly.id)))
+    again = replay(load_record(Assembly.objects.get(id=assembly.id)))
     assert (again.identical, again.content) == (True, content)
     assert again.sha256 == bytes(assembly.sha256).hex()
 
 
 def test_texts_are_stored_once_however_many_assemblies_used_them(luna: Agent, demo_team: Team) -> None:
     for _ in range(3):
-        assemble(agent=luna, team=demo_team, principal=SYSTEM, asked=Asked(now=NOW))
+        assemble(agent=luna, team=demo_team, principal=SYSTEM, asked=AssemblyRequest(now=NOW))
     pieces = Piece.objects.count()
     assert StoredText.objects.count() == Piece.objects.values("text_sha256").distinct().count() <= pieces
-    assert pieces == len(recorded(Assembly.objects.all()[0]).decisions) + 1, "and the profile"
+    assert pieces == len(load_record(Assembly.objects.all()[0]).decisions) + 1, "and the profile"
 
 
 def test_which_assemblies_used_this_memory_is_one_indexed_query(luna: Agent) -> None:
     memory = Memory.objects.get(agent=luna)
-    assembly = assemble(agent=luna, principal=SYSTEM, asked=Asked(now=NOW)).assembly
+    assembly = assemble(agent=luna, principal=SYSTEM, asked=AssemblyRequest(now=NOW)).assembly
     piece = Piece.objects.get(ref=memory.ref)
     assert list(Assembly.objects.filter(told__overlap=[piece.id])) == [assembly]
 
 
 def test_a_record_is_replayed_by_the_engine_of_its_version(luna: Agent) -> None:
-    assembly = assemble(agent=luna, principal=SYSTEM, asked=Asked(now=NOW)).assembly
+    assembly = assemble(agent=luna, principal=SYSTEM, asked=AssemblyRequest(now=NOW)).assembly
     assert assembly.engine_version == ENGINE_VERSION
     assembly.engine_version = 1  # as if it had been made then
-    assert recorded(assembly).inputs.request.engine_version == 1
+    assert load_record(assembly).inputs.request.engine_version == 1
 
 
 def test_a_record_that_was_tampered_with_is_told_and_not_shown(luna: Agent) -> None:
-    assembly = assemble(agent=luna, principal=SYSTEM, asked=Asked(now=NOW)).assembly
+    assembly = assemble(agent=luna, principal=SYSTEM, asked=AssemblyRequest(now=NOW)).assembly
     tampered = Assembly.objects.get(id=assembly.id)
     tampered.budget = 3  # as if somebody had changed the row
-    assert not replay(recorded(tampered)).identical
+    assert not replay(load_record(tampered)).identical
     with pytest.raises(RecordDamaged):
-        content_of(recorded(tampered))
+        content_of(load_record(tampered))
 
 
 def test_a_replay_takes_the_recorded_tokens_and_counts_all_texts_where_that_gives_another_result(luna: Agent) -> None:
-    assembly = assemble(agent=luna, principal=SYSTEM, asked=Asked(now=NOW)).assembly
-    told = recorded(Assembly.objects.get(id=assembly.id))
+    assembly = assemble(agent=luna, principal=SYSTEM, asked=AssemblyRequest(now=NOW)).assembly
+    told = load_record(Assembly.objects.get(id=assembly.id))
     candidate, decision = told.inputs.candidates[0], told.decisions[0]
     key = next(key for key in candidate.worked_out if isinstance(key, tuple) and key[0] == RECORDED_TOKENS)
     assert candidate.worked_out[key] == decision.tokens_full > 0
@@ -86,10 +86,12 @@ def test_a_replay_takes_the_recorded_tokens_and_counts_all_texts_where_that_give
 
 @pytest.mark.parametrize("body", [b"", b"\x01not packed", b"\x02"])
 def test_a_record_that_cannot_be_read_says_so(luna: Agent, body: bytes) -> None:
-    damaged = Assembly.objects.get(id=assemble(agent=luna, principal=SYSTEM, asked=Asked(now=NOW)).assembly.id)
+    damaged = Assembly.objects.get(
+        id=assemble(agent=luna, principal=SYSTEM, asked=AssemblyRequest(now=NOW)).assembly.id
+    )
     damaged.body = body
     with pytest.raises(RecordDamaged, match="cannot be read"):
-        recorded(damaged)
+        load_record(damaged)
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=400) | st.sampled_from(
@@ -117,11 +119,11 @@ def test_any_record_replays(
             daily_log_append(agent=agent, date=NOW.date() - datetime.timedelta(days=day), text=text, principal=SYSTEM)
         for text in memories:
             memory_create(owner=agent, facts=MemoryFacts(kind="fact", text=text), principal=SYSTEM)
-        asked = Asked(now=NOW, max_tokens=options.pop("budget"), **options)
+        asked = AssemblyRequest(now=NOW, max_tokens=options.pop("budget"), **options)
         answer = assemble(agent=agent, principal=SYSTEM, asked=asked)
         assembly, content = answer.assembly, answer.content
         agent_delete(agent=agent, principal=SYSTEM)
-        assert content_of(recorded(Assembly.objects.get(id=assembly.id))) == content
+        assert content_of(load_record(Assembly.objects.get(id=assembly.id))) == content
         assert assembly.tokens <= assembly.budget or assembly.warnings == ["BUDGET_EXCEEDED"]
         transaction.set_rollback(True)
 
@@ -131,8 +133,8 @@ def test_who_may_see_an_assembly_sees_its_agent_and_its_team(luna: Agent, demo_t
     agent_update(
         agent=luna, expected_version=1, name="Luna", timezone="UTC", teams=[demo_team, other], principal=SYSTEM
     )
-    in_demo = assemble(agent=luna, team=demo_team, principal=SYSTEM, asked=Asked(now=NOW)).assembly
-    in_none = assemble(agent=luna, principal=SYSTEM, asked=Asked(now=NOW)).assembly
+    in_demo = assemble(agent=luna, team=demo_team, principal=SYSTEM, asked=AssemblyRequest(now=NOW)).assembly
+    in_none = assemble(agent=luna, principal=SYSTEM, asked=AssemblyRequest(now=NOW)).assembly
     person = User.objects.create_user("mia")
     membership_set(team=other, user=person, role="admin")
     assert list(Assembly.objects.visible_to(person.principal)) == [in_none]

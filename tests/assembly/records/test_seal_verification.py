@@ -9,8 +9,8 @@ from django.db.models import Model
 
 from agents.models import Agent
 from assembly.models import Assembly, NewAssembly, Seal, Webhook, WebhookDelivery
-from assembly.records.seal_hashing import RECORD_COLUMNS, Link
-from assembly.records.seal_verification import Tally, verify
+from assembly.records.seal_hashing import RECORD_COLUMNS, SealLink
+from assembly.records.seal_verification import VerificationCounts, verify_records
 from assembly.records.seals import newest_seal
 from teams.models import Team
 from tests.assembly.records.conftest import AsOwner, Kept, kinds, make_assembly
@@ -51,8 +51,8 @@ ALTERED = {
 
 
 def test_nothing_is_wrong_where_nobody_did_anything() -> None:
-    tally = Tally()
-    assert list(verify(tally)) == []
+    tally = VerificationCounts()
+    assert list(verify_records(tally)) == []
     assert (tally.seals, tally.records) == (2, 6)
     assert tally.pieces > 0
 
@@ -67,7 +67,7 @@ def test_an_altered_column_is_found_whichever_it_is(sealed: list[Assembly], as_o
         with kept("assemblies", column):
             statement = f"UPDATE assemblies SET {column} = {value} WHERE id = %s"  # noqa: S608
             as_owner("assemblies", statement, [sealed[1].id])
-            [finding] = verify(Tally())
+            [finding] = verify_records(VerificationCounts())
         assert (finding.kind, finding.about) == ("record_altered", str(sealed[1].id)), column
         assert "of seal 1" in finding.sentence
     assert kinds() == []
@@ -103,7 +103,7 @@ def test_a_seal_that_was_made_anew_breaks_the_chain(as_owner: AsOwner) -> None:
     first = Seal.objects.get(number=1)
     first.assemblies = [*first.assemblies[1:], first.assemblies[0]]
     first.hashes = bytes(first.hashes)[32:] + bytes(first.hashes)[:32]
-    facts = [first.assemblies, first.hashes, Link.of(first).sha256]
+    facts = [first.assemblies, first.hashes, SealLink.of(first).sha256]
     as_owner("seals", "UPDATE seals SET assemblies = %s, hashes = %s, sha256 = %s WHERE number = 1", facts)
     assert kinds() == ["chain_broken"]
 
@@ -162,8 +162,8 @@ def test_a_record_waits_for_its_seal_for_so_long_and_no_longer(agent: Agent, tea
 def test_only_what_is_newer_can_be_looked_at(sealed: list[Assembly], as_owner: AsOwner) -> None:
     between = Seal.objects.get(number=2).created
     as_owner("assemblies", "UPDATE assemblies SET budget = budget + 1 WHERE id = %s", [sealed[0].id])
-    tally = Tally()
-    assert list(verify(tally, between)) == []
+    tally = VerificationCounts()
+    assert list(verify_records(tally, between)) == []
     assert (tally.seals, tally.records) == (1, 3)
 
 

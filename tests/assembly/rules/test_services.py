@@ -10,12 +10,12 @@ from django.db import DatabaseError, transaction
 
 from agents.models import Agent
 from agents.services import agent_delete
-from assembly.engine.rules import Condition, Rule, Selector, Window
+from assembly.engine.rules import Condition, Rule, Selector, TimeWindow
 from assembly.models import StoredRule, StoredRuleVersion
 from assembly.profiles.catalogue import known_sources
-from assembly.profiles.yaml_reader import UnreadableProfile
-from assembly.rules.catalogue import in_force, rules_read
-from assembly.rules.parser import rule_read
+from assembly.profiles.yaml_reader import UnreadableDocument
+from assembly.rules.catalogue import parse_rules, rules_statement
+from assembly.rules.parser import parse_rule
 from assembly.rules.services import MAX_RULES, rule_delete, rule_save
 from config.db.statements import run_statement
 from config.http.errors import Conflict, Invalid
@@ -40,7 +40,7 @@ then:
 
 
 def read(text: str) -> Rule:
-    return rule_read(text, name="r", version=1, scope="everywhere", sources=known_sources()).rule
+    return parse_rule(text, name="r", version=1, scope="everywhere", sources=known_sources()).rule
 
 
 # --- the text ------------------------------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ then: {exclude: [{source: turns}, {memory_kind: preference}, {tag: ops}]}
     assert rule.when.agent == ("ada",)
     assert rule.when.intent == ("fix", "question")
     days = datetime.date(2026, 11, 1), datetime.date(2026, 12, 24)
-    assert rule.when.between == Window(*days, ("mon", "fri"), datetime.time(18), datetime.time(23, 30))
+    assert rule.when.between == TimeWindow(*days, ("mon", "fri"), datetime.time(18), datetime.time(23, 30))
     nested = Condition(profile=("coding",)), Condition(never=Condition(task_contains=("404",)))
     assert rule.when.any == (Condition(team=("care", "far")), Condition(all=nested))
 
@@ -112,7 +112,7 @@ def test_without_a_condition_a_rule_always_fires() -> None:
     ],
 )
 def test_a_fault_is_named_with_its_line(before: str, after: str, line: int, reason: str) -> None:
-    with pytest.raises(UnreadableProfile) as raised:
+    with pytest.raises(UnreadableDocument) as raised:
         read(SEED.replace(before, after, 1))
     assert raised.value.line == line
     assert reason in raised.value.reason
@@ -186,9 +186,9 @@ def test_those_in_force_are_the_enabled_ones_of_the_agent_its_team_and_everybody
     for name, owner, enabled in (("a", agent, True), ("b", team, True), ("c", None, True), ("d", agent, False)):
         made(name, OFF, owner, enabled=enabled)
     with django_assert_num_queries(1):
-        rules, unreadable = rules_read(run_statement(in_force(agent, team)))
+        rules, unreadable = parse_rules(run_statement(rules_statement(agent, team)))
     assert [(rule.name, rule.scope) for rule in rules] == [
         ("a", "agent"), ("b", "team"), ("c", "everywhere"), ("hurry", "agent"),
     ]  # fmt: skip
     assert not unreadable
-    assert [rule.name for rule in rules_read(run_statement(in_force(agent, None)))[0]] == ["a", "c", "hurry"]
+    assert [rule.name for rule in parse_rules(run_statement(rules_statement(agent, None)))[0]] == ["a", "c", "hurry"]

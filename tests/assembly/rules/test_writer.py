@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembly.engine.rules import WEEKDAYS, Actions, Boost, Condition, Selector, Window
+from assembly.engine.rules import WEEKDAYS, Actions, Boost, Condition, Selector, TimeWindow
 from assembly.profiles.catalogue import known_sources
-from assembly.rules.parser import LOADABLE, MAX_WEIGHT, SELECTORS, rule_read
-from assembly.rules.writer import has_comments, is_nested, text_of
+from assembly.rules.parser import LOADABLE, MAX_WEIGHT, SELECTORS, parse_rule
+from assembly.rules.writer import has_comments, is_nested, rule_yaml
 
 PRINTABLE = st.text(st.characters(exclude_categories=["C", "Z"], include_characters=" "), min_size=1, max_size=60).map(
     lambda text: text.strip() or "word"
@@ -26,17 +26,19 @@ DAYS = st.lists(st.dates(), min_size=2, max_size=2).map(sorted)
 
 
 @st.composite
-def windows(draw: st.DrawFn) -> Window:
+def windows(draw: st.DrawFn) -> TimeWindow:
     first, last = draw(DAYS)
     opens, closes = draw(HOURS | st.just((None, None)))
     weekdays = tuple(draw(st.lists(st.sampled_from(WEEKDAYS), unique=True)))
-    return Window(draw(st.sampled_from([None, first])), draw(st.sampled_from([None, last])), weekdays, opens, closes)
+    return TimeWindow(
+        draw(st.sampled_from([None, first])), draw(st.sampled_from([None, last])), weekdays, opens, closes
+    )
 
 
 INTENTS = st.lists(st.sampled_from(["question", "action", "fix", "explain", "other"])).map(tuple)
 FLAT = st.builds(
     Condition, task_contains=WORDS, agent=WORDS, team=WORDS, profile=WORDS, intent=INTENTS,
-    between=st.none() | windows().filter(lambda window: window != Window()),
+    between=st.none() | windows().filter(lambda window: window != TimeWindow()),
 )  # fmt: skip
 CONDITIONS = st.recursive(
     FLAT,
@@ -67,20 +69,20 @@ ACTIONS = st.builds(
 
 @given(description=st.just("") | WORD, when=CONDITIONS, then=ACTIONS)
 def test_what_is_written_reads_back_to_an_equal_rule(description: str, when: Condition, then: Actions) -> None:
-    text = text_of(description, when, then)
-    read = rule_read(text, name="r", version=1, scope="everywhere", sources=known_sources())
+    text = rule_yaml(description, when, then)
+    read = parse_rule(text, name="r", version=1, scope="everywhere", sources=known_sources())
     assert (read.description, read.rule.when, read.rule.then) == (description, when, then)
     assert not has_comments(text)
 
 
 def test_the_text_is_as_people_write_it() -> None:
     when = Condition(
-        task_contains=("auth", "sign in"), between=Window(datetime.date(2026, 11, 1), weekdays=("mon", "fri"))
+        task_contains=("auth", "sign in"), between=TimeWindow(datetime.date(2026, 11, 1), weekdays=("mon", "fri"))
     )
     path, person = Selector("path", "docs/**"), Selector("kg_entity", "AuthService")
     then = Actions((path,), (Boost(person, 2.0), Boost(person, 0.5)), (Selector("source", "daily_logs"),))
     assert (
-        text_of("On signing in.", when, then)
+        rule_yaml("On signing in.", when, then)
         == """\
 description: On signing in.
 when:

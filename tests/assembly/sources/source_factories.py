@@ -10,9 +10,9 @@ from agents.services import agent_create
 from assembly.engine.profile import Section
 from assembly.engine.query_signals import parse_signals
 from assembly.engine.types import Candidate
-from assembly.pipeline.read_plan import NEEDS
+from assembly.pipeline.read_plan import NEED_READERS
 from assembly.sources import SOURCES
-from assembly.sources.base import Gathered, Situation
+from assembly.sources.base import GatherContext, SourceResult
 from memories.embeddings.active_model import EmbeddingModel
 from memories.embeddings.vectors import QueryVector
 from memories.embeddings.wordllama import DIMENSIONS, MODEL_NAME, embed
@@ -24,38 +24,38 @@ STRANGER = "stranger"
 BUNDLED = EmbeddingModel(MODEL_NAME, DIMENSIONS, "embedding")
 
 
-def situation(agent: Agent, topic: str = "", **facts: Any) -> Situation:
+def situation(agent: Agent, topic: str = "", **facts: Any) -> GatherContext:
     """What the service would hand over for the topic."""
     vector = facts.pop("vector", embed([topic])[0] if topic.strip() else None)
     direction = None if vector is None else QueryVector(topic, BUNDLED, vector)
-    return Situation(
+    return GatherContext(
         agent=agent, team=None, vector=direction, now=NOW, topic=topic, signals=parse_signals(topic), **facts
     )
 
 
-def completed_for(situation: Situation, *sources: str) -> Situation:
+def completed_for(situation: GatherContext, *sources: str) -> GatherContext:
     """The situation as these sources get it."""
-    for need, found in NEEDS.items():
+    for need, found in NEED_READERS.items():
         if any(need in SOURCES[source].needs for source in sources):
             situation = found(situation)
     return situation
 
 
-def ask(source: str, situation: Situation, *keys: str) -> Gathered:
+def ask(source: str, situation: GatherContext, *keys: str) -> SourceResult:
     """What the source returns for sections of these keys; one named after it unless given."""
     sections = [Section(key, key, "L6", source, "blocks") for key in keys or (source,)]
     return SOURCES[source].gather(completed_for(situation, source), sections)
 
 
-def found(source: str, situation: Situation, *keys: str) -> list[Candidate]:
+def found(source: str, situation: GatherContext, *keys: str) -> list[Candidate]:
     return list(ask(source, situation, *keys).candidates)
 
 
-def texts(source: str, situation: Situation, *keys: str) -> list[str]:
+def texts(source: str, situation: GatherContext, *keys: str) -> list[str]:
     return [candidate.text for candidate in found(source, situation, *keys)]
 
 
-def refs(source: str, situation: Situation, *keys: str) -> list[str]:
+def refs(source: str, situation: GatherContext, *keys: str) -> list[str]:
     return [candidate.ref for candidate in found(source, situation, *keys)]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.sources.base import Filters
+from assembly.sources.base import RequestFilters
 from tests.assembly.sources.source_factories import ask, completed_for, entity, found, refs, situation, stranger, texts
 
 pytestmark = pytest.mark.django_db
@@ -57,14 +57,14 @@ def test_one_name_may_stand_for_several(agent: Agent) -> None:
 def test_only_wanted_types_come(agent: Agent) -> None:
     entity(agent, "Ada", type="person")
     entity(agent, "Auth", type="service")
-    filters = Filters(entity_types=frozenset({"service"}))
+    filters = RequestFilters(entity_types=frozenset({"service"}))
     assert texts("entities", situation(agent, "ada and auth", filters=filters)) == ["**service**: Auth"]
-    assert not found("entities", situation(agent, "ada", filters=Filters(entity_types=frozenset())))
+    assert not found("entities", situation(agent, "ada", filters=RequestFilters(entity_types=frozenset())))
 
 
 def test_what_is_excluded_crowds_nothing_out(agent: Agent) -> None:
     made = [entity(agent, f"Name{number}") for number in range(12)]
-    filters = Filters(exclude=(str(made[0].id),))
+    filters = RequestFilters(exclude=(str(made[0].id),))
     assert len(found("entities", situation(agent, filters=filters))) == 11
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.sources.base import Filters
+from assembly.sources.base import RequestFilters
 from tests.assembly.sources.source_factories import ask, document, found, refs, situation, stranger, texts
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +24,7 @@ def test_the_last_changed_come_first(agent: Agent) -> None:
     gathered = ask("open_files", situation(agent))
     assert [candidate.ref for candidate in gathered.candidates] == [open_.ref for open_ in made[:10]]
     assert gathered.limit == 10
-    filters = Filters(exclude=(made[0].ref,))
+    filters = RequestFilters(exclude=(made[0].ref,))
     assert len(found("open_files", situation(agent, filters=filters))) == 11
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.sources.base import Filters
+from assembly.sources.base import RequestFilters
 from tests.assembly.sources.source_factories import ask, entity, found, pattern, situation, stranger, texts
 
 pytestmark = pytest.mark.django_db
@@ -67,7 +67,7 @@ def test_a_pattern_is_scored_by_its_success_and_says_why_it_applies(agent: Agent
 def test_twenty_come_and_more_where_some_are_excluded(agent: Agent) -> None:
     made = [pattern(agent, f"Pattern {number}", intents=["fix"]) for number in range(25)]
     assert len(found("patterns", situation(agent, "fix it"))) == 20
-    gathered = ask("patterns", situation(agent, "fix it", filters=Filters(exclude=(str(made[0].id),))))
+    gathered = ask("patterns", situation(agent, "fix it", filters=RequestFilters(exclude=(str(made[0].id),))))
     assert len(gathered.candidates) == gathered.limit == 21
 
 

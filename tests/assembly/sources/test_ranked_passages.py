@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.engine.linear_ranker import Ranker, relevance_of, score_of, shares_of_block
+from assembly.engine.linear_ranker import Ranker, block_shares, relevance_of, score_of
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
 from assembly.profiles.rankers import RANKERS
 from assembly.sources import SOURCES
-from assembly.sources.base import Filters, Gathered, Situation
+from assembly.sources.base import GatherContext, RequestFilters, SourceResult
 from memories.embeddings.indexing import document_split
 from memories.embeddings.wordllama import embed
 from memories.models import Chunk, Document
@@ -31,7 +31,7 @@ def section(ranker: str | Ranker | None, key: str = "content") -> Section:
     return Section(key, "Relevant Content", "L6", "semantic_content", "blocks", ranker=found)
 
 
-def gathered(wanted: Situation, *sections: Section) -> Gathered:
+def gathered(wanted: GatherContext, *sections: Section) -> SourceResult:
     return SOURCES["semantic_content"].gather(wanted, sections)
 
 
@@ -52,7 +52,7 @@ def test_a_passage_carries_what_was_measured_and_its_score_from_0_to_1(agent: Ag
     [best, *others] = ranked(agent, ranker)
     assert best.text == f"notes.md:11\n{CAT}"
     assert {"similarity_z", "similarity_with_previous_z", "relative_length", "brevity"} <= best.measures.keys()
-    assert best.score == best.measures["relevance"] == relevance_of(score_of(shares_of_block(ranker, best)))
+    assert best.score == best.measures["relevance"] == relevance_of(score_of(block_shares(ranker, best)))
     assert all(0 <= (one.score or 0) <= (best.score or 0) < 1 for one in others)
     assert best.measures["recency"] == pytest.approx(0.1353, rel=1e-3)
     assert best.occurred_at is not None
@@ -128,7 +128,7 @@ def test_a_topic_whose_meaning_nobody_knows_is_searched_by_its_words(agent: Agen
 def test_twenty_come_and_more_where_some_are_excluded(agent: Agent) -> None:
     made = written(agent, "notes.md", *(f"{CAT} {position}" for position in range(25)))
     assert len(ranked(agent, "default")) == 20
-    filters = Filters(exclude=(f"chunk:{made.id}@1#0", f"chunk:{made.id}@1#1"))
+    filters = RequestFilters(exclude=(f"chunk:{made.id}@1#0", f"chunk:{made.id}@1#1"))
     found = gathered(situation(agent, TOPIC, filters=filters), section("default"))
     assert len(found.candidates) == found.limit == 22
 

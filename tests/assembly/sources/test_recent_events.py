@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.sources.base import Filters
+from assembly.sources.base import RequestFilters
 from memories.models import Event
 from tests.assembly.conftest import NOW
 from tests.assembly.sources.source_factories import (
@@ -98,17 +98,17 @@ def test_filters_hold_for_highlights_too(agent: Agent) -> None:
         for age in (1, 3):
             event(agent, age, "error", session=run)
             event(agent, age, "file_write", session=run)
-    filters = Filters(since=NOW - 2 * HOUR, event_types=frozenset({"error"}))
+    filters = RequestFilters(since=NOW - 2 * HOUR, event_types=frozenset({"error"}))
     kept = found("recent_events", situation(agent, session=now, filters=filters))
     assert [(candidate.kind, candidate.occurred_at) for candidate in kept] == [("error", NOW - HOUR)] * 2
-    assert not found("recent_events", situation(agent, filters=Filters(event_types=frozenset())))
-    assert not found("recent_events", situation(agent, filters=Filters(since=NOW - HOUR, event_types=None)))
+    assert not found("recent_events", situation(agent, filters=RequestFilters(event_types=frozenset())))
+    assert not found("recent_events", situation(agent, filters=RequestFilters(since=NOW - HOUR, event_types=None)))
 
 
 def test_what_is_excluded_crowds_nothing_out(agent: Agent) -> None:
     run = session(agent)
     events = [event(agent, hours / 60, session=run) for hours in range(55)]
-    filters = Filters(exclude=tuple(str(made.id) for made in events[:3]))
+    filters = RequestFilters(exclude=tuple(str(made.id) for made in events[:3]))
     gathered = ask("recent_events", situation(agent, session=run, filters=filters))
     assert len(gathered.candidates) == 53
     assert gathered.limit == 53 + 5 * 8

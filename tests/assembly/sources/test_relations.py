@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.sources.base import Filters
+from assembly.sources.base import RequestFilters
 from assembly.sources.relations import LIMIT
 from memories.models import Entity, Relation
 from tests.assembly.sources.source_factories import ask, entity, found, refs, relation, situation, stranger, texts
@@ -81,7 +81,7 @@ def test_it_begins_at_the_most_salient_as_well(agent: Agent) -> None:
 
 def test_only_wanted_types_are_a_beginning(agent: Agent) -> None:
     relation(entity(agent, "Ada"), entity(agent, "Ben"))
-    filters = Filters(entity_types=frozenset({"service"}))
+    filters = RequestFilters(entity_types=frozenset({"service"}))
     assert not found("relations", situation(agent, "ada", filters=filters))
     relation(entity(agent, "Auth", type="service"), entity(agent, "Cid"))
     assert texts("relations", situation(agent, filters=filters)) == ["Auth --[knows]--> Cid"]
@@ -94,7 +94,7 @@ def test_the_strongest_come(agent: Agent) -> None:
         for number, leaf in enumerate(others)
     )
     assert refs("relations", situation(agent)) == [strong.ref for strong in made[:LIMIT]]
-    gathered = ask("relations", situation(agent, filters=Filters(exclude=(made[0].ref,))))
+    gathered = ask("relations", situation(agent, filters=RequestFilters(exclude=(made[0].ref,))))
     assert len(gathered.candidates) == gathered.limit == LIMIT + 1
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.sources.base import Filters
+from assembly.sources.base import RequestFilters
 from memories.models import Chunk
 from tests.assembly.conftest import NOW
 from tests.assembly.sources.source_factories import (
@@ -72,7 +72,7 @@ def test_twenty_come_and_more_where_some_are_excluded(agent: Agent, topic: str) 
     made = document(agent, "notes.md")
     chunks = [chunk(made, f"{CAT} {position}", position) for position in range(25)]
     assert len(found("semantic_content", situation(agent, topic))) == 20
-    filters = Filters(exclude=(chunks[0].ref, chunks[1].ref))
+    filters = RequestFilters(exclude=(chunks[0].ref, chunks[1].ref))
     gathered = ask("semantic_content", situation(agent, topic, filters=filters))
     assert len(gathered.candidates) == gathered.limit == 22
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.sources.base import Filters, Situation
+from assembly.sources.base import GatherContext, RequestFilters
 from memories.models import Session, TaskFrame
 from tests.assembly.sources.source_factories import ask, completed_for, found, frame, session, situation, stranger
 
@@ -28,7 +28,7 @@ def stack(agent: Agent, run: Session | None = None) -> TaskFrame:
     return frame(agent, "Load test", above, session=run)
 
 
-def shown(wanted: Situation, *keys: str) -> dict[str, list[str]]:
+def shown(wanted: GatherContext, *keys: str) -> dict[str, list[str]]:
     by_section: dict[str, list[str]] = {}
     for candidate in found("task_stack", wanted, *keys or KEYS):
         by_section.setdefault(candidate.section, []).append(candidate.text)
@@ -75,7 +75,7 @@ def test_twenty_results_come_the_newest_and_more_where_some_are_excluded(agent: 
     done = [frame(agent, "x", root, status="complete", result=f"Result {number}") for number in range(25)]
     frame(agent, "Load test", root)
     assert shown(situation(agent))["sibling_results"] == [f"Result {number}" for number in range(5, 25)]
-    gathered = ask("task_stack", situation(agent, filters=Filters(exclude=(done[24].ref,))), *KEYS)
+    gathered = ask("task_stack", situation(agent, filters=RequestFilters(exclude=(done[24].ref,))), *KEYS)
     assert sum(candidate.section == "sibling_results" for candidate in gathered.candidates) == 21
     assert len(gathered.candidates) <= gathered.limit
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.sources.base import Filters
+from assembly.sources.base import RequestFilters
 from memories.models import Thread, ThreadStatus
 from tests.assembly.conftest import NOW
 from tests.assembly.sources.source_factories import HOUR, ask, found, refs, situation, stranger, texts
@@ -35,7 +35,7 @@ def test_the_last_touched_come_first_up_to_the_limit(agent: Agent) -> None:
     gathered = ask("threads", situation(agent))
     assert [candidate.ref for candidate in gathered.candidates] == [one.ref for one in made[:20]]
     assert gathered.limit == 20
-    assert len(found("threads", situation(agent, filters=Filters(exclude=(made[0].ref,))))) == 21
+    assert len(found("threads", situation(agent, filters=RequestFilters(exclude=(made[0].ref,))))) == 21
 
 
 def test_a_thread_is_scored_by_its_recency_and_measured_against_the_query(agent: Agent) -> None:

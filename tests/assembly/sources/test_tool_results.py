@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.sources.base import Filters
+from assembly.sources.base import RequestFilters
 from memories.models import Event
 from tests.assembly.sources.source_factories import ask, event, found, frame, refs, session, situation, stranger, texts
 
@@ -42,7 +42,7 @@ def test_without_a_session_those_of_the_agent_come(agent: Agent) -> None:
 def test_only_wanted_types_come(agent: Agent, types: set[str] | None, count: int) -> None:
     result(agent, 1)
     event(agent, 1, "error")
-    filters = Filters(event_types=None if types is None else frozenset(types))
+    filters = RequestFilters(event_types=None if types is None else frozenset(types))
     assert len(found("tool_results", situation(agent, filters=filters))) == count
 
 

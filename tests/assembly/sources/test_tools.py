@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.sources.base import Filters
+from assembly.sources.base import RequestFilters
 from memories.models import Tool
 from tests.assembly.sources.source_factories import ask, axis, found, refs, situation, stranger, texts, tool
 
@@ -43,7 +43,7 @@ def test_similarity_is_boosted_by_keywords(agent: Agent) -> None:
 def test_twenty_come_and_more_where_some_are_excluded(agent: Agent, topic: str) -> None:
     made = [tool(agent, f"tool_{number}") for number in range(25)]
     assert len(found("tools", situation(agent, topic))) == 20
-    gathered = ask("tools", situation(agent, topic, filters=Filters(exclude=(made[0].ref,))))
+    gathered = ask("tools", situation(agent, topic, filters=RequestFilters(exclude=(made[0].ref,))))
     assert len(gathered.candidates) == gathered.limit == 21
 
 

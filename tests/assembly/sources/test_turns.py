@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.sources.base import Turn
+from assembly.sources.base import ConversationTurn
 from tests.assembly.sources.source_factories import ask, situation
 
 pytestmark = pytest.mark.django_db
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 def test_every_turn_comes_in_its_place_without_a_query(
     agent: Agent, django_assert_num_queries: Callable[[int], AbstractContextManager[Any]]
 ) -> None:
-    history = (Turn("user", "Hello"), Turn("assistant", "Hi!"), Turn("tool", "42"))
+    history = (ConversationTurn("user", "Hello"), ConversationTurn("assistant", "Hi!"), ConversationTurn("tool", "42"))
     with django_assert_num_queries(0):
         gathered = ask("turns", situation(agent, history=history))
     assert [(turn.ref, turn.kind, turn.text, turn.position) for turn in gathered.candidates] == [

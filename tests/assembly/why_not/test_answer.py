@@ -8,9 +8,9 @@ from typing import cast
 import pytest
 
 from assembly.engine.profile import Profile, Section
-from assembly.engine.types import Candidate, flat
+from assembly.engine.types import Candidate, field_values
 from assembly.models import Assembly
-from assembly.records.reader import Recorded
+from assembly.records.reader import StoredAssembly
 from assembly.why_not.answer import Match, find_by_ref, find_by_words, rank_context
 from tests.assembly.why_not.engine_inputs import inputs
 
@@ -36,15 +36,15 @@ CANDIDATES = (
 
 
 @pytest.fixture
-def told() -> Recorded:
+def told() -> StoredAssembly:
     given = inputs(PROFILE, *CANDIDATES)
     made = given.assembled()
     by_place = {(one.section, one.ref): one for one in CANDIDATES}
     ordered = tuple(by_place[one.section, one.ref] for one in made.decisions)
-    sections = [flat(one) for one in made.sections]
+    sections = [field_values(one) for one in made.sections]
     assembly = cast("Assembly", SimpleNamespace(sections=sections, tokens=made.tokens))
     given = type(given)(given.request, given.profile, ordered)
-    return Recorded(assembly, given, made.decisions)
+    return StoredAssembly(assembly, given, made.decisions)
 
 
 def refs(matches: Sequence[Match]) -> list[str]:
@@ -52,15 +52,15 @@ def refs(matches: Sequence[Match]) -> list[str]:
 
 
 @pytest.mark.parametrize("ref", [f"team_file:{ID}@7", f"team_file:{ID}", ID, f"team_file:{ID}@3"])
-def test_a_ref_names_it_with_or_without_its_version(ref: str, told: Recorded) -> None:
+def test_a_ref_names_it_with_or_without_its_version(ref: str, told: StoredAssembly) -> None:
     assert refs(find_by_ref(told, ref)) == [f"team_file:{ID}@7"]
 
 
-def test_a_document_stands_for_its_pieces(told: Recorded) -> None:
+def test_a_document_stands_for_its_pieces(told: StoredAssembly) -> None:
     assert refs(find_by_ref(told, "document:9")) == ["chunk:9@3#0"]
 
 
-def test_a_ref_of_nothing_names_nothing(told: Recorded) -> None:
+def test_a_ref_of_nothing_names_nothing(told: StoredAssembly) -> None:
     assert find_by_ref(told, "memory:77@1") == []
 
 
@@ -76,20 +76,20 @@ def test_a_ref_of_nothing_names_nothing(told: Recorded) -> None:
         ("seat sell", f"team_file:{ID}@7"),
     ],
 )
-def test_the_best_match_comes_first(words: str, first: str, told: Recorded) -> None:
+def test_the_best_match_comes_first(words: str, first: str, told: StoredAssembly) -> None:
     assert refs(find_by_words(told, words))[0] == first
 
 
-def test_of_equals_what_is_left_out_comes_first(told: Recorded) -> None:
+def test_of_equals_what_is_left_out_comes_first(told: StoredAssembly) -> None:
     matches = find_by_words(told, "the hall has door")[:8]
     assert [match.decision.included for match in matches] == [False] * 5 + [True] * 3
 
 
-def test_a_word_that_is_nowhere_finds_nothing(told: Recorded) -> None:
+def test_a_word_that_is_nowhere_finds_nothing(told: StoredAssembly) -> None:
     assert find_by_words(told, "velvet") == find_by_words(told, " ") == []
 
 
-def test_it_stands_among_those_that_rank_around_it(told: Recorded) -> None:
+def test_it_stands_among_those_that_rank_around_it(told: StoredAssembly) -> None:
     stands = rank_context(told, ("memories", "memory:1@1"))
     ranks = [(one.decision.rank, one.is_subject) for one in stands.around]
     assert ranks == [(2, False), (3, False), (4, False), (5, False), (6, False), (7, True), (8, False)]
@@ -97,10 +97,10 @@ def test_it_stands_among_those_that_rank_around_it(told: Recorded) -> None:
     assert stands.used_before == sum(one.tokens for one in told.sections[:2])
 
 
-def test_a_text_that_is_its_section_has_no_rivals(told: Recorded) -> None:
+def test_a_text_that_is_its_section_has_no_rivals(told: StoredAssembly) -> None:
     assert rank_context(told, ("goals", f"team_file:{ID}@7")).around == ()
 
 
-def test_blocks_stand_among_those_of_all_sections(told: Recorded) -> None:
+def test_blocks_stand_among_those_of_all_sections(told: StoredAssembly) -> None:
     stands = rank_context(told, ("people", "entity:1@1"))
     assert [one.decision.ref for one in stands.around] == ["chunk:9@3#0", "entity:1@1"]

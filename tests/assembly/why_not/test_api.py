@@ -9,10 +9,10 @@ import pytest
 from agents.models import Agent
 from agents.services import daily_log_append
 from assembly.models import Assembly, StoredRule
-from assembly.pipeline.request import Asked, Budgets
+from assembly.pipeline.request import AssemblyRequest, RequestBudgets
 from assembly.pipeline.services import assemble
-from assembly.records.reader import recorded
-from assembly.sources.base import Filters
+from assembly.records.reader import load_record
+from assembly.sources.base import RequestFilters
 from assembly.why_not.changes import RemedyChange, apply_changes
 from memories.models import Entity, Memory
 from memories.services import MemoryFacts, memories_create, memory_create, memory_update
@@ -41,7 +41,7 @@ def told(agent: Agent, team: Team, memories: list[Memory]) -> Assembly:
 
 
 def assembled(agent: Agent, team: Team | None, **wishes: Any) -> Assembly:
-    return assemble(agent=agent, team=team, principal=SYSTEM, asked=Asked(**wishes)).assembly
+    return assemble(agent=agent, team=team, principal=SYSTEM, asked=AssemblyRequest(**wishes)).assembly
 
 
 def asked(api: Api, told: Assembly, query: str) -> Any:
@@ -53,7 +53,7 @@ def asked(api: Api, told: Assembly, query: str) -> Any:
 def brings_it_in(told: Assembly, answer: Any, remedy: Any) -> bool:
     """Whether exactly the changes of the answer bring it in, made on what the record holds."""
     changes = [RemedyChange(**change) for change in remedy["changes"]]
-    after = apply_changes(recorded(told).inputs, changes).assembled()
+    after = apply_changes(load_record(told).inputs, changes).assembled()
     return any(one.ref == answer["decision"]["ref"] and one.included for one in after.decisions)
 
 
@@ -84,7 +84,7 @@ def test_what_has_no_room_would_fit_with_so_many_tokens_more(agent_api: Api, age
     more = int(whole["changes"][0]["value"]) - 12
     assert f"with {more} more tokens" in whole["sentence"]
     codes = [
-        next(one.code for one in recorded(again).decisions if one.ref == answer["decision"]["ref"])
+        next(one.code for one in load_record(again).decisions if one.ref == answer["decision"]["ref"])
         for again in (assembled(agent, team, max_tokens=12 + tokens, now=NOW) for tokens in (more, more - 1))
     ]
     assert codes == ["fits", "truncated"], "told again for real, it is as it was said"
@@ -102,7 +102,7 @@ def test_what_a_rule_a_filter_or_time_leaves_out(
     )  # fmt: skip
     file = team.files.get(file_key="GOALS")
     file_save(file=file, content="Sell every seat.", expected_version=1, author=SYSTEM.author)
-    told = assembled(agent, team, filters=Filters(exclude=(f"team_file:{file.id}",)))
+    told = assembled(agent, team, filters=RequestFilters(exclude=(f"team_file:{file.id}",)))
     kinds = {}
     for ref in (f"memory:{newest.id}", f"memory:{retired.id}", f"team_file:{file.id}"):
         answer = asked(agent_api, told, f"ref={ref}")
@@ -153,7 +153,7 @@ def test_what_was_not_considered_says_why(
     late = memory_create(owner=team, facts=MemoryFacts(kind="fact", text="Too late"), principal=SYSTEM)
     assert reason(asked(agent_api, told, f"ref={late.id}")) == "later"
     replaced(monkeypatch, "team_memories", raising)
-    broken = assembled(agent, team, budgets=Budgets(time_ms=5_000))
+    broken = assembled(agent, team, budgets=RequestBudgets(time_ms=5_000))
     assert reason(asked(agent_api, broken, f"ref=memory:{memories[0].id}")) == "source_failed"
 
 

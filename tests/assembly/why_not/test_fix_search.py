@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from assembly.engine.profile import Profile, Section
 from assembly.engine.types import Candidate, Decision
-from assembly.records.reader import Inputs
+from assembly.records.reader import EngineInput
 from assembly.why_not.fix_search import SearchExhausted, TrialRuns, is_whole
 from tests.assembly.why_not.engine_inputs import check, found_for, inputs
 from tests.engine.situations import Situation, situations
@@ -23,10 +23,10 @@ CALM = settings(
 )
 
 
-def inputs_of(situation: Situation) -> Inputs:
+def inputs_of(situation: Situation) -> EngineInput:
     """As a record would hold them: with all the summaries that were made."""
     settled = situation.settled().situation
-    return Inputs(settled.request, settled.profile, settled.candidates)
+    return EngineInput(settled.request, settled.profile, settled.candidates)
 
 
 def missing(decisions: tuple[Decision, ...]) -> list[Decision]:

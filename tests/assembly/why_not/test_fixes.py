@@ -10,7 +10,7 @@ from assembly.engine.linear_ranker import Ranker
 from assembly.engine.profile import Profile, Section, Weights
 from assembly.engine.rules import Actions, Boost, Condition, Rule, Selector
 from assembly.engine.types import Candidate
-from assembly.records.reader import Inputs
+from assembly.records.reader import EngineInput
 from assembly.why_not.fix_search import Remedy
 from assembly.why_not.sentences import remedy_sentence
 from tests.assembly.why_not.engine_inputs import check, decision_of, found_for, inputs
@@ -26,7 +26,7 @@ def memories(*similarities: float, **facts: Any) -> list[Candidate]:
     ]
 
 
-def remedies(given: Inputs, ref: str) -> dict[str, Remedy]:
+def remedies(given: EngineInput, ref: str) -> dict[str, Remedy]:
     """The first of each kind, proved."""
     decision = decision_of(given, ref)
     found = found_for(given, decision)
@@ -39,7 +39,7 @@ def remedies(given: Inputs, ref: str) -> dict[str, Remedy]:
     return by_kind
 
 
-def sentence(given: Inputs, remedy: Remedy) -> str:
+def sentence(given: EngineInput, remedy: Remedy) -> str:
     return remedy_sentence(remedy, given, {})
 
 

@@ -55,7 +55,7 @@ def one_connection() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _no_older_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was assembled in another test was rolled back."""
-    monkeypatch.setattr(services, "cache", AssemblyCache())
+    monkeypatch.setattr(services, "assembly_cache", AssemblyCache())
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import random
 from dataclasses import replace
 
 from assembly.engine.profile import Profile
-from assembly.engine.types import Candidate, Request, Summary
+from assembly.engine.types import Candidate, EngineRequest, Summary
 from tests.engine.situations import Settled, Situation
 
 
@@ -40,7 +40,7 @@ def check_the_record(settled: Settled) -> None:
     read = json.loads(recorded)
     texts_of = [(item.text, item.summary.text if item.summary else "") for item in situation.candidates]
     again = Situation(
-        Request.from_dict(read["request"]),
+        EngineRequest.from_dict(read["request"]),
         Profile.from_dict(read["profile"]),
         tuple(Candidate.from_dict(data, *texts) for data, texts in zip(read["candidates"], texts_of, strict=True)),
         situation.manners,

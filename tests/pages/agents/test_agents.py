@@ -6,7 +6,7 @@ import pytest
 
 from agents.models import Agent
 from agents.services import agent_create, daily_log_append
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team, User
@@ -18,7 +18,7 @@ def test_the_page_shows_files_days_memories_and_contexts(
     signed_in: SignedIn, teammate: User, owner: User, team: Team, agent: Agent
 ) -> None:
     memories_create(owner=agent, facts=[MemoryFacts(kind="fact", text="Likes tea")], principal=owner.principal)
-    assemble(agent=agent, team=team, principal=owner.principal, asked=Asked(topic="about tea"))
+    assemble(agent=agent, team=team, principal=owner.principal, asked=AssemblyRequest(topic="about tea"))
     page = text_of(signed_in(teammate).get("/agents/luna/"))
     for words in (
         "Who this agent is",
@@ -93,7 +93,7 @@ def test_the_pages_take_few_queries(
     memories_create(owner=agent, facts=facts, principal=owner.principal)
     for number in range(6):
         agent_create(slug=f"agent-{number}", name=f"Agent {number}", teams=[team])
-        assemble(agent=agent, team=team, principal=owner.principal, asked=Asked())
+        assemble(agent=agent, team=team, principal=owner.principal, asked=AssemblyRequest())
     browser = signed_in(owner)
     with django_assert_num_queries(14):
         browser.get("/agents/luna/")

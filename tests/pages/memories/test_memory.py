@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agents.models import Agent
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from memories.models import Memory
 from memories.services import MAX_PINNED, MemoryFacts, facts_of, memories_create, memory_create, memory_update
@@ -169,8 +169,8 @@ def test_the_contexts_that_used_it_are_those_that_one_may_see(
     secret = team_create(slug="secret", name="Secret")
     secret.agent_links.create(agent=agent)
     for at, topic in ((team, "Where do tours start?"), (team, "Where do tours start?"), (secret, "A secret")):
-        assemble(agent=agent, team=at, asked=Asked(topic=topic), principal=owner.principal)
-    assemble(agent=agent, team=team, asked=Asked(topic="Nothing", max_tokens=1), principal=owner.principal)
+        assemble(agent=agent, team=at, asked=AssemblyRequest(topic=topic), principal=owner.principal)
+    assemble(agent=agent, team=team, asked=AssemblyRequest(topic="Nothing", max_tokens=1), principal=owner.principal)
     shown = text_of(signed_in(teammate).get(path))
     assert "Told in <b>2</b> contexts, left out of <b>1</b>." in " ".join(shown.split())
     assert "A secret" not in shown
@@ -185,7 +185,9 @@ def test_the_page_takes_as_many_queries_for_many_uses_as_for_few(
     browser.get(path)
     for times in (1, 5):
         for number in range(times):
-            assemble(agent=agent, team=team, asked=Asked(topic=f"{times} {number}"), principal=owner.principal)
+            assemble(
+                agent=agent, team=team, asked=AssemblyRequest(topic=f"{times} {number}"), principal=owner.principal
+            )
         with django_assert_num_queries(15):
             browser.get(path)
 
@@ -193,7 +195,7 @@ def test_the_page_takes_as_many_queries_for_many_uses_as_for_few(
 def test_a_context_leads_to_the_version_that_it_told(
     *, signed_in: SignedIn, agent: Agent, team: Team, owner: User, teammate: User, path: str
 ) -> None:
-    told = assemble(agent=agent, team=team, asked=Asked(), principal=owner.principal).assembly
+    told = assemble(agent=agent, team=team, asked=AssemblyRequest(), principal=owner.principal).assembly
     assert f"{path}versions/1/" in text_of(signed_in(teammate).get(f"/contexts/{told.id}/"))
 
 

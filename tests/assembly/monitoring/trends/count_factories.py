@@ -6,7 +6,7 @@ from typing import Any
 from agents.models import Agent
 from assembly.models import Assembly, DayCount
 from assembly.monitoring.trends.counting import MAPS
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from config.db.migration_helpers import ORGANISATION
 from teams.models import Team
@@ -17,7 +17,7 @@ COLUMNS = [field.name for field in DayCount._meta.concrete_fields if field.name 
 
 def told(agent: Agent, team: Team | None = None, **asked: Any) -> Assembly:
     """One more context, as it is read from its record."""
-    made = assemble(agent=agent, team=team, asked=Asked(**asked), principal=SYSTEM)
+    made = assemble(agent=agent, team=team, asked=AssemblyRequest(**asked), principal=SYSTEM)
     return Assembly.objects.get(id=made.assembly.id)
 
 

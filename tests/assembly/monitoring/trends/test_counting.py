@@ -14,7 +14,7 @@ from assembly.models import Assembly, DayCount, MemoryTelling
 from assembly.monitoring.new_contexts import follow_assemblies
 from assembly.monitoring.trends.counting import bound_of
 from assembly.monitoring.trends.recount import load_with_records
-from assembly.records.reader import Recorded, recorded
+from assembly.records.reader import StoredAssembly, load_record
 from memories.models import Memory
 from teams.models import Team
 from tests import personas
@@ -34,7 +34,7 @@ def test_a_context_is_counted_in_all_its_parts(luna: Agent, demo_team: Team, lon
     assembly = told(luna, demo_team, topic="acts")
     follow_assemblies([assembly])
     (row,) = counts()
-    holds = recorded(assembly)
+    holds = load_record(assembly)
     knowledge = luna.files.get(file_key="KNOWLEDGE")
     assert row == {
         "day": assembly.created.date(),
@@ -168,8 +168,8 @@ def test_a_batch_is_read_at_once(
     with_records_of(others[:1])  # profiles are known from here on
     with django_assert_num_queries(5):  # of three batches the pieces, of two with repeats what these repeat
         found = with_records_of([*repeats, *others])
-    assert [recording.decisions for recording in found] == [recorded(one).decisions for one in (*repeats, *others)]
+    assert [recording.decisions for recording in found] == [load_record(one).decisions for one in (*repeats, *others)]
 
 
-def with_records_of(assemblies: list[Assembly]) -> list[Recorded]:
+def with_records_of(assemblies: list[Assembly]) -> list[StoredAssembly]:
     return [recording for _, recording in load_with_records(assemblies)]

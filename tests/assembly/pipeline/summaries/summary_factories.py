@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from assembly.engine.tokenizers import get_tokenizer
-from assembly.engine.types import Wanted
+from assembly.engine.types import WantedSummary
 from assembly.models import StoredText, text_hash
 from assembly.pipeline.summaries.services import Summaries, summarise
 from assembly.records.summaries import store_summaries
@@ -18,16 +18,16 @@ TEXT = "notes/harbour.md\n" + (
 SUMMARY = "notes/harbour.md\nThe walk leads from the quay to the lighthouse and back."
 
 
-def want(text: str = TEXT, max_tokens: int = 30, *, ref: str = "document:1@1", section: str = "files") -> Wanted:
-    return Wanted(section, ref, text, max_tokens)
+def want(text: str = TEXT, max_tokens: int = 30, *, ref: str = "document:1@1", section: str = "files") -> WantedSummary:
+    return WantedSummary(section, ref, text, max_tokens)
 
 
-def wants_of(number: int) -> list[Wanted]:
+def wants_of(number: int) -> list[WantedSummary]:
     """So many wants with different texts."""
     return [want(f"notes/{place}.md\n{TEXT}", ref=f"document:{place}@1") for place in range(number)]
 
 
-def summaries_of(*wants: Wanted, seconds: float = 5.0) -> Summaries:
+def summaries_of(*wants: WantedSummary, seconds: float = 5.0) -> Summaries:
     return summarise(wants, tokenizer=COUNTER, seconds=seconds)
 
 
@@ -42,7 +42,7 @@ def saying(said: Any, finish_reason: str = "stop") -> Callable[[Handler], None]:
     return giving(completion(said, finish_reason))
 
 
-def keep(wants: Sequence[Wanted], summaries: Summaries) -> None:
+def keep(wants: Sequence[WantedSummary], summaries: Summaries) -> None:
     """Store texts and summaries as the record of an assembly does."""
     rows = []
     for one in wants:

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from assembly.engine.tokenizers import get_tokenizer
-from assembly.pipeline.summaries.extractive import MOST_SENTENCES, compress, compress_all
+from assembly.pipeline.summaries.extractive import MAX_SENTENCES, compress, compress_all
 from tests.engine.factories import texts
 
 COUNTER = get_tokenizer("cl100k_base")
@@ -40,7 +40,7 @@ def test_where_no_sentence_fits_the_beginning_is_kept() -> None:
 @pytest.mark.parametrize("text", ["word " * 60_000, "A short line.\n" * 60_000, "x" * 100_000])
 def test_long_texts_are_compressed_too(text: str) -> None:
     assert compress(text, 200, COUNTER).tokens <= 200
-    assert MOST_SENTENCES < 60_000
+    assert MAX_SENTENCES < 60_000
 
 
 # --- The extractive summariser ---

@@ -7,10 +7,10 @@ import pytest
 
 from agents.models import Agent
 from assembly.models import Assembly, StoredProfile, StoredSummary
-from assembly.pipeline.answer_cache import Answer
-from assembly.pipeline.request import Asked, Budgets
+from assembly.pipeline.answer_cache import AssemblyResult
+from assembly.pipeline.request import AssemblyRequest, RequestBudgets
 from assembly.pipeline.services import assemble
-from assembly.records.reader import recorded, replay
+from assembly.records.reader import load_record, replay
 from assembly.records.warnings import warnings_of
 from memories.models import Event, Session
 from teams.principal import SYSTEM
@@ -49,13 +49,13 @@ def walker(luna: Agent) -> Agent:
 TIME_MS = 3_000
 
 
-def told(walker: Agent, time_ms: int = 5_000) -> Answer:
-    asked = Asked(topic="The harbour walk", profile="short", now=NOW, budgets=Budgets(time_ms=time_ms))
+def told(walker: Agent, time_ms: int = 5_000) -> AssemblyResult:
+    asked = AssemblyRequest(topic="The harbour walk", profile="short", now=NOW, budgets=RequestBudgets(time_ms=time_ms))
     with leaving_no_thread_behind():
         return assemble(agent=walker, asked=asked, principal=SYSTEM)
 
 
-def summariser(answer: Answer) -> dict[str, Any] | None:
+def summariser(answer: AssemblyResult) -> dict[str, Any] | None:
     return next((source for source in answer.assembly.sources if source["name"] == "summariser"), None)
 
 
@@ -71,7 +71,7 @@ def test_what_a_model_says_is_told_and_kept(walker: Agent, server_of: ServerOf, 
     assert first.assembly.request["summaries"]["made"] == again.assembly.request["summaries"]["known"] == asked
     assert StoredSummary.objects.filter(model=MODEL).count() == asked
     settings.SUMMARISER_URL = ""
-    assert replay(recorded(Assembly.objects.get(id=first.assembly.id))).content == first.content
+    assert replay(load_record(Assembly.objects.get(id=first.assembly.id))).content == first.content
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_so_they_do_where_nobody_listens(walker: Agent, server_of: ServerOf, set
     stood_in(own, answer, "SOURCE_FAILED", "It could not be reached.", FAILED)
 
 
-def stood_in(own: Answer, answer: Answer, code: str, fault: str, message: str) -> None:
+def stood_in(own: AssemblyResult, answer: AssemblyResult, code: str, fault: str, message: str) -> None:
     assert "summarised" in {decision.code for decision in own.decisions}
     assert own.assembly.warnings == []
     assert answer.content == own.content
@@ -111,4 +111,4 @@ def stood_in(own: Answer, answer: Answer, code: str, fault: str, message: str) -
     assert 0 <= report["started_ms"] < report["deadline_ms"] <= 0.8 * TIME_MS
     assert answer.assembly.request["summaries"]["fell_back"] > 0
     assert not StoredSummary.objects.exists()
-    assert replay(recorded(Assembly.objects.get(id=answer.assembly.id))).identical
+    assert replay(load_record(Assembly.objects.get(id=answer.assembly.id))).identical

@@ -6,7 +6,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from assembly.models import StoredSummary, StoredText
-from assembly.records.summaries import store_summaries, summaries_known
+from assembly.records.summaries import find_summaries, store_summaries
 from tests.assembly.pipeline.stored_texts import delete_text, stored
 from tests.assembly.pipeline.summaries.conftest import MODEL, ServerOf
 from tests.assembly.pipeline.summaries.summary_factories import SUMMARY, TEXT, keep, saying, summaries_of, want
@@ -19,8 +19,8 @@ def test_each_is_kept_once_and_what_is_kept_stays() -> None:
     text, first, second = stored("A long text."), stored("A text."), stored("Text.")
     store_summaries([(text, "m", first), (text, "other", second)])
     store_summaries([(text, "m", second), (text, "m", first)])
-    assert summaries_known(["A long text.", "Never seen."], "m") == {"A long text.": "A text."}
-    assert summaries_known(["A long text."], "other") == {"A long text.": "Text."}
+    assert find_summaries(["A long text.", "Never seen."], "m") == {"A long text.": "A text."}
+    assert find_summaries(["A long text."], "other") == {"A long text.": "Text."}
     assert StoredSummary.objects.count() == 2
     store_summaries([])
 
@@ -43,7 +43,7 @@ def test_a_summary_keeps_no_text_alive(committed_database: str) -> None:
     keys = {name: stored(name) for name in ("long", "short", "longer", "shorter", "rest")}
     store_summaries([(keys["long"], "m", keys["short"]), (keys["longer"], "m", keys["shorter"])])
     delete_text(keys["long"])
-    assert summaries_known(["long", "longer"], "m") == {"longer": "shorter"}
+    assert find_summaries(["long", "longer"], "m") == {"longer": "shorter"}
     delete_text(keys["shorter"])
     assert not StoredSummary.objects.exists()
     assert StoredText.objects.count() == 3
@@ -61,7 +61,7 @@ def test_those_who_come_at_once_keep_one(committed_database: str) -> None:
 
     at_once([partial(keep, summary, turn) for turn, summary in enumerate(summaries)])
     assert StoredSummary.objects.count() == 20
-    assert len(set(summaries_known([f"text {number}" for number in range(20)], "m").values())) == 1
+    assert len(set(find_summaries([f"text {number}" for number in range(20)], "m").values())) == 1
 
 
 def test_requests_at_once_get_the_same_summary_and_keep_it_once(committed_database: str, server_of: ServerOf) -> None:
@@ -73,5 +73,5 @@ def test_requests_at_once_get_the_same_summary_and_keep_it_once(committed_databa
 
     with server_of(saying(SUMMARY)):
         assert at_once([ask_and_keep] * 4) == [SUMMARY] * 4
-    assert summaries_known([TEXT], MODEL) == {TEXT: SUMMARY}
+    assert find_summaries([TEXT], MODEL) == {TEXT: SUMMARY}
     assert StoredSummary.objects.count() == 1

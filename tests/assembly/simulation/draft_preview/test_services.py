@@ -13,7 +13,7 @@ from agents.services import agent_create, daily_log_append, daily_log_create
 from assembly.engine.codes import Code
 from assembly.models import Assembly, StoredRule, StoredText
 from assembly.pipeline.answer_cache import AssemblyCache
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.rules.services import rule_create
 from assembly.simulation.draft_preview import services as trials
@@ -38,11 +38,11 @@ def _nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def tried(agent: Agent, team: Team | None, texts: dict[str, str], **options: Any) -> DraftPreview:
-    return preview_drafts(agent=agent, team=team, asked=Asked(**{"now": NOW, **options}), texts=texts)
+    return preview_drafts(agent=agent, team=team, asked=AssemblyRequest(**{"now": NOW, **options}), texts=texts)
 
 
 def told(agent: Agent, team: Team | None, **options: Any) -> Any:
-    return assemble(agent=agent, team=team, principal=SYSTEM, asked=Asked(**{"now": NOW, **options}))
+    return assemble(agent=agent, team=team, principal=SYSTEM, asked=AssemblyRequest(**{"now": NOW, **options}))
 
 
 def publish(file: VersionedFile, content: str) -> None:

@@ -9,9 +9,9 @@ import pytest
 
 from agents.models import Agent
 from agents.services import daily_log_append
-from assembly.engine.selection import fill
+from assembly.engine.selection import fill_section
 from assembly.engine.types import Candidate
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.profiles.shipped import CONVERSATION
 from assembly.simulation.draft_preview import size
@@ -28,7 +28,7 @@ LONG = "\n\n".join(f"Paragraph {number}: " + "story and stage, " * 30 for number
 
 def cut_of(agent: Agent, team: Team, section: str) -> Mapping[str, Any]:
     """What the one decision of a section says of its cut, in a context that is assembled now."""
-    assembled = assemble(agent=agent, team=team, principal=SYSTEM, asked=Asked())
+    assembled = assemble(agent=agent, team=team, principal=SYSTEM, asked=AssemblyRequest())
     (decision,) = (decision for decision in assembled.decisions if decision.section == section)
     return decision.detail
 
@@ -107,9 +107,9 @@ def test_tokens_are_counted_once_for_a_page(monkeypatch: pytest.MonkeyPatch) -> 
 
     def counting(*arguments: Any) -> Any:
         counted[0] += 1
-        return fill(*arguments)
+        return fill_section(*arguments)
 
-    monkeypatch.setattr(size, "fill", counting)
+    monkeypatch.setattr(size, "fill_section", counting)
     size_of(text, "GOALS")
     rendered_for(text, "GOALS")
     rendered_for(text, "GOALS")

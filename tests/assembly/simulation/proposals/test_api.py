@@ -8,7 +8,7 @@ import pytest
 from agents.models import Agent
 from agents.services import agent_delete
 from assembly.models import Assembly, Proposal
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.simulation.proposals.services import proposal_create
 from assembly.simulation.what_if.wishes import Overrides
@@ -23,7 +23,7 @@ NOBODY = "00000000-0000-7000-8000-000000000000"
 
 @pytest.fixture
 def told(agent: Agent, team: Team) -> Assembly:
-    return assemble(agent=agent, team=team, principal=SYSTEM, asked=Asked(max_tokens=600)).assembly
+    return assemble(agent=agent, team=team, principal=SYSTEM, asked=AssemblyRequest(max_tokens=600)).assembly
 
 
 @pytest.fixture

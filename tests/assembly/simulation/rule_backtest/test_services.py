@@ -12,12 +12,12 @@ from agents.services import agent_delete, agent_update
 from assembly.engine.rules import Rule
 from assembly.models import Assembly, StoredRule
 from assembly.models.assembly import packed
-from assembly.pipeline.answer_cache import Answer
-from assembly.pipeline.append_event import append
-from assembly.pipeline.request import Asked
+from assembly.pipeline.answer_cache import AssemblyResult
+from assembly.pipeline.append_event import append_event
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.rules.catalogue import entry_of, rule_drafted
-from assembly.rules.services import Owner, rule_create, rule_save, scope_of
+from assembly.rules.catalogue import entry_of_row, parse_draft_rule
+from assembly.rules.services import Owner, owner_scope, rule_create, rule_save
 from assembly.simulation.rule_backtest import services
 from assembly.simulation.rule_backtest.services import (
     LIMIT,
@@ -52,13 +52,13 @@ def kept() -> tuple[Agent, Team]:
     return everything()
 
 
-def told(kept: tuple[Agent, Team | None], topic: str = "Is the ink dry?", **options: Any) -> Answer:
+def told(kept: tuple[Agent, Team | None], topic: str = "Is the ink dry?", **options: Any) -> AssemblyResult:
     agent, team = kept
-    return assemble(agent=agent, team=team, principal=SYSTEM, asked=Asked(topic=topic, now=NOW, **options))
+    return assemble(agent=agent, team=team, principal=SYSTEM, asked=AssemblyRequest(topic=topic, now=NOW, **options))
 
 
 def drafted(content: str, owner: Owner = None, name: str = "tried", version: int = 1) -> Rule:
-    return rule_drafted(content, name=name, version=version, scope=scope_of(owner))
+    return parse_draft_rule(content, name=name, version=version, scope=owner_scope(owner))
 
 
 def tried(content: str, owner: Owner = None, principal: Principal = SYSTEM, **options: Any) -> RuleBacktest:
@@ -73,7 +73,7 @@ def only(trials: RuleBacktest) -> ContextBacktest:
 Fates = dict[tuple[str, str], tuple[Any, ...]]
 
 
-def fates(answer: Answer) -> Fates:
+def fates(answer: AssemblyResult) -> Fates:
     return {
         (item.section, item.ref): (item.code, item.rank, item.score, (item.end or 0) - (item.start or 0))
         for item in answer.decisions
@@ -122,7 +122,7 @@ def test_trying_a_rule_that_had_applied_as_it_was_changes_nothing(content: str, 
     told(kept, profile="coding")
     for file in kept[1].files.all():
         file_save(file=file, content="Changed since.", expected_version=file.version, author=SYSTEM.author)
-    entry = entry_of(rule)
+    entry = entry_of_row(rule)
     assert entry.described
     trial = only(rule_backtest(rule=entry.described.rule, owner=rule.owner, principal=SYSTEM))
     assert (trial.changes, trial.tokens) == ((), trial.assembly.tokens)
@@ -199,7 +199,7 @@ def test_what_was_told_again_is_tried_once(kept: tuple[Agent, Team]) -> None:
 
 def test_an_appended_context_is_tried_like_others(kept: tuple[Agent, Team]) -> None:
     first = told(kept, profile="coding")
-    append(assembly=first.assembly, event=Event.objects.get(), principal=SYSTEM)
+    append_event(assembly=first.assembly, event=Event.objects.get(), principal=SYSTEM)
     appended, _first = tried("then: {exclude: [{source: threads}]}").trials
     assert effects(appended) == {"out": {"thread"}}
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from agents.models import Agent
 from agents.services import agent_update
 from assembly.models import StoredRule
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.profiles.services import profile_create
 from assembly.rules.services import rule_save
 from assembly.simulation.time_travel import shadow_tables
@@ -59,7 +59,7 @@ def kept(clock: Clock) -> Kept:
 
 def then(kept: Kept, principal: Principal = SYSTEM, **wishes: Any) -> PastContext:
     agent, team = kept
-    return assemble_as_of(agent=agent, team=team, asked=Asked(**wishes), moment=NOW, principal=principal)
+    return assemble_as_of(agent=agent, team=team, asked=AssemblyRequest(**wishes), moment=NOW, principal=principal)
 
 
 def codes(found: PastContext) -> set[str]:
@@ -73,11 +73,11 @@ def said(found: PastContext, code: str) -> str:
 def test_where_nothing_was_changed_only_what_is_of_today_is_named(kept: Kept) -> None:
     assert codes(then(kept)) == {"agent_of_today", "profile_of_today"}
     agent, _ = kept
-    alone = assemble_as_of(agent=agent, asked=Asked(), moment=NOW, principal=SYSTEM)
+    alone = assemble_as_of(agent=agent, asked=AssemblyRequest(), moment=NOW, principal=SYSTEM)
     assert codes(alone) == {"profile_of_today"}
     agent_update(agent=agent, expected_version=1, name="Mira R.", timezone="UTC", teams=[kept[1]], principal=SYSTEM)
     agent.refresh_from_db()
-    alone = assemble_as_of(agent=agent, asked=Asked(), moment=NOW, principal=SYSTEM)
+    alone = assemble_as_of(agent=agent, asked=AssemblyRequest(), moment=NOW, principal=SYSTEM)
     assert "Mira R., its time zone" in said(alone, "agent_of_today")
 
 
@@ -162,7 +162,7 @@ def test_external_sources_are_not_asked(kept: Kept, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("assembly.pipeline.gather.Elsewhere.asked", lambda *_: pytest.fail("asked"))
     profile_create(name="abroad", content=ABROAD, principal=SYSTEM)
     found = assemble_as_of(
-        agent=kept[0], asked=Asked(profile="abroad", topic="rain"), moment=timezone.now(), principal=SYSTEM
+        agent=kept[0], asked=AssemblyRequest(profile="abroad", topic="rain"), moment=timezone.now(), principal=SYSTEM
     )
     assert "external" in codes(found)
     assert not found.told.reports

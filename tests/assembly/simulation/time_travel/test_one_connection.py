@@ -5,7 +5,7 @@ from django.db import connection
 from django.utils import timezone
 
 from assembly.models import Assembly
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.simulation.time_travel.services import assemble_as_of, assemble_unrecorded
 from teams.principal import SYSTEM
@@ -15,7 +15,7 @@ from tests.assembly.simulation.time_travel.edit_story import story_begun
 
 def test_looking_back_leaves_nothing_behind(committed_database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     story = story_begun(monkeypatch, seed=1)
-    asked = Asked(topic="the tide", profile="quay")
+    asked = AssemblyRequest(topic="the tide", profile="quay")
     before = assemble(agent=story.agent, team=story.team, asked=asked, principal=SYSTEM)
     then = story.clock.now
     [goals] = story.team.files.filter(file_key="GOALS")

@@ -6,7 +6,7 @@ import pytest
 from django.db import InternalError, connection
 
 from assembly.models import Assembly
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.profiles.services import profile_create, profile_save
 from assembly.profiles.shipped import SHIPPED
@@ -24,14 +24,14 @@ pytestmark = pytest.mark.django_db
 
 STEPS = 14
 WISHES = (
-    Asked(),
-    Asked(topic="the lantern at the harbour"),
-    Asked(topic="which tide was it yesterday?", profile="quay"),
-    Asked(profile="quay", max_tokens=90),
+    AssemblyRequest(),
+    AssemblyRequest(topic="the lantern at the harbour"),
+    AssemblyRequest(topic="which tide was it yesterday?", profile="quay"),
+    AssemblyRequest(profile="quay", max_tokens=90),
 )
 
 
-def as_of(story: Story, moment: datetime.datetime, asked: Asked) -> PastContext:
+def as_of(story: Story, moment: datetime.datetime, asked: AssemblyRequest) -> PastContext:
     return assemble_as_of(agent=story.agent, team=story.team, asked=asked, moment=moment, principal=SYSTEM)
 
 
@@ -56,7 +56,7 @@ def test_as_of_each_moment_it_is_what_was_told_then(monkeypatch: pytest.MonkeyPa
 
 def test_without_a_team_it_is_as_of_then_too(monkeypatch: pytest.MonkeyPatch) -> None:
     story = story_begun(monkeypatch, seed=3)
-    asked = Asked(topic="the lantern")
+    asked = AssemblyRequest(topic="the lantern")
     for _ in range(5):
         story.goes_on()
     answer = assemble(agent=story.agent, asked=asked, principal=SYSTEM)
@@ -76,7 +76,7 @@ def test_of_an_owner_with_many_memories_the_same_ones_come_into_question(monkeyp
         for hour in range(90)
     ]
     memories_create(owner=story.agent, facts=facts, principal=SYSTEM)
-    asked = Asked(topic="the lantern of the captain")
+    asked = AssemblyRequest(topic="the lantern of the captain")
     answer = assemble(agent=story.agent, team=story.team, asked=asked, principal=SYSTEM)
     then = story.clock.now
     for _ in range(12):
@@ -99,7 +99,7 @@ def test_all_that_an_agent_keeps_is_read_as_ever(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("assembly.pipeline.gather.Elsewhere.asked", lambda *_: None)
     clock = clock_set(monkeypatch, BEGUN)
     agent, team = everything(BEGUN)
-    asked = Asked(topic="Is the ink dry before the deadline?", profile=profile)
+    asked = AssemblyRequest(topic="Is the ink dry before the deadline?", profile=profile)
     answer = assemble(agent=agent, team=team, asked=asked, principal=SYSTEM)
     clock.goes_on(days=9)
     found = assemble_as_of(agent=agent, team=team, asked=asked, moment=BEGUN, principal=SYSTEM)
@@ -121,7 +121,7 @@ def test_a_moment_that_cannot_be_looked_back_to(
 ) -> None:
     story = story_begun(monkeypatch, seed=1)
     with pytest.raises(Invalid) as refused:
-        as_of(story, moment, Asked())
+        as_of(story, moment, AssemblyRequest())
     assert said in refused.value.detail
     assert "at" in refused.value.extra["errors"]
 
@@ -133,7 +133,7 @@ def test_a_profile_that_was_not_written_yet_is_unknown(monkeypatch: pytest.Monke
     content = PROFILE.replace("name: quay", "name: later").format(budget=400, cap=60)
     profile_create(name="later", content=content, principal=SYSTEM)
     with pytest.raises(Invalid, match="no profile “later”"):
-        as_of(story, then, Asked(profile="later"))
+        as_of(story, then, AssemblyRequest(profile="later"))
 
 
 def test_a_shipped_profile_is_as_it_was_before_it_was_changed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,12 +144,12 @@ def test_a_shipped_profile_is_as_it_was_before_it_was_changed(monkeypatch: pytes
     profile_save(name="research", content=changed, expected_version=1, principal=SYSTEM)
     after = story.clock.now
     story.clock.goes_on(hours=1)
-    assert as_of(story, then, Asked(profile="research")).told.assembled.budget == 32_000
-    assert as_of(story, after, Asked(profile="research")).told.assembled.budget == 900
+    assert as_of(story, then, AssemblyRequest(profile="research")).told.assembled.budget == 32_000
+    assert as_of(story, after, AssemblyRequest(profile="research")).told.assembled.budget == 900
 
 
 def test_a_team_that_it_does_not_work_in(monkeypatch: pytest.MonkeyPatch) -> None:
     story = story_begun(monkeypatch, seed=1)
     other = team_create(slug="other", name="Other")
     with pytest.raises(Invalid, match="does not work in Other"):
-        assemble_as_of(agent=story.agent, team=other, asked=Asked(), moment=story.clock.now, principal=SYSTEM)
+        assemble_as_of(agent=story.agent, team=other, asked=AssemblyRequest(), moment=story.clock.now, principal=SYSTEM)

@@ -8,8 +8,8 @@ from django.utils import timezone
 from agents.services import agent_delete
 from assembly.comparison.rerun import OwnerDeleted
 from assembly.models import Assembly, StoredRule
-from assembly.pipeline.append_event import append
-from assembly.pipeline.request import Asked
+from assembly.pipeline.append_event import append_event
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.rules.services import rule_create
 from assembly.simulation.what_if.services import WhatIfResult, run_what_if
@@ -27,7 +27,7 @@ PROFILES = ["conversation", "coding", "research", "operations", "stack"]
 
 def told(kept: Kept, topic: str = "", **options: Any) -> Any:
     agent, team = kept
-    return assemble(agent=agent, team=team, principal=SYSTEM, asked=Asked(topic=topic, **options))
+    return assemble(agent=agent, team=team, principal=SYSTEM, asked=AssemblyRequest(topic=topic, **options))
 
 
 def tried(assembly: Assembly, **wishes: Any) -> WhatIfResult:
@@ -160,7 +160,7 @@ def test_an_older_version_of_a_file(kept: Kept) -> None:
 
 def test_a_context_that_grew_is_tried_too(kept: Kept) -> None:
     event = Event.objects.get(agent=kept[0])
-    grown = append(assembly=told(kept).assembly, event=event, principal=SYSTEM)
+    grown = append_event(assembly=told(kept).assembly, event=event, principal=SYSTEM)
     found = tried(grown.assembly, max_tokens=80)
     assert found.beside.before.content == grown.content
     assert found.beside.after.tokens <= 80

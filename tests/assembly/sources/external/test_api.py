@@ -9,7 +9,7 @@ from django.db import connection
 
 from agents.models import Agent
 from assembly.models import ExternalSource
-from assembly.sources.external.services import SourceFacts, external_source_create
+from assembly.sources.external.services import ExternalSourceConfig, external_source_create
 from teams.models import User
 from teams.principal import SYSTEM
 from tests.client import Api, errors_of, problem
@@ -28,7 +28,7 @@ BODY = {"name": "tickets", "label": "Open tickets", "url": URL, "secret": SECRET
 def source() -> ExternalSource:
     """A registered endpoint with a secret."""
     return external_source_create(
-        name="tickets", facts=SourceFacts("Open tickets", URL), secret=SECRET, principal=SYSTEM
+        name="tickets", facts=ExternalSourceConfig("Open tickets", URL), secret=SECRET, principal=SYSTEM
     )
 
 

@@ -17,7 +17,7 @@ from cryptography.x509.oid import NameOID
 
 from assembly.engine.codes import SourceCode
 from assembly.sources.external import http_queries
-from assembly.sources.external.questions import Asking, Told
+from assembly.sources.external.questions import ExternalAnswer, ExternalQuery
 from tests.assembly.conftest import NOW
 from tests.assembly.sources.external.test_private_addresses import resolving
 from tests.http_endpoints import GOOD, Endpoint, Handler, giving, told_of
@@ -75,8 +75,8 @@ class _Server(ThreadingHTTPServer):
         """A client that does not trust us hangs up: that is what these tests are about."""
 
 
-def told_by(host: str, port: int) -> Told:
-    asking = Asking("tickets", NOW, url=f"https://{host}:{port}/ask", limit=5, timeout_ms=5_000)
+def told_by(host: str, port: int) -> ExternalAnswer:
+    asking = ExternalQuery("tickets", NOW, url=f"https://{host}:{port}/ask", limit=5, timeout_ms=5_000)
     return told_of([asking], seconds=5.0)[0]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from assembly.engine.codes import SourceCode
-from assembly.sources.external.questions import Asking, Told
+from assembly.sources.external.questions import ExternalAnswer, ExternalQuery
 from config.http.outbound.client import MAX_BODY_BYTES
 from tests.assembly.conftest import NOW
 from tests.assembly.failing_sources import leaving_no_thread_behind
@@ -23,16 +23,16 @@ SECRET = "quite-a-secret"
 FAILED, LATE = SourceCode.SOURCE_FAILED, SourceCode.SOURCE_TIMEOUT
 
 
-def asking(url: str, **facts: Any) -> Asking:
+def asking(url: str, **facts: Any) -> ExternalQuery:
     given = {"limit": 5, "timeout_ms": 10_000, "secret": SECRET, "question": {"query": "ferry"}, "request_id": "r-1"}
-    return Asking("tickets", NOW, url=url, **{**given, **facts})
+    return ExternalQuery("tickets", NOW, url=url, **{**given, **facts})
 
 
-def told_by(endpoint: Endpoint, seconds: float = 5.0, **facts: Any) -> Told:
+def told_by(endpoint: Endpoint, seconds: float = 5.0, **facts: Any) -> ExternalAnswer:
     return told_of([asking(endpoint.url, **facts)], seconds=seconds)[0]
 
 
-def fault_of(told: Told) -> tuple[SourceCode | None, str]:
+def fault_of(told: ExternalAnswer) -> tuple[SourceCode | None, str]:
     assert told.candidates == ()
     return told.code, told.fault
 
@@ -244,7 +244,7 @@ def test_a_port_where_nobody_listens() -> None:
 
 
 def test_an_asking_with_a_fault_is_told_as_it_is() -> None:
-    told = told_of([Asking("tickets", NOW, fault="It is switched off.")], seconds=1.0)[0]
+    told = told_of([ExternalQuery("tickets", NOW, fault="It is switched off.")], seconds=1.0)[0]
     assert fault_of(told) == (FAILED, "It is switched off.")
     assert told_of([], seconds=1.0) == []
 

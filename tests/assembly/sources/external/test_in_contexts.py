@@ -8,13 +8,13 @@ import pytest
 
 from agents.models import Agent
 from assembly.models import StoredProfile
-from assembly.pipeline.answer_cache import Answer
-from assembly.pipeline.request import Asked, Budgets
+from assembly.pipeline.answer_cache import AssemblyResult
+from assembly.pipeline.request import AssemblyRequest, RequestBudgets
 from assembly.pipeline.services import assemble
-from assembly.records.reader import recorded, replay
+from assembly.records.reader import load_record, replay
 from assembly.records.warnings import warnings_of
-from assembly.sources.base import Gathered
-from assembly.sources.external.services import SourceFacts, external_source_create
+from assembly.sources.base import SourceResult
+from assembly.sources.external.services import ExternalSourceConfig, external_source_create
 from teams.principal import SYSTEM
 from teams.versioned_text.versioned_file import file_create
 from tests.assembly.failing_sources import leaving_no_thread_behind, raising, replaced
@@ -42,16 +42,16 @@ def _town(luna: Agent) -> Iterator[None]:
 
 def register(**urls: str) -> None:
     for name, url in urls.items():
-        facts = SourceFacts(name.title(), url, timeout_ms=10_000)
+        facts = ExternalSourceConfig(name.title(), url, timeout_ms=10_000)
         external_source_create(name=name, facts=facts, secret="", principal=SYSTEM)
 
 
-def told(luna: Agent, time_ms: int = 5_000) -> Answer:
-    asked = Asked(topic="Is the ferry late?", profile="town", budgets=Budgets(time_ms=time_ms))
+def told(luna: Agent, time_ms: int = 5_000) -> AssemblyResult:
+    asked = AssemblyRequest(topic="Is the ferry late?", profile="town", budgets=RequestBudgets(time_ms=time_ms))
     return assemble(agent=luna, asked=asked, principal=SYSTEM)
 
 
-def report(answer: Answer, name: str) -> dict[str, Any]:
+def report(answer: AssemblyResult, name: str) -> dict[str, Any]:
     found: dict[str, Any]
     (found,) = (source for source in answer.assembly.sources if source["name"] == name)
     return found
@@ -74,10 +74,10 @@ def test_it_is_asked_while_the_database_is_read(luna: Agent, monkeypatch: pytest
         assert reading.wait(4)
         giving(GOOD)(handler)
 
-    def threads(*_: Any) -> Gathered:
+    def threads(*_: Any) -> SourceResult:
         reading.set()
         assert asked.wait(4)
-        return Gathered((), 0)
+        return SourceResult((), 0)
 
     replaced(monkeypatch, "threads", threads)
     with serving(answering) as endpoint, serving(giving({"results": []})) as other:
@@ -104,7 +104,7 @@ def test_one_that_sleeps_and_one_that_is_down_cost_themselves_alone(luna: Agent)
         ("SOURCE_FAILED", "notices"),
     ]
     assert answer.content == "## Identity\nYou are Luna.\n\n## Knowledge\nStories have a beginning."
-    assert replay(recorded(answer.assembly)).identical
+    assert replay(load_record(answer.assembly)).identical
 
 
 def test_what_comes_from_outside_is_never_answered_from_the_cache(luna: Agent) -> None:

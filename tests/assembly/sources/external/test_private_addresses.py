@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from assembly.engine.codes import SourceCode
-from assembly.sources.external.questions import Asking
+from assembly.sources.external.questions import ExternalQuery
 from config.http.errors import Invalid
 from config.http.outbound.ssrf import FOR_SOURCES, AddressRefused, is_public, parse_address, parse_url, validate_url
 from tests.assembly.conftest import NOW
@@ -35,7 +35,7 @@ def test_private_hosts_are_refused_when_registered_and_when_asked(host: str) -> 
     url = f"https://{host}:8443/ask"
     with pytest.raises(Invalid, match=PRIVATE):
         validate_url(url, FOR_SOURCES)
-    told = told_of([Asking("tickets", NOW, url=url, limit=5, timeout_ms=5_000)], seconds=5.0)[0]
+    told = told_of([ExternalQuery("tickets", NOW, url=url, limit=5, timeout_ms=5_000)], seconds=5.0)[0]
     assert (told.code, told.fault.startswith(PRIVATE)) == (SourceCode.SOURCE_FAILED, True)
     assert host.strip("[]") not in told.fault
 
@@ -127,7 +127,7 @@ def test_a_name_is_looked_up_once_and_that_address_alone_is_asked(monkeypatch: p
     with serving(giving(GOOD)) as endpoint:
         asked = resolving(monkeypatch, ["127.0.0.1"], ["169.254.169.254"])
         url = f"http://search.example.org:{endpoint.port}/"
-        told = told_of([Asking("tickets", NOW, url=url, limit=5, timeout_ms=5_000)], seconds=5.0)[0]
+        told = told_of([ExternalQuery("tickets", NOW, url=url, limit=5, timeout_ms=5_000)], seconds=5.0)[0]
     assert (told.code, asked) == (None, ["search.example.org"])
     assert endpoint.seen[0].headers["Host"] == f"search.example.org:{endpoint.port}"
 
@@ -137,5 +137,5 @@ def test_where_the_first_address_is_dead_the_last_is_tried(monkeypatch: pytest.M
     with serving(giving(GOOD)) as endpoint:
         resolving(monkeypatch, ["127.0.0.9", "127.0.0.1"])
         url = f"http://search.example.org:{endpoint.port}/"
-        told = told_of([Asking("tickets", NOW, url=url, limit=5, timeout_ms=5_000)], seconds=5.0)[0]
+        told = told_of([ExternalQuery("tickets", NOW, url=url, limit=5, timeout_ms=5_000)], seconds=5.0)[0]
     assert told.code is None

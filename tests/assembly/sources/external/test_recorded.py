@@ -10,10 +10,10 @@ from agents.models import Agent
 from assembly.contexts.documents import assembly_document
 from assembly.contexts.layers import source_rows
 from assembly.models import ExternalSource, StoredProfile
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.records.reader import recorded, replay
-from assembly.sources.external.services import SourceFacts, external_source_create
+from assembly.records.reader import load_record, replay
+from assembly.sources.external.services import ExternalSourceConfig, external_source_create
 from teams.principal import SYSTEM
 from teams.versioned_text.versioned_file import file_create
 from tests.assembly.recorded_decisions import decided
@@ -34,24 +34,24 @@ def profile(db: None) -> str:
 @pytest.mark.usefixtures("local")
 def test_it_stands_in_the_context_and_replays_when_the_endpoint_is_gone(luna: Agent, profile: str) -> None:
     with serving(giving(GOOD)) as endpoint:
-        facts = SourceFacts("Tickets", endpoint.url)
+        facts = ExternalSourceConfig("Tickets", endpoint.url)
         external_source_create(name="tickets", facts=facts, secret=SECRET, principal=SYSTEM)
-        told = assemble(agent=luna, asked=Asked(topic="ferry", profile=profile), principal=SYSTEM)
+        told = assemble(agent=luna, asked=AssemblyRequest(topic="ferry", profile=profile), principal=SYSTEM)
     assert "The ferry is cancelled." in told.content
     assert sorted(decision.ref for decision in decided(told.assembly)) == [
         "external:tickets:7", "external:tickets:8",
     ]  # fmt: skip
     ExternalSource.objects.all().delete()
-    assert replay(recorded(told.assembly)).content == told.content
+    assert replay(load_record(told.assembly)).content == told.content
     assert not any(SECRET in row for row in rows_of_the_record())
 
 
 @pytest.mark.usefixtures("local")
 def test_what_could_not_be_used_is_counted_in_the_record(luna: Agent, profile: str) -> None:
     with serving(giving({"results": [*GOOD["results"], {"id": "9"}, 5]})) as endpoint:
-        facts = SourceFacts("Tickets", endpoint.url)
+        facts = ExternalSourceConfig("Tickets", endpoint.url)
         external_source_create(name="tickets", facts=facts, secret="", principal=SYSTEM)
-        told = assemble(agent=luna, asked=Asked(topic="ferry", profile=profile), principal=SYSTEM)
+        told = assemble(agent=luna, asked=AssemblyRequest(topic="ferry", profile=profile), principal=SYSTEM)
     (report,) = (source for source in assembly_document(told)["metadata"]["sources"] if source["left_out"])
     assert (report["name"], report["count"], report["left_out"]) == ("external:tickets", 2, 2)
     (row,) = (row for row in source_rows(told.assembly) if row.left_out)
@@ -61,7 +61,7 @@ def test_what_could_not_be_used_is_counted_in_the_record(luna: Agent, profile: s
 
 
 def test_without_the_endpoint_there_is_a_context_all_the_same(luna: Agent, profile: str) -> None:
-    told = assemble(agent=luna, asked=Asked(topic="ferry", profile=profile), principal=SYSTEM)
+    told = assemble(agent=luna, asked=AssemblyRequest(topic="ferry", profile=profile), principal=SYSTEM)
     (report,) = (source for source in told.assembly.sources if source["name"] == "external:tickets")
     assert (report["code"], report["count"]) == ("SOURCE_FAILED", 0)
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from assembly.sources.external.response import MAX_TEXT_CHARACTERS, Result, answer_read
+from assembly.sources.external.response import MAX_TEXT_CHARACTERS, ExternalResult, parse_answer
 
 FINE: dict[str, Any] = {"id": "1", "text": "x"}
 
 
-def read(*entries: Any, limit: int = 10) -> tuple[list[Result], int]:
-    return answer_read(json.dumps({"results": list(entries)}).encode(), limit)
+def read(*entries: Any, limit: int = 10) -> tuple[list[ExternalResult], int]:
+    return parse_answer(json.dumps({"results": list(entries)}).encode(), limit)
 
 
 NO_SCORES: list[Any] = [-0.1, 1.1, 10**400, "0.5", True, [], 1e999]
@@ -36,22 +36,22 @@ UNUSABLE: list[Any] = [
 @pytest.mark.parametrize("entry", UNUSABLE, ids=range(len(UNUSABLE)))
 def test_an_unusable_result_is_left_out_and_counted(entry: Any) -> None:
     body = json.dumps({"results": [entry, {"id": "ok", "text": "fine"}]}).replace("Infinity", "1e999").encode()
-    results, left_out = answer_read(body, 10)
+    results, left_out = parse_answer(body, 10)
     assert ([result.id for result in results], left_out) == (["ok"], 1)
 
 
 def test_what_is_optional_may_be_missing_null_or_empty() -> None:
-    assert read(FINE) == ([Result("1", "x")], 0)
+    assert read(FINE) == ([ExternalResult("1", "x")], 0)
     nothing: dict[str, Any] = dict.fromkeys(("kind", "score", "occurred_at", "tags", "path"))
-    assert read({**FINE, **nothing}) == ([Result("1", "x")], 0)
-    assert read({**FINE, "kind": "", "path": "", "tags": []}) == ([Result("1", "x")], 0)
+    assert read({**FINE, **nothing}) == ([ExternalResult("1", "x")], 0)
+    assert read({**FINE, "kind": "", "path": "", "tags": []}) == ([ExternalResult("1", "x")], 0)
 
 
 def test_everything_that_there_is_is_read() -> None:
     moment = datetime.datetime(2025, 3, 14, 9, tzinfo=datetime.UTC)
     given = {"kind": "ticket", "score": 1, "occurred_at": "2025-03-14T11:00:00+02:00", "tags": ["a b"], "path": "a/b"}
     (result,), _ = read({**FINE, **given, "shelf": "members that are not known are passed over"})
-    assert result == Result("1", "x", "ticket", 1.0, moment, ("a b",), "a/b")
+    assert result == ExternalResult("1", "x", "ticket", 1.0, moment, ("a b",), "a/b")
 
 
 def test_texts_may_have_lines_and_be_as_long_as_a_hundred_thousand_characters() -> None:

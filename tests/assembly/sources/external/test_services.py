@@ -10,7 +10,7 @@ from django.db import connection
 from assembly.models import ExternalSource
 from assembly.sources.external.services import (
     MAX_SOURCES,
-    SourceFacts,
+    ExternalSourceConfig,
     external_source_create,
     external_source_delete,
     external_source_update,
@@ -22,11 +22,11 @@ from teams.principal import SYSTEM
 from teams.versioned_text.versioned_file import StaleVersion
 from tests.concurrency import at_once
 
-FACTS = SourceFacts("Tickets", "https://93.184.216.34/ask")
+FACTS = ExternalSourceConfig("Tickets", "https://93.184.216.34/ask")
 SECRET = "quite-a-secret"
 
 
-def create(name: str = "tickets", facts: SourceFacts = FACTS, secret: str = SECRET) -> ExternalSource:
+def create(name: str = "tickets", facts: ExternalSourceConfig = FACTS, secret: str = SECRET) -> ExternalSource:
     return external_source_create(name=name, facts=facts, secret=secret, principal=SYSTEM)
 
 
@@ -35,7 +35,7 @@ def update(
 ) -> ExternalSource:
     return external_source_update(
         source=source,
-        facts=replace(SourceFacts.of(source), **changes),
+        facts=replace(ExternalSourceConfig.of(source), **changes),
         secret=secret,
         expected_version=source.version if expected_version is None else expected_version,
         principal=SYSTEM,

@@ -8,7 +8,7 @@ from django.core.management import CommandError
 from django.db import connection, connections
 
 from agents.models import Agent
-from assembly.records.change_counters import changes_of
+from assembly.records.change_counters import load_change_counts
 from config.db.migration_helpers import ORGANISATION
 from memories.embeddings.active_model import EmbeddingModel, read_active_model
 from memories.embeddings.indexing import embed_missing, reindex
@@ -49,14 +49,14 @@ def edit(memory: Memory, text: str) -> Memory:
 def test_there_and_back_again(agent: Agent, team: Team, reembed: Reembed) -> None:
     kept(agent, team)
     assert_all_in(FIRST)
-    before, count = changes_of(ORGANISATION), len(all_rows())
+    before, count = load_change_counts(ORGANISATION), len(all_rows())
     assert reembed("--status") == "In use: wordllama:256, 256 dimensions; all rows have its vectors.\n"
     said = reembed("--to", "wordllama:128")
     assert f"Embedding with wordllama:128: {count} of {count}" in said
     assert "In use now: wordllama:128." in said
     assert_all_in(SMALL)
     assert indexes() == {index_name("embedding"): FIRST.model, index_name("second_embedding"): SMALL.model}
-    assert changes_of(ORGANISATION) > before, "no cached context outlives it"
+    assert load_change_counts(ORGANISATION) > before, "no cached context outlives it"
     assert {row.embedding_model for row in all_rows()} == {FIRST.model}, "who reads the former slot still finds it"
 
     changed = edit(Memory.objects.filter(text__startswith="Tea").order_by("id")[0], "Coffee is ready.")

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection, transaction
 
 from agents.models import Agent
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from memories.embeddings.active_model import EmbeddingModel, last_known_model, read_active_model, remember_model
 from memories.embeddings.backfill import fill_vectors
@@ -120,7 +120,7 @@ def test_where_the_former_embedder_is_gone_the_new_one_is_asked(stale: Agent, dj
 
 def test_no_cached_context_outlives_a_change(agent: Agent, team: Team, reembed: Reembed) -> None:
     kept(agent, team)
-    asked = Asked(topic=TOPIC, now=NOW)
+    asked = AssemblyRequest(topic=TOPIC, now=NOW)
     first = assemble(agent=agent, team=team, asked=asked, principal=SYSTEM)
     again = assemble(agent=agent, team=team, asked=asked, principal=SYSTEM)
     assert again.decisions is first.decisions, "from the cache"

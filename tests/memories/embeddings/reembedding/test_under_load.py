@@ -11,7 +11,7 @@ import pytest
 from django.db import connection, transaction
 
 from agents.models import Agent
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from memories.embeddings.active_model import EmbeddingModel
 from memories.embeddings.backfill import EMBEDDED_MODELS
@@ -109,7 +109,9 @@ def cosines(space: EmbeddingModel, texts: list[str]) -> list[float]:
 
 def ask(agent: Agent, team: Team, number: int) -> None:
     profile = ("conversation", "research")[number % 2]
-    answer = assemble(agent=agent, team=team, asked=Asked(topic=f"{TOPIC} {number}", profile=profile), principal=SYSTEM)
+    answer = assemble(
+        agent=agent, team=team, asked=AssemblyRequest(topic=f"{TOPIC} {number}", profile=profile), principal=SYSTEM
+    )
     assert not answer.assembly.warnings
     assert "ferry" in answer.content
 

@@ -8,7 +8,7 @@ from django.test import Client
 from agents.models import Agent
 from agents.services import agent_delete
 from assembly.models import Assembly, Proposal
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.rules.services import rule_create
 from memories.services import MemoryFacts, memories_create
@@ -29,7 +29,7 @@ def told(agent: Agent, team: Team, owner: User) -> Assembly:
     file_save(file=knowledge, content=text, expected_version=1, author=author)
     memories_create(owner=team, facts=[MemoryFacts(kind="fact", text="The stage <1> is free")], principal=SYSTEM)
     rule_create(name="hush", content="then: {exclude: [{path: RULES}]}\n", owner=None, principal=SYSTEM)
-    assembly = assemble(agent=agent, team=team, principal=SYSTEM, asked=Asked(topic="the stage")).assembly
+    assembly = assemble(agent=agent, team=team, principal=SYSTEM, asked=AssemblyRequest(topic="the stage")).assembly
     goals = team.files.get(file_key="GOALS")
     file_save(file=goals, content="Open in <May>.", expected_version=1, author=author, note="the <new> plan")
     return assembly
@@ -195,7 +195,7 @@ def test_a_proposal_outlives_its_context(browser: Client, told: Assembly) -> Non
 def test_the_other_context_is_chosen_from_a_list_or_by_its_address(
     browser: Client, told: Assembly, agent: Agent, team: Team
 ) -> None:
-    other = assemble(agent=agent, team=team, principal=SYSTEM, asked=Asked(max_tokens=60)).assembly
+    other = assemble(agent=agent, team=team, principal=SYSTEM, asked=AssemblyRequest(max_tokens=60)).assembly
     page = text_of(browser.get(f"/contexts/compare/?before={told.id}"))
     assert f"?before={told.id}&amp;after={other.id}" in page
     assert f"before={other.id}" in text_of(browser.get("/contexts/compare/"))
@@ -209,7 +209,7 @@ def test_the_other_context_is_chosen_from_a_list_or_by_its_address(
 def test_two_contexts_say_what_changed_from_one_to_the_other(
     browser: Client, told: Assembly, agent: Agent, team: Team
 ) -> None:
-    other = assemble(agent=agent, team=team, principal=SYSTEM, asked=Asked(topic="the stage")).assembly
+    other = assemble(agent=agent, team=team, principal=SYSTEM, asked=AssemblyRequest(topic="the stage")).assembly
     for before, after in ((told, other), (other, told)):
         page = text_of(browser.get(f"/contexts/compare/?before={before.id}&after={after.id}"))
         assert "What changed from one to the other" in page
@@ -221,7 +221,7 @@ def test_two_contexts_say_what_changed_from_one_to_the_other(
 def test_two_contexts_of_a_deleted_agent_are_still_compared(
     signed_in: SignedIn, admin: User, told: Assembly, agent: Agent, team: Team
 ) -> None:
-    other = assemble(agent=agent, team=team, principal=SYSTEM, asked=Asked(topic="the stage")).assembly
+    other = assemble(agent=agent, team=team, principal=SYSTEM, asked=AssemblyRequest(topic="the stage")).assembly
     agent_delete(agent=agent, principal=SYSTEM)
     page = text_of(signed_in(admin).get(f"/contexts/compare/?before={told.id}&after={other.id}"))
     assert "Goals was changed: version 1 became version 2" in page

@@ -10,10 +10,10 @@ from agents.models import Agent
 from agents.services import agent_create, agent_delete
 from assembly.models import Assembly, StoredProfile
 from assembly.models.assembly import packed
-from assembly.pipeline.request import Asked, Budgets
+from assembly.pipeline.request import AssemblyRequest, RequestBudgets
 from assembly.pipeline.services import assemble
-from assembly.records.reader import content_of, recorded
-from assembly.sources.base import Turn
+from assembly.records.reader import content_of, load_record
+from assembly.sources.base import ConversationTurn
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team, User
 from teams.services import team_create
@@ -31,7 +31,7 @@ def full(agent: Agent, team: Team, owner: User) -> Assembly:
     file_save(file=file, content=f"{text}\n\n... [truncated]", expected_version=1, author=owner.principal.author)
     facts = [MemoryFacts(kind="fact", text=f"The stage number {number} is <free>") for number in range(8)]
     memories_create(owner=team, facts=facts, principal=owner.principal)
-    return assemble(agent=agent, team=team, principal=owner.principal, asked=Asked()).assembly
+    return assemble(agent=agent, team=team, principal=owner.principal, asked=AssemblyRequest()).assembly
 
 
 def test_previewing_assembles_and_shows_the_context(
@@ -94,7 +94,7 @@ def test_the_exact_text_is_all_there_and_marked_where_it_was_cut(
 
     page = text_of(signed_in(owner).get(f"/contexts/{full.id}/"))
     shown = page.split('id="exact">')[1].split("</code>")[0]
-    assert html.unescape(re.sub(r"</?(span|mark|a)\b[^>]*>", "", shown)) == content_of(recorded(full))
+    assert html.unescape(re.sub(r"</?(span|mark|a)\b[^>]*>", "", shown)) == content_of(load_record(full))
     assert shown.count("<mark") == 1
     assert '<mark class="cut">... [truncated]</mark>' in shown
 
@@ -105,7 +105,7 @@ def test_left_out_items_link_to_the_pinned_version(signed_in: SignedIn, owner: U
 
 
 def test_a_context_over_its_budget_says_so_loudly(signed_in: SignedIn, owner: User, team: Team, agent: Agent) -> None:
-    small = assemble(agent=agent, team=team, principal=owner.principal, asked=Asked(max_tokens=1)).assembly
+    small = assemble(agent=agent, team=team, principal=owner.principal, asked=AssemblyRequest(max_tokens=1)).assembly
     page = text_of(signed_in(owner).get(f"/contexts/{small.id}/"))
     assert f"Over the budget by {small.tokens - 1} tokens." in page
     assert "larger than the whole budget" in page
@@ -116,7 +116,7 @@ def test_a_late_source_is_named_and_its_time_is_drawn(
 ) -> None:
     replaced(monkeypatch, "daily_logs", sleeping)
     replaced(monkeypatch, "team_memories", raising)
-    asked = Asked(budgets=Budgets(time_ms=2_000))
+    asked = AssemblyRequest(budgets=RequestBudgets(time_ms=2_000))
     late = assemble(agent=agent, team=team, principal=owner.principal, asked=asked).assembly
     page = text_of(signed_in(owner).get(f"/contexts/{late.id}/"))
     assert re.search(r'Daily logs <span class="tag bad">late</span>', page)
@@ -148,8 +148,8 @@ def test_what_was_made_shorter_says_from_what_to_what(
     content = f"over_budget: [compact]\nsections:\n  - {section}\n"
     file_create(file=StoredProfile(name="short", content=content), author=owner.principal.author)
     said = "The stage is made of oak. It stands in the hall. The hall has a stage of oak and a door. " * 4
-    turns = tuple(Turn("user", f"{number}. {said}") for number in range(6))
-    asked = Asked(profile="short", history=turns, max_tokens=520)
+    turns = tuple(ConversationTurn("user", f"{number}. {said}") for number in range(6))
+    asked = AssemblyRequest(profile="short", history=turns, max_tokens=520)
     shorter = assemble(agent=agent, team=team, principal=owner.principal, asked=asked).assembly
     (decision, *_) = decided(shorter, code="compacted")
     page = text_of(signed_in(owner).get(f"/contexts/{shorter.id}/"))
@@ -161,7 +161,7 @@ def test_the_list_says_what_each_warning_is(
     signed_in: SignedIn, owner: User, team: Team, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replaced(monkeypatch, "daily_logs", raising)
-    assemble(agent=agent, team=team, principal=owner.principal, asked=Asked(max_tokens=1))
+    assemble(agent=agent, team=team, principal=owner.principal, asked=AssemblyRequest(max_tokens=1))
     for address in ("/contexts/", "/"):
         page = text_of(signed_in(owner).get(address))
         assert '<span class="tag bad">over budget</span>' in page
@@ -170,7 +170,7 @@ def test_the_list_says_what_each_warning_is(
 
 def test_an_empty_context_has_a_page(signed_in: SignedIn, owner: User, team: Team) -> None:
     bare = agent_create(slug="bare", name="Bare", teams=[team])
-    empty = assemble(agent=bare, principal=owner.principal, asked=Asked(max_tokens=0)).assembly
+    empty = assemble(agent=bare, principal=owner.principal, asked=AssemblyRequest(max_tokens=0)).assembly
     page = text_of(signed_in(owner).get(f"/contexts/{empty.id}/"))
     assert "An empty text." in page
 
@@ -195,7 +195,7 @@ def test_a_record_that_was_tampered_with_is_not_shown_as_the_truth(
 
 def test_the_text_is_downloaded_byte_for_byte(signed_in: SignedIn, teammate: User, full: Assembly) -> None:
     response = signed_in(teammate).get(f"/contexts/{full.id}/text/")
-    assert response.content == content_of(recorded(full)).encode()
+    assert response.content == content_of(load_record(full)).encode()
     assert response["Content-Type"] == "text/markdown; charset=utf-8"
     assert 'filename="luna-' in response["Content-Disposition"]
 
@@ -212,7 +212,7 @@ def test_a_context_outlives_its_agent_for_admins(
 
 def test_the_list_is_filtered_by_its_address(signed_in: SignedIn, owner: User, team: Team, full: Assembly) -> None:
     kit = agent_create(slug="kit", name="Kit", teams=[team])
-    assemble(agent=kit, principal=owner.principal, asked=Asked(topic="about kites"))
+    assemble(agent=kit, principal=owner.principal, asked=AssemblyRequest(topic="about kites"))
     browser = signed_in(owner)
     assert "about kites" in text_of(browser.get("/contexts/"))
     assert "about kites" not in text_of(browser.get("/contexts/?agent=luna"))
@@ -232,7 +232,7 @@ def test_a_filter_that_means_nothing_lists_nothing(
 
 def test_the_list_goes_on(signed_in: SignedIn, owner: User, agent: Agent) -> None:
     for topic in ("first", "second", "third"):
-        assemble(agent=agent, principal=owner.principal, asked=Asked(topic=topic))
+        assemble(agent=agent, principal=owner.principal, asked=AssemblyRequest(topic=topic))
     browser = signed_in(owner)
     page = text_of(browser.get("/contexts/?limit=2&agent=luna"))
     assert "third" in page

@@ -8,7 +8,7 @@ import pytest
 from agents.models import Agent
 from assembly.contexts.exact_text import MAX_EXCERPT_CHARACTERS, TextExcerpt, text_excerpt
 from assembly.models import Assembly
-from assembly.records.reader import content_of, recorded
+from assembly.records.reader import content_of, load_record
 from teams.models import Team, User
 from tests.assembly.large_record import context_of_many, context_of_text
 from tests.pages.conftest import SignedIn, text_of
@@ -18,7 +18,7 @@ TAGS = re.compile(r"</?(span|mark|a)\b[^>]*>")
 
 def stretches(assembly: Assembly) -> list[TextExcerpt]:
     """All of the text, one after the other."""
-    told = recorded(assembly)
+    told = load_record(assembly)
     content, begin, found = content_of(told), 0, []
     while True:
         found.append(text_excerpt(assembly.sections, told.decisions, content, begin))
@@ -35,7 +35,7 @@ def text_in(shown: TextExcerpt) -> str:
 def test_a_long_text_is_whole_in_its_stretches(text: str, team: Team, agent: Agent, owner: User) -> None:
     assembly = context_of_text(agent, team, owner.principal, text)
     found = stretches(assembly)
-    assert "".join(map(text_in, found)) == content_of(recorded(assembly))
+    assert "".join(map(text_in, found)) == content_of(load_record(assembly))
     assert len(found) >= 3
     assert all(len(text_in(one)) <= MAX_EXCERPT_CHARACTERS for one in found)
     parts = [part for one in found for piece in one.pieces for part in piece.parts if part.position is not None]
@@ -50,7 +50,7 @@ def test_a_stretch_ends_with_a_line_where_there_are_lines(team: Team, agent: Age
 
 def test_every_included_item_is_one_part(team: Team, agent: Agent, owner: User) -> None:
     assembly = context_of_many(agent, team, owner.principal, candidates=400)
-    told, positions = recorded(assembly), []
+    told, positions = load_record(assembly), []
     content = content_of(told)
     for shown in stretches(assembly):
         for piece in shown.pieces:
@@ -90,7 +90,7 @@ def test_each_piece_leads_to_the_version_that_it_came_from(
 
 def test_a_long_text_goes_on_when_it_is_asked_for(signed_in: SignedIn, owner: User, team: Team, agent: Agent) -> None:
     assembly = context_of_text(agent, team, owner.principal, "harbour <walk> opens\n" * 9_524)
-    browser, told = signed_in(owner), recorded(assembly)
+    browser, told = signed_in(owner), load_record(assembly)
     page = text_of(browser.get(f"/contexts/{assembly.id}/"))
     assert f'data-copy-from="/contexts/{assembly.id}/text/"' in page
     assert len(page) < 150_000

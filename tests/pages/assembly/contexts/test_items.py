@@ -8,7 +8,7 @@ import pytest
 
 from agents.models import Agent
 from assembly.models import Assembly
-from assembly.records.reader import recorded
+from assembly.records.reader import load_record
 from teams.models import Team, User
 from tests.assembly.large_record import context_of_many
 from tests.pages.conftest import SignedIn, text_of
@@ -41,7 +41,7 @@ def all_from(browser: Any, address: str, **headers: str) -> list[int]:
 def test_page_by_page_everything_comes_once(signed_in: SignedIn, teammate: User, many: Assembly) -> None:
     browser = signed_in(teammate)
     assert all_from(browser, f"/contexts/{many.id}/items/") == [*range(240)]
-    decisions = recorded(many).decisions
+    decisions = load_record(many).decisions
     out = [position for position, decision in enumerate(decisions) if not decision.included]
     assert all_from(browser, f"/contexts/{many.id}/items/?which=out") == out
     told = all_from(browser, f"/contexts/{many.id}/items/?which=in")
@@ -54,7 +54,7 @@ def test_what_the_page_shows_goes_on_where_it_ends(signed_in: SignedIn, owner: U
     left_out = page.split('id="left-out"')[1].split("</section>")[0]
     shown = positions_on(left_out)
     rest = all_from(browser, following(left_out), **{"HX-Request": "true"})
-    assert shown + rest == [place for place, one in enumerate(recorded(many).decisions) if not one.included]
+    assert shown + rest == [place for place, one in enumerate(load_record(many).decisions) if not one.included]
 
 
 def test_with_htmx_only_the_next_items_come_and_the_first_takes_the_focus(
@@ -70,7 +70,7 @@ def test_with_htmx_only_the_next_items_come_and_the_first_takes_the_focus(
 
 
 def test_filters_narrow_and_say_so(signed_in: SignedIn, owner: User, many: Assembly) -> None:
-    browser, told = signed_in(owner), recorded(many)
+    browser, told = signed_in(owner), load_record(many)
     of_events = all_from(browser, f"/contexts/{many.id}/items/?section=events")
     assert {told.decisions[position].section for position in of_events} == {"events"}
     codes = {one.code for one in told.decisions if not one.included}

@@ -10,9 +10,9 @@ from agents.models import Agent
 from assembly.contexts.layers import CapUsage, LayerBudgetRow, budget_bar_segments, layer_rows, unused_tokens
 from assembly.engine.types import Candidate
 from assembly.models import Assembly
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.records.reader import recorded
+from assembly.records.reader import load_record
 from teams.models import Team, User
 from tests.assembly.large_record import SECTIONS, context_of_many, recorded_context
 from tests.pages.conftest import SignedIn, text_of
@@ -50,7 +50,7 @@ def test_lent_is_what_others_used_of_a_cap(room: CapUsage, lent: int, unused: in
 
 
 def _rows(assembly: Assembly) -> list[LayerBudgetRow]:
-    return layer_rows(assembly, recorded(assembly).decisions)
+    return layer_rows(assembly, load_record(assembly).decisions)
 
 
 def _add_up(assembly: Assembly) -> None:
@@ -58,7 +58,7 @@ def _add_up(assembly: Assembly) -> None:
     sections = [section for row in rows for section in row.sections]
     assert sum(row.room.used for row in rows) == sum(section.room.used for section in sections) == assembly.tokens
     assert assembly.tokens + unused_tokens(assembly) == max(assembly.tokens, assembly.budget)
-    assert sum(row.considered for row in rows) == len(recorded(assembly).decisions)
+    assert sum(row.considered for row in rows) == len(load_record(assembly).decisions)
     for room in [row.room for row in rows] + [section.room for section in sections]:
         if room.cap is not None:
             assert room.used + cast("int", room.lent) + cast("int", room.unused) == min(room.cap, assembly.budget)
@@ -75,12 +75,12 @@ def test_the_sums_hold_for_contexts_of_all_sizes(budget: int, team: Team, agent:
 
 
 def test_the_sums_hold_for_the_conversation_and_for_very_many(team: Team, agent: Agent, owner: User) -> None:
-    _add_up(assemble(agent=agent, team=team, principal=owner.principal, asked=Asked()).assembly)
+    _add_up(assemble(agent=agent, team=team, principal=owner.principal, asked=AssemblyRequest()).assembly)
     _add_up(context_of_many(agent, team, owner.principal, candidates=300))
 
 
 def test_sections_of_a_layer_that_follow_one_another_stand_together(team: Team, agent: Agent, owner: User) -> None:
-    rows = _rows(assemble(agent=agent, team=team, principal=owner.principal, asked=Asked()).assembly)
+    rows = _rows(assemble(agent=agent, team=team, principal=owner.principal, asked=AssemblyRequest()).assembly)
     assert [(row.layer, len(row.sections)) for row in rows] == [
         ("l1", 2), ("l2", 3), ("l3", 1), ("l4", 1), ("l5", 1), ("l7", 1),
     ]  # fmt: skip

@@ -8,10 +8,10 @@ from assembly.engine.codes import Code
 from assembly.engine.profile import Weights
 from assembly.engine.types import Decision
 from assembly.models import Assembly
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.profiles.shipped import CONVERSATION
-from assembly.records.reader import recorded
+from assembly.records.reader import load_record
 from assembly.rules.services import rule_create
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team, User
@@ -61,7 +61,7 @@ def test_what_nobody_named_is_called_by_its_own_name() -> None:
 
 def _assert_they_add_up(assembly: Assembly) -> set[str]:
     """The names of all that was measured."""
-    told = recorded(assembly)
+    told = load_record(assembly)
     weights = told.inputs.profile.weights
     for decision in told.decisions:
         if decision.score is not None:
@@ -84,7 +84,7 @@ def test_shares_add_up_to_the_score_in_every_kind_of_context(team: Team, agent: 
     session = fill(agent, NOW, ONE_OF_EACH)
     measured = set()
     for profile in ("conversation", "coding", "research", "operations"):
-        asked = Asked(topic=TOPIC, profile=profile, session=str(session.id), now=NOW)
+        asked = AssemblyRequest(topic=TOPIC, profile=profile, session=str(session.id), now=NOW)
         answer = assemble(agent=agent, team=team, principal=owner.principal, asked=asked)
         measured |= _assert_they_add_up(answer.assembly)
     assert "boost" in measured

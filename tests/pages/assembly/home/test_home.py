@@ -5,7 +5,7 @@ from typing import Any
 
 from agents.models import Agent
 from agents.services import agent_create, daily_log_append, daily_log_replace
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from teams.models import Team, User
 from teams.principal import Principal
@@ -94,7 +94,7 @@ def test_nothing_of_other_teams_is_shown(signed_in: SignedIn, outsider: User, ow
 
 
 def test_contexts_over_their_budget_are_shown(signed_in: SignedIn, owner: User, team: Team, agent: Agent) -> None:
-    assemble(agent=agent, team=team, principal=owner.principal, asked=Asked(max_tokens=1))
+    assemble(agent=agent, team=team, principal=owner.principal, asked=AssemblyRequest(max_tokens=1))
     assert "over budget" in text_of(signed_in(owner).get("/"))
 
 
@@ -104,7 +104,7 @@ def test_home_takes_few_queries(
     for number in range(12):
         write(team, str(number), owner)
         agent_create(slug=f"agent-{number}", name=f"Agent {number}", teams=[team])
-        assemble(agent=agent, team=team, principal=owner.principal, asked=Asked(max_tokens=1))
+        assemble(agent=agent, team=team, principal=owner.principal, asked=AssemblyRequest(max_tokens=1))
     browser = signed_in(owner)
     with django_assert_num_queries(12):
         browser.get("/")

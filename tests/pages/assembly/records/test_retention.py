@@ -11,10 +11,10 @@ from django.utils import timezone
 
 from agents.models import Agent
 from assembly.models import Assembly, AssemblyFlag, FollowFailure, NewAssembly, RetentionPolicy
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.records.bundle_reader import bundle_read
-from assembly.records.followers import MOST_TOGETHER, new_assemblies_follow
+from assembly.records.bundle_reader import read_bundle
+from assembly.records.followers import MAX_BATCH, new_assemblies_follow
 from teams.models import Team, User
 from teams.principal import SYSTEM
 from tests.pages.conftest import SignedIn, text_of
@@ -25,7 +25,7 @@ DAYS = {"version": "0", "rule": "days", "days": "30", "keep_flagged": "on"}
 
 @pytest.fixture
 def record(agent: Agent, team: Team) -> Assembly:
-    return assemble(agent=agent, team=team, asked=Asked(), principal=SYSTEM).assembly
+    return assemble(agent=agent, team=team, asked=AssemblyRequest(), principal=SYSTEM).assembly
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_an_owner_says_for_how_long_and_learns_what_goes(
     browser = signed_in(owner)
     then = timezone.now() - datetime.timedelta(days=31)
     with mock.patch("assembly.records.record.timezone.now", return_value=then):
-        assemble(agent=agent, team=team, asked=Asked(), principal=SYSTEM)
+        assemble(agent=agent, team=team, asked=AssemblyRequest(), principal=SYSTEM)
     asked = browser.post(TEAM, DAYS)
     assert (asked.status_code, RetentionPolicy.objects.count()) == (422, 0)
     assert "1 context is older than that. It is deleted within the hour, for good." in text_of(asked)
@@ -108,7 +108,7 @@ def test_the_page_tells_how_sealing_goes(signed_in: SignedIn, admin: User, recor
     id_ = uuid4()
     NewAssembly.objects.create(assembly=id_)
     FollowFailure.objects.create(
-        assembly=id_, attempts=MOST_TOGETHER, error="<b>Broken</b>", at=timezone.now(), parked=True
+        assembly=id_, attempts=MAX_BATCH, error="<b>Broken</b>", at=timezone.now(), parked=True
     )
     failed = text_of(browser.get(PAGE))
     assert "Something failed" in failed
@@ -140,6 +140,6 @@ def test_a_context_is_flagged_and_let_go(
 def test_a_bundle_is_taken_away(signed_in: SignedIn, teammate: User, outsider: User, record: Assembly) -> None:
     address = f"/contexts/{record.id}/bundle/"
     answer = signed_in(teammate).get(address)
-    assert set(bundle_read(answer.content).records) == {record.id}
+    assert set(read_bundle(answer.content).records) == {record.id}
     assert signed_in(outsider).get(address).status_code == 404
     assert Client().get(address).status_code == 302

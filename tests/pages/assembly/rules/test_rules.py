@@ -11,7 +11,7 @@ from django.utils.html import escape
 from agents.models import Agent
 from assembly import sources
 from assembly.models import StoredRule
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.rules.services import rule_create, rule_save
 from teams.models import Team, User
@@ -260,7 +260,7 @@ def test_a_context_shows_what_its_rules_did_and_which_promise_was_broken(
     content = "then: {always_include: [{path: KNOWLEDGE}]}"
     rule_create(name="promise", content=content, owner=agent, principal=SYSTEM)
     agent.files.filter(file_key="KNOWLEDGE").update(content="Stories have a beginning. " * 20)
-    told = assemble(agent=agent, principal=SYSTEM, asked=Asked(max_tokens=9)).assembly
+    told = assemble(agent=agent, principal=SYSTEM, asked=AssemblyRequest(max_tokens=9)).assembly
     page = text_of(browser.get(f"/contexts/{told.id}/"))
     assert "A rule says that something is always in, but there was no room for it." in page
     assert ">promise</a>, version 1" in page

@@ -10,7 +10,7 @@ from django.utils import timezone
 from agents.models import Agent, AgentTeam, DailyLog
 from agents.services import agent_create
 from assembly.models import Assembly
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.simulation.draft_preview import views
 from teams.models import Team, User
@@ -133,7 +133,7 @@ def test_wishes_that_cannot_be_fulfilled_come_back_with_the_form(wishes: dict[st
 def test_the_agent_of_the_newest_context_comes_first(browser: Client, team: Team, agent: Agent) -> None:
     agent_create(slug="ada", name="Ada", teams=[team])
     assert "<h1>What will Ada see?</h1>" in text_of(browser.get(GOALS))
-    assemble(agent=agent, team=team, asked=Asked(), principal=SYSTEM)
+    assemble(agent=agent, team=team, asked=AssemblyRequest(), principal=SYSTEM)
     page = text_of(browser.get(GOALS))
     assert "<h1>What will Luna see?</h1>" in page
     assert [*re.findall(r'<option value="([^"]+)"', page)][:3] == ["luna", "ada", "*"]

@@ -8,7 +8,7 @@ from django.test import Client
 from agents.models import Agent
 from agents.services import daily_log_append
 from assembly.models import Assembly, StoredRule
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.rules.services import rule_create
 from memories.services import MemoryFacts, memory_create
@@ -28,9 +28,9 @@ def told(agent: Agent, team: Team) -> Assembly:
     """A context with goals and a daily log."""
     goals = team.files.get(file_key="GOALS")
     file_save(file=goals, content="Ship it by March.", expected_version=1, author=SYSTEM.author)
-    answer = assemble(agent=agent, principal=SYSTEM, team=team, asked=Asked(topic="the stage"))
+    answer = assemble(agent=agent, principal=SYSTEM, team=team, asked=AssemblyRequest(topic="the stage"))
     daily_log_append(agent=agent, date=agent.today(answer.assembly.now), text="Rehearsed.", principal=SYSTEM)
-    return assemble(agent=agent, principal=SYSTEM, team=team, asked=Asked(topic="the stage")).assembly
+    return assemble(agent=agent, principal=SYSTEM, team=team, asked=AssemblyRequest(topic="the stage")).assembly
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_the_next_version_is_tried_before_it_is_saved(browser: Client, rule: Sto
 def test_what_had_applied_is_taken_out_where_it_would_not_any_more(
     browser: Client, rule: StoredRule, agent: Agent, team: Team
 ) -> None:
-    assemble(agent=agent, principal=SYSTEM, team=team, asked=Asked(topic="the stage"))
+    assemble(agent=agent, principal=SYSTEM, team=team, asked=AssemblyRequest(topic="the stage"))
     data = {"version": 1, "content": f"when: {{task_contains: moon}}\n{QUIET}"}
     panel = tried(text_of(browser.post("/rules/quiet/edit/try/", data)))
     assert "It would have applied to none of the last 3 contexts. 1 would have been different." in panel
@@ -96,14 +96,14 @@ def test_what_had_applied_is_taken_out_where_it_would_not_any_more(
 def test_a_boost_says_how_the_score_changes(browser: Client, agent: Agent, team: Team) -> None:
     for text in ("The stage is free", "The stage lamp is broken"):
         memory_create(owner=team, facts=MemoryFacts(kind="fact", text=text), principal=SYSTEM)
-    assemble(agent=agent, principal=SYSTEM, team=team, asked=Asked(topic="the stage"))
+    assemble(agent=agent, principal=SYSTEM, team=team, asked=AssemblyRequest(topic="the stage"))
     line = {"what": "boost", "by": "memory_kind", "value": "fact", "weight": "2"}
     panel = tried(text_of(browser.post("/rules/new/try/", filled(line, **WHO))))
     assert "Team Knowledge: it scores" in panel
 
 
 def test_a_promise_that_would_be_broken_is_told(browser: Client, agent: Agent, team: Team, told: Assembly) -> None:
-    assemble(agent=agent, principal=SYSTEM, team=team, asked=Asked(max_tokens=1))
+    assemble(agent=agent, principal=SYSTEM, team=team, asked=AssemblyRequest(max_tokens=1))
     panel = tried(text_of(browser.post("/rules/new/try/", filled(GOALS, **WHO))))
     assert "promise broken" in panel
 

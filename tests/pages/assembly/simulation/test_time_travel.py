@@ -8,7 +8,7 @@ from django.test import Client
 
 from agents.models import Agent
 from assembly.models import Assembly
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.profiles.services import profile_create
 from memories.services import MemoryFacts, memory_create
@@ -33,7 +33,7 @@ def told(clock: Clock, agent: Agent, team: Team) -> Assembly:
     write(team, "Ship the demo.")
     memory_create(owner=agent, facts=MemoryFacts(kind="fact", text="The hall is booked"), principal=SYSTEM)
     clock.goes_on(hours=2)
-    told = assemble(agent=agent, team=team, asked=Asked(), principal=SYSTEM).assembly
+    told = assemble(agent=agent, team=team, asked=AssemblyRequest(), principal=SYSTEM).assembly
     clock.goes_on(hours=2)
     write(team, "Celebrate.")
     clock.goes_on(days=1)

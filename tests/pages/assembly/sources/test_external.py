@@ -8,8 +8,8 @@ from django.test import Client
 from django.utils.html import escape
 
 from assembly.models import ExternalSource, StoredProfile
-from assembly.profiles.parser import described_read
-from assembly.sources.external.services import SourceFacts, external_source_create
+from assembly.profiles.parser import parse_described_profile
+from assembly.sources.external.services import ExternalSourceConfig, external_source_create
 from config.http.encryption import decrypt
 from teams.models import User
 from teams.principal import SYSTEM
@@ -28,7 +28,7 @@ CHANGED = {"version": 1, "label": "All tickets", "url": URL, "secret": "", "limi
 @pytest.fixture
 def source(db: None) -> ExternalSource:
     return external_source_create(
-        name="tickets", facts=SourceFacts("Open tickets", URL), secret=SECRET, principal=SYSTEM
+        name="tickets", facts=ExternalSourceConfig("Open tickets", URL), secret=SECRET, principal=SYSTEM
     )
 
 
@@ -224,5 +224,5 @@ def test_the_section_on_the_page_can_be_taken_over(label: str, browser: Client, 
     browser.post(EDIT, {**CHANGED, "label": label})
     shown = text_of(browser.get(PAGE)).partition('In a profile">')[2].partition("</pre>")[0]
     content = "sections:\n" + unescape(shown)
-    (section,) = described_read(content, name="town", version=1, sources=["external"]).profile.sections
+    (section,) = parse_described_profile(content, name="town", version=1, sources=["external"]).profile.sections
     assert (section.key, section.label, section.source) == ("tickets", label, "external")

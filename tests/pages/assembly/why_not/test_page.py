@@ -7,9 +7,9 @@ import pytest
 from agents.models import Agent
 from agents.services import agent_create, agent_delete
 from assembly.models import Assembly
-from assembly.pipeline.request import Asked
+from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
-from assembly.records.reader import recorded
+from assembly.records.reader import load_record
 from memories.services import MemoryFacts, memories_create, memory_create
 from teams.models import Team, User
 from teams.services import team_create
@@ -21,7 +21,7 @@ def told(agent: Agent, team: Team, owner: User) -> Assembly:
     """A context of which three memories of the team are left out: five have a place."""
     facts = [MemoryFacts(kind="fact", text=f"The stage number {number} is <free>") for number in range(8)]
     memories_create(owner=team, facts=facts, principal=owner.principal)
-    return assemble(agent=agent, team=team, principal=owner.principal, asked=Asked()).assembly
+    return assemble(agent=agent, team=team, principal=owner.principal, asked=AssemblyRequest()).assembly
 
 
 def address(told: Assembly, query: str = "") -> str:
@@ -46,7 +46,7 @@ def test_an_outsider_finds_no_such_page(signed_in: SignedIn, outsider: User, tol
 def test_without_a_question_it_lists_what_is_left_out(signed_in: SignedIn, owner: User, told: Assembly) -> None:
     page = text_of(signed_in(owner).get(address(told)))
     links = re.findall(r'href="(/contexts/[^"]+why-not/\?ref=[^"]+)"', page)
-    decisions = recorded(told).decisions
+    decisions = load_record(told).decisions
     assert len(links) == sum(not decision.included and decision.tokens_full > 0 for decision in decisions)
     followed = text_of(signed_in(owner).get(links[0].replace("&amp;", "&")))
     assert "It was considered, and left out." in followed
@@ -97,7 +97,7 @@ def test_a_name_of_markup_is_shown_as_text(signed_in: SignedIn, owner: User, age
 
 def test_the_agent_may_be_gone(signed_in: SignedIn, admin: User, team: Team, owner: User) -> None:
     other = agent_create(slug="brief", name="Brief", teams=[team])
-    told = assemble(agent=other, team=team, principal=owner.principal, asked=Asked()).assembly
+    told = assemble(agent=other, team=team, principal=owner.principal, asked=AssemblyRequest()).assembly
     agent_delete(agent=other, principal=admin.principal)
     page = text_of(signed_in(admin).get(address(told, "?q=instructions")))
     assert "There is no text in it." in page
