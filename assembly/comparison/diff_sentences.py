@@ -109,7 +109,7 @@ def _gain_sentences(section: SectionChange) -> Iterator[str]:
         ) % {"count": f"{came:,}", "section": section.section.label}
     elif came:
         yield _("%(section)s would be in.") % {"section": section.section.label}
-    if any(change.is_whole_again for change in section.changes):
+    if any(change.is_restored for change in section.changes):
         yield _("%(section)s would no longer be cut.") % {"section": section.section.label}
 
 

@@ -121,7 +121,7 @@ class _ChangeExplainer:
             yield Cause("time_passed")
 
     def _budget(self, pair: ChangePair) -> Iterator[Cause]:
-        if _is_short_of_room(pair.change) or pair.change.is_whole_again:
+        if _is_short_of_room(pair.change) or pair.change.is_restored:
             room = [*self.asked.room()]
             yield from room
             if self.profile and any(cause.kind == "budget_changed" for cause in room):
@@ -196,4 +196,4 @@ def _refs_of(side: ComparedContext, key: str) -> dict[str, str]:
 
 
 def _is_short_of_room(change: DecisionChange) -> bool:
-    return any(one is not None and one.code.for_want_of_room for one in (change.before, change.after)) or change.is_cut
+    return any(one is not None and one.code.is_over_budget for one in (change.before, change.after)) or change.is_cut

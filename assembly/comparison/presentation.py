@@ -154,7 +154,7 @@ def edit_rows(beside: SideBySide, changes: Sequence[ExplainedChanges], addresses
 def _tag(change: DecisionChange) -> OutcomeTag:
     if change.is_cut:
         return OutcomeTag(_("cut"), "warn")
-    if change.is_whole_again:
+    if change.is_restored:
         return OutcomeTag(_("whole again"), "good")
     if is_rank_change_only(change):
         return OutcomeTag(_("ranks otherwise"), "plain")

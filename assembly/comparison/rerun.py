@@ -129,8 +129,8 @@ class RerunInputs:
 def gather_rerun_inputs(whom: ContextOwners, asked: AssemblyRequest, now: datetime.datetime) -> RerunInputs:
     """What the request would be made of at that moment. Raises as `assembly.pipeline.services.assemble` does."""
     prepared, session_gone = _prepare_rerun(whom, asked, now)
-    gathered = gather_candidates(prepared, TimeBudget.begun_now())
-    ruled = prepared.under_rules(gathered.situation)
+    gathered = gather_candidates(prepared, TimeBudget.starting_now())
+    ruled = prepared.with_fired_rules(gathered.gather_context)
     return RerunInputs(
         EngineInput(ruled.request, ruled.profile, tuple(gathered.candidates)), gathered.reports, session_gone
     )
@@ -141,7 +141,7 @@ def assemble_without_model(inputs: EngineInput) -> SummarisedResult:
     request = inputs.request
     tokenizer = get_tokenizer(request.tokenizer)
     return assemble_with_summaries(
-        request, inputs.profile, inputs.candidates, tokenizer, TimeBudget.begun_now(), ask_model=False
+        request, inputs.profile, inputs.candidates, tokenizer, TimeBudget.starting_now(), ask_model=False
     )
 
 

@@ -47,7 +47,7 @@ class MemoryUses(ApiView):
         memory = memory_for(self.find(self.principal, slug, Action.READ), id_)
         uses = memory_uses(memory, self.principal)
         found, cursor = page_of(uses.contexts, query)
-        decided = uses.in_each(found)
+        decided = uses.decisions_by_context(found)
         documents = [use_document(context, decided[context.id]) for context in found]
         following = next_page_url(request.path, query, cursor)
         return Response({"told": uses.told, "left_out": uses.left_out, "results": documents, "next": following})

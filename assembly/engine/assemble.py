@@ -80,7 +80,7 @@ def _is_budget_bound(fitted: EngineResult, whole: EngineResult) -> bool:
     """Whether the budget cut or left out more than the sections' own caps do."""
     alone = {_key(decision): decision.code for decision in whole.decisions}
     return any(
-        decision.code.for_want_of_room and decision.code is not alone[_key(decision)] for decision in fitted.decisions
+        decision.code.is_over_budget and decision.code is not alone[_key(decision)] for decision in fitted.decisions
     )
 
 
@@ -107,7 +107,7 @@ def _with_dropped_decisions(fitted: EngineResult, dropped: list[Decision]) -> En
         sections.append(structs.replace(section, status=status, considered=len(mine)))
     return replace(
         fitted,
-        truncated=any(decision.code.for_want_of_room for decision in decisions),
+        truncated=any(decision.code.is_over_budget for decision in decisions),
         sections=tuple(sections),
         decisions=tuple(decisions),
     )
@@ -169,7 +169,7 @@ def _run_engine(
         content=content,
         tokens=ledger.tokens,
         budget=request.budget,
-        truncated=any(decision.code.for_want_of_room for decision in decisions),
+        truncated=any(decision.code.is_over_budget for decision in decisions),
         sections=tuple(section_result(filled) for filled in filling.filled),
         decisions=tuple(decisions),
         warnings=_warnings(

@@ -49,28 +49,28 @@ def select_blocks(
     weights: Weights,
     ruled: Callable[[Section, Candidate], RuleEffect],
     ladder: OverflowPolicy,
-    barred: ExcludedItems,
+    excluded: ExcludedItems,
 ) -> list[SectionOutcome]:
     """The outcome for each section, in order. `budget` counts the ledger's own tokens, too.
 
-    `barred` are items of which an exact count has shown that they do not fit.
+    `excluded` are items of which an exact count has shown that they do not fit.
     """
     score = _scorer(weights, ledger.text)
-    entrants, others = [], {}
+    competing, others = [], {}
     for section in sections:
         eligible, others[section.key] = split_eligible(section, candidates[section.key], ruled)
-        entrants += [score(section, item) for item in eligible]
-    entrants.sort(key=_best_first)
-    fields = [_BlockSection.of(section, entrants, others[section.key], ladder) for section in sections]
+        competing += [score(section, item) for item in eligible]
+    competing.sort(key=_best_first)
+    fields = [_BlockSection.of(section, competing, others[section.key], ladder) for section in sections]
     for field in fields:
-        field.bar(barred)
+        field.exclude_items(excluded)
         field.select_within_allocation()
     room = budget - ledger.tokens
     if ladder.steps:
         _apply_overflow(fields, ladder, room)
     _select_within_total(fields, room)
     if ladder.fill and ledger.tokens + sum(field.used for field in fields) < FULL_SHARE * budget:
-        _fill_remaining(fields, room, barred)
+        _fill_remaining(fields, room, excluded)
     return [SectionOutcome(field.section, list(field.items.values()), field.used) for field in fields]
 
 
@@ -114,34 +114,34 @@ class _BlockSection:
     items: dict[str, RankedCandidate]
     """By ref, best first."""
     costs: dict[str, int]
-    opening: int
+    heading_tokens: int
     """Tokens of the heading."""
     used: int = 0
 
     @classmethod
     def of(
-        cls, section: Section, entrants: list[RankedCandidate], others: list[RankedCandidate], ladder: OverflowPolicy
+        cls, section: Section, competing: list[RankedCandidate], others: list[RankedCandidate], ladder: OverflowPolicy
     ) -> "_BlockSection":
-        mine = with_ranks(section, [item for item in entrants if item.candidate.section == section.key])
+        mine = with_ranks(section, [item for item in competing if item.candidate.section == section.key])
         counted = [ladder.counted(section, item) for item in mine]
         costs = {item.candidate.ref: ladder.cost(section, item) for item in counted}
-        opening = ladder.tokenizer.count(heading_text(section))
-        return cls(section, ladder, {item.candidate.ref: item for item in [*counted, *others]}, costs, opening)
+        heading_tokens = ladder.tokenizer.count(heading_text(section))
+        return cls(section, ladder, {item.candidate.ref: item for item in [*counted, *others]}, costs, heading_tokens)
 
-    def bar(self, barred: ExcludedItems) -> None:
+    def exclude_items(self, excluded: ExcludedItems) -> None:
         """Leave out again what was found not to fit."""
-        for item in self.standing():
-            if decision := barred.get(decision_key(item)):
+        for item in self.undecided():
+            if decision := excluded.get(decision_key(item)):
                 self.leave_out(item, decision.code, **decision.detail)
 
     def select_within_allocation(self) -> None:
         """Leave out what has no room in the section, by the source's own score."""
         if self.section.cap is None:
             return
-        room = self.section.cap - self.opening
-        by_source = sorted(self.standing(), key=lambda item: -item.ruling.boosted(item.candidate.score or 0.0))
+        room = self.section.cap - self.heading_tokens
+        by_source = sorted(self.undecided(), key=lambda item: -item.ruling.boosted(item.candidate.score or 0.0))
         sections = {self.section.key: self.section}
-        changed = self.ladder.relieved(sections, by_source, self.cost_of_item, room, Code.OVER_SECTION_BUDGET)
+        changed = self.ladder.changes_to_fit(sections, by_source, self.cost_of_item, room, Code.OVER_SECTION_BUDGET)
         for item in changed.values():
             self.change(item)
         used = 0
@@ -157,7 +157,7 @@ class _BlockSection:
 
     def cost_of(self, item: RankedCandidate) -> int:
         """Tokens that the item would take now, with the heading for the first of its section."""
-        return self.cost_of_item(item) + (0 if self.used else self.opening)
+        return self.cost_of_item(item) + (0 if self.used else self.heading_tokens)
 
     def change(self, item: RankedCandidate) -> None:
         """Take the item as it stands from now on."""
@@ -168,19 +168,19 @@ class _BlockSection:
         """Decide that the item is not in."""
         self.items[item.candidate.ref] = structs.replace(item, code=code, detail={**item.detail, **detail})
 
-    def standing(self) -> list[RankedCandidate]:
+    def undecided(self) -> list[RankedCandidate]:
         """Those that are not decided yet, best first."""
         return [item for item in self.items.values() if item.code is None]
 
-    def bring_back(self, item: RankedCandidate, room: int) -> bool:
+    def readmit(self, item: RankedCandidate, room: int) -> bool:
         """Whether the item that was left out got in after all, whole or shorter."""
-        opening = 0 if self.used else self.opening
+        heading_tokens = 0 if self.used else self.heading_tokens
         most = room if self.section.cap is None else min(room, self.section.cap - self.used)
-        back = self.ladder.brought_back(self.section, item, most - opening)
+        back = self.ladder.readmitted(self.section, item, most - heading_tokens)
         if back is None:
             return False
         self.change(structs.replace(back, detail={name: back.detail[name] for name in {"rule"} & back.detail.keys()}))
-        self.used += opening + self.cost_of_item(back)
+        self.used += heading_tokens + self.cost_of_item(back)
         return True
 
 
@@ -190,12 +190,12 @@ def _apply_overflow(fields: list[_BlockSection], ladder: OverflowPolicy, room: i
     Of what is said twice, the best counts, and the others go where it goes.
     """
     field_of = {field.section.key: field for field in fields}
-    standing, twins = _group_duplicates(_undecided_by_score(fields))
-    openings = sum(field_of[key].opening for key in {item.candidate.section for item in standing})
+    undecided, twins = _group_duplicates(_undecided_by_score(fields))
+    openings = sum(field_of[key].heading_tokens for key in {item.candidate.section for item in undecided})
     sections = {key: field.section for key, field in field_of.items()}
-    changed = ladder.relieved(
+    changed = ladder.changes_to_fit(
         sections,
-        standing,
+        undecided,
         lambda item: field_of[item.candidate.section].cost_of_item(item),
         room - openings,
         Code.OVER_TOTAL_BUDGET,
@@ -224,10 +224,10 @@ def _group_duplicates(
 
 
 def _undecided_by_score(fields: list[_BlockSection]) -> list[RankedCandidate]:
-    standing = [item for field in fields for item in field.standing()]
+    undecided = [item for field in fields for item in field.undecided()]
     # Of one row that two sections offer alike, the later section has it: profiles come to the particular last.
-    standing.reverse()
-    return sorted(standing, key=_best_first)
+    undecided.reverse()
+    return sorted(undecided, key=_best_first)
 
 
 def _select_within_total(fields: list[_BlockSection], room: int) -> None:
@@ -247,17 +247,17 @@ def _select_within_total(fields: list[_BlockSection], room: int) -> None:
             field.leave_out(item, Code.OVER_TOTAL_BUDGET, needed=used + cost - room)
 
 
-def _fill_remaining(fields: list[_BlockSection], room: int, barred: ExcludedItems) -> None:
+def _fill_remaining(fields: list[_BlockSection], room: int, excluded: ExcludedItems) -> None:
     """Give what was left out for want of room another chance, the best first; nothing is said twice."""
     left_out = [(field, item) for field in fields for item in field.items.values() if item.code]
     said = {
-        word for field in fields for item in field.standing() for word in (item.candidate.ref, _normalized_text(item))
+        word for field in fields for item in field.undecided() for word in (item.candidate.ref, _normalized_text(item))
     }
     for field, item in sorted(left_out, key=lambda pair: _best_first(pair[1])):
         room_left = room - sum(field.used for field in fields)
         words = {item.candidate.ref, _normalized_text(item)}
-        may_be_in = is_out_of_room(item) and decision_key(item) not in barred and not said & words
-        if may_be_in and field.bring_back(item, room_left):
+        may_be_in = is_out_of_room(item) and decision_key(item) not in excluded and not said & words
+        if may_be_in and field.readmit(item, room_left):
             said |= words
 
 

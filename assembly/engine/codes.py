@@ -31,7 +31,7 @@ class Code(StrEnum):
 
     included: bool
     """Whether a candidate with this code stands in the context."""
-    for_want_of_room: bool
+    is_over_budget: bool
     """Whether a larger budget would have brought in more of the candidate."""
 
 
@@ -42,7 +42,7 @@ INCLUDED_CODES = {
 _OVER_BUDGET_CODES = {Code.TRUNCATED, Code.OVER_SECTION_BUDGET, Code.OVER_TOTAL_BUDGET}
 for _code in Code:
     # Asked of every decision, many times: worked out once.
-    _code.included, _code.for_want_of_room = _code in INCLUDED_CODES, _code in _OVER_BUDGET_CODES
+    _code.included, _code.is_over_budget = _code in INCLUDED_CODES, _code in _OVER_BUDGET_CODES
 
 DECISION_CODES = tuple(code.value for code in Code)
 """As they are written."""

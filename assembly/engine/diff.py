@@ -66,7 +66,7 @@ class DecisionChange:
         )
 
     @property
-    def is_whole_again(self) -> bool:
+    def is_restored(self) -> bool:
         """Whether it was shortened, and would be in with all its words."""
         before, after = self.before, self.after
         shortened = before is not None and before.code in SHORTENED_CODES
@@ -81,7 +81,7 @@ class SectionChange:
     after: SectionResult | None
     changes: tuple[DecisionChange, ...] = ()
     """Of its items, and of those that moved here."""
-    moved_away: int = 0
+    moved_out_count: int = 0
     """How many of its items would stand in another section."""
 
     @property
@@ -104,7 +104,7 @@ class SectionChange:
     @property
     def is_same(self) -> bool:
         """Whether a reader would see no difference in it. What stands before it may still change its count by a few."""
-        return not self.changes and not self.moved_away and _is_as_complete(self.before, self.after)
+        return not self.changes and not self.moved_out_count and _is_as_complete(self.before, self.after)
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ class EditedText:
             grown += len(edit.text) - (edit.end - edit.start)
         return length - grown
 
-    def open_at(self, length: int) -> Fence | None:
+    def open_fence_at(self, length: int) -> Fence | None:
         """The fenced code that the first `length` characters leave open, None where they end outside of any."""
         place = bisect_right(self.fences, length, key=lambda fence: fence.opened) - 1
         return self.fences[place] if place >= 0 and length <= self.fences[place].end else None

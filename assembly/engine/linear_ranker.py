@@ -48,7 +48,7 @@ class Ranker:
 
     brief_weights: tuple[tuple[str, float], ...] = ()
     """Of the same features, for owners of brief texts; without any, the weights serve all texts."""
-    _blended: dict[float, tuple[tuple[str, float], ...]] = field(
+    _blended_weights: dict[float, tuple[tuple[str, float], ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
     """The weights of the last brevity: candidates of one owner come one after the other, and share theirs."""
@@ -66,12 +66,12 @@ class Ranker:
         if not self.brief_weights:
             return self.weights
         brevity = candidate.measures.get(BREVITY_FEATURE, 0.0)
-        blended = self._blended.get(brevity)
+        blended = self._blended_weights.get(brevity)
         if blended is None:
             pairs = zip(self.weights, self.brief_weights, strict=True)
             blended = tuple([(name, (1 - brevity) * long + brevity * brief) for (name, long), (_, brief) in pairs])
-            self._blended.clear()
-            self._blended[brevity] = blended
+            self._blended_weights.clear()
+            self._blended_weights[brevity] = blended
         return blended
 
     def shares(self, candidate: Candidate) -> SignalValues:
@@ -84,7 +84,7 @@ class Ranker:
         ]
         return tuple(shares)
 
-    def finds(self, candidate: Candidate, threshold: float) -> bool:
+    def is_near_topic(self, candidate: Candidate, threshold: float) -> bool:
         """Whether the candidate is near the topic by itself: in meaning, or by its words."""
         near = candidate.similarity is not None and candidate.similarity >= threshold
         return near or candidate.measures.get(WORDS_FEATURE, 0.0) >= self.least_words

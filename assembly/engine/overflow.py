@@ -35,7 +35,7 @@ LONG_ITEM_TOKENS = 300
 PASSAGE_TOKENS = 200
 """The most tokens of the passage that stands for a long line, but for what its section has left in the end."""
 
-KEPT_TURNS = 4
+UNCOMPACTED_TURNS = 4
 """So many turns are never compacted: what was just said."""
 
 FULL_SHARE = 0.9
@@ -67,7 +67,7 @@ class OverflowPolicy:
         return cls(profile.over_budget, profile.fill, tokenizer, topic)
 
     @property
-    def does_nothing(self) -> bool:
+    def is_noop(self) -> bool:
         """Whether everything is taken as it is."""
         return not self.steps and not self.fill
 
@@ -78,29 +78,31 @@ class OverflowPolicy:
 
         `room` counts the heading, too. What is still over keeps its chance when it is rendered.
         """
-        if self.does_nothing or section.required or section.shape not in _HIT_SHAPES | {"turns"}:
+        if self.is_noop or section.required or section.shape not in _HIT_SHAPES | {"turns"}:
             return list(ranked)
         counted = [item if item.code else self.counted(section, item) for item in ranked]
-        standing = [item for item in counted if not item.code]
+        undecided = [item for item in counted if not item.code]
         room -= self.tokenizer.count(heading_text(section))
-        changed = self.relieved({section.key: section}, standing, lambda item: self.cost(section, item), room, code)
+        changed = self.changes_to_fit(
+            {section.key: section}, undecided, lambda item: self.cost(section, item), room, code
+        )
         planned = [changed.get(decision_key(item), item) for item in counted]
-        filled = self._filled(section, planned, room) if self.fill else planned
+        filled = self._refilled(section, planned, room) if self.fill else planned
         return self._with_longer_passages(section, filled, room)
 
-    def relieved(
+    def changes_to_fit(
         self,
         sections: Mapping[str, Section],
-        standing: Sequence[RankedCandidate],
+        undecided: Sequence[RankedCandidate],
         cost: TokenCost,
         room: int,
         code: Code,
     ) -> dict[DecisionKey, RankedCandidate]:
         """The items that the steps change, of those which stand, best first. Left out ones have the code."""
-        costs = {decision_key(item): cost(item) for item in standing}
+        costs = {decision_key(item): cost(item) for item in undecided}
         over = sum(costs.values()) - room
         changed: dict[DecisionKey, RankedCandidate] = {}
-        for step, item in self._taken(sections, standing):
+        for step, item in self._planned_steps(sections, undecided):
             if over <= 0:
                 break
             key = decision_key(item)
@@ -112,11 +114,11 @@ class OverflowPolicy:
                 over, costs[key] = over - (costs[key] - left), left
         return changed
 
-    def _taken(
-        self, sections: Mapping[str, Section], standing: Sequence[RankedCandidate]
+    def _planned_steps(
+        self, sections: Mapping[str, Section], undecided: Sequence[RankedCandidate]
     ) -> Iterable[tuple[Step, RankedCandidate]]:
         """In which order what would be done to whom."""
-        weakest = list(reversed(standing))
+        weakest = list(reversed(undecided))
         if "compact" in self.steps and self.topic:
             # Before anything is left out: the passage says what was asked for in a third of the room.
             lines = [item for item in weakest if _is_passage_candidate(sections[item.candidate.section], item)]
@@ -141,7 +143,7 @@ class OverflowPolicy:
 
         A passage may have so many tokens more.
         """
-        just_said = step == "compact" and section.shape == "turns" and (item.rank or 0) <= KEPT_TURNS
+        just_said = step == "compact" and section.shape == "turns" and (item.rank or 0) <= UNCOMPACTED_TURNS
         if item.short or just_said or section.overflow == "drop" or _current_tokens(item) < MIN_SHORTENED_TOKENS:
             return None
         text = self._short_text(step, section, item.candidate, more)
@@ -150,7 +152,7 @@ class OverflowPolicy:
         short = ShortenedText(text, Code.COMPACTED if step == "compact" else Code.SUMMARISED)
         after = self.tokenizer.count(render_item(section, replace(item.candidate, text=text)).text)
         taken = OverflowStep(step, _current_tokens(item), after)
-        return structs.replace(item, short=short, tokens_short=after, steps=(*item.steps, taken))
+        return structs.replace(item, short=short, tokens_shortened=after, steps=(*item.steps, taken))
 
     def _short_text(self, step: Step, section: Section, candidate: Candidate, more: int) -> str:
         if step == "compact" and section.shape == "lines":
@@ -159,12 +161,12 @@ class OverflowPolicy:
             return candidate.summary.text
         # The same items are shortened again in each run, as when a profile is tried with other budgets.
         form = SHORT_TEXT, step, section.shape, section.treatment, self.tokenizer.name
-        known: str | None = candidate.worked_out.get(form)
+        known: str | None = candidate.memo.get(form)
         if known is None:
             body, room = render_item(section, candidate).body, max_summary_tokens(section, candidate, self.tokenizer)
             # Of about the length of the summary, which is wanted now and takes this place when the engine runs again.
             prefix = compact_text if step == "compact" else _text_beginning
-            known = candidate.worked_out[form] = prefix(body, room, self.tokenizer)
+            known = candidate.memo[form] = prefix(body, room, self.tokenizer)
         return known
 
     def counted(self, section: Section, item: RankedCandidate) -> RankedCandidate:
@@ -176,7 +178,7 @@ class OverflowPolicy:
         alone = TokenLedger(self.tokenizer).append_counted("", count_item(section, item.shown, self.tokenizer))
         return alone.tokens_with(SECTION_SEPARATOR)
 
-    def _filled(self, section: Section, planned: Sequence[RankedCandidate], room: int) -> list[RankedCandidate]:
+    def _refilled(self, section: Section, planned: Sequence[RankedCandidate], room: int) -> list[RankedCandidate]:
         """The same, with what was left out brought back where less than nine tenths of the room are used."""
         left, chosen = room, set()
         for item in (item for item in planned if item.code is None):
@@ -190,7 +192,7 @@ class OverflowPolicy:
         for item in planned:
             back = None
             if item.candidate.ref not in chosen and is_out_of_room(item):
-                back = self.brought_back(section, item, left)
+                back = self.readmitted(section, item, left)
             left -= self.cost(section, back) if back else 0
             filled.append(back or item)
         return filled
@@ -204,23 +206,23 @@ class OverflowPolicy:
         left = room - sum(self.cost(section, item) for item in planned if item.code is None)
         grown = []
         for item in planned:
-            longer = self._longer(section, item, left)
+            longer = self._lengthened(section, item, left)
             left -= self.cost(section, longer) - self.cost(section, item) if longer else 0
             grown.append(longer or item)
         return grown
 
-    def _longer(self, section: Section, item: RankedCandidate, left: int) -> RankedCandidate | None:
+    def _lengthened(self, section: Section, item: RankedCandidate, left: int) -> RankedCandidate | None:
         """Return the item whole, or with a longer passage, for at most so many tokens more; None where neither fits."""
         if item.code or not item.short or item.short.code is not Code.COMPACTED or left <= 0:
             return None
-        whole = structs.replace(item, short=None, tokens_short=None, steps=())
+        whole = structs.replace(item, short=None, tokens_shortened=None, steps=())
         forms = (whole, self.shortened("compact", section, whole, more=left))
         gains = ((form, self.cost(section, form) - self.cost(section, item)) for form in forms if form)
         return next((form for form, gain in gains if 0 < gain <= left), None)
 
-    def brought_back(self, section: Section, item: RankedCandidate, room: int) -> RankedCandidate | None:
+    def readmitted(self, section: Section, item: RankedCandidate, room: int) -> RankedCandidate | None:
         """An item that was left out, whole or shorter as there is room for it; None where there is none."""
-        whole = self.counted(section, structs.replace(item, code=None, short=None, tokens_short=None, steps=()))
+        whole = self.counted(section, structs.replace(item, code=None, short=None, tokens_shortened=None, steps=()))
         steps: list[Step] = ["compact"] if section.shape == "turns" else ["summarise"]
         if self.topic and _is_passage_candidate(section, whole):
             steps.insert(0, "compact")
@@ -230,7 +232,7 @@ class OverflowPolicy:
 
 def is_out_of_room(item: RankedCandidate) -> bool:
     """Whether it is left out for want of room alone."""
-    return item.code is None or item.code.for_want_of_room
+    return item.code is None or item.code.is_over_budget
 
 
 def dropped_item(item: RankedCandidate, code: Code) -> RankedCandidate:
@@ -297,4 +299,4 @@ def _is_long_output(section: Section, item: RankedCandidate) -> bool:
 
 def _current_tokens(item: RankedCandidate) -> int:
     """Of the counted item as it stands, whole or shorter."""
-    return (item.tokens_short if item.short else item.tokens_full) or 0
+    return (item.tokens_shortened if item.short else item.tokens_full) or 0

@@ -13,30 +13,30 @@ _WINDOW = 256  # characters that the search counts again at each step
 
 def longest_cut(
     body: str,
-    led: TokenLedger,
+    ledger: TokenLedger,
     limit: int,
     *,
     ending: Callable[[int], str] = lambda _: TRUNCATION_MARKER,
-    may_end: Callable[[int], bool] = lambda _: True,
+    can_end: Callable[[int], bool] = lambda _: True,
 ) -> tuple[int, TokenLedger] | None:
     """The longest prefix of the body that fits with its marker: its length, and the ledger that ends in it.
 
-    `ending` gives what stands after a prefix of that length, `may_end` says whether it may be as long. None when not
+    `ending` gives what stands after a prefix of that length, `can_end` says whether it may be as long. None when not
     one character fits. Every length is proved by a real count, downwards from just above an estimate: the count of a
     prefix does not always grow with the prefix.
     """
-    if led.tokens > limit:
+    if ledger.tokens > limit:
         return None
-    room = limit - led.tokens - led.tokenizer.count(TRUNCATION_MARKER)
-    high = min(len(body) - 1, led.tokenizer.prefix(body, room) + _LOOK_AHEAD)
+    room = limit - ledger.tokens - ledger.tokenizer.count(TRUNCATION_MARKER)
+    high = min(len(body) - 1, ledger.tokenizer.prefix(body, room) + _LOOK_AHEAD)
     while high := len(body[:high].rstrip()):
         low = max(0, high - _WINDOW)
-        settled = led.append(body[:low])
+        settled = ledger.append(body[:low])
         for end in range(high, low, -1):
             if body[end - 1].isspace():
                 continue
             cut = body[low:end] + ending(end)
-            if settled.tokens_with(cut) <= limit and may_end(end):
+            if settled.tokens_with(cut) <= limit and can_end(end):
                 return end, settled.append(cut)
         high = low
     return None

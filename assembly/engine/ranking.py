@@ -57,7 +57,7 @@ class RankedCandidate(Struct, frozen=True):
     ruling: RuleEffect = NO_EFFECT
     """What rules say of it, where nothing is decided yet."""
     short: ShortenedText | None = None
-    tokens_short: int | None = None
+    tokens_shortened: int | None = None
     """Of the rendered item as it stands, where it is not whole."""
     steps: tuple[OverflowStep, ...] = ()
 
@@ -112,7 +112,7 @@ def _rank_lines(
     """Those that have a place among the lines, best first, and those that are too far from the topic."""
     distant: list[RankedCandidate] = []
     measured = ranker if any(item.candidate.measures for item in eligible) else None
-    if measured and any(measured.finds(item.candidate, threshold) for item in eligible):
+    if measured and any(measured.is_near_topic(item.candidate, threshold) for item in eligible):
         eligible, distant = _split_by_ranker(eligible, measured, threshold)
     elif not measured and any(_is_near_topic(item, threshold) for item in eligible):
         eligible, distant = _split_by_similarity(eligible, threshold)
@@ -197,7 +197,7 @@ def _split_by_ranker(
     least = round(max(own) - ranker.reach, DECIMALS)
     for item, of_item, score in zip(items, shares, own, strict=True):
         scored = _with_shares(item, of_item)
-        if score >= least or item.candidate.pinned or ranker.finds(item.candidate, threshold):
+        if score >= least or item.candidate.pinned or ranker.is_near_topic(item.candidate, threshold):
             near.append(scored)
         else:
             distant.append(structs.replace(scored, code=Code.BELOW_RELEVANCE, detail={"threshold": least}))

@@ -64,12 +64,12 @@ class RenderedItem:
 
     def ending(self, length: int) -> str:
         """What stands after the first `length` characters of the body, were it cut there: fenced code is closed."""
-        fence = self.edited.open_at(length)
+        fence = self.edited.open_fence_at(length)
         return TRUNCATION_MARKER if fence is None else f"{TRUNCATION_MARKER}\n{fence.closing}"
 
-    def may_end(self, length: int) -> bool:
+    def can_end(self, length: int) -> bool:
         """Whether the marker does not turn the last line, were the body cut there, into something that it was not."""
-        if self.treatment == "as_written" or self.edited.open_at(length):
+        if self.treatment == "as_written" or self.edited.open_fence_at(length):
             return True
         start = max(
             (found.end() for found in _LINE_END.finditer(self.body, max(0, length - _NEAR), length)), default=-1
@@ -84,9 +84,9 @@ class RenderedItem:
 def render_item(section: Section, candidate: Candidate) -> RenderedItem:
     """The candidate in the format of its section, without trailing white space."""
     form = section.shape, section.treatment
-    known: RenderedItem | None = candidate.worked_out.get(form)
+    known: RenderedItem | None = candidate.memo.get(form)
     if known is None:
-        known = candidate.worked_out[form] = _render_item(section, candidate)
+        known = candidate.memo[form] = _render_item(section, candidate)
     return known
 
 

@@ -52,14 +52,14 @@ class SectionFiller:
         """Fill the section; with the first of the blocks, all of them."""
         cut_at, version = self.profile.cut_at, self.request.engine_version
         if section.shape == "turns":
-            turns = self._offered(section)
+            turns = self._ranked_items(section)
             self._keep(
                 section,
                 *fill_turns(section, turns, self.ledger, self.budget, at=cut_at, engine_version=version),
             )
         elif section.shape != "blocks":
             budget = self.budget - self._reserved
-            self._keep(section, *fill_section(section, self._offered(section), self.ledger, budget, at=cut_at))
+            self._keep(section, *fill_section(section, self._ranked_items(section), self.ledger, budget, at=cut_at))
         elif section.key not in {filled.section.key for filled in self.filled}:
             self._reserve_for_turns()
             self._add_blocks([section for section in self.profile.sections if section.shape == "blocks"])
@@ -68,35 +68,35 @@ class SectionFiller:
         self.filled.append(FilledSection(section, self.ledger, grown, decisions))
         self.ledger = grown
 
-    def _offered(self, section: Section) -> list[RankedCandidate]:
+    def _ranked_items(self, section: Section) -> list[RankedCandidate]:
         """The section's items, ranked, as the ladder lets them have room."""
         budget = self.budget if section.shape == "turns" else self.budget - self._reserved
         limit = TokenLimit.of(section, self.ledger.tokens, budget)
         threshold = self.profile.similarity_threshold
-        ranked = rank(section, self.candidates[section.key], threshold, self._rulings, self.profile.ranker)
+        ranked = rank(section, self.candidates[section.key], threshold, self._rule_effects, self.profile.ranker)
         return self.ladder.within(section, ranked, limit.tokens - self.ledger.tokens, limit.code)
 
     @property
-    def _rulings(self) -> Callable[[Section, Candidate], RuleEffect]:
+    def _rule_effects(self) -> Callable[[Section, Candidate], RuleEffect]:
         """What says for each candidate what is wanted of it."""
         request = self.request
         return (
-            self._ruled
+            self._rule_effect_on
             if request.rules or request.exclude or ALWAYS_INCLUDED.key in self.candidates
             else no_rule_effect
         )
 
-    def _ruled(self, section: Section, candidate: Candidate) -> RuleEffect:
+    def _rule_effect_on(self, section: Section, candidate: Candidate) -> RuleEffect:
         """What the request and its rules want of the candidate. What is required is beyond both."""
         if section.required:
             return NO_EFFECT
         if self.request.excludes(candidate.ref):
             return RuleEffect(Code.FILTERED)
-        if by := self._told_by_rule(section, candidate):
+        if by := self._included_by_rule(section, candidate):
             return RuleEffect(Code.DUPLICATE, detail={"by": by})
         return rule_effect(candidate, section, self.request.rules)
 
-    def _told_by_rule(self, section: Section, candidate: Candidate) -> str | None:
+    def _included_by_rule(self, section: Section, candidate: Candidate) -> str | None:
         """The ref of what says the same already, where a rule had one of the two included: itself, or its document."""
         is_rules = section.key == ALWAYS_INCLUDED.key
         for filled in self.filled:
@@ -110,12 +110,12 @@ class SectionFiller:
         last = self.profile.sections[-1]
         if last.shape == "turns":
             self._reserved = tokens_for_turns(
-                last, self._offered(last), self.ledger, self.budget, engine_version=self.request.engine_version
+                last, self._ranked_items(last), self.ledger, self.budget, engine_version=self.request.engine_version
             )
 
     def _add_blocks(self, sections: list[Section]) -> None:
         """The contest, and its outcome rendered. It is held again without those that turn out not to fit."""
-        budget, before, barred = self.budget - self._reserved, self.ledger, ExcludedItems()
+        budget, before, excluded = self.budget - self._reserved, self.ledger, ExcludedItems()
         while True:
             outcomes = select_blocks(
                 sections,
@@ -123,9 +123,9 @@ class SectionFiller:
                 before,
                 budget,
                 weights=self.profile.weights,
-                ruled=self._rulings,
+                ruled=self._rule_effects,
                 ladder=self.ladder,
-                barred=barred,
+                excluded=excluded,
             )
             for place, outcome in enumerate(outcomes):
                 later = sum(following.tokens for following in outcomes[place + 1 :])
@@ -134,7 +134,7 @@ class SectionFiller:
             misfits = _excluded_misfits(outcomes, self.filled[-len(outcomes) :])
             if not misfits:
                 return
-            barred |= misfits
+            excluded |= misfits
             del self.filled[-len(outcomes) :]
             self.ledger = before
 

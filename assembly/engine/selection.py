@@ -66,7 +66,7 @@ def fill_section(
 
 def is_cuttable(section: Section, decisions: list[Decision]) -> bool:
     """Whether the best item, which like all others has no room, is to be cut rather than left out."""
-    return bool(decisions) and decisions[0].code.for_want_of_room and section.overflow == "cut"
+    return bool(decisions) and decisions[0].code.is_over_budget and section.overflow == "cut"
 
 
 def _append_item(
@@ -101,7 +101,7 @@ def cut_item(
     A block that lost its contest by an estimate gets in whole where it fits after all.
     """
     kept_detail = {name: item.detail[name] for name in {"rule"} & item.detail.keys()}
-    item = replace(item, code=None, detail=kept_detail, short=None, tokens_short=None, steps=())
+    item = replace(item, code=None, detail=kept_detail, short=None, tokens_shortened=None, steps=())
     grown, whole_item = _append_item(section, item, ledger, limit, first=True)
     if whole_item.included:
         return grown, whole_item
@@ -133,18 +133,18 @@ def whole_item_tokens(section: Section, item: RankedCandidate, tokenizer: Tokeni
 def count_item(section: Section, candidate: Candidate, tokenizer: Tokenizer) -> CountedText:
     """The candidate as it stands in the section, with its tokens."""
     form = section.shape, section.treatment, tokenizer.name
-    known: CountedText | None = candidate.worked_out.get(form)
+    known: CountedText | None = candidate.memo.get(form)
     if known is None:
         rendered = render_item(section, candidate)
-        tokens: int | None = candidate.worked_out.get((RECORDED_TOKENS, *form))
+        tokens: int | None = candidate.memo.get((RECORDED_TOKENS, *form))
         tokens = count_item_tokens(tokenizer, rendered) if tokens is None else tokens
-        known = candidate.worked_out[form] = CountedText.of(rendered.text, tokens, tokenizer)
+        known = candidate.memo[form] = CountedText.of(rendered.text, tokens, tokenizer)
     return known
 
 
 def restore_token_count(section: Section, candidate: Candidate, tokenizer_name: str, tokens: int) -> None:
     """Take so many tokens for those of the candidate as it stands in the section, in place of counting it."""
-    candidate.worked_out[RECORDED_TOKENS, section.shape, section.treatment, tokenizer_name] = tokens
+    candidate.memo[RECORDED_TOKENS, section.shape, section.treatment, tokenizer_name] = tokens
 
 
 def decision_on(

@@ -88,14 +88,14 @@ class TextBoundaries:
 
     text: str
     headings: tuple[OutlineSpan, ...]
-    barred: tuple[OutlineSpan, ...]
+    forbidden_spans: tuple[OutlineSpan, ...]
     """Headings and fenced code, in order: within these, and right after them, the text may not end."""
 
     @classmethod
     def of(cls, text: str) -> "TextBoundaries":
         """Those of the text."""
-        barred = tuple(outline_of(text))
-        return cls(text, tuple(span for span in barred if span.is_heading), barred)
+        forbidden_spans = tuple(outline_of(text))
+        return cls(text, tuple(span for span in forbidden_spans if span.is_heading), forbidden_spans)
 
     def before_headings(self, first: int, last: int) -> Iterator[int]:
         """The ends from first to last after which a heading follows."""
@@ -131,8 +131,8 @@ class TextBoundaries:
     def _allows(self, end: int) -> bool:
         """Whether it can end there: not in code, which would stay open, also where the marker follows its last line;
         not with a heading, under which nothing would stand; not between a character and its accent."""
-        place = bisect_left(self.barred, end, key=lambda span: span.start)
-        is_open = place > 0 and end <= self.barred[place - 1].end
+        place = bisect_left(self.forbidden_spans, end, key=lambda span: span.start)
+        is_open = place > 0 and end <= self.forbidden_spans[place - 1].end
         return not is_open and not unicodedata.category(self.text[end : end + 1] or " ").startswith("M")
 
     def _stripped(self, end: int) -> int:
@@ -158,17 +158,17 @@ def cut_to_fit(rendered: RenderedItem, ledger: TokenLedger, limit: int, at: CutA
     paragraphs, sentences, lines, and in the end the plain cut. Every length is proved by a real count.
     """
     body = rendered.body
-    plain = longest_cut(body, ledger, limit, ending=rendered.ending, may_end=rendered.may_end)
+    plain = longest_cut(body, ledger, limit, ending=rendered.ending, can_end=rendered.can_end)
     if plain is None or at == "anywhere":
         return plain
     last, _ = plain
     first = (last + 1) // 2
     boundaries = TextBoundaries.of(body[: last + _LOOK_AHEAD])
-    settled = ledger.append(body[:first])
+    prefix_ledger = ledger.append(body[:first])
     ways = (boundaries.before_headings, boundaries.after_paragraphs, boundaries.after_sentences, boundaries.after_lines)
     for ends in ways[_BOUNDARIES.index(at) :]:
         for end in ends(first, last):
-            grown = settled.append(body[first:end] + rendered.ending(end))
-            if grown.tokens <= limit and rendered.may_end(end):
+            grown = prefix_ledger.append(body[first:end] + rendered.ending(end))
+            if grown.tokens <= limit and rendered.can_end(end):
                 return end, grown
     return plain

@@ -98,7 +98,7 @@ class Candidate:
     """What rules find it by: path, kg_entity, memory_kind, tag."""
     summary: Summary | None = None
     """Once one was wanted."""
-    worked_out: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    memo: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What follows from it alone, once somebody needed it: the same candidates are told again and again."""
 
     def __post_init__(self) -> None:

@@ -136,7 +136,7 @@ def memory_page(request: HttpRequest, id_: UUID) -> HttpResponse:
     memory = memory_for(principal, id_)
     uses = memory_uses(memory, principal)
     found, cursor = page_of(uses.contexts, {"limit": USES, **request.GET.dict()})
-    decided = uses.in_each(found)
+    decided = uses.decisions_by_context(found)
     context = {
         **owner_page_context(request, owner_of(memory)),
         "memory": memory,

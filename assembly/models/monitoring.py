@@ -208,7 +208,7 @@ class Webhook(Signed):
         return self.label
 
     @property
-    def signs_twice(self) -> bool:
+    def uses_two_secrets(self) -> bool:
         """Whether the secret was changed lately, so that the one before still counts."""
         return self.before_until is not None and self.before_until > timezone.now()
 

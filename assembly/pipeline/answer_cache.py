@@ -48,7 +48,7 @@ class CacheKey:
 
     key: bytes
     now: datetime.datetime
-    asked_at: float
+    requested_at: float
     """In seconds of the monotonic clock."""
 
 
@@ -74,7 +74,7 @@ def cache_key(
     asked: Mapping[str, Any],
 ) -> CacheKey:
     """The question as the cache knows it; `asked` is all that was asked for besides."""
-    asked_at, moment = monotonic(), now or timezone.now()
+    requested_at, moment = monotonic(), now or timezone.now()
     facts = {
         "asked": asked,
         "now": now,
@@ -82,7 +82,7 @@ def cache_key(
         "agent": _row_values(agent),
         "team": _row_values(team) if team else None,
     }
-    return CacheKey(hashlib.sha256(_canonical_json(facts)).digest(), moment, asked_at)
+    return CacheKey(hashlib.sha256(_canonical_json(facts)).digest(), moment, requested_at)
 
 
 def _canonical_json(facts: Mapping[str, Any]) -> bytes:
@@ -112,7 +112,7 @@ Given = TypeVar("Given", bound=Cacheable)
 class _CacheEntry(Generic[Given]):
     """An answer, when it was asked for, and the counts of changes that it holds for."""
 
-    asked_at: float
+    requested_at: float
     changes: CounterValues
     answer: Given
 
@@ -128,32 +128,32 @@ class AssemblyCache(Generic[Given]):
 
     def knows(self, question: CacheKey) -> bool:
         """Whether it is worth while to read the counts of changes."""
-        return self._young(question) is not None
+        return self._find_fresh(question) is not None
 
     def recall(self, question: CacheKey, changes: CounterValues) -> Given | None:
         """The answer that was given to this question within the last 30 seconds, if nothing has changed since."""
-        kept = self._young(question)
+        kept = self._find_fresh(question)
         return kept.answer if kept and kept.changes == changes else None
 
-    def _young(self, question: CacheKey) -> _CacheEntry[Given] | None:
+    def _find_fresh(self, question: CacheKey) -> _CacheEntry[Given] | None:
         with self._lock:
             kept = self._answers.get(question.key)
-        return kept if kept and question.asked_at - kept.asked_at < LIFETIME_SECONDS else None
+        return kept if kept and question.requested_at - kept.requested_at < LIFETIME_SECONDS else None
 
     def remember(self, question: CacheKey, changes: CounterValues, answer: Given) -> None:
         """Keep the answer for those who ask the same."""
         with self._lock:
-            self._forget(question.key)
-            self._answers[question.key] = _CacheEntry(question.asked_at, changes, answer)
+            self._evict(question.key)
+            self._answers[question.key] = _CacheEntry(question.requested_at, changes, answer)
             self._bytes += answer.size_bytes
-            while self._answers and self._oldest_must_go(question.asked_at):
-                self._forget(next(iter(self._answers)))
+            while self._answers and self._must_evict_oldest(question.requested_at):
+                self._evict(next(iter(self._answers)))
 
-    def _oldest_must_go(self, moment: float) -> bool:
+    def _must_evict_oldest(self, moment: float) -> bool:
         oldest = next(iter(self._answers.values()))
-        return self._bytes > self._max_bytes or moment - oldest.asked_at >= LIFETIME_SECONDS
+        return self._bytes > self._max_bytes or moment - oldest.requested_at >= LIFETIME_SECONDS
 
-    def _forget(self, key: bytes) -> None:
+    def _evict(self, key: bytes) -> None:
         gone = self._answers.pop(key, None)
         self._bytes -= gone.answer.size_bytes if gone else 0
 

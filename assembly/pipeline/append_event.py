@@ -35,8 +35,8 @@ def append_event(*, assembly: Assembly, event: Event, principal: Principal) -> A
     started = perf_counter()
     told = load_record(assembly)
     # What it holds is told already: nothing of it is said shorter now.
-    told_by = replace(told.inputs.profile, over_budget=(), fill=False)
-    profile = _with_latest_section(told_by)
+    fixed_profile = replace(told.inputs.profile, over_budget=(), fill=False)
+    profile = _with_latest_section(fixed_profile)
     kept = _included_candidates(told, profile)
     newest = _event_candidate(event)
     candidates = [newest, *(_moved_down(candidate) for candidate in kept if candidate.ref != newest.ref)]

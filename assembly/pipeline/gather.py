@@ -54,14 +54,17 @@ BATCH_TIME_SHARE = 0.25
 """Of the time for sources, what they have together. Where it is not enough, the rest is for reading them in turn."""
 
 
-def gather(profile: Profile, situation: GatherContext, time: TimeBudget, *, unproved: bool = False) -> GatherResult:
-    """What the sources of the profile have for the situation; where it may be `unproved`, they may have had it before.
+def gather(
+    profile: Profile, gather_context: GatherContext, time: TimeBudget, *, trust_cache: bool = False
+) -> GatherResult:
+    """What the sources of the profile have for the situation; where it may be `trust_cache`, they may have had it
+    before.
 
     Where a rule always includes something, there are candidates for one more section: see `add_inclusion_section`.
     Raises OperationalError where not even the rules can be read: they may forbid what the sources would return.
     """
-    with embedder_deadline(time.left_for_sources):
-        return _GatherRun(profile, situation, time, unproved).done()
+    with embedder_deadline(time.seconds_for_sources):
+        return _GatherRun(profile, gather_context, time, trust_cache).done()
 
 
 class _NewSnapshot(Exception):
@@ -73,39 +76,39 @@ class _GatherRun:
     """A gathering under way."""
 
     profile: Profile
-    situation: GatherContext
+    gather_context: GatherContext
     time: TimeBudget
-    unproved: bool = False
+    trust_cache: bool = False
     """Whether it may rest on a state that nobody has looked at."""
-    rests_on: ChangeCounts = NO_OWNERS
-    opening: Preconditions | None = None
+    expected_counts: ChangeCounts = NO_OWNERS
+    preconditions: Preconditions | None = None
     candidates: list[Candidate] = field(default_factory=list)
     reports: dict[str, SourceReport] = field(default_factory=dict)
-    meaning: TopicEmbedding = NO_TOPIC_EMBEDDING
+    topic_embedding: TopicEmbedding = NO_TOPIC_EMBEDDING
     parts: deque[ReadStep | BatchedQuery] = field(default_factory=deque)
-    elsewhere: PendingExternalSources | None = None
-    one_by_one: bool = False
+    pending_external: PendingExternalSources | None = None
+    is_unbatched: bool = False
     """Whether what may be sent together is sent alone."""
-    tried_again: set[ReadStep | BatchedQuery] = field(default_factory=set)
+    retried_steps: set[ReadStep | BatchedQuery] = field(default_factory=set)
     statements: StatementDeadline = field(default_factory=StatementDeadline)
 
     def done(self) -> GatherResult:
-        self._find_meaning()
-        if not self._read_at_once():
-            self._read_in_turn()
-        self._collect()
-        self._note_late()
-        assert self.opening  # noqa: S101 - nothing comes before it, and nothing is done without it
-        reports = [*filter(None, [self.meaning.report]), *self.reports.values()]
-        return GatherResult(self.candidates, reports, self.situation, self.opening, self.rests_on)
+        self._embed_topic()
+        if not self._read_in_one_batch():
+            self._read_one_by_one()
+        self._collect_external()
+        self._report_late()
+        assert self.preconditions  # noqa: S101 - nothing comes before it, and nothing is done without it
+        reports = [*filter(None, [self.topic_embedding.report]), *self.reports.values()]
+        return GatherResult(self.candidates, reports, self.gather_context, self.preconditions, self.expected_counts)
 
-    def _find_meaning(self) -> None:
+    def _embed_topic(self) -> None:
         """What the topic means, if it is another one than before."""
-        if self.situation.topic != self.meaning.topic:
-            self.meaning = embed_topic(self.situation.topic, self.time)
-            self.situation = replace(self.situation, vector=self.meaning.direction)
+        if self.gather_context.topic != self.topic_embedding.topic:
+            self.topic_embedding = embed_topic(self.gather_context.topic, self.time)
+            self.gather_context = replace(self.gather_context, vector=self.topic_embedding.direction)
 
-    def _read_at_once(self) -> bool:
+    def _read_in_one_batch(self) -> bool:
         """Whether all was read by one statement, which sees one moment by itself.
 
         What is in the way of that, and whatever goes wrong with it, shows again where the parts are read in turn.
@@ -113,30 +116,32 @@ class _GatherRun:
         parts = [*self._first(), *self._sendable()]
         if connection.in_atomic_block or {name for part in parts for name in part.sources} != {*self._sources()}:
             return False
-        asked, situation, profile = self.time.elapsed_ms, self.situation, self.profile
+        asked, gather_context, profile = self.time.elapsed_ms, self.gather_context, self.profile
         try:
-            seconds = self.time.left_for_sources * BATCH_TIME_SHARE
-            owners = counter_owners(situation.agent, situation.team)
-            found, state = read_with_cache(parts, profile, owners, self.statements, seconds, unproved=self.unproved)
+            seconds = self.time.seconds_for_sources * BATCH_TIME_SHARE
+            owners = counter_owners(gather_context.agent, gather_context.team)
+            found, state = read_with_cache(
+                parts, profile, owners, self.statements, seconds, trust_cache=self.trust_cache
+            )
             for part, mine in zip(parts, found, strict=True):
                 part.take(mine, asked)
         except TooCostly:  # the request is to end
             raise
         except Exception:  # noqa: BLE001 - see above
-            self.one_by_one = True
+            self.is_unbatched = True
         else:
             if self.reports.keys() == self._sources().keys():  # no rule asks for more
-                self.rests_on = state
+                self.expected_counts = state
                 return True
-        self.candidates, self.reports, self.situation, self.profile = [], {}, situation, profile
+        self.candidates, self.reports, self.gather_context, self.profile = [], {}, gather_context, profile
         return False
 
-    def _read_in_turn(self) -> None:
-        self.parts += [*self._needs(), ReadStep((), self._find_meaning), ReadStep((), self._plan)]
+    def _read_one_by_one(self) -> None:
+        self.parts += [*self._needed_reads(), ReadStep((), self._embed_topic), ReadStep((), self._plan)]
         while self.parts:
             try:
-                with self.statements.one_snapshot():
-                    self._read_on()
+                with self.statements.begin_snapshot():
+                    self._read_steps()
             except _NewSnapshot as failed:
                 if connection.needs_rollback and failed.__cause__:  # the caller's transaction is lost: none can begin
                     raise failed.__cause__ from None
@@ -145,7 +150,7 @@ class _GatherRun:
                 if self.parts or connection.needs_rollback:
                     raise
 
-    def _read_on(self) -> None:
+    def _read_steps(self) -> None:
         """Read part after part. Raises _NewSnapshot after one that failed, and what went wrong with the rules."""
         while self.parts:
             part = self.parts[0]
@@ -153,23 +158,23 @@ class _GatherRun:
                 self.statements.allow(self._seconds_for(part))
                 self._try(part, part.read)
             else:
-                self._send([*leading_batch(self.parts)])
+                self._read_batch([*leading_batch(self.parts)])
 
-    def _send(self, parts: Sequence[BatchedQuery]) -> None:
+    def _read_batch(self, parts: Sequence[BatchedQuery]) -> None:
         """Read these, which come next: together, unless something went wrong there, which did not count yet."""
-        if self.one_by_one or len(parts) == 1:
-            self._send_alone(parts[0])
+        if self.is_unbatched or len(parts) == 1:
+            self._read_single(parts[0])
             return
-        asked, seconds = self.time.elapsed_ms, self.time.left_for_sources * BATCH_TIME_SHARE
+        asked, seconds = self.time.elapsed_ms, self.time.seconds_for_sources * BATCH_TIME_SHARE
         try:
             found = self.statements.together(_statements_of(parts), seconds)
         except DatabaseError as error:  # of which, is found out one by one
-            self.one_by_one = True
+            self.is_unbatched = True
             raise _NewSnapshot from error
         for part, rows in zip(parts, found, strict=True):
             self._try(part, partial(part.read, rows, asked))
 
-    def _send_alone(self, part: BatchedQuery) -> None:
+    def _read_single(self, part: BatchedQuery) -> None:
         seconds = self._seconds_for(part)
         if not seconds:
             self._try(part, raise_timeout)
@@ -191,7 +196,7 @@ class _GatherRun:
         except TooCostly:
             raise
         except Exception as error:
-            if not self._may_try_again(part, error):
+            if not self._can_retry(part, error):
                 if not part.sources:
                     raise first_read_error(error) from error.__cause__
                 self.parts.remove(part)
@@ -201,14 +206,14 @@ class _GatherRun:
                 raise _NewSnapshot from error
 
     def _seconds_for(self, part: ReadStep | BatchedQuery) -> float:
-        return max(part.least, self.time.left_for_one_source)
+        return max(part.least, self.time.seconds_for_one_source)
 
-    def _may_try_again(self, part: ReadStep | BatchedQuery, error: Exception) -> bool:
+    def _can_retry(self, part: ReadStep | BatchedQuery, error: Exception) -> bool:
         """Once, and not for want of time: a connection that was lost may be there again."""
         lost = isinstance(error, OperationalError) and error_code(error) is SourceCode.SOURCE_FAILED
-        if not lost or part in self.tried_again or not self.time.left_for_one_source:
+        if not lost or part in self.retried_steps or not self.time.seconds_for_one_source:
             return False
-        self.tried_again.add(part)
+        self.retried_steps.add(part)
         return True
 
     def _fail(self, part: ReadStep | BatchedQuery, error: Exception, begun: int, deadline: int) -> None:
@@ -220,7 +225,7 @@ class _GatherRun:
             count_source_failure(name, code)
             self.reports[name] = SourceReport(name, 0, 0, ms, begun, deadline, code, type(error).__name__)
 
-    def _note_late(self) -> None:
+    def _report_late(self) -> None:
         # One line for all: where time is short, each line would cost the next source some of it.
         late = [name for name, report in self.reports.items() if report.code is SourceCode.SOURCE_TIMEOUT]
         if late:
@@ -229,9 +234,9 @@ class _GatherRun:
     @property
     def _deadline_ms(self) -> int:
         """Of a source of the database that begins now."""
-        return self.time.elapsed_ms + round(self.time.left_for_one_source * 1000)
+        return self.time.elapsed_ms + round(self.time.seconds_for_one_source * 1000)
 
-    def _needs(self) -> list[ReadStep]:
+    def _needed_reads(self) -> list[ReadStep]:
         """What several of the profile's sources build on, each read only if one of them does."""
         parts = []
         for need, found in NEED_READERS.items():
@@ -241,18 +246,22 @@ class _GatherRun:
         return parts
 
     def _read_need(self, found: Callable[[GatherContext], GatherContext]) -> None:
-        self.situation = found(self.situation)
+        self.gather_context = found(self.gather_context)
 
     def _plan(self) -> None:
         """What is to be read is known, once it is known what the sources build on."""
-        self.parts += [*self._first(), *self._sendable(), ReadStep((), self._plan_others)]
+        self.parts += [*self._first(), *self._sendable(), ReadStep((), self._plan_remaining)]
 
     def _first(self) -> list[BatchedQuery]:
         """What no context can do without: the state of things, and the rules."""
-        agent, team = self.situation.agent, self.situation.team
+        agent, team = self.gather_context.agent, self.gather_context.team
         return [
             BatchedQuery(
-                (), preconditions_statement(agent, team), parse_preconditions, self._take_opening, MIN_SECONDS_FOR_RULES
+                (),
+                preconditions_statement(agent, team),
+                parse_preconditions,
+                self._take_preconditions,
+                MIN_SECONDS_FOR_RULES,
             ),
             BatchedQuery((), rules_statement(agent, team), tuple, self._take_rules, MIN_SECONDS_FOR_RULES),
         ]
@@ -260,34 +269,34 @@ class _GatherRun:
     def _sendable(self) -> Iterator[BatchedQuery]:
         for name, sections in self._sources().items():
             ask = SOURCES[name].reading
-            if name not in self.reports and ask and (reading := ask(self.situation, sections)):
+            if name not in self.reports and ask and (reading := ask(self.gather_context, sections)):
                 take = partial(self._take, name)
                 yield BatchedQuery((name,), reading.statement, reading.gathered, take, min_seconds_for(sections))
 
-    def _take_opening(self, opening: Preconditions, _: int) -> None:
-        self.opening = opening
+    def _take_preconditions(self, preconditions: Preconditions, _: int) -> None:
+        self.preconditions = preconditions
 
     def _take_rules(self, rows: Rows, _: int) -> None:
-        self.situation = add_fired_rules(self.profile, self.situation, rows)
-        self.profile = add_inclusion_section(self.profile, self.situation.rules)
+        self.gather_context = add_fired_rules(self.profile, self.gather_context, rows)
+        self.profile = add_inclusion_section(self.profile, self.gather_context.rules)
 
     def _take(self, name: str, returned: Returned, asked: int) -> None:
-        self._watched(name, lambda: returned, asked)
+        self._read_source(name, lambda: returned, asked)
 
-    def _plan_others(self) -> None:
+    def _plan_remaining(self) -> None:
         """The sources that were not read yet; some may be those of the rules."""
         if EXTERNAL in self._sources():
-            self.parts.append(ReadStep((EXTERNAL,), self._ask_elsewhere))
+            self.parts.append(ReadStep((EXTERNAL,), self._start_external))
         for name, sections in self._sources().items():
             if name != EXTERNAL and name not in self.reports:
-                read = partial(self._watched, name, partial(SOURCES[name].gather, self.situation, sections))
+                read = partial(self._read_source, name, partial(SOURCES[name].gather, self.gather_context, sections))
                 self.parts.append(ReadStep((name,), read, min_seconds_for(sections)))
 
     def _sources(self) -> Mapping[str, Sequence[Section]]:
         """The sections of the profile by their sources, in its order."""
         return _sections_by_source(self.profile.sections)
 
-    def _watched(self, name: str, read: Callable[[], Returned], asked: int | None = None) -> None:
+    def _read_source(self, name: str, read: Callable[[], Returned], asked: int | None = None) -> None:
         """Read a source, and report on it; `asked` is when the database was, if that was before."""
         begun, deadline = self.time.elapsed_ms if asked is None else asked, self._deadline_ms
         found = read_traced(name, read, (self.time.elapsed_ms - begun) / 1000)
@@ -295,19 +304,21 @@ class _GatherRun:
         ms = self.time.elapsed_ms - begun
         self.reports[name] = SourceReport(name, len(found.candidates), found.limit, ms, begun, deadline)
 
-    def _ask_elsewhere(self) -> None:
+    def _start_external(self) -> None:
         """Begin to ask the external sources."""
-        self.elsewhere = PendingExternalSources.asked(external_queries(self.profile, self.situation), self.time)
+        self.pending_external = PendingExternalSources.asked(
+            external_queries(self.profile, self.gather_context), self.time
+        )
 
-    def _collect(self) -> None:
+    def _collect_external(self) -> None:
         """What the external sources told by now."""
-        asked = self.elsewhere
+        asked = self.pending_external
         if asked is None:
             return
         for one in asked.told(self.time):
             count_external_answer(one)
             self.candidates += one.candidates
-            times = one.ms, asked.asked_ms, asked.until_ms
+            times = one.ms, asked.started_ms, asked.deadline_ms
             went = one.code, one.fault, one.left_out
             self.reports[one.name] = SourceReport(one.name, len(one.candidates), one.limit, *times, *went)
 

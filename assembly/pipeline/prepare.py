@@ -28,14 +28,16 @@ class PreparedAssembly:
     request: EngineRequest
     profile: Profile
     tokenizer: Tokenizer
-    situation: GatherContext
+    gather_context: GatherContext
 
-    def under_rules(self, situation: GatherContext) -> "PreparedAssembly":
+    def with_fired_rules(self, gather_context: GatherContext) -> "PreparedAssembly":
         """The same, once it is gathered which rules fire: they may ask for a section more."""
-        if not situation.rules:
-            return PreparedAssembly(self.request, self.profile, self.tokenizer, situation)
-        profile = add_inclusion_section(self.profile, situation.rules)
-        return PreparedAssembly(replace(self.request, rules=situation.rules), profile, self.tokenizer, situation)
+        if not gather_context.rules:
+            return PreparedAssembly(self.request, self.profile, self.tokenizer, gather_context)
+        profile = add_inclusion_section(self.profile, gather_context.rules)
+        return PreparedAssembly(
+            replace(self.request, rules=gather_context.rules), profile, self.tokenizer, gather_context
+        )
 
 
 def prepare(agent: Agent, team: Team | None, asked: AssemblyRequest, now: datetime.datetime) -> PreparedAssembly:
@@ -49,22 +51,22 @@ def prepare(agent: Agent, team: Team | None, asked: AssemblyRequest, now: dateti
     return PreparedAssembly(request, profile, counter, _gather_context(agent, team, asked, profile, request))
 
 
-def gather_candidates(prepared: PreparedAssembly, time: TimeBudget, *, unproved: bool = False) -> GatherResult:
-    """What the sources have, once the agent has its files; where it may be `unproved`, they may have had it before.
+def gather_candidates(prepared: PreparedAssembly, time: TimeBudget, *, trust_cache: bool = False) -> GatherResult:
+    """What the sources have, once the agent has its files; where it may be `trust_cache`, they may have had it before.
 
     Raises Invalid for a team that it does not work in.
     """
-    agent, team = prepared.situation.agent, prepared.situation.team
-    gathered = gather(prepared.profile, prepared.situation, time, unproved=unproved)
-    elsewhere = team is not None and not gathered.opening.in_team
-    if gathered.opening.has_files and not elsewhere:
+    agent, team = prepared.gather_context.agent, prepared.gather_context.team
+    gathered = gather(prepared.profile, prepared.gather_context, time, trust_cache=trust_cache)
+    is_outside_team = team is not None and not gathered.preconditions.in_team
+    if gathered.preconditions.has_files and not is_outside_team:
         return gathered
-    if unproved:  # it may not be so any more
+    if trust_cache:  # it may not be so any more
         return gather_candidates(prepared, time)
-    if team is not None and elsewhere:
+    if team is not None and is_outside_team:
         raise Invalid("team", f"{agent.name} does not work in {team.name}. Choose one of its teams.", "not_in_team")
     agent_files_provision([agent])
-    return gather(prepared.profile, prepared.situation, time)
+    return gather(prepared.profile, prepared.gather_context, time)
 
 
 def find_tokenizer(name: str) -> Tokenizer:

@@ -26,7 +26,7 @@ NO_TOPIC_EMBEDDING = TopicEmbedding("")
 
 def embed_topic(topic: str, time: TimeBudget) -> TopicEmbedding:
     """What the topic means. An embedder that is elsewhere has the time of one source, and its own at most."""
-    begun, seconds = time.elapsed_ms, time.left_for_one_source
+    begun, seconds = time.elapsed_ms, time.seconds_for_one_source
     try:
         with embedder_deadline(seconds):
             return TopicEmbedding(topic, embed_query(topic))

@@ -43,7 +43,7 @@ class CachedRows:
     found: Sequence[Any]
     size_bytes: int
     read_at: float
-    steady: bool = field(default=False, compare=False)
+    was_unchanged: bool = field(default=False, compare=False)
     """Whether nothing had changed when somebody looked last."""
 
 
@@ -63,19 +63,19 @@ class RowCache:
             if kept and monotonic() - kept.read_at < LIFETIME_SECONDS:
                 self._kept.move_to_end(asked)
                 return kept
-            self._forget(asked)
+            self._evict(asked)
             return None
 
     def keep(self, asked: Hashable, kept: CachedRows) -> None:
         """For those who ask for the same. What is larger than all that may be remembered takes nobody's room."""
         with self._lock:
-            self._forget(asked)
+            self._evict(asked)
             if kept.size_bytes > self._max_bytes:
                 return
             self._kept[asked] = kept
             self._bytes += kept.size_bytes
             while self._bytes > self._max_bytes:
-                self._forget(next(iter(self._kept)))
+                self._evict(next(iter(self._kept)))
 
     def forget(self) -> None:
         """Everything."""
@@ -83,7 +83,7 @@ class RowCache:
             self._kept.clear()
             self._bytes = 0
 
-    def _forget(self, asked: Hashable) -> None:
+    def _evict(self, asked: Hashable) -> None:
         gone = self._kept.pop(asked, None)
         self._bytes -= gone.size_bytes if gone else 0
 
@@ -98,21 +98,21 @@ def read_with_cache(
     statements: StatementDeadline,
     seconds: float,
     *,
-    unproved: bool = False,
+    trust_cache: bool = False,
 ) -> tuple[Sequence[Any], ChangeCounts]:
     """What the parts make of their rows, the first of which is the opening, all as of one moment.
 
     Where nothing of the owners has changed since the same was read before, nothing else is read. Where it may be
-    `unproved`, that may be for the caller to find out: it holds if the state is still there. Raises Django's errors,
+    `trust_cache`, that may be for the caller to find out: it holds if the state is still there. Raises Django's errors,
     also where it takes more than so many seconds.
     """
     sent = [part.statement for part in parts]
     asked = (profile.sections, *((one.sql, *one.parameters.values()) for one in sent))
     kept, begun = row_cache.get(asked), monotonic()
-    if kept and kept.steady and unproved:
+    if kept and kept.was_unchanged and trust_cache:
         return kept.found, ChangeCounts(tuple(owners), kept.changes)
     if kept and kept.changes == load_change_counts(*owners):
-        kept.steady = True
+        kept.was_unchanged = True
         return kept.found, NO_OWNERS
     rows = statements.together(sent, seconds)
     found = [part.made(mine) for part, mine in zip(parts, rows, strict=True)]

@@ -76,19 +76,19 @@ def min_seconds_for(sections: Sequence[Section]) -> float:
     return MIN_SECONDS_FOR_REQUIRED if any(section.required for section in sections) else 0.0
 
 
-def enrich_with_task(situation: GatherContext) -> GatherContext:
+def enrich_with_task(gather_context: GatherContext) -> GatherContext:
     """The situation with the current task. Where the topic is empty, the task's goal serves as the query."""
-    task = task_peek(agent=situation.agent, session=situation.session)
-    if task is None or situation.topic.strip():
-        return replace(situation, task=task)
+    task = task_peek(agent=gather_context.agent, session=gather_context.session)
+    if task is None or gather_context.topic.strip():
+        return replace(gather_context, task=task)
     goal = task.goal
-    return replace(situation, task=task, topic=goal, signals=parse_signals(goal))
+    return replace(gather_context, task=task, topic=goal, signals=parse_signals(goal))
 
 
-def enrich_with_mentions(situation: GatherContext) -> GatherContext:
+def enrich_with_mentions(gather_context: GatherContext) -> GatherContext:
     """The situation with the entities that the query names."""
-    names = possible_names(situation.topic)
-    return replace(situation, mentioned=find_mentions(situation, names)) if names else situation
+    names = possible_names(gather_context.topic)
+    return replace(gather_context, mentioned=find_mentions(gather_context, names)) if names else gather_context
 
 
 NEED_READERS: Mapping[Need, Callable[[GatherContext], GatherContext]] = {
@@ -105,12 +105,12 @@ class GatherResult:
 
     candidates: Sequence[Candidate]
     reports: Sequence[SourceReport]
-    situation: GatherContext
-    opening: Preconditions
-    rests_on: ChangeCounts = NO_OWNERS
+    gather_context: GatherContext
+    preconditions: Preconditions
+    expected_counts: ChangeCounts = NO_OWNERS
     """What is still to be proved: it holds if this state is still there."""
 
     @property
-    def may_be_kept(self) -> bool:
+    def is_cacheable(self) -> bool:
         """Whether it is whole, and of nothing but what the database counts the changes of."""
         return not any(report.code or report.name.startswith(EXTERNAL) for report in self.reports)

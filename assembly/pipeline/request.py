@@ -93,19 +93,19 @@ class AssemblyRequest:
         }
 
 
-def request_document(asked: AssemblyRequest, request: EngineRequest, situation: GatherContext) -> dict[str, Any]:
+def request_document(asked: AssemblyRequest, request: EngineRequest, gather_context: GatherContext) -> dict[str, Any]:
     """What the record keeps of a request beside its columns: its wishes, and what was read from its words."""
-    signals = situation.signals
+    signals = gather_context.signals
     return {
         **asked.wishes(),
         "exclude": list(request.exclude),
-        "query": situation.topic,
+        "query": gather_context.topic,
         "signals": {
             "keywords": list(signals.keywords),
             "intent": signals.intent,
             "event_types": list(signals.event_types),
             "mentioned": [
-                {"id": str(named.id), "type": named.type, "name": named.name} for named in situation.mentioned
+                {"id": str(named.id), "type": named.type, "name": named.name} for named in gather_context.mentioned
             ],
         },
     }

@@ -79,9 +79,9 @@ def assemble(*, agent: Agent, team: Team | None = None, asked: AssemblyRequest, 
     cache_lookups.count(hit=False)
     assembled = partial(_assemble_and_record, prepare(agent, team, asked, wanted.now), wanted, asked, time, principal)
     try:
-        return assembled(unproved=True)
+        return assembled(trust_cache=True)
     except StaleRead:  # since it was read, so that nothing was recorded
-        return assembled(unproved=False)
+        return assembled(trust_cache=False)
 
 
 def _assemble_and_record(
@@ -91,12 +91,12 @@ def _assemble_and_record(
     time: TimeBudget,
     principal: Principal,
     *,
-    unproved: bool,
+    trust_cache: bool,
 ) -> AssemblyResult:
-    """Assembled and recorded; where it may be `unproved` what it is made of, raises Changed if it did."""
+    """Assembled and recorded; where it may be `trust_cache` what it is made of, raises Changed if it did."""
     with span("query"):
-        gathered = gather_candidates(prepared, time, unproved=unproved)
-    ruled = prepared.under_rules(gathered.situation)
+        gathered = gather_candidates(prepared, time, trust_cache=trust_cache)
+    ruled = prepared.with_fired_rules(gathered.gather_context)
     uncounted = load_token_counts(ruled.profile, gathered.candidates, ruled.tokenizer)
     with span("rank") as ranking:
         settled = assemble_with_summaries(ruled.request, ruled.profile, gathered.candidates, ruled.tokenizer, time)
@@ -112,18 +112,18 @@ def _assemble_and_record(
             assembled=assembled,
             warnings=warning_codes(assembled, reports, time),
             wishes={
-                **request_document(asked, ruled.request, ruled.situation),
-                **rules_document(ruled.situation, assembled.decisions),
+                **request_document(asked, ruled.request, ruled.gather_context),
+                **rules_document(ruled.gather_context, assembled.decisions),
                 **summaries_document(settled.rounds),
                 "quality": assembled.quality,
             },
             assembly_ms=time.elapsed_ms,
-            owners=RecordOwners.of(ruled.situation.agent, ruled.situation.team),
+            owners=RecordOwners.of(ruled.gather_context.agent, ruled.gather_context.team),
             principal=principal,
-            rests_on=gathered.rests_on,
+            expected_counts=gathered.expected_counts,
         )
     store_token_counts(uncounted, ruled.tokenizer)
     answer = AssemblyResult(assembly, assembled.content, assembled.decisions)
-    if gathered.may_be_kept and not settled.report and not time.is_over:
-        assembly_cache.remember(wanted, gathered.opening.changes, answer)
+    if gathered.is_cacheable and not settled.report and not time.is_over:
+        assembly_cache.remember(wanted, gathered.preconditions.changes, answer)
     return answer

@@ -59,7 +59,7 @@ class StatementDeadline:
         return before
 
     @contextmanager
-    def one_snapshot(self) -> Iterator[Any]:
+    def begin_snapshot(self) -> Iterator[Any]:
         """Read only, as of one moment. Within a caller's transaction, the caller's isolation level holds instead."""
         within = connection.in_atomic_block
         self._begin = () if within else (ONE_SNAPSHOT_SQL,)

@@ -38,9 +38,9 @@ INSERT INTO token_counts (text_sha256, tokenizer, tokens)
     ON CONFLICT DO NOTHING RETURNING tokens
 """
 
-CountKey = tuple[bytes, str]
+TokenCountKey = tuple[bytes, str]
 """The hash of a stored text, and the name under which it is counted."""
-Uncounted = Mapping[CountKey, str]
+Uncounted = Mapping[TokenCountKey, str]
 """Texts as contexts show them."""
 
 
@@ -73,7 +73,7 @@ def _count_name(tokenizer: Tokenizer, section: Section, *, is_edited: bool) -> s
     return f"{tokenizer.name}/{ENGINE_VERSION}/{section.treatment}" if is_edited else tokenizer.name
 
 
-def _columns(keys: Iterable[CountKey]) -> dict[str, list[bytes] | list[str]]:
+def _columns(keys: Iterable[TokenCountKey]) -> dict[str, list[bytes] | list[str]]:
     found = list(keys)
     return {"texts": [sha256 for sha256, _ in found], "tokenizers": [name for _, name in found]}
 

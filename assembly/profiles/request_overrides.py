@@ -15,7 +15,7 @@ optional."""
 PLAIN_FIELDS = ("depth_limit", "similarity_threshold", "fill", "cut_at")
 """What takes the place of the profile's as it is."""
 
-Overrides = Mapping[str, Any]
+SectionOverrides = Mapping[str, Any]
 """Values by the keys of sections."""
 
 
@@ -52,7 +52,7 @@ def _resize_sections(sections: tuple[Section, ...], strategy: Strategy) -> tuple
     return _without_sections(sections, strategy.get("omit", ()))
 
 
-def _allocation_by_key(sections: Sequence[Section], allocation: Overrides) -> Overrides:
+def _allocation_by_key(sections: Sequence[Section], allocation: SectionOverrides) -> SectionOverrides:
     """The allocation with each name of a source spelled out as its sections. Where a key is a source's name, too, it is
     the key."""
     sources = {section.source for section in sections} - {section.key for section in sections}
@@ -63,7 +63,7 @@ def _allocation_by_key(sections: Sequence[Section], allocation: Overrides) -> Ov
 
 
 def _change_sections(
-    sections: tuple[Section, ...], wish: str, wanted: Overrides, change: Callable[[Section, Any], Section]
+    sections: tuple[Section, ...], wish: str, wanted: SectionOverrides, change: Callable[[Section, Any], Section]
 ) -> tuple[Section, ...]:
     _refuse_unknown(sections, wish, wanted)
     for section in sections:

@@ -50,7 +50,7 @@ def profile_save(
             raise StaleVersion(row, expected_version)
         if content == row.content:
             return row
-        row = _stored(row)
+        row = _create_stored(row)
     return file_save(file=row, content=content, expected_version=expected_version, author=principal.author, note=note)
 
 
@@ -73,7 +73,7 @@ def find_changeable_profile(name: str) -> StoredProfile:
     return row
 
 
-def _stored(row: StoredProfile) -> StoredProfile:
+def _create_stored(row: StoredProfile) -> StoredProfile:
     try:
         with transaction.atomic():
             return file_create(file=row, author=SYSTEM.author)

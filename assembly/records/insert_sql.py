@@ -63,7 +63,7 @@ class PieceIdsTaken(Exception):
 
 
 def insert_assembly(
-    assembly: Assembly, told: Sequence[NewPiece], omitted: Sequence[NewPiece], rests_on: ChangeCounts
+    assembly: Assembly, told: Sequence[NewPiece], omitted: Sequence[NewPiece], expected_counts: ChangeCounts
 ) -> int:
     """Store the assembly, and its pieces with their texts where they are not stored yet.
 
@@ -76,7 +76,9 @@ def insert_assembly(
         pieces = {ids[piece.sha256]: piece for piece in (*told, *omitted)}
         # The second time, all are sent; the third, those are there that somebody else stored meanwhile.
         known = (stored_pieces.among(pieces), frozenset[int](), frozenset[int]())
-        if len(pieces) == len(ids) and any(_insert_with_pieces(assembly, pieces, those, rests_on) for those in known):
+        if len(pieces) == len(ids) and any(
+            _insert_with_pieces(assembly, pieces, those, expected_counts) for those in known
+        ):
             new = pieces.keys() - known[0]
             if new:
                 stored_pieces.add(new)
@@ -86,7 +88,7 @@ def insert_assembly(
 
 
 def _insert_with_pieces(
-    assembly: Assembly, pieces: Mapping[int, NewPiece], known: Set[int], rests_on: ChangeCounts
+    assembly: Assembly, pieces: Mapping[int, NewPiece], known: Set[int], expected_counts: ChangeCounts
 ) -> bool:
     """Whether the assembly was written: not where a piece of those known as stored is not there."""
     new = {id_: piece for id_, piece in pieces.items() if id_ not in known}
@@ -96,9 +98,9 @@ def _insert_with_pieces(
         # Spelled as PostgreSQL does: to make an array of numbers takes longer than to look them up.
         "known": f"{{{','.join(map(str, known))}}}",
         "count": len(pieces),
-        **rests_on.parameters,
+        **expected_counts.parameters,
     }
-    ((unchanged, written),) = run_statement(Statement(_insert_sql(bool(new), len(rests_on.owners)), parameters))
+    ((unchanged, written),) = run_statement(Statement(_insert_sql(bool(new), len(expected_counts.owners)), parameters))
     if not unchanged:
         raise StaleRead
     return bool(written)

@@ -42,10 +42,10 @@ class NewPiece:
 
 def piece_of(candidate: Candidate) -> NewPiece:
     """What the candidate is, whatever was asked for."""
-    known: NewPiece | None = candidate.worked_out.get(NewPiece)
+    known: NewPiece | None = candidate.memo.get(NewPiece)
     if known is None:
         facts = {name: value for name, value in candidate.to_dict().items() if name not in ASKED_FOR}
-        known = candidate.worked_out[NewPiece] = _new_piece(facts.pop("ref"), candidate.text, facts)
+        known = candidate.memo[NewPiece] = _new_piece(facts.pop("ref"), candidate.text, facts)
     return known
 
 

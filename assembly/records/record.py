@@ -64,7 +64,7 @@ def record(
     owners: RecordOwners,
     principal: Principal,
     parent: UUID | None = None,
-    rests_on: ChangeCounts = NO_OWNERS,
+    expected_counts: ChangeCounts = NO_OWNERS,
 ) -> Assembly:
     """Store everything that a replay needs, by value. Texts are stored once, by their SHA-256.
 
@@ -103,7 +103,7 @@ def record(
     assembly.body, assembly.contents = packed(contents), contents
     summaries = _summary_rows(candidates)
     with transaction.atomic() if summaries else nullcontext():
-        size = insert_assembly(assembly, composed.told, composed.omitted, rests_on)
+        size = insert_assembly(assembly, composed.told, composed.omitted, expected_counts)
         store_summaries(summaries)
     uses.add(subjects_of(principal), record_bytes=size)
     return assembly

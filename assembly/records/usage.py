@@ -39,18 +39,18 @@ class MemoryUses:
     """Of so many it was left out."""
 
     @property
-    def may_be_more(self) -> bool:
+    def has_more(self) -> bool:
         """Whether there may be older ones that are not counted."""
         return self.told + self.left_out >= MAX_CONTEXTS
 
-    def in_each(self, contexts: Sequence[Assembly]) -> dict[UUID, MemoryUse]:
+    def decisions_by_context(self, contexts: Sequence[Assembly]) -> dict[UUID, MemoryUse]:
         """What each of the contexts decided, by its id; one query."""
         wanted = {context.decided_in or context.id for context in contexts}
-        deciding = Assembly.objects.filter(id__in=wanted).in_bulk()
-        return {context.id: self._in(deciding[context.decided_in or context.id]) for context in contexts}
+        source_context = Assembly.objects.filter(id__in=wanted).in_bulk()
+        return {context.id: self._in(source_context[context.decided_in or context.id]) for context in contexts}
 
-    def _in(self, deciding: Assembly) -> MemoryUse:
-        ids, columns = [*deciding.told, *deciding.omitted], deciding.contents["decisions"]
+    def _in(self, source_context: Assembly) -> MemoryUse:
+        ids, columns = [*source_context.told, *source_context.omitted], source_context.contents["decisions"]
         found = positions_of(columns, {place for place, id_ in enumerate(ids) if id_ in self.refs})
         best = next((at for at in found if Code(columns["code"][at]).included), found[0])
         code = Code(columns["code"][best])

@@ -31,7 +31,7 @@ def new(request: HttpRequest) -> HttpResponse:
     form, editor = RuleForm(request.POST, choices=choices), editor_from_post(request.POST, names)
     if (turn := editor_action(request)) is not None:
         after = apply_action(editor, turn, names)
-        return new_rule_page(request, form.as_typed(), after, unsaved=True, added=turn == "add")
+        return new_rule_page(request, form.unbound_copy(), after, unsaved=True, added=turn == "add")
     return _create_rule(request, form, editor)
 
 
@@ -75,7 +75,7 @@ def _create_rule(request: HttpRequest, form: RuleForm, editor: RuleEditor) -> Ht
     fault = _form_fault(text)
     if can_be_made:
         principal = principal_of(request)
-        owner, enabled = find_rule_owner(principal, **form.owner_named()), not form.cleaned_data["off"]
+        owner, enabled = find_rule_owner(principal, **form.owner_slugs()), not form.cleaned_data["off"]
         name, content = form.cleaned_data["name"], text.cleaned_data["content"]
         try:
             rule = rule_create(name=name, content=content, owner=owner, enabled=enabled, principal=principal)

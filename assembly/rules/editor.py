@@ -51,7 +51,7 @@ def apply_action(editor: RuleEditor, turn: EditorAction, names: FieldChoices) ->
     if editor.fields is None:
         return _as_fields(editor.text, names)
     if turn == "add":
-        return RuleEditor(editor.fields.as_typed())
+        return RuleEditor(editor.fields.unbound_copy())
     if editor.fields.is_empty:
         return RuleEditor(None, RULE_GUIDANCE.example)
     content = editor.content()

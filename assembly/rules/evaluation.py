@@ -16,22 +16,22 @@ from assembly.sources.base import GatherContext
 from config.db.statements import Rows
 
 
-def add_fired_rules(profile: Profile, situation: GatherContext, rows: Rows) -> GatherContext:
+def add_fired_rules(profile: Profile, gather_context: GatherContext, rows: Rows) -> GatherContext:
     """The situation with the rules in the rows of `in_force` that fire, and with the names of those that nobody can
     read any more."""
     if not rows:
-        return situation
+        return gather_context
     rules, unreadable = parse_rules(rows)
     facts = RuleFacts(
-        at=situation.now.astimezone(ZoneInfo(situation.agent.timezone)),
-        task=situation.topic,
-        intent=situation.signals.intent,
-        agent=situation.agent.slug,
-        team=situation.team.slug if situation.team else "",
+        at=gather_context.now.astimezone(ZoneInfo(gather_context.agent.timezone)),
+        task=gather_context.topic,
+        intent=gather_context.signals.intent,
+        agent=gather_context.agent.slug,
+        team=gather_context.team.slug if gather_context.team else "",
         profile=profile.name,
     )
     faults = {entry.name: entry.fault.detail for entry in unreadable if entry.fault}
-    return replace(situation, rules=fired_rules(rules, facts), unreadable_rules=faults)
+    return replace(gather_context, rules=fired_rules(rules, facts), unreadable_rules=faults)
 
 
 def add_inclusion_section(profile: Profile, rules: Sequence[Rule]) -> Profile:
@@ -43,15 +43,15 @@ def add_inclusion_section(profile: Profile, rules: Sequence[Rule]) -> Profile:
     return replace(profile, sections=(*required, ALWAYS_INCLUDED, *others))
 
 
-def rules_document(situation: GatherContext, decisions: Sequence[Decision]) -> dict[str, Any]:
+def rules_document(gather_context: GatherContext, decisions: Sequence[Decision]) -> dict[str, Any]:
     """What the record keeps of rules: those that fired with what each did, and those that could not be read."""
-    told = decisions if situation.rules else ()
+    told = decisions if gather_context.rules else ()
     done = Counter((label, deed) for decision in told for label, deed in _rule_actions(decision))
     recorded = [
         {**rule.to_dict(), "did": {deed: done[rule.label, deed] for deed in ("included", "boosted", "excluded")}}
-        for rule in situation.rules
+        for rule in gather_context.rules
     ]
-    unreadable = [{"name": name, "fault": fault} for name, fault in situation.unreadable_rules.items()]
+    unreadable = [{"name": name, "fault": fault} for name, fault in gather_context.unreadable_rules.items()]
     return {"rules": recorded, **({"unreadable_rules": unreadable} if unreadable else {})}
 
 

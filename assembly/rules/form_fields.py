@@ -154,7 +154,7 @@ class ConditionForm(forms.Form):
         return self._says(SCOPE_FIELDS)
 
     @property
-    def is_timed(self) -> bool:
+    def has_time(self) -> bool:
         """Whether a time is given, or wrong."""
         return self._says(TIME_FIELDS)
 

@@ -192,11 +192,11 @@ class RuleForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.fields["owner"].choices = choices  # type: ignore[attr-defined]
 
-    def as_typed(self) -> "RuleForm":
+    def unbound_copy(self) -> "RuleForm":
         """The same, not judged yet."""
         return RuleForm(initial=_typed(self), choices=self.fields["owner"].choices)  # type: ignore[attr-defined]
 
-    def owner_named(self) -> dict[str, str]:
+    def owner_slugs(self) -> dict[str, str]:
         """The slugs of the chosen agent and team; "" for none."""
         kind, _colon, slug = self.cleaned_data["owner"].partition(":")
         return {"agent": slug if kind == "agent" else "", "team": slug if kind == "team" else ""}
@@ -226,7 +226,7 @@ class RuleFields:
         """As a browser sent them."""
         return cls(ConditionForm(data, names=names), lines_from_post(data), names)
 
-    def as_typed(self) -> "RuleFields":
+    def unbound_copy(self) -> "RuleFields":
         """The same with one more line, not judged yet."""
         lines = [_typed(form) for form in self.lines.forms]
         names = dict(self.names)

@@ -120,7 +120,7 @@ class SourceQuery(Struct, frozen=True):
     gathered: Callable[[Rows], SourceResult]
 
     @classmethod
-    def of_nothing(cls, limit: int) -> "SourceQuery":
+    def empty(cls, limit: int) -> "SourceQuery":
         """Of a source that has nothing for the situation, whatever its limit: a team's, where there is no team."""
         return cls(Statement("SELECT WHERE false", {}), lambda _: SourceResult((), limit))
 

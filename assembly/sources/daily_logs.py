@@ -21,14 +21,14 @@ SELECT id, version, date, content FROM (
 """
 
 
-def daily_logs(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
+def daily_logs(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """One candidate per day that has a log, as long as all newer ones are less than MOST_BYTES."""
-    return daily_logs_query(situation, sections).alone()
+    return daily_logs_query(gather_context, sections).alone()
 
 
-def daily_logs_query(situation: GatherContext, sections: Sequence[Section]) -> SourceQuery:
+def daily_logs_query(gather_context: GatherContext, sections: Sequence[Section]) -> SourceQuery:
     """The statement that reads them."""
-    first, last = log_days(situation)
+    first, last = log_days(gather_context)
     days = {"first": first, "last": last}
 
     def gathered(rows: Rows) -> SourceResult:
@@ -40,12 +40,14 @@ def daily_logs_query(situation: GatherContext, sections: Sequence[Section]) -> S
         return SourceResult(candidates, DAYS * len(sections))
 
     loaders = {"date": datetime.date.fromisoformat}
-    return SourceQuery(Statement(LOGS_SQL, {"agent": situation.agent.id, "most": MAX_BYTES, **days}, loaders), gathered)
+    return SourceQuery(
+        Statement(LOGS_SQL, {"agent": gather_context.agent.id, "most": MAX_BYTES, **days}, loaders), gathered
+    )
 
 
-def log_days(situation: GatherContext) -> tuple[datetime.date, datetime.date]:
+def log_days(gather_context: GatherContext) -> tuple[datetime.date, datetime.date]:
     """The first and the last day of those whose logs are read."""
-    today = situation.agent.today(situation.now)
+    today = gather_context.agent.today(gather_context.now)
     return _days_before(today, DAYS - 1), today
 
 

@@ -28,29 +28,33 @@ PASSAGE_LIMIT = 20
 """Seed: querySemantic, "Top 20 results"."""
 
 
-def semantic_content(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
+def semantic_content(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Return the best chunks for each section, by its ranker; one search serves all sections of the same ranker."""
-    limit = situation.raised(PASSAGE_LIMIT)
+    limit = gather_context.raised(PASSAGE_LIMIT)
     rankers = dict.fromkeys(section.ranker for section in sections)
-    found = {ranker: _find_passages(situation, ranker, limit) for ranker in rankers}
+    found = {ranker: _find_passages(gather_context, ranker, limit) for ranker in rankers}
     candidates = [replace(one, section=section.key) for section in sections for one in found[section.ranker]]
     return SourceResult(candidates, limit * len(sections))
 
 
-def _find_passages(situation: GatherContext, ranker: Ranker | None, limit: int) -> list[Candidate]:
-    if ranker is None or not situation.topic.strip():
-        found = with_active_model(situation.vector, partial(_nearest_passages, situation, limit))
-        return [_scored_by_formula(situation, passage) for passage in found]
+def _find_passages(gather_context: GatherContext, ranker: Ranker | None, limit: int) -> list[Candidate]:
+    if ranker is None or not gather_context.topic.strip():
+        found = with_active_model(gather_context.vector, partial(_nearest_passages, gather_context, limit))
+        return [_scored_by_formula(gather_context, passage) for passage in found]
     weights = search_weights(ranker)
     found = search_passages(
-        agent=situation.agent, topic=situation.topic, vector=situation.vector, weights=weights, limit=limit
+        agent=gather_context.agent,
+        topic=gather_context.topic,
+        vector=gather_context.vector,
+        weights=weights,
+        limit=limit,
     )
-    return [_scored_by_ranker(situation, ranker, passage) for passage in found]
+    return [_scored_by_ranker(gather_context, ranker, passage) for passage in found]
 
 
-def _nearest_passages(situation: GatherContext, limit: int, vector: QueryVector | None) -> list[FoundPassage]:
+def _nearest_passages(gather_context: GatherContext, limit: int, vector: QueryVector | None) -> list[FoundPassage]:
     """Return the nearest chunks, exactly: the agent's rows are sorted whole."""
-    chunks = _ordered_chunks(Chunk.objects.filter(agent=situation.agent), vector)
+    chunks = _ordered_chunks(Chunk.objects.filter(agent=gather_context.agent), vector)
     rows = list(
         chunks.annotate(space=active_model_expression()).values_list(
             "document_id",
@@ -78,11 +82,11 @@ def _ordered_chunks(chunks: QuerySet[Chunk], vector: QueryVector | None) -> Quer
     return chunks.annotate(similarity=vector.similarity).order_by(F("similarity").desc(nulls_last=True), "id")
 
 
-def _scored_by_formula(situation: GatherContext, passage: FoundPassage) -> Candidate:
+def _scored_by_formula(gather_context: GatherContext, passage: FoundPassage) -> Candidate:
     """Return the passage scored by similarity, or recency where nothing was searched, times the seed's boosts."""
-    age, similarity = situation.age(passage.updated), passage.similarity
+    age, similarity = gather_context.age(passage.updated), passage.similarity
     recency = recency_score(age)
-    matches = keyword_matches(passage.text, situation.signals.keywords)
+    matches = keyword_matches(passage.text, gather_context.signals.keywords)
     boosts = chunk_boost(matches, age)
     score = boosts * (recency if similarity is None else similarity)
     relevance = 0.0 if similarity is None else score
@@ -90,11 +94,11 @@ def _scored_by_formula(situation: GatherContext, passage: FoundPassage) -> Candi
     return replace(_passage_candidate(passage), score=score, measures=measured)
 
 
-def _scored_by_ranker(situation: GatherContext, ranker: Ranker, passage: FoundPassage) -> Candidate:
+def _scored_by_ranker(gather_context: GatherContext, ranker: Ranker, passage: FoundPassage) -> Candidate:
     """Return the passage with all that was measured of it; its relevance is the ranker's score, brought to 0 to 1."""
     candidate = _passage_candidate(passage)
     relevance = relevance_of(score_of(block_shares(ranker, candidate)))
-    recency = recency_score(situation.age(passage.updated))
+    recency = recency_score(gather_context.age(passage.updated))
     measured = candidate_measures(recency=recency, relevance=relevance, **passage.measures)
     return replace(candidate, score=relevance, measures=measured)
 
@@ -124,26 +128,26 @@ class OctetLength(Func):
     output_field = IntegerField()
 
 
-def open_files(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
+def open_files(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Open documents, the last changed first, as long as those before them are less than MOST_BYTES."""
-    limit = situation.raised(OPEN_FILE_LIMIT)
+    limit = gather_context.raised(OPEN_FILE_LIMIT)
     order = ("-updated", "id")
     size = OctetLength("content")
     documents = (
-        Document.objects.filter(agent=situation.agent, is_open=True)
+        Document.objects.filter(agent=gather_context.agent, is_open=True)
         .annotate(newer=Window(Sum(size), order_by=order) - size)
         .filter(newer__lt=MAX_BYTES)
         .order_by(*order)[:limit]
     )
     columns = documents.only("id", "version", "path", "language", "content", "updated")
     return candidates_for(
-        sections, columns, limit, lambda section, document: _open_file_candidate(situation, section, document)
+        sections, columns, limit, lambda section, document: _open_file_candidate(gather_context, section, document)
     )
 
 
-def _open_file_candidate(situation: GatherContext, section: Section, document: Document) -> Candidate:
+def _open_file_candidate(gather_context: GatherContext, section: Section, document: Document) -> Candidate:
     text = format_open_file(path=document.path, language=document.language, text=document.content)
-    recency = recency_score(situation.age(document.updated))
+    recency = recency_score(gather_context.age(document.updated))
     return Candidate(
         ref=document.ref,
         section=section.key,
@@ -151,6 +155,6 @@ def _open_file_candidate(situation: GatherContext, section: Section, document: D
         kind="open_file",
         occurred_at=document.updated,
         score=recency,
-        measures=candidate_measures(recency=recency, relevance=keyword_share(text, situation.signals.keywords)),
+        measures=candidate_measures(recency=recency, relevance=keyword_share(text, gather_context.signals.keywords)),
         labels=path_labels(document.path),
     )

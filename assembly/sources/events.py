@@ -17,24 +17,28 @@ from memories.search import recent_events as events
 from memories.search.recent_events import EventQuery, newest_events
 
 
-def event_query(situation: GatherContext, types: frozenset[str] | None) -> EventQuery:
+def event_query(gather_context: GatherContext, types: frozenset[str] | None) -> EventQuery:
     """The events of these types in the situation's session and task, within its filters."""
-    filters = situation.filters
+    filters = gather_context.filters
     wanted = (
         filters.event_types
         if types is None
         else types & (types if filters.event_types is None else filters.event_types)
     )
     return EventQuery(
-        agent=situation.agent, session=situation.session, task=situation.task, since=filters.since, types=wanted
+        agent=gather_context.agent,
+        session=gather_context.session,
+        task=gather_context.task,
+        since=filters.since,
+        types=wanted,
     )
 
 
-def event_candidate(situation: GatherContext, section: Section, event: Event, text: str) -> Candidate:
+def event_candidate(gather_context: GatherContext, section: Section, event: Event, text: str) -> Candidate:
     """The event, worded, with its scores: its own is its recency (seed: queryRecent)."""
-    recency = recency_score(situation.age(event.occurred_at))
-    type_match = event.type in situation.signals.event_types
-    relevance = event_relevance(text, event.type, situation.signals)
+    recency = recency_score(gather_context.age(event.occurred_at))
+    type_match = event.type in gather_context.signals.event_types
+    relevance = event_relevance(text, event.type, gather_context.signals)
     return Candidate(
         ref=event.ref,
         section=section.key,
@@ -50,18 +54,18 @@ EVENT_LIMIT = 50
 """Newest events of the session, or of the agent without one (seed: queryRecent)."""
 
 
-def recent_events(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
+def recent_events(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """The newest events; with a task, those of the task and those of none alone."""
-    limit, highlights = situation.raised(EVENT_LIMIT), situation.raised(events.HIGHLIGHTS)
-    found = events.recent_events(event_query(situation, None), limit=limit, highlights=highlights)
+    limit, highlights = gather_context.raised(EVENT_LIMIT), gather_context.raised(events.HIGHLIGHTS)
+    found = events.recent_events(event_query(gather_context, None), limit=limit, highlights=highlights)
 
     def candidate(section: Section, event: Event) -> Candidate:
         text = format_event(
             kind=event.type, content=event.content, outcome=event.outcome, occurred_at=event.occurred_at
         )
-        return event_candidate(situation, section, event, text)
+        return event_candidate(gather_context, section, event, text)
 
-    most = limit * (2 if situation.task else 1) + events.OTHER_SESSIONS * highlights
+    most = limit * (2 if gather_context.task else 1) + events.OTHER_SESSIONS * highlights
     return candidates_for(sections, found, most, candidate)
 
 
@@ -69,9 +73,9 @@ TOOL_RESULT_LIMIT = 10
 TOOL_RESULT_TYPES = frozenset({str(EventType.TOOL_RESULT)})
 
 
-def tool_results(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
+def tool_results(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """The newest tool results of the session, or of the agent without one."""
-    limit = situation.raised(TOOL_RESULT_LIMIT)
+    limit = gather_context.raised(TOOL_RESULT_LIMIT)
 
     def candidate(section: Section, event: Event) -> Candidate:
         text = format_tool_result(
@@ -81,8 +85,8 @@ def tool_results(situation: GatherContext, sections: Sequence[Section]) -> Sourc
             outcome=event.outcome,
             occurred_at=event.occurred_at,
         )
-        return event_candidate(situation, section, event, text)
+        return event_candidate(gather_context, section, event, text)
 
     return candidates_for(
-        sections, newest_events(event_query(situation, TOOL_RESULT_TYPES), limit=limit), limit, candidate
+        sections, newest_events(event_query(gather_context, TOOL_RESULT_TYPES), limit=limit), limit, candidate
     )

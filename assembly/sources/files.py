@@ -44,23 +44,23 @@ def files_query(
     return SourceQuery(Statement(sql, {"owner": owner, "keys": " ".join(section_of)}), gathered)
 
 
-def agent_files(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
+def agent_files(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """The files that the sections are named after."""
-    return agent_files_query(situation, sections).alone()
+    return agent_files_query(gather_context, sections).alone()
 
 
-def agent_files_query(situation: GatherContext, sections: Sequence[Section]) -> SourceQuery:
+def agent_files_query(gather_context: GatherContext, sections: Sequence[Section]) -> SourceQuery:
     """The statement that reads them."""
-    return files_query(AgentFile, "agent_id", situation.agent.id, sections)
+    return files_query(AgentFile, "agent_id", gather_context.agent.id, sections)
 
 
-def team_files(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
+def team_files(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """The files that the sections are named after; none without a team."""
-    return team_files_query(situation, sections).alone()
+    return team_files_query(gather_context, sections).alone()
 
 
-def team_files_query(situation: GatherContext, sections: Sequence[Section]) -> SourceQuery:
+def team_files_query(gather_context: GatherContext, sections: Sequence[Section]) -> SourceQuery:
     """The statement that reads them."""
-    if situation.team is None:
-        return SourceQuery.of_nothing(len(sections))
-    return files_query(TeamFile, "team_id", situation.team.id, sections)
+    if gather_context.team is None:
+        return SourceQuery.empty(len(sections))
+    return files_query(TeamFile, "team_id", gather_context.team.id, sections)

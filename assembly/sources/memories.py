@@ -21,32 +21,36 @@ MAX_MEMORIES = 60
 """For a section that takes as many as there is room for: 2,000 tokens of what somebody said."""
 
 
-def agent_memories(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
+def agent_memories(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """The agent's own memories."""
-    return _memories(situation.agent, situation, sections)
+    return _memories(gather_context.agent, gather_context, sections)
 
 
-def team_memories(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
+def team_memories(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """The memories of the team that the agent works in now; none without a team."""
-    return _memories(situation.team, situation, sections)
+    return _memories(gather_context.team, gather_context, sections)
 
 
-def agent_memories_query(situation: GatherContext, sections: Sequence[Section]) -> SourceQuery | None:
+def agent_memories_query(gather_context: GatherContext, sections: Sequence[Section]) -> SourceQuery | None:
     """Where nothing is searched for: the statement that reads the agent's most recent."""
-    return _recent_query(situation.agent, situation, sections)
+    return _recent_query(gather_context.agent, gather_context, sections)
 
 
-def team_memories_query(situation: GatherContext, sections: Sequence[Section]) -> SourceQuery | None:
+def team_memories_query(gather_context: GatherContext, sections: Sequence[Section]) -> SourceQuery | None:
     """Where nothing is searched for: the statement that reads the team's most recent."""
-    return _recent_query(situation.team, situation, sections)
+    return _recent_query(gather_context.team, gather_context, sections)
 
 
-def _recent_query(owner: Owner | None, situation: GatherContext, sections: Sequence[Section]) -> SourceQuery | None:
+def _recent_query(
+    owner: Owner | None, gather_context: GatherContext, sections: Sequence[Section]
+) -> SourceQuery | None:
     if owner is None:
-        return SourceQuery.of_nothing(LIMIT)
-    if situation.vector is not None or (situation.ranker is not None and situation.topic.strip()):
+        return SourceQuery.empty(LIMIT)
+    if gather_context.vector is not None or (gather_context.ranker is not None and gather_context.topic.strip()):
         return None
-    limit = situation.raised(max(section.top_k + NEAREST_LIMIT if section.top_k else LIMIT for section in sections))
+    limit = gather_context.raised(
+        max(section.top_k + NEAREST_LIMIT if section.top_k else LIMIT for section in sections)
+    )
 
     def gathered(rows: Rows) -> SourceResult:
         return candidates_for(sections, [FoundMemory(*row) for row in rows], limit + MAX_PINNED, _candidate)
@@ -55,25 +59,27 @@ def _recent_query(owner: Owner | None, situation: GatherContext, sections: Seque
     return SourceQuery(Statement(recent_sql(owner), {"owner": owner.pk, "recent": limit}, loaders), gathered)
 
 
-def _memories(owner: Owner | None, situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
-    if reading := _recent_query(owner, situation, sections):
+def _memories(owner: Owner | None, gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
+    if reading := _recent_query(owner, gather_context, sections):
         return reading.alone()
     assert owner  # noqa: S101 - without one, the reading is of nothing
     # Whether the search found anything is for the engine to say, so the most recent must be at hand as well.
-    wanted = max(section.top_k or MAX_MEMORIES for section in sections) if situation.ranker else LIMIT
-    best = situation.raised(max(LIMIT, wanted))
-    recent = situation.raised(max(section.top_k or LIMIT for section in sections))
+    wanted = max(section.top_k or MAX_MEMORIES for section in sections) if gather_context.ranker else LIMIT
+    best = gather_context.raised(max(LIMIT, wanted))
+    recent = gather_context.raised(max(section.top_k or LIMIT for section in sections))
     return candidates_for(
-        sections, _find_memories(owner, situation, best, recent), best + recent + MAX_PINNED, _candidate
+        sections, _find_memories(owner, gather_context, best, recent), best + recent + MAX_PINNED, _candidate
     )
 
 
-def _find_memories(owner: Owner, situation: GatherContext, best: int, recent: int) -> list[FoundMemory]:
+def _find_memories(owner: Owner, gather_context: GatherContext, best: int, recent: int) -> list[FoundMemory]:
     """The best by the profile's ranker, else those nearest in meaning; and the most recent."""
-    if situation.ranker is None:
-        return find_memories(owner=owner, vector=situation.vector, similar=best, recent=recent)
-    question = parse_question(situation.topic, situation.vector, situation.agent.today(situation.now))
-    weights = search_weights(situation.ranker)
+    if gather_context.ranker is None:
+        return find_memories(owner=owner, vector=gather_context.vector, similar=best, recent=recent)
+    question = parse_question(
+        gather_context.topic, gather_context.vector, gather_context.agent.today(gather_context.now)
+    )
+    weights = search_weights(gather_context.ranker)
     return search_memories(owner=owner, question=question, weights=weights, limit=best, recent=recent)
 
 

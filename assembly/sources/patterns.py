@@ -14,28 +14,28 @@ from memories.search.pattern_matches import matching_patterns
 LIMIT = 20
 
 
-def patterns(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
+def patterns(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Patterns that name one of the query's words or runs of words, its intent, or the type of what it mentions."""
-    limit = situation.raised(LIMIT)
-    words = {*situation.signals.keywords, *possible_names(situation.topic)}
-    types = {mention.type for mention in situation.mentioned}
+    limit = gather_context.raised(LIMIT)
+    words = {*gather_context.signals.keywords, *possible_names(gather_context.topic)}
+    types = {mention.type for mention in gather_context.mentioned}
     found = matching_patterns(
-        agent=situation.agent, words=words, intent=situation.signals.intent, entity_types=types, limit=limit
+        agent=gather_context.agent, words=words, intent=gather_context.signals.intent, entity_types=types, limit=limit
     )
 
     def candidate(section: Section, pattern: Pattern) -> Candidate:
-        return _candidate(situation, section, pattern, words, types)
+        return _candidate(gather_context, section, pattern, words, types)
 
     return candidates_for(sections, found, limit, candidate)
 
 
 def _candidate(
-    situation: GatherContext, section: Section, pattern: Pattern, words: set[str], types: set[str]
+    gather_context: GatherContext, section: Section, pattern: Pattern, words: set[str], types: set[str]
 ) -> Candidate:
     """Scored by its success rate, which is also how far it can be believed."""
     matches = {
         "keyword_matches": len(words & {keyword.lower() for keyword in pattern.keywords}),
-        "intent_match": int(situation.signals.intent in pattern.intents),
+        "intent_match": int(gather_context.signals.intent in pattern.intents),
         "type_matches": len(types & set(pattern.entity_types)),
     }
     conditions = sum(map(bool, (pattern.keywords, pattern.intents, pattern.entity_types)))
@@ -53,7 +53,7 @@ def _candidate(
         occurred_at=pattern.updated,
         score=rate,
         measures=candidate_measures(
-            recency=recency_score(situation.age(pattern.updated)),
+            recency=recency_score(gather_context.age(pattern.updated)),
             relevance=sum(map(bool, matches.values())) / conditions,
             credibility=rate,
             successes=pattern.successes,

@@ -14,21 +14,23 @@ LIMIT = 120
 """More lines than the shipped profiles have room for, so that the record can show what came close."""
 
 
-def relations(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
+def relations(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """The strongest relations within the depth limit of the entities that the source of entities finds."""
-    limit = situation.raised(LIMIT)
+    limit = gather_context.raised(LIMIT)
     found = walk_relations(
-        agent=situation.agent,
-        mentioned=[mention.id for mention in situation.mentioned],
-        salient=situation.raised(SALIENT_LIMIT),
-        types=situation.filters.entity_types,
-        depth=situation.depth_limit,
+        agent=gather_context.agent,
+        mentioned=[mention.id for mention in gather_context.mentioned],
+        salient=gather_context.raised(SALIENT_LIMIT),
+        types=gather_context.filters.entity_types,
+        depth=gather_context.depth_limit,
         limit=limit,
     )
-    return candidates_for(sections, found, limit, lambda section, relation: _candidate(situation, section, relation))
+    return candidates_for(
+        sections, found, limit, lambda section, relation: _candidate(gather_context, section, relation)
+    )
 
 
-def _candidate(situation: GatherContext, section: Section, relation: WalkedRelation) -> Candidate:
+def _candidate(gather_context: GatherContext, section: Section, relation: WalkedRelation) -> Candidate:
     text = format_relation(
         source=relation.source, kind=relation.type, target=relation.target, directed=relation.directed
     )
@@ -40,8 +42,8 @@ def _candidate(situation: GatherContext, section: Section, relation: WalkedRelat
         occurred_at=relation.updated,
         score=relation.weight,
         measures=candidate_measures(
-            recency=recency_score(situation.age(relation.updated)),
-            relevance=keyword_share(text, situation.signals.keywords),
+            recency=recency_score(gather_context.age(relation.updated)),
+            relevance=keyword_share(text, gather_context.signals.keywords),
             salience=relation.weight,
             weight=relation.weight,
             depth=relation.depth,

@@ -11,12 +11,12 @@ from assembly.engine.types import Candidate
 from assembly.sources.base import GatherContext, SourceResult
 
 
-def turns(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
+def turns(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Every turn in its place; nothing is read."""
     candidates = [
         Candidate(ref=f"turn:{place + 1}", section=section.key, text=turn.content, kind=turn.role, position=place)
         for section in sections
-        for place, turn in enumerate(situation.history)
+        for place, turn in enumerate(gather_context.history)
     ]
     return SourceResult(candidates, len(candidates))
 
@@ -24,18 +24,18 @@ def turns(situation: GatherContext, sections: Sequence[Section]) -> SourceResult
 ADDITIONAL_CONTEXT_REF = "request:additional_context"
 
 
-def additional_context(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
+def additional_context(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """The text of the request, new and asked for: nothing is as recent or as relevant."""
-    if not situation.additional_context:
+    if not gather_context.additional_context:
         return SourceResult((), len(sections))
     scores = candidate_measures(recency=1.0, relevance=1.0)
     candidates = [
         Candidate(
             ref=ADDITIONAL_CONTEXT_REF,
             section=section.key,
-            text=situation.additional_context,
+            text=gather_context.additional_context,
             kind="additional_context",
-            occurred_at=situation.now,
+            occurred_at=gather_context.now,
             score=1.0,
             measures=scores,
         )

@@ -29,12 +29,12 @@ LIMIT = 20
 """Most items for one selector."""
 
 
-def rule_inclusions(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
+def rule_inclusions(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Each item once, in the order in which the rules name it."""
-    selectors = dict.fromkeys(selector for rule in situation.rules for selector in rule.then.always_include)
+    selectors = dict.fromkeys(selector for rule in gather_context.rules for selector in rule.then.always_include)
     found: dict[str, Candidate] = {}
     for selector in selectors:
-        for candidate in _limited(FINDERS[selector.by](situation, selector.value)):
+        for candidate in _limited(FINDERS[selector.by](gather_context, selector.value)):
             found.setdefault(candidate.ref, candidate)
     placed = [
         replace(candidate, section=section.key, position=place)
@@ -54,23 +54,23 @@ def _limited(found: Iterator[Candidate]) -> Iterator[Candidate]:
         yield candidate
 
 
-def _by_path(situation: GatherContext, pattern: str) -> Iterator[Candidate]:
+def _by_path(gather_context: GatherContext, pattern: str) -> Iterator[Candidate]:
     """Files of the agent and its team by their key, then documents by their path."""
     files: list[AgentFile | TeamFile] = [
-        *AgentFile.objects.filter(agent=situation.agent).order_by("file_key"),
-        *TeamFile.objects.filter(team=situation.team).order_by("file_key"),
+        *AgentFile.objects.filter(agent=gather_context.agent).order_by("file_key"),
+        *TeamFile.objects.filter(team=gather_context.team).order_by("file_key"),
     ]
     for file in files:
         if path_matches(file.file_key, pattern):
             yield _candidate(file.ref, file.content, file.file_key, path_labels(file.file_key))
-    for document in _documents(situation, pattern):
+    for document in _documents(gather_context, pattern):
         text = format_open_file(path=document.path, language=document.language, text=document.content)
         yield _candidate(document.ref, text, "document", path_labels(document.path))
 
 
-def _documents(situation: GatherContext, pattern: str) -> QuerySet[Document]:
+def _documents(gather_context: GatherContext, pattern: str) -> QuerySet[Document]:
     """The documents that match, by path. What stands before and after the wild characters is for the index to find."""
-    documents = Document.objects.filter(agent=situation.agent).order_by("path")
+    documents = Document.objects.filter(agent=gather_context.agent).order_by("path")
     if not set(pattern) & {"*", "?"}:
         return documents.filter(path=pattern)
     before, _, _ = pattern.replace("?", "*").partition("*")
@@ -80,25 +80,30 @@ def _documents(situation: GatherContext, pattern: str) -> QuerySet[Document]:
     return documents.filter(id__in=ids)
 
 
-def _by_entity(situation: GatherContext, name: str) -> Iterator[Candidate]:
+def _by_entity(gather_context: GatherContext, name: str) -> Iterator[Candidate]:
     names = [" ".join(name.lower().split())]
     yield from map(
-        _entity_candidate, Entity.objects.filter(agent=situation.agent, names__overlap=names).order_by("type", "id")
+        _entity_candidate,
+        Entity.objects.filter(agent=gather_context.agent, names__overlap=names).order_by("type", "id"),
     )
 
 
-def _by_kind(situation: GatherContext, kind: str) -> Iterator[Candidate]:
+def _by_kind(gather_context: GatherContext, kind: str) -> Iterator[Candidate]:
     """The newest memories of the agent and its team that still stand."""
-    owned = Q(agent=situation.agent) | Q(team=situation.team) if situation.team else Q(agent=situation.agent)
+    owned = (
+        Q(agent=gather_context.agent) | Q(team=gather_context.team)
+        if gather_context.team
+        else Q(agent=gather_context.agent)
+    )
     memories = Memory.objects.filter(owned, kind__iexact=kind, superseded_by=None, retired_because="")
     newest = memories.order_by(Coalesce("occurred_at", "created").desc(), "id").defer(*SLOTS, "search")
     for memory in newest[:LIMIT]:
         yield _candidate(memory.ref, memory.text, memory.kind, memory_labels(memory.kind))
 
 
-def _by_tag(situation: GatherContext, tag: str) -> Iterator[Candidate]:
+def _by_tag(gather_context: GatherContext, tag: str) -> Iterator[Candidate]:
     """Patterns with the keyword, entities with the tag."""
-    patterns = Pattern.objects.filter(agent=situation.agent, keywords__overlap=list({tag, tag.lower()}))
+    patterns = Pattern.objects.filter(agent=gather_context.agent, keywords__overlap=list({tag, tag.lower()}))
     for pattern in patterns.order_by("name", "id")[:LIMIT]:
         text = format_pattern(
             name=pattern.name,
@@ -109,7 +114,7 @@ def _by_tag(situation: GatherContext, tag: str) -> Iterator[Candidate]:
         yield _candidate(pattern.ref, text, "pattern", pattern_labels(pattern.keywords))
     tagged = Q(properties__tags__contains=[tag]) | Q(properties__tags=tag)
     yield from map(
-        _entity_candidate, Entity.objects.filter(tagged, agent=situation.agent).order_by("type", "name")[:LIMIT]
+        _entity_candidate, Entity.objects.filter(tagged, agent=gather_context.agent).order_by("type", "name")[:LIMIT]
     )
 
 

@@ -17,13 +17,13 @@ SIBLING_LIMIT = 20
 """The newest completed frames beside the current one."""
 
 
-def task_stack(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
+def task_stack(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """The frames of each section in order, the root first; none without a current task."""
-    task = situation.task
+    task = gather_context.task
     if task is None:
         return SourceResult((), 0)
-    limit = situation.raised(SIBLING_LIMIT)
-    frames = _frames(situation, task, limit, {section.key for section in sections})
+    limit = gather_context.raised(SIBLING_LIMIT)
+    frames = _frames(gather_context, task, limit, {section.key for section in sections})
     candidates = [
         _candidate(section, frame, position)
         for section in sections
@@ -32,9 +32,9 @@ def task_stack(situation: GatherContext, sections: Sequence[Section]) -> SourceR
     return SourceResult(candidates, task.depth + 1 + limit)
 
 
-def _frames(situation: GatherContext, task: TaskFrame, limit: int, keys: set[str]) -> dict[str, list[TaskFrame]]:
+def _frames(gather_context: GatherContext, task: TaskFrame, limit: int, keys: set[str]) -> dict[str, list[TaskFrame]]:
     """The frames by the key of their section. A root that is current itself is shown once, as the root."""
-    path = task_path(agent=situation.agent, session=situation.session)
+    path = task_path(agent=gather_context.agent, session=gather_context.session)
     return {
         "task_root": path[:1],
         "task_path": path[1:-1],

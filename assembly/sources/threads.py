@@ -12,18 +12,18 @@ from memories.models import Thread, ThreadStatus
 LIMIT = 20
 
 
-def threads(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
+def threads(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Active threads, the last touched first."""
-    limit = situation.raised(LIMIT)
-    active = Thread.objects.filter(agent=situation.agent, status=ThreadStatus.ACTIVE).order_by("-touched_at", "id")
+    limit = gather_context.raised(LIMIT)
+    active = Thread.objects.filter(agent=gather_context.agent, status=ThreadStatus.ACTIVE).order_by("-touched_at", "id")
     return candidates_for(
-        sections, active[:limit], limit, lambda section, thread: _candidate(situation, section, thread)
+        sections, active[:limit], limit, lambda section, thread: _candidate(gather_context, section, thread)
     )
 
 
-def _candidate(situation: GatherContext, section: Section, thread: Thread) -> Candidate:
+def _candidate(gather_context: GatherContext, section: Section, thread: Thread) -> Candidate:
     text = format_thread(title=thread.title, status=thread.status, summary=thread.summary)
-    recency = recency_score(situation.age(thread.touched_at))
+    recency = recency_score(gather_context.age(thread.touched_at))
     return Candidate(
         ref=thread.ref,
         section=section.key,
@@ -31,5 +31,5 @@ def _candidate(situation: GatherContext, section: Section, thread: Thread) -> Ca
         kind="thread",
         occurred_at=thread.touched_at,
         score=recency,
-        measures=candidate_measures(recency=recency, relevance=keyword_share(text, situation.signals.keywords)),
+        measures=candidate_measures(recency=recency, relevance=keyword_share(text, gather_context.signals.keywords)),
     )

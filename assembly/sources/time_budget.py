@@ -29,7 +29,7 @@ class TimeBudget:
         return cls(arrival_time(), (settings.ASSEMBLY_TIME_MS if time_ms is None else time_ms) / 1000)
 
     @classmethod
-    def begun_now(cls, time_ms: int | None = None) -> "TimeBudget":
+    def starting_now(cls, time_ms: int | None = None) -> "TimeBudget":
         """The same, since now: for one of several runs of a request."""
         return replace(cls.running(time_ms), begun=monotonic())
 
@@ -44,14 +44,14 @@ class TimeBudget:
         return max(0.0, self.begun + self.seconds - monotonic())
 
     @property
-    def left_for_sources(self) -> float:
+    def seconds_for_sources(self) -> float:
         """What is left until the finish begins."""
         return max(0.0, self.left - FINISH_SHARE * self.seconds)
 
     @property
-    def left_for_one_source(self) -> float:
+    def seconds_for_one_source(self) -> float:
         """The most that the next source may take."""
-        return self.left_for_sources * ONE_SOURCE_SHARE
+        return self.seconds_for_sources * ONE_SOURCE_SHARE
 
     @property
     def hard_limit(self) -> float:

@@ -17,17 +17,17 @@ from memories.models import Tool
 LIMIT = 20
 
 
-def tools(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
+def tools(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
     """Tools with the schemas of their arguments."""
-    limit = situation.raised(LIMIT)
-    found = with_active_model(situation.vector, partial(_find_tools, situation, limit))
-    return candidates_for(sections, found, limit, lambda section, row: _candidate(situation, section, row))
+    limit = gather_context.raised(LIMIT)
+    found = with_active_model(gather_context.vector, partial(_find_tools, gather_context, limit))
+    return candidates_for(sections, found, limit, lambda section, row: _candidate(gather_context, section, row))
 
 
-def _find_tools(situation: GatherContext, limit: int, vector: QueryVector | None) -> list[tuple[Any, ...]]:
+def _find_tools(gather_context: GatherContext, limit: int, vector: QueryVector | None) -> list[tuple[Any, ...]]:
     unknown = Value(None, output_field=FloatField())
     rows = list(
-        Tool.objects.filter(agent=situation.agent)
+        Tool.objects.filter(agent=gather_context.agent)
         .annotate(similarity=vector.similarity if vector else unknown, space=active_model_expression())
         .order_by(F("similarity").desc(nulls_last=True), "name", "id")
         .values_list("id", "version", "name", "description", "schema", "updated", "similarity", "space")[:limit]
@@ -37,10 +37,10 @@ def _find_tools(situation: GatherContext, limit: int, vector: QueryVector | None
     return rows
 
 
-def _candidate(situation: GatherContext, section: Section, row: tuple[Any, ...]) -> Candidate:
+def _candidate(gather_context: GatherContext, section: Section, row: tuple[Any, ...]) -> Candidate:
     """Scored by similarity times the boost of the keywords; 0 where nothing was searched."""
     id_, version, name, description, schema, updated, similarity, _ = row
-    matches = keyword_matches(f"{name} {description}", situation.signals.keywords)
+    matches = keyword_matches(f"{name} {description}", gather_context.signals.keywords)
     score = (similarity or 0.0) * keyword_boost(matches)
     return Candidate(
         ref=Tool(id=id_, version=version).ref,
@@ -51,6 +51,6 @@ def _candidate(situation: GatherContext, section: Section, row: tuple[Any, ...])
         similarity=similarity,
         score=score,
         measures=candidate_measures(
-            recency=recency_score(situation.age(updated)), relevance=score, keyword_matches=matches
+            recency=recency_score(gather_context.age(updated)), relevance=score, keyword_matches=matches
         ),
     )

@@ -63,11 +63,11 @@ def dying(times: int, then: Gather) -> Gather:
     """A source whose connection is cut so many times while it reads."""
     left = [times]
 
-    def gather(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:
+    def gather(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
         if left[0]:
             left[0] -= 1
-            executing("SELECT pg_terminate_backend(pg_backend_pid())")(situation, sections)
-        return then(situation, sections)
+            executing("SELECT pg_terminate_backend(pg_backend_pid())")(gather_context, sections)
+        return then(gather_context, sections)
 
     return gather
 

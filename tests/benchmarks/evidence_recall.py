@@ -156,10 +156,11 @@ def _order(conversation: "Conversation", asked: "EvidenceQuestion", ranker: "Ran
     from assembly.engine.types import Candidate
     from assembly.profiles.shipped import SIMILARITY_THRESHOLD
     from assembly.profiles.training.labelled_questions import LINES
+    from assembly.sources.memories import search_weights
     from memories.search.memory_search import search_memories
 
     found = search_memories(
-        owner=conversation.agent, question=asked.question, weights=trained_weights(ranker), limit=FOUND, recent=20
+        owner=conversation.agent, question=asked.question, weights=search_weights(ranker), limit=FOUND, recent=20
     )
     candidates = [
         Candidate(str(memory.id), LINES.key, memory.text, similarity=memory.similarity, measures=memory.measures)

@@ -42,7 +42,7 @@ def cut_short(section: Section, candidate: Candidate, length: int) -> str | None
     """What stands for an item that is cut after so many characters of its text; None where it may not end there."""
     lead, body = lead_and_body(section, candidate)
     rendered = render_item(section, candidate)
-    return lead + body[:length] + rendered.ending(length) if rendered.may_end(length) else None
+    return lead + body[:length] + rendered.ending(length) if rendered.can_end(length) else None
 
 
 def whole_item(section: Section, candidate: Candidate) -> str:

@@ -220,7 +220,7 @@ def test_no_longer_cut_would_fit(body: str, cap: int) -> None:
     kept = int(decision.detail.get("kept_chars") or 0)
     longer = [end for end in range(kept + 1, len(body)) if not body[end - 1].isspace()]
     shown = render_item(section(), candidate("a", body))
-    fits = [end for end in longer if shown.may_end(end) and count(f"## Log\n{body[:end]}{shown.ending(end)}") <= cap]
+    fits = [end for end in longer if shown.can_end(end) and count(f"## Log\n{body[:end]}{shown.ending(end)}") <= cap]
     assert fits == []
 
 

@@ -150,7 +150,9 @@ REFUSING: Mapping[str, tuple[str, Callable[[Owned, Principal], object]]] = {
     ),
     "retention_set for all": (
         "organisation",
-        lambda _owned, principal: retention_set(team=None, keeping=RetentionRule(9), expected_version=1, principal=principal),
+        lambda _owned, principal: retention_set(
+            team=None, keeping=RetentionRule(9), expected_version=1, principal=principal
+        ),
     ),
     "proposal_create": (
         "write",

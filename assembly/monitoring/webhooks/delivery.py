@@ -113,7 +113,7 @@ def _pending(id_: UUID) -> WebhookDelivery | None:
 def _send_delivery(delivery: WebhookDelivery) -> SendOutcome:
     webhook = delivery.webhook
     try:
-        keys = [decrypt(webhook.sealed_secret)] + ([decrypt(webhook.sealed_before)] if webhook.signs_twice else [])
+        keys = [decrypt(webhook.sealed_secret)] + ([decrypt(webhook.sealed_before)] if webhook.uses_two_secrets else [])
     except UndecryptableSecret:
         return SendOutcome(None, "", UNDECRYPTABLE_FAULT, 0)
     timestamp = int(timezone.now().timestamp())

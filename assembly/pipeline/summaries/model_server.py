@@ -131,7 +131,7 @@ class ModelSummaries:
     late: int = 0
 
     @contextmanager
-    def what_comes_of(self, question: SummaryPrompt) -> Iterator[None]:
+    def record_failure(self, question: SummaryPrompt) -> Iterator[None]:
         """Takes down why there is no summary: whatever one answer brings about, the others and the context go on."""
         try:
             yield
@@ -179,7 +179,7 @@ async def _request_all(
             addresses = (await resolve_host(server.host))[:MAX_ADDRESSES]
 
             async def ask_one(question: SummaryPrompt) -> None:
-                with told.what_comes_of(question):
+                with told.record_failure(question):
                     said = await request_summary(client, server, addresses, question, seconds=seconds)
                     told.summaries[question.text] = said
 

@@ -64,11 +64,11 @@ def _assemble_in_rounds(
     while assembled.wanted:
         if len(rounds) < MAX_ROUNDS:
             # A server that failed once is not asked again: what is still wanted is extracted.
-            begun, seconds = time.elapsed_ms, 0.0 if report else time.left_for_sources
+            begun, seconds = time.elapsed_ms, 0.0 if report else time.seconds_for_sources
             allowed = seconds if ask_model else None
             rounds.append(summarise(assembled.wanted, tokenizer=tokenizer, seconds=allowed))
             report = report or _failure_report(rounds[-1], begun, begun + round(seconds * 1000))
-            made = rounds[-1].by_want
+            made = rounds[-1].by_item
             candidates = [_with_summary(item, made.get((item.section, item.ref))) for item in candidates]
         else:
             candidates = [item if item.summary else _with_summary(item, NOT_SUMMARISED) for item in candidates]
@@ -92,4 +92,4 @@ def _failure_report(one: Summaries, begun: int, deadline: int) -> SourceReport |
     if not one.code:
         return None
     made = one.made + one.known
-    return SourceReport(SUMMARISER, made, len(one.by_want), one.ms, begun, deadline, one.code, one.fault)
+    return SourceReport(SUMMARISER, made, len(one.by_item), one.ms, begun, deadline, one.code, one.fault)

@@ -34,7 +34,7 @@ class Summaries:
     in its place. `code` and `fault` say what went wrong with the server, in plain words and without its address or key.
     """
 
-    by_want: Mapping[tuple[str, str], Summary] = field(repr=False)
+    by_item: Mapping[tuple[str, str], Summary] = field(repr=False)
     made: int
     known: int
     fell_back: int
@@ -61,9 +61,9 @@ def summarise(wants: Sequence[WantedSummary], *, tokenizer: Tokenizer, seconds: 
             if server and seconds is not None
             else ModelSummaries()
         )
-        by_want = _fit_summaries(wants, {**told.summaries, **known}, server.model if server else EXTRACTIVE, tokenizer)
+        by_item = _fit_summaries(wants, {**told.summaries, **known}, server.model if server else EXTRACTIVE, tokenizer)
         summaries = Summaries(
-            by_want=by_want,
+            by_item=by_item,
             **_summary_counts(wants, known, told, server),
             ms=round((perf_counter() - started) * 1000),
             code=told.code,
@@ -100,9 +100,9 @@ def _summary_counts(
 ) -> dict[str, int]:
     if server is None:
         return {"made": len(wants), "known": 0, "fell_back": 0}
-    of_known = sum(want.text in known for want in wants)
+    known_count = sum(want.text in known for want in wants)
     made = sum(want.text in told.summaries for want in wants)
-    return {"made": made, "known": of_known, "fell_back": len(wants) - made - of_known}
+    return {"made": made, "known": known_count, "fell_back": len(wants) - made - known_count}
 
 
 def _log_summaries(summaries: Summaries) -> None:

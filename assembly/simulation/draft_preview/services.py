@@ -77,13 +77,13 @@ def preview_drafts(
     known = kept.recall(wanted, load_preconditions(agent, team).changes) if kept.knows(wanted) else None
     if known:
         return known
-    time = TimeBudget.begun_now(asked.budgets.time_ms)
+    time = TimeBudget.starting_now(asked.budgets.time_ms)
     with span("try texts"):
         prepared = prepare(agent, team, asked, wanted.now)
         gathered = gather_candidates(prepared, time)
-        tried = _preview_gathered(prepared.under_rules(gathered.situation), gathered, texts, time)
-    if gathered.may_be_kept:
-        kept.remember(wanted, gathered.opening.changes, tried)
+        tried = _preview_gathered(prepared.with_fired_rules(gathered.gather_context), gathered, texts, time)
+    if gathered.is_cacheable:
+        kept.remember(wanted, gathered.preconditions.changes, tried)
     return tried
 
 
@@ -113,7 +113,7 @@ def _assemble_candidates(
 
 def _with_texts(prepared: PreparedAssembly, gathered: GatherResult, texts: Mapping[str, str]) -> list[Candidate]:
     """The candidates as they would be; where a day has no log yet, the one that it would have is among them."""
-    agent = prepared.situation.agent
+    agent = prepared.gather_context.agent
     placed = [_with_text(one, texts.get(_draft_subject(one, agent))) for one in gathered.candidates]
     return placed + _new_log_candidates(prepared, gathered, texts)
 
@@ -138,8 +138,8 @@ def _new_log_candidates(
     if any(report.name == DAILY_LOGS and report.code for report in gathered.reports):
         return []
     known = {one.date for one in gathered.candidates if one.ref.startswith("daily_log:")}
-    days = [day for day in _days(prepared.situation) if day not in known]
-    logs = [DailyLog(agent=prepared.situation.agent, date=day) for day in days]
+    days = [day for day in _days(prepared.gather_context) if day not in known]
+    logs = [DailyLog(agent=prepared.gather_context.agent, date=day) for day in days]
     return [
         Candidate(ref=f"{log.about}@{DRAFT}", section=section.key, text=texts[log.about], date=log.date)
         for section in prepared.profile.sections
@@ -149,8 +149,8 @@ def _new_log_candidates(
     ]
 
 
-def _days(situation: GatherContext) -> list[datetime.date]:
-    first, last = log_days(situation)
+def _days(gather_context: GatherContext) -> list[datetime.date]:
+    first, last = log_days(gather_context)
     return [datetime.date.fromordinal(day) for day in range(first.toordinal(), last.toordinal() + 1)]
 
 

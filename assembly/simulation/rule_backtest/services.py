@@ -96,8 +96,8 @@ class CurrentOwners:
             return ()
         team = self.teams.get(assembly.team_id) if assembly.team_id else None
         rule = Rule("", 1, "everywhere", Condition(), Actions(always_include=(selector,)))
-        situation = GatherContext(agent=agent, team=team, now=assembly.now, rules=(rule,))
-        return SOURCES[ALWAYS_INCLUDED.source].gather(situation, [ALWAYS_INCLUDED]).candidates
+        gather_context = GatherContext(agent=agent, team=team, now=assembly.now, rules=(rule,))
+        return SOURCES[ALWAYS_INCLUDED.source].gather(gather_context, [ALWAYS_INCLUDED]).candidates
 
 
 LIMIT = 20

@@ -213,12 +213,12 @@ def new_rule_backtest_page(request: HttpRequest) -> HttpResponse:
     editor = editor_from_post(request.POST, field_choices(principal))
     form.is_valid()  # what is missing beside the owner does not matter yet
     if "owner" in form.cleaned_data:
-        owner, name = find_rule_owner(principal, **form.owner_named()), form.cleaned_data.get("name", "")
+        owner, name = find_rule_owner(principal, **form.owner_slugs()), form.cleaned_data.get("name", "")
         attempt = backtest_draft(editor, lambda content: run_backtest(principal, content, owner, name=name, version=1))
     else:
         attempt = failed_backtest(_("Choose whom the rule is for."))
     status = panel_status(request, attempt)
-    return new_rule_page(request, form.as_typed(), editor, status, attempt=attempt, unsaved=True)
+    return new_rule_page(request, form.unbound_copy(), editor, status, attempt=attempt, unsaved=True)
 
 
 @require_POST

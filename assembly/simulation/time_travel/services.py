@@ -135,28 +135,28 @@ def _count_unsearchable(prepared: PreparedAssembly, time: TimeBudget) -> int:
     """How many memories of then cannot be found by meaning. An embedder on a server has the time of one source."""
     if not _uses_similarity(prepared):
         return 0
-    with embedder_deadline(time.left_for_one_source):
+    with embedder_deadline(time.seconds_for_one_source):
         return restore_embeddings()
 
 
 def _uses_similarity(prepared: PreparedAssembly) -> bool:
     """Whether something is searched for: where there is no topic, a task may give one."""
     sources = {section.source for section in prepared.profile.sections}
-    return bool(prepared.situation.topic.strip()) or "task_stack" in sources
+    return bool(prepared.gather_context.topic.strip()) or "task_stack" in sources
 
 
 def _gather_past(prepared: PreparedAssembly, time: TimeBudget) -> GatherResult:
     """What the sources have; those elsewhere know nothing of the past and are not asked."""
-    agent, team = prepared.situation.agent, prepared.situation.team
+    agent, team = prepared.gather_context.agent, prepared.gather_context.team
     at_hand = tuple(section for section in prepared.profile.sections if section.source != EXTERNAL)
-    gathered = gather(replace(prepared.profile, sections=at_hand), prepared.situation, time)
-    if team is not None and not gathered.opening.in_team:
+    gathered = gather(replace(prepared.profile, sections=at_hand), prepared.gather_context, time)
+    if team is not None and not gathered.preconditions.in_team:
         raise Invalid("team", f"{agent.name} does not work in {team.name}. Choose one of its teams.", "not_in_team")
     return gathered
 
 
 def _assemble_past(prepared: PreparedAssembly, gathered: GatherResult, time: TimeBudget) -> PastResult:
-    ruled = prepared.under_rules(gathered.situation)
+    ruled = prepared.with_fired_rules(gathered.gather_context)
     settled = assemble_with_summaries(
         ruled.request, ruled.profile, gathered.candidates, ruled.tokenizer, time, ask_model=False
     )

@@ -63,7 +63,7 @@ class ExternalSourceForm(forms.Form):
         told = ("label", "url", "limit", "timeout_ms")
         return ExternalSourceConfig(**{name: self.cleaned_data[name] for name in told}, enabled=enabled)
 
-    def ask_for_secret_again(self) -> None:
+    def require_secret(self) -> None:
         """Of a refused form: its page shows every value but the secret, which must not be taken for kept."""
         if self.data.get("secret") and "secret" not in self.errors:
             self.add_error("secret", _("Enter it once more: it is shown nowhere, not even here."))

@@ -23,20 +23,20 @@ class PendingExternalSources:
 
     askings: Sequence[ExternalQuery]
     thread: BackgroundCall[list[ExternalAnswer]]
-    asked_ms: int
-    until_ms: int
+    started_ms: int
+    deadline_ms: int
 
     @classmethod
     def asked(cls, askings: Sequence[ExternalQuery], time: TimeBudget) -> "PendingExternalSources":
         """Begin to ask them."""
-        seconds, now = time.left_for_sources, time.elapsed_ms
+        seconds, now = time.seconds_for_sources, time.elapsed_ms
         thread = BackgroundCall("external sources", partial(query_all, askings, seconds=seconds))
         return cls(askings, thread, now, now + round(seconds * 1000))
 
     def told(self, time: TimeBudget) -> list[ExternalAnswer]:
         """What they answered; waits for as long as there is time."""
         try:
-            return self.thread.result(seconds=time.left_for_sources + GRACE_SECONDS)
+            return self.thread.result(seconds=time.seconds_for_sources + GRACE_SECONDS)
         except TimeoutError:  # a machine under load may be late to break it off; it ends by itself
             return self._nothing(time, SourceCode.SOURCE_TIMEOUT, "It did not answer in time.")
         except Exception as error:
@@ -44,7 +44,7 @@ class PendingExternalSources:
             return self._nothing(time, SourceCode.SOURCE_FAILED, f"It could not be asked ({type(error).__name__}).")
 
     def _nothing(self, time: TimeBudget, code: SourceCode, fault: str) -> list[ExternalAnswer]:
-        ms = time.elapsed_ms - self.asked_ms
+        ms = time.elapsed_ms - self.started_ms
         return [
             ExternalAnswer(asking.section, asking.name, (), asking.limit, ms, code, fault) for asking in self.askings
         ]

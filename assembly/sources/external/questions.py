@@ -60,11 +60,11 @@ class ExternalAnswer:
     left_out: int = 0
 
 
-def external_queries(profile: Profile, situation: GatherContext) -> list[ExternalQuery]:
+def external_queries(profile: Profile, gather_context: GatherContext) -> list[ExternalQuery]:
     """One for each of the profile's external sections, in their order; by one query, none where there is no such."""
     keys = [section.key for section in profile.sections if section.source == EXTERNAL_SOURCE]
     rows = ExternalSource.objects.in_bulk(keys, field_name="name") if keys else {}
-    return [_section_query(key, rows.get(key), situation) for key in keys]
+    return [_section_query(key, rows.get(key), gather_context) for key in keys]
 
 
 def external_query(
@@ -103,20 +103,20 @@ def query_body(
     }
 
 
-def _section_query(key: str, row: ExternalSource | None, situation: GatherContext) -> ExternalQuery:
+def _section_query(key: str, row: ExternalSource | None, gather_context: GatherContext) -> ExternalQuery:
     if row is None:
         return ExternalQuery(
-            key, situation.now, fault=f"There is no external source “{key}”. An admin can register it."
+            key, gather_context.now, fault=f"There is no external source “{key}”. An admin can register it."
         )
     if not row.enabled:
-        return ExternalQuery(key, situation.now, fault=f"The external source “{key}” is switched off.")
-    session = situation.session
+        return ExternalQuery(key, gather_context.now, fault=f"The external source “{key}” is switched off.")
+    session = gather_context.session
     question = query_body(
-        query=situation.topic,
-        agent=situation.agent.slug,
-        team=situation.team.slug if situation.team else None,
+        query=gather_context.topic,
+        agent=gather_context.agent.slug,
+        team=gather_context.team.slug if gather_context.team else None,
         session=(session.external_id or str(session.id)) if session else None,
-        intent=situation.signals.intent,
-        keywords=situation.signals.keywords,
+        intent=gather_context.signals.intent,
+        keywords=gather_context.signals.keywords,
     )
-    return external_query(row, limit=situation.raised(row.limit), now=situation.now, question=question)
+    return external_query(row, limit=gather_context.raised(row.limit), now=gather_context.now, question=question)

@@ -7,6 +7,6 @@ from assembly.engine.types import InvalidAssembly
 from assembly.sources.base import GatherContext, SourceResult
 
 
-def external(situation: GatherContext, sections: Sequence[Section]) -> SourceResult:  # noqa: ARG001 - as all sources
+def external(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:  # noqa: ARG001 - as all sources
     """Raises InvalidAssembly: `assembly.external` asks them, beside the database."""
     raise InvalidAssembly("External sources are remote: ask_all() of assembly.external asks them.")

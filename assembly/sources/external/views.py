@@ -133,7 +133,7 @@ def external_new(request: HttpRequest) -> HttpResponse:
     if form.is_valid() and (source := _create_source(form, principal)):
         messages.success(request, _("It is registered. Ask it now, to see what it tells."))
         return redirect("external_page", name=source.name)
-    form.ask_for_secret_again()
+    form.require_secret()
     return render(request, "assembly/sources/external/new.html", {"form": form}, status=422)
 
 
@@ -148,7 +148,7 @@ def external_edit(request: HttpRequest, name: str) -> HttpResponse:
     if form.is_valid() and _save_source(form, source, principal):
         messages.success(request, _("Saved. It counts from the next context on."))
         return redirect("external_page", name=name)
-    form.ask_for_secret_again()
+    form.require_secret()
     return render(request, "assembly/sources/external/edit.html", {"form": form, "source": source}, status=422)
 
 

@@ -40,8 +40,8 @@ def included(made: EngineResult) -> Counter[tuple[str, str]]:
 
 @CALM
 @given(situations())
-def test_a_context_is_not_different_from_itself(situation: Situation) -> None:
-    made = situation.settled().assembled
+def test_a_context_is_not_different_from_itself(gather_context: Situation) -> None:
+    made = gather_context.settled().assembled
     found = diff_contexts(made, made)
     assert found.is_same
     assert (found.changes, found.newly_cut, found.tokens_before) == ((), (), found.tokens_after)
@@ -51,7 +51,7 @@ def test_a_context_is_not_different_from_itself(situation: Situation) -> None:
 @CALM
 @given(pairs())
 def test_sums_add_up_and_every_difference_is_told_once(pair: tuple[Situation, Situation]) -> None:
-    before, after = (situation.settled().assembled for situation in pair)
+    before, after = (gather_context.settled().assembled for gather_context in pair)
     found = diff_contexts(before, after)
     assert sum(section.tokens_before for section in found.sections) == found.tokens_before == before.tokens
     assert sum(section.tokens_after for section in found.sections) == found.tokens_after == after.tokens
@@ -92,7 +92,7 @@ def test_more_is_cut_where_less_of_the_text_is_told() -> None:
     assert [change.is_cut for change in diff_decisions([cut], [shorter])] == [True]
     assert [change.is_cut for change in diff_decisions([shorter], [cut])] == [False]
     (again,) = diff_decisions([cut], [decided("a@1")])
-    assert again.is_whole_again
+    assert again.is_restored
 
 
 def told(budget: int, **files: str) -> EngineResult:

@@ -75,7 +75,7 @@ def filled(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, 
         yield {"large": (large, sessions[0]), "small": (small, sessions[1])}
 
 
-def situation(agent: Agent, session: Session | None, topic: str = TOPIC) -> GatherContext:
+def gather_context(agent: Agent, session: Session | None, topic: str = TOPIC) -> GatherContext:
     return GatherContext(
         agent=agent,
         team=None,
@@ -91,7 +91,7 @@ def situation(agent: Agent, session: Session | None, topic: str = TOPIC) -> Gath
 @pytest.mark.parametrize("topic", [TOPIC, ""])
 @pytest.mark.parametrize("size", ["large", "small"])
 def test_every_section_gets_candidates(filled: dict[str, tuple[Agent, Session]], size: str, topic: str) -> None:
-    gathered = gather(SITUATION, situation(*filled[size], topic=topic), TimeBudget.running(None))
+    gathered = gather(SITUATION, gather_context(*filled[size], topic=topic), TimeBudget.running(None))
     candidates, reports = gathered.candidates, gathered.reports
     assert {candidate.section for candidate in candidates} == {section.key for section in SITUATION.sections}
     assert all(report.count <= report.limit for report in reports)
@@ -102,7 +102,7 @@ def test_a_large_agent_takes_as_many_queries_as_a_small_one(filled: dict[str, tu
     counts = []
     for agent, session in filled.values():
         with CaptureQueriesContext(connection) as captured:
-            gather(SITUATION, situation(agent, session), TimeBudget.running(None))
+            gather(SITUATION, gather_context(agent, session), TimeBudget.running(None))
         counts.append(len(captured))
     # Two open and close the snapshot; the rules; the current task and the mentioned entities; two for the task stack;
     # one each for events, content, entities, relations, patterns, files, threads, tools and tool results.
@@ -110,13 +110,13 @@ def test_a_large_agent_takes_as_many_queries_as_a_small_one(filled: dict[str, tu
 
 
 def test_the_same_question_gathers_the_same(filled: dict[str, tuple[Agent, Session]]) -> None:
-    question, time = situation(*filled["large"]), TimeBudget.running(None)
+    question, time = gather_context(*filled["large"]), TimeBudget.running(None)
     first, second = (gather(SITUATION, question, time).candidates for _ in range(2))
     assert first == second
 
 
 def test_limits_hold_however_much_there_is(filled: dict[str, tuple[Agent, Session]]) -> None:
-    reports = gather(SITUATION, situation(*filled["large"]), TimeBudget.running(None)).reports
+    reports = gather(SITUATION, gather_context(*filled["large"]), TimeBudget.running(None)).reports
     counts = {report.name: report.count for report in reports}
     assert counts["relations"] == RELATIONS
     assert counts["semantic_content"] == counts["patterns"] == counts["tools"] == 20

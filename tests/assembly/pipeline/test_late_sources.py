@@ -198,10 +198,10 @@ def test_one_that_is_lost_again_costs_the_source(press: Pair, monkeypatch: pytes
 def test_a_limit_is_set_beside_a_cursor_of_the_servers(press: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which one reads what rules include, after a source that took half of the time."""
 
-    def late_cursor(situation: GatherContext, _: Any) -> Any:
-        sleeping_for_a_while(situation, ())
-        assert list(Pattern.objects.filter(agent=situation.agent).iterator())
-        return SOURCES["threads"].gather(situation, ())
+    def late_cursor(gather_context: GatherContext, _: Any) -> Any:
+        sleeping_for_a_while(gather_context, ())
+        assert list(Pattern.objects.filter(agent=gather_context.agent).iterator())
+        return SOURCES["threads"].gather(gather_context, ())
 
     with monkeypatch.context() as patch:
         replaced(patch, "patterns", late_cursor)

@@ -21,7 +21,7 @@ from assembly.pipeline.services import assemble
 from assembly.pipeline.token_counts import (
     MIN_CHARACTERS,
     MIN_TOTAL_CHARACTERS,
-    CountKey,
+    TokenCountKey,
     load_token_counts,
     store_token_counts,
 )
@@ -168,13 +168,13 @@ def test_those_who_count_the_same_at_once_keep_it_once(committed_database: str) 
     assert TokenCount.objects.count() == len(texts)
 
 
-def uncounted(*sentences: str) -> dict[CountKey, str]:
+def uncounted(*sentences: str) -> dict[TokenCountKey, str]:
     """Long texts of them, which are stored."""
     texts = [sentence * (MIN_TOTAL_CHARACTERS // 4) for sentence in sentences]
     return {(stored(text), CL100K): text.rstrip() for text in texts}
 
 
-def counted(*sentences: str) -> dict[CountKey, str]:
+def counted(*sentences: str) -> dict[TokenCountKey, str]:
     """The same, counted by this process."""
     texts = uncounted(*sentences)
     for text in texts.values():

@@ -77,9 +77,9 @@ def test_a_replay_takes_the_recorded_tokens_and_counts_all_texts_where_that_give
     assembly = assemble(agent=luna, principal=SYSTEM, asked=AssemblyRequest(now=NOW)).assembly
     told = load_record(Assembly.objects.get(id=assembly.id))
     candidate, decision = told.inputs.candidates[0], told.decisions[0]
-    key = next(key for key in candidate.worked_out if isinstance(key, tuple) and key[0] == RECORDED_TOKENS)
-    assert candidate.worked_out[key] == decision.tokens_full > 0
-    candidate.worked_out[key] = 1_000_000  # as if somebody had changed the row
+    key = next(key for key in candidate.memo if isinstance(key, tuple) and key[0] == RECORDED_TOKENS)
+    assert candidate.memo[key] == decision.tokens_full > 0
+    candidate.memo[key] = 1_000_000  # as if somebody had changed the row
     assert told.inputs.assembled().sha256 != bytes(assembly.sha256).hex()
     assert replay(told).identical
 

@@ -24,7 +24,7 @@ STRANGER = "stranger"
 BUNDLED = EmbeddingModel(MODEL_NAME, DIMENSIONS, "embedding")
 
 
-def situation(agent: Agent, topic: str = "", **facts: Any) -> GatherContext:
+def gather_context(agent: Agent, topic: str = "", **facts: Any) -> GatherContext:
     """What the service would hand over for the topic."""
     vector = facts.pop("vector", embed([topic])[0] if topic.strip() else None)
     direction = None if vector is None else QueryVector(topic, BUNDLED, vector)
@@ -33,30 +33,30 @@ def situation(agent: Agent, topic: str = "", **facts: Any) -> GatherContext:
     )
 
 
-def completed_for(situation: GatherContext, *sources: str) -> GatherContext:
+def completed_for(gather_context: GatherContext, *sources: str) -> GatherContext:
     """The situation as these sources get it."""
     for need, found in NEED_READERS.items():
         if any(need in SOURCES[source].needs for source in sources):
-            situation = found(situation)
-    return situation
+            gather_context = found(gather_context)
+    return gather_context
 
 
-def ask(source: str, situation: GatherContext, *keys: str) -> SourceResult:
+def ask(source: str, gather_context: GatherContext, *keys: str) -> SourceResult:
     """What the source returns for sections of these keys; one named after it unless given."""
     sections = [Section(key, key, "L6", source, "blocks") for key in keys or (source,)]
-    return SOURCES[source].gather(completed_for(situation, source), sections)
+    return SOURCES[source].gather(completed_for(gather_context, source), sections)
 
 
-def found(source: str, situation: GatherContext, *keys: str) -> list[Candidate]:
-    return list(ask(source, situation, *keys).candidates)
+def found(source: str, gather_context: GatherContext, *keys: str) -> list[Candidate]:
+    return list(ask(source, gather_context, *keys).candidates)
 
 
-def texts(source: str, situation: GatherContext, *keys: str) -> list[str]:
-    return [candidate.text for candidate in found(source, situation, *keys)]
+def texts(source: str, gather_context: GatherContext, *keys: str) -> list[str]:
+    return [candidate.text for candidate in found(source, gather_context, *keys)]
 
 
-def refs(source: str, situation: GatherContext, *keys: str) -> list[str]:
-    return [candidate.ref for candidate in found(source, situation, *keys)]
+def refs(source: str, gather_context: GatherContext, *keys: str) -> list[str]:
+    return [candidate.ref for candidate in found(source, gather_context, *keys)]
 
 
 def stranger() -> Agent:

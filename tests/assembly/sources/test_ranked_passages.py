@@ -17,7 +17,7 @@ from memories.embeddings.indexing import document_split
 from memories.embeddings.wordllama import embed
 from memories.models import Chunk, Document
 from tests.assembly.conftest import NOW
-from tests.assembly.sources.source_factories import chunk, document, situation, stranger
+from tests.assembly.sources.source_factories import chunk, document, gather_context, stranger
 
 pytestmark = pytest.mark.django_db
 
@@ -36,7 +36,7 @@ def gathered(wanted: GatherContext, *sections: Section) -> SourceResult:
 
 
 def ranked(agent: Agent, ranker: str | Ranker, topic: str = TOPIC, **facts: Any) -> list[Candidate]:
-    return list(gathered(situation(agent, topic, **facts), section(ranker)).candidates)
+    return list(gathered(gather_context(agent, topic, **facts), section(ranker)).candidates)
 
 
 def written(agent: Agent, path: str, *texts: str) -> Document:
@@ -100,7 +100,7 @@ def test_the_rankers_put_first_what_they_are_named_for(agent: Agent) -> None:
 
 def test_each_section_has_what_its_own_ranker_finds(agent: Agent) -> None:
     written(agent, "notes.md", CAT, "Hunt for the invoice of the animal shelter.", *FILLER)
-    wanted = situation(agent, "animal hunt", vector=embed([CAT])[0])
+    wanted = gather_context(agent, "animal hunt", vector=embed([CAT])[0])
     found = gathered(wanted, section(None, "seed"), section("words", "words"), section("words", "again"))
     by_section: dict[str, list[Candidate]] = {}
     for candidate in found.candidates:
@@ -115,8 +115,8 @@ def test_without_a_topic_those_of_the_documents_changed_last_come_as_by_the_form
     document_of_today = document(agent, "new.md", hours_ago=1)
     chunk(document_of_today, INVOICE)
     written(agent, "old.md", CAT)
-    by_ranker = gathered(situation(agent), section("default")).candidates
-    assert by_ranker == gathered(situation(agent), section(None)).candidates
+    by_ranker = gathered(gather_context(agent), section("default")).candidates
+    assert by_ranker == gathered(gather_context(agent), section(None)).candidates
     assert by_ranker[0].ref == f"chunk:{document_of_today.id}@1#0"
 
 
@@ -129,7 +129,7 @@ def test_twenty_come_and_more_where_some_are_excluded(agent: Agent) -> None:
     made = written(agent, "notes.md", *(f"{CAT} {position}" for position in range(25)))
     assert len(ranked(agent, "default")) == 20
     filters = RequestFilters(exclude=(f"chunk:{made.id}@1#0", f"chunk:{made.id}@1#1"))
-    found = gathered(situation(agent, TOPIC, filters=filters), section("default"))
+    found = gathered(gather_context(agent, TOPIC, filters=filters), section("default"))
     assert len(found.candidates) == found.limit == 22
 
 
@@ -154,7 +154,7 @@ def test_it_takes_three_queries(
 ) -> None:
     for number in range(5):
         written(agent, f"{number}.md", CAT, *FILLER)
-    wanted = situation(agent, TOPIC)
+    wanted = gather_context(agent, TOPIC)
     with django_assert_num_queries(queries):
         assert gathered(wanted, section(ranker)).candidates
 

@@ -11,7 +11,7 @@ from agents.models import Agent
 from assembly.sources.base import RequestFilters
 from assembly.sources.relations import LIMIT
 from memories.models import Entity, Relation
-from tests.assembly.sources.source_factories import ask, entity, found, refs, relation, situation, stranger, texts
+from tests.assembly.sources.source_factories import ask, entity, found, gather_context, refs, relation, stranger, texts
 
 pytestmark = pytest.mark.django_db
 
@@ -27,7 +27,7 @@ def chain(agent: Agent, *names: str) -> list[Entity]:
 
 
 def depths(agent: Agent, topic: str, limit: int) -> dict[str, float]:
-    candidates = found("relations", situation(agent, topic, depth_limit=limit))
+    candidates = found("relations", gather_context(agent, topic, depth_limit=limit))
     return {candidate.text: candidate.measures["depth"] for candidate in candidates}
 
 
@@ -35,7 +35,7 @@ def test_relations_name_their_ends(agent: Agent) -> None:
     ada, ben = entity(agent, "Ada"), entity(agent, "Ben")
     relation(ada, ben, 0.9)
     relation(ada, ben, 0.4, type="married_to", directed=False)
-    candidates = found("relations", situation(agent, "Whom does Ada know?"))
+    candidates = found("relations", gather_context(agent, "Whom does Ada know?"))
     assert [candidate.text for candidate in candidates] == ["Ada --[knows]--> Ben", "Ada --[married_to]-- Ben"]
     assert [candidate.score for candidate in candidates] == [0.9, 0.4]
     assert [candidate.kind for candidate in candidates] == ["knows", "married_to"]
@@ -76,15 +76,15 @@ def test_a_relation_comes_once_at_its_smallest_depth_even_in_a_circle(agent: Age
 
 def test_it_begins_at_the_most_salient_as_well(agent: Agent) -> None:
     relation(entity(agent, "Ada", 0.9), entity(agent, "Ben", 0.1))
-    assert texts("relations", situation(agent)) == ["Ada --[knows]--> Ben"]
+    assert texts("relations", gather_context(agent)) == ["Ada --[knows]--> Ben"]
 
 
 def test_only_wanted_types_are_a_beginning(agent: Agent) -> None:
     relation(entity(agent, "Ada"), entity(agent, "Ben"))
     filters = RequestFilters(entity_types=frozenset({"service"}))
-    assert not found("relations", situation(agent, "ada", filters=filters))
+    assert not found("relations", gather_context(agent, "ada", filters=filters))
     relation(entity(agent, "Auth", type="service"), entity(agent, "Cid"))
-    assert texts("relations", situation(agent, filters=filters)) == ["Auth --[knows]--> Cid"]
+    assert texts("relations", gather_context(agent, filters=filters)) == ["Auth --[knows]--> Cid"]
 
 
 def test_the_strongest_come(agent: Agent) -> None:
@@ -93,8 +93,8 @@ def test_the_strongest_come(agent: Agent) -> None:
         Relation(agent=agent, source=hub, target=leaf, type="has", weight=1 - number / 1000)
         for number, leaf in enumerate(others)
     )
-    assert refs("relations", situation(agent)) == [strong.ref for strong in made[:LIMIT]]
-    gathered = ask("relations", situation(agent, filters=RequestFilters(exclude=(made[0].ref,))))
+    assert refs("relations", gather_context(agent)) == [strong.ref for strong in made[:LIMIT]]
+    gathered = ask("relations", gather_context(agent, filters=RequestFilters(exclude=(made[0].ref,))))
     assert len(gathered.candidates) == gathered.limit == LIMIT + 1
 
 
@@ -110,7 +110,7 @@ def test_relations_of_others_are_never_considered(agent: Agent) -> None:
     far = stranger()
     relation(entity(far, "Ada"), entity(far, "Ben"))
     Relation.objects.create(agent=far, source=entity(far, "Cid"), target=ada, type="knows")  # however it got there
-    assert not found("relations", situation(agent, "ada"))
+    assert not found("relations", gather_context(agent, "ada"))
 
 
 def test_it_takes_one_query_beside_the_one_for_the_mentioned(
@@ -118,4 +118,4 @@ def test_it_takes_one_query_beside_the_one_for_the_mentioned(
 ) -> None:
     chain(agent, *"abcdefgh")
     with django_assert_num_queries(2):
-        assert len(found("relations", situation(agent, "a b", depth_limit=3), "x", "y")) == 2 * 4
+        assert len(found("relations", gather_context(agent, "a b", depth_limit=3), "x", "y")) == 2 * 4

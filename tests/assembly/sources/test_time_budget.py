@@ -16,7 +16,7 @@ def test_waiting_for_a_turn_counts() -> None:
     budget = copy_context().run(waited)
     assert budget.elapsed_ms >= 50
     assert budget.is_over
-    assert budget.left == budget.left_for_sources == 0
+    assert budget.left == budget.seconds_for_sources == 0
 
 
 def test_without_a_request_it_begins_now() -> None:

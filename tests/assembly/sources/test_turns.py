@@ -8,7 +8,7 @@ import pytest
 
 from agents.models import Agent
 from assembly.sources.base import ConversationTurn
-from tests.assembly.sources.source_factories import ask, situation
+from tests.assembly.sources.source_factories import ask, gather_context
 
 pytestmark = pytest.mark.django_db
 
@@ -18,7 +18,7 @@ def test_every_turn_comes_in_its_place_without_a_query(
 ) -> None:
     history = (ConversationTurn("user", "Hello"), ConversationTurn("assistant", "Hi!"), ConversationTurn("tool", "42"))
     with django_assert_num_queries(0):
-        gathered = ask("turns", situation(agent, history=history))
+        gathered = ask("turns", gather_context(agent, history=history))
     assert [(turn.ref, turn.kind, turn.text, turn.position) for turn in gathered.candidates] == [
         ("turn:1", "user", "Hello", 0),
         ("turn:2", "assistant", "Hi!", 1),
@@ -28,4 +28,4 @@ def test_every_turn_comes_in_its_place_without_a_query(
 
 
 def test_a_conversation_that_begins_has_none(agent: Agent) -> None:
-    assert ask("turns", situation(agent)).candidates == []
+    assert ask("turns", gather_context(agent)).candidates == []

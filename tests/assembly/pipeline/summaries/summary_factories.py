@@ -46,7 +46,7 @@ def keep(wants: Sequence[WantedSummary], summaries: Summaries) -> None:
     """Store texts and summaries as the record of an assembly does."""
     rows = []
     for one in wants:
-        summary = summaries.by_want[one.section, one.ref]
+        summary = summaries.by_item[one.section, one.ref]
         for text in (one.text, summary.text):
             StoredText.objects.get_or_create(sha256=text_hash(text), defaults={"text": text})
         rows.append((text_hash(one.text), summary.model, text_hash(summary.text)))

@@ -62,7 +62,7 @@ def repeating(place: int) -> Callable[[Handler], None]:
 
 def fell_back(summaries: Summaries) -> str:
     """The fault, once it is sure that there is a summary nevertheless."""
-    (summary,) = summaries.by_want.values()
+    (summary,) = summaries.by_item.values()
     assert summary.model == EXTRACTIVE
     assert 0 < COUNTER.count(summary.text) <= 30
     assert (summaries.made, summaries.known, summaries.fell_back, summaries.model) == (0, 0, 1, MODEL)
@@ -153,7 +153,7 @@ def test_what_came_in_time_is_used(server_of: ServerOf, settings: Any) -> None:
     with server_of(behave):
         summaries = summaries_of(*[*wants_of(4)[:2], wants_of(4)[3], slow])
     assert (summaries.made, summaries.fell_back) == (3, 1)
-    assert summaries.by_want[slow.section, slow.ref].model == EXTRACTIVE
+    assert summaries.by_item[slow.section, slow.ref].model == EXTRACTIVE
     assert summaries.fault == "It did not answer in time (1 of 4 texts)."
 
 
@@ -202,5 +202,5 @@ def test_no_proxy_of_the_environment_is_asked(server_of: ServerOf, monkeypatch: 
 
 def test_what_breaks_off_ends_with_its_last_whole_sentence(server_of: ServerOf) -> None:
     with server_of(saying("The walk leads to the lighthouse. From there it tur", "length")):
-        (summary,) = summaries_of(want()).by_want.values()
+        (summary,) = summaries_of(want()).by_item.values()
     assert summary.text == "The walk leads to the lighthouse."

@@ -34,19 +34,19 @@ def counts(summaries: Summaries) -> tuple[int, int, int]:
 
 def test_without_a_server_texts_summarise_themselves() -> None:
     summaries = summaries_of(want())
-    assert summaries.by_want == {KEYED: Summary(compress(TEXT, 30, COUNTER).text, EXTRACTIVE)}
+    assert summaries.by_item == {KEYED: Summary(compress(TEXT, 30, COUNTER).text, EXTRACTIVE)}
     assert (summaries.model, counts(summaries), summaries.code, summaries.fault) == ("extractive", (1, 0, 0), None, "")
 
 
 def test_where_nothing_fits_the_summary_is_empty() -> None:
-    assert summaries_of(want(max_tokens=1)).by_want == {KEYED: Summary("", EXTRACTIVE)}
-    assert summaries_of().by_want == {}
+    assert summaries_of(want(max_tokens=1)).by_item == {KEYED: Summary("", EXTRACTIVE)}
+    assert summaries_of().by_item == {}
 
 
 def test_a_server_is_asked_as_openai_wants_it(server_of: ServerOf) -> None:
     with server_of(saying(SUMMARY)) as endpoint:
         summaries = summaries_of(want())
-    assert summaries.by_want == {KEYED: Summary(SUMMARY, MODEL)}
+    assert summaries.by_item == {KEYED: Summary(SUMMARY, MODEL)}
     assert (summaries.model, counts(summaries), summaries.code, summaries.fault) == (MODEL, (1, 0, 0), None, "")
     (seen,) = endpoint.seen
     assert (seen.path, seen.headers["Authorization"]) == ("/v1/chat/completions", f"Bearer {KEY}")
@@ -77,11 +77,11 @@ def test_what_the_model_said_once_it_is_not_asked_again(
         with django_assert_num_queries(1):
             again = summaries_of(want(), want(ref="document:2@1"))
         assert (len(endpoint.seen), counts(again)) == (1, (0, 2, 0))
-        assert again.by_want[KEYED] == first.by_want[KEYED]
+        assert again.by_item[KEYED] == first.by_item[KEYED]
         settings.SUMMARISER_MODEL = "other-2"
         other = summaries_of(want())
         keep([want()], other)
-    assert (len(endpoint.seen), counts(other), other.by_want[KEYED].model) == (2, (1, 0, 0), "other-2")
+    assert (len(endpoint.seen), counts(other), other.by_item[KEYED].model) == (2, (1, 0, 0), "other-2")
     assert sorted(StoredSummary.objects.values_list("model", flat=True)) == ["other-2", MODEL]
 
 
@@ -90,7 +90,7 @@ def test_a_server_that_is_gone_matters_only_for_new_texts(server_of: ServerOf) -
         keep([want()], summaries_of(want()))
     summaries = summaries_of(want(), want("New.\n" + TEXT, ref="document:2@1"))
     assert (counts(summaries), summaries.code) == ((0, 1, 1), "SOURCE_FAILED")
-    assert summaries.by_want[KEYED].text == SUMMARY
+    assert summaries.by_item[KEYED].text == SUMMARY
 
 
 @pytest.mark.parametrize("tokenizer", ["cl100k_base", "chars4"])
@@ -102,7 +102,7 @@ def test_no_summary_is_longer_than_its_room_by_any_tokenizer(
     with server_of(saying(SUMMARY)):
         keep([want()], summaries_of(want()))
         summaries = summarise([want(max_tokens=max_tokens)], tokenizer=counter, seconds=5)
-    summary = summaries.by_want[KEYED]
+    summary = summaries.by_item[KEYED]
     assert counter.count(summary.text) <= max_tokens
     assert summary.model == (MODEL if summary.text else EXTRACTIVE)
 
@@ -115,23 +115,23 @@ def test_a_summary_that_is_too_long_is_shortened_and_stays_as_it_is_kept(server_
         again = summaries_of(want(max_tokens=16))
         keep([want(max_tokens=16)], again)
         whole = summaries_of(want(max_tokens=100))
-    assert (made.by_want[KEYED].model, made.by_want[KEYED].text) == (MODEL, compress(long, 30, COUNTER).text)
-    assert COUNTER.count(again.by_want[KEYED].text) <= 16
-    assert whole.by_want[KEYED] == made.by_want[KEYED]
+    assert (made.by_item[KEYED].model, made.by_item[KEYED].text) == (MODEL, compress(long, 30, COUNTER).text)
+    assert COUNTER.count(again.by_item[KEYED].text) <= 16
+    assert whole.by_item[KEYED] == made.by_item[KEYED]
 
 
 def test_equal_texts_are_asked_for_once(server_of: ServerOf) -> None:
     with server_of(saying(SUMMARY)) as endpoint:
         summaries = summaries_of(want(max_tokens=18), want(ref="document:2@1", max_tokens=40))
     assert [seen.body["max_tokens"] for seen in endpoint.seen] == [40]
-    assert (len(summaries.by_want), counts(summaries)) == (2, (2, 0, 0))
+    assert (len(summaries.by_item), counts(summaries)) == (2, (2, 0, 0))
 
 
 def test_for_little_room_no_model_is_asked(server_of: ServerOf) -> None:
     with server_of(saying(SUMMARY)) as endpoint:
         summaries = summaries_of(want(max_tokens=15))
     assert (endpoint.seen, counts(summaries), summaries.code) == ([], (0, 0, 1), None)
-    assert summaries.by_want[KEYED].model == EXTRACTIVE
+    assert summaries.by_item[KEYED].model == EXTRACTIVE
 
 
 def test_many_are_asked_over_few_connections(server_of: ServerOf, settings: Any) -> None:

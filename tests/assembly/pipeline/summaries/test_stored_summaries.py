@@ -69,7 +69,7 @@ def test_requests_at_once_get_the_same_summary_and_keep_it_once(committed_databa
         made = summaries_of(want())
         with transaction.atomic():
             keep([want()], made)
-        return next(iter(made.by_want.values())).text
+        return next(iter(made.by_item.values())).text
 
     with server_of(saying(SUMMARY)):
         assert at_once([ask_and_keep] * 4) == [SUMMARY] * 4

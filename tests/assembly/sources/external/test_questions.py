@@ -20,7 +20,7 @@ from config.http.encryption import encrypt
 from config.observability.request_context import CURRENT_REQUEST
 from memories.models import Session
 from tests.assembly.conftest import NOW
-from tests.assembly.sources.source_factories import situation
+from tests.assembly.sources.source_factories import gather_context
 from tests.engine.factories import profile_of
 
 
@@ -40,7 +40,7 @@ def test_the_question_says_what_is_wanted_and_for_whom(luna: Agent) -> None:
     registered(sealed_secret=encrypt("quite-a-secret"), limit=7, timeout_ms=300)
     team = luna.teams.get()
     session = Session.objects.create(agent=luna, started_at=NOW, external_id="run-7")
-    asked = situation(luna, "Fix the ferry timetable", session=session, filters=RequestFilters(exclude=("a", "b")))
+    asked = gather_context(luna, "Fix the ferry timetable", session=session, filters=RequestFilters(exclude=("a", "b")))
     (asking,) = external_queries(profile("tickets"), replace(asked, team=team))
     assert asking.question == {
         "query": "Fix the ferry timetable",
@@ -60,7 +60,7 @@ def test_the_question_says_what_is_wanted_and_for_whom(luna: Agent) -> None:
 
 def test_without_a_team_and_a_session_they_are_null(luna: Agent) -> None:
     registered()
-    (asking,) = external_queries(profile("tickets"), situation(luna))
+    (asking,) = external_queries(profile("tickets"), gather_context(luna))
     assert (asking.question["team"], asking.question["session"]) == (None, None)
     assert (asking.question["query"], asking.question["intent"]) == ("", "other")
 
@@ -68,7 +68,7 @@ def test_without_a_team_and_a_session_they_are_null(luna: Agent) -> None:
 def test_a_session_without_an_id_of_its_own_goes_by_ours(luna: Agent) -> None:
     registered()
     session = Session.objects.create(agent=luna, started_at=NOW)
-    (asking,) = external_queries(profile("tickets"), situation(luna, session=session))
+    (asking,) = external_queries(profile("tickets"), gather_context(luna, session=session))
     assert asking.question["session"] == str(session.id)
 
 
@@ -78,18 +78,18 @@ def test_the_request_id_goes_along(luna: Agent) -> None:
     request.request_id = "r-42"  # type: ignore[attr-defined]
     token = CURRENT_REQUEST.set(request)
     try:
-        (asking,) = external_queries(profile("tickets"), situation(luna))
+        (asking,) = external_queries(profile("tickets"), gather_context(luna))
     finally:
         CURRENT_REQUEST.reset(token)
     assert asking.request_id == "r-42"
-    (outside,) = external_queries(profile("tickets"), situation(luna))
+    (outside,) = external_queries(profile("tickets"), gather_context(luna))
     assert outside.request_id not in {"", "r-42"}
 
 
 def test_who_is_unknown_switched_off_or_cannot_prove_itself_has_a_fault(luna: Agent) -> None:
     registered("off", enabled=False)
     registered("lost", sealed_secret="sealed under another key")
-    asked = external_queries(profile("tickets", "off", "lost"), situation(luna))
+    asked = external_queries(profile("tickets", "off", "lost"), gather_context(luna))
     assert [(asking.section, asking.fault) for asking in asked] == [
         ("tickets", "There is no external source “tickets”. An admin can register it."),
         ("off", "The external source “off” is switched off."),
@@ -102,7 +102,7 @@ def test_it_takes_one_query_and_none_without_such_sections(
 ) -> None:
     for name in ("tickets", "weather", "off"):
         registered(name)
-    asked = situation(luna)
+    asked = gather_context(luna)
     with django_assert_num_queries(1):
         assert len(external_queries(profile("tickets", "weather", "nobody"), asked)) == 3
     with django_assert_num_queries(0):
@@ -118,4 +118,4 @@ def test_a_profile_knows_which_of_its_sections_nobody_fills(db: None) -> None:
 def test_the_registry_knows_it_as_remote_and_never_gathers_it(luna: Agent) -> None:
     assert [name for name, source in SOURCES.items() if source.remote] == ["external"]
     with pytest.raises(InvalidAssembly, match="ask_all"):
-        SOURCES["external"].gather(situation(luna), [section("tickets")])
+        SOURCES["external"].gather(gather_context(luna), [section("tickets")])

@@ -21,7 +21,7 @@ from memories.services import MemoryFacts, memory_create
 from teams.models import Team
 from teams.principal import SYSTEM
 from tests.assembly.conftest import NOW
-from tests.assembly.sources.source_factories import ask, situation
+from tests.assembly.sources.source_factories import ask, gather_context
 from tests.memories.embeddings.reembedding.embedded_rows import assert_all_in, kept
 
 FIRST = EmbeddingModel("wordllama:256", 256, "embedding")
@@ -51,7 +51,7 @@ def ranked(agent: Agent) -> list[float | None]:
 
 def of_source(name: str) -> Callable[[Agent], list[float | None]]:
     def search(agent: Agent) -> list[float | None]:
-        asked = situation(agent, TOPIC)
+        asked = gather_context(agent, TOPIC)
         return [candidate.similarity for candidate in ask(name, asked).candidates]
 
     return search
