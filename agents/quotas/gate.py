@@ -18,11 +18,11 @@ from config.server.request_counts import RequestCounts, SubjectCounts, seconds_l
 
 WRITE_METHODS = {"POST", "PUT", "PATCH"}
 RECORDING_PATHS = re.compile(
-    r"/api/v1/assemblies(?:/[^/]+/(?:append|again|what-if))?|/preview/|/contexts/[^/]+/(?:again|what-if)/"
+    r"/api/v1/assemblies(?:/[^/]+/(?:append|rerun|what-if))?|/preview/|/contexts/[^/]+/(?:rerun|what-if)/"
 )
 READ_ONLY_POSTS = re.compile(
-    r"/api/v1/(?:compress|tokens|trials|.+/(?:search|check|try|compare|why-not|as-of|replay|ask|test|see))"
-    r"|/(?:accounts|size|contexts)/.*|/.+/(?:check|try|compare|test|ask|revoke|delete)/"
+    r"/api/v1/(?:compress|tokens|draft-previews|.+/(?:search|check|backtest|rerun|compare|why-not|as-of|replay|query|test|acknowledge))"
+    r"|/(?:accounts|size|contexts)/.*|/.+/(?:check|backtest|compare|test|query|revoke|delete)/"
 )
 
 

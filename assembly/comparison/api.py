@@ -24,7 +24,7 @@ def wants_content(query: dict[str, str]) -> bool:
 
 
 class AssemblyRerun(ApiView):
-    @extend_schema(operation_id="assemblies_again", parameters=[INCLUDE], responses=RerunSerializer)
+    @extend_schema(operation_id="assemblies_rerun", parameters=[INCLUDE], responses=RerunSerializer)
     def get(self, request: Request, id_: UUID) -> Response:
         """What the same request is answered with today, beside what it was then, each difference explained.
 

@@ -28,16 +28,16 @@ MAX_REMEMBERED = 2_000
 
 UUID = r"[0-9a-f-]{36}"
 HEAVY_POST_PATHS = re.compile(
-    rf"/api/v1/(?:compress|trials|import(?:/{UUID}/apply)?|rules/try|proposals/{UUID}/try|assemblies/compare"
-    rf"|assemblies/{UUID}/(?:replay|why-not|again|what-if|as-of))"
+    rf"/api/v1/(?:compress|draft-previews|import(?:/{UUID}/apply)?|rules/backtest|proposals/{UUID}/rerun|assemblies/compare"
+    rf"|assemblies/{UUID}/(?:replay|why-not|rerun|what-if|as-of))"
     rf"|/(?:import/(?:{UUID}/(?:apply/)?)?|contexts/download/|contexts/compare/"
-    rf"|contexts/{UUID}/(?:replay|why-not|again|what-if)/|rules/[^/]+/try/)"
+    rf"|contexts/{UUID}/(?:replay|why-not|rerun|what-if)/|rules/[^/]+/(?:edit/)?backtest/)"
 )
 HEAVY_GET_PATHS = re.compile(
     rf"/api/v1/(?:(?:agents/[^/]+/|teams/[^/]+/)?export|.+/compare|agents/[^/]+/(?:as-of|graph)"
-    rf"|assemblies/{UUID}/(?:replay|why-not|again|as-of|bundle))"
+    rf"|assemblies/{UUID}/(?:replay|why-not|rerun|as-of|bundle))"
     rf"|/(?:agents/[^/]+/|teams/[^/]+/)?export/download/|/.+/history/compare/|/contexts/compare/"
-    rf"|/agents/[^/]+/(?:as-of|graph)/|/contexts/{UUID}/(?:why-not|again|what-if|bundle|json)/(?:file/)?"
+    rf"|/agents/[^/]+/(?:as-of|graph)/|/contexts/{UUID}/(?:why-not|rerun|what-if|bundle|json)/(?:file/)?"
     rf"|/import/{UUID}/"
 )
 

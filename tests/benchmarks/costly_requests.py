@@ -178,7 +178,7 @@ def _contexts() -> list[CostlyRequest]:
         _api("context read", "assemblies/{assembly}"),
         _api("context decisions", "assemblies/{assembly}/decisions?limit=200"),
         _api("context replay", "assemblies/{assembly}/replay", dict),
-        _api("context again", "assemblies/{assembly}/again?include=content"),
+        _api("context again", "assemblies/{assembly}/rerun?include=content"),
         _api("context as of", "assemblies/{assembly}/as-of?at={now}"),
         _api("agent as of", f"agents/{LADEN}/as-of?at={{now}}&profile=stack&max_tokens=200000&topic=w1"),
         _api("context bundle", "assemblies/{assembly}/bundle"),
@@ -189,9 +189,9 @@ def _contexts() -> list[CostlyRequest]:
         _api("append", "assemblies/{assembly}/append", lambda: {
             "event": {"type": "message", "content": {"text": distinct(99_000)}},
         }),
-        _api("rules try", "rules/try", lambda: {"agent": LADEN, "content": RULE}),
+        _api("rules try", "rules/backtest", lambda: {"agent": LADEN, "content": RULE}),
         _api("proposal", "proposals", lambda: {"assembly": "{assembly}", "wishes": {"max_tokens": 200_000}}),
-        _api("proposal try", "proposals/{proposal}/try", dict),
+        _api("proposal try", "proposals/{proposal}/rerun", dict),
     ]  # fmt: skip
 
 
@@ -200,8 +200,8 @@ def _trials() -> list[CostlyRequest]:
     letters = {key: repeated(letter, 950_000) for key, letter in zip(files, "abcde", strict=True)}
     asked = {"agent": PLAIN, "team": TEAM, "max_tokens": 200_000}
     return [
-        _api("trial distinct", "trials", lambda: {**asked, "files": files}),
-        _api("trial letters", "trials", lambda: {**asked, "files": letters, "include": ["content"]}),
+        _api("trial distinct", "draft-previews", lambda: {**asked, "files": files}),
+        _api("trial letters", "draft-previews", lambda: {**asked, "files": letters, "include": ["content"]}),
     ]
 
 
@@ -245,7 +245,7 @@ def _drafts() -> list[CostlyRequest]:
         assert pairs[number][1] == yours
         found += [deed(f"{what} {name}", text, version) for what, text in
                   (("discard", ""), ("keep draft", theirs), ("keep other", yours))]  # fmt: skip
-    sight = f"/agents/{LADEN}/files/KNOWLEDGE/sight/"
+    sight = f"/agents/{LADEN}/files/KNOWLEDGE/preview/"
     wish = {"topic": "w1", "profile": "stack", "max_tokens": 200_000, "team": TEAM}
     return [
         *found,
@@ -275,7 +275,7 @@ def _pages() -> list[CostlyRequest]:
         page("page exact", "/contexts/{assembly}/exact/"),
         page("page record", "/contexts/{assembly}/json/"),
         page("page why not", "/contexts/{assembly}/why-not/?q=w1"),
-        page("page again", "/contexts/{assembly}/again/"),
+        page("page again", "/contexts/{assembly}/rerun/"),
         page("page compare", "/contexts/compare/?before={assembly}&after={other}"),
         page("page agent", f"/agents/{LADEN}/"),
         size("letters", "a", 990_000),

@@ -11,17 +11,17 @@ NO_PAGES = frozenset({
         "context_bundle", "context_file_download",
         "organisation_export_download", "team_export_download", "agent_export_download",
     # Only take what a form on a page sends, and lead back to a page.
-    "context_replay", "context_flag", "follow_again", "size",
+    "context_replay", "context_flag", "followers_retry", "size",
     "task_push", "thread_switch", "job_retry",
     "person_password", "person_sign_out", "browser_session_end", "other_browser_sessions_end",
     "agent_file_restore", "team_file_restore", "daily_log_restore", "profile_restore", "rule_restore",
-    "profile_check", "rule_check", "rule_try", "rule_try_new", "rule_try_edited", "rule_switch",
+    "profile_check", "rule_check", "rule_backtest", "rule_backtest_new", "rule_backtest_edited", "rule_switch",
     "memory_pin", "memory_bring_back", "memory_separate", "memory_restore", "import_apply",
     "proposal_decide",
-    "external_ask", "external_switch", "team_member_role", "team_member_remove",
+    "external_query", "external_switch", "team_member_role", "team_member_remove",
     "team_key_grant", "team_key_withdraw",
-    "alert_see", "alert_settle", "alert_take_up",
-    "webhook_secret_change", "webhook_test", "webhook_send_again", "webhook_switch",
+    "alert_acknowledge", "alert_resolve", "alert_reopen",
+    "webhook_secret_change", "webhook_test", "webhook_resend", "webhook_switch",
 })  # fmt: skip
 
 

@@ -20,7 +20,7 @@ def look(page: Page, server: str, text: str) -> None:
     page.wait_for_load_state("networkidle")
     page.locator("#text").fill(text)
     page.get_by_role("button", name="Compare both contexts").click()
-    page.wait_for_url(f"{server}/teams/demo/files/GOALS/sight/")
+    page.wait_for_url(f"{server}/teams/demo/files/GOALS/preview/")
 
 
 def test_what_is_written_shows_what_it_would_cut(page: Page, server: str, team: Team, complaints: list[str]) -> None:

@@ -43,7 +43,7 @@ def told(team: Team) -> Assembly:
 
 def test_today_explains_what_changed_since(page: Page, server: str, told: Assembly, complaints: list[str]) -> None:
     sign_in(page, server)
-    page.goto(f"{server}/contexts/{told.id}/again/")
+    page.goto(f"{server}/contexts/{told.id}/rerun/")
     expect(page.get_by_role("heading", level=1)).to_have_text("What would Luna be told today?")
     since = page.locator(".since li")
     expect(since.filter(has_text="Goals was changed: version 1 became version 2 by Olga Owner")).to_be_visible()

@@ -49,7 +49,7 @@ teams/<slug:slug>/files/<team_file_key:key>/history/                    read    
 teams/<slug:slug>/files/<team_file_key:key>/history/compare/            read          =
 teams/<slug:slug>/files/<team_file_key:key>/history/<int:number>/       read          =
 teams/<slug:slug>/files/<team_file_key:key>/history/<int:number>/restore/   -         edit
-teams/<slug:slug>/files/<team_file_key:key>/sight/                      edit          edit
+teams/<slug:slug>/files/<team_file_key:key>/preview/                      edit          edit
 teams/<slug:slug>/export/                                               read          =
 teams/<slug:slug>/export/download/                                      read          =
 teams/<slug:slug>/memories/                                             read          =
@@ -84,7 +84,7 @@ agents/<slug:slug>/files/<agent_file_key:key>/history/                  read    
 agents/<slug:slug>/files/<agent_file_key:key>/history/compare/          read          =
 agents/<slug:slug>/files/<agent_file_key:key>/history/<int:number>/     read          =
 agents/<slug:slug>/files/<agent_file_key:key>/history/<int:number>/restore/ -         edit
-agents/<slug:slug>/files/<agent_file_key:key>/sight/                    edit          edit
+agents/<slug:slug>/files/<agent_file_key:key>/preview/                    edit          edit
 agents/<slug:slug>/logs/                                                read          =
 agents/<slug:slug>/logs/<date:date>/                                    read          =
 agents/<slug:slug>/logs/<date:date>/edit/                               write         write
@@ -92,7 +92,7 @@ agents/<slug:slug>/logs/<date:date>/history/                            read    
 agents/<slug:slug>/logs/<date:date>/history/compare/                    read          =
 agents/<slug:slug>/logs/<date:date>/history/<int:number>/               read          =
 agents/<slug:slug>/logs/<date:date>/history/<int:number>/restore/       -             write
-agents/<slug:slug>/logs/<date:date>/sight/                              write         write
+agents/<slug:slug>/logs/<date:date>/preview/                              write         write
 agents/<slug:slug>/export/                                              read          =
 agents/<slug:slug>/export/download/                                     read          =
 agents/<slug:slug>/memories/                                            read          =
@@ -165,10 +165,10 @@ contexts/<uuid:id_>/json/                                               read    
 contexts/<uuid:id_>/json/file/                                          read          =
 contexts/<uuid:id_>/flag/                                               -             write
 contexts/<uuid:id_>/bundle/                                             read          =
-contexts/<uuid:id_>/again/                                              read          =
+contexts/<uuid:id_>/rerun/                                              read          =
 contexts/<uuid:id_>/what-if/                                            read          read
 retention/                                                              organisation  organisation
-retention/again/                                                        -             organisation
+retention/retry/                                                        -             organisation
 proposals/                                                              anyone        =
 proposals/<uuid:id_>/                                                   read          =
 proposals/<uuid:id_>/decide/                                            -             manage
@@ -186,12 +186,12 @@ profiles/<slug:name>/history/<int:number>/                              anyone  
 profiles/<slug:name>/history/<int:number>/restore/                      -             organisation
 rules/                                                                  anyone        =
 rules/new/                                                              writer        edit?
-rules/new/try/                                                          -             edit?
+rules/new/backtest/                                                          -             edit?
 rules/check/                                                            -             anyone
 rules/<slug:name>/                                                      read          =
 rules/<slug:name>/edit/                                                 edit          edit
-rules/<slug:name>/edit/try/                                             -             edit
-rules/<slug:name>/try/                                                  -             read
+rules/<slug:name>/edit/backtest/                                             -             edit
+rules/<slug:name>/backtest/                                                  -             read
 rules/<slug:name>/switch/                                               -             edit
 rules/<slug:name>/delete/                                               edit          edit
 rules/<slug:name>/history/                                              read          =
@@ -202,14 +202,14 @@ external-sources/                                                       anyone  
 external-sources/new/                                                   organisation  organisation
 external-sources/<slug:name>/                                           anyone        =
 external-sources/<slug:name>/edit/                                      organisation  organisation
-external-sources/<slug:name>/ask/                                       -             organisation
+external-sources/<slug:name>/query/                                       -             organisation
 external-sources/<slug:name>/switch/                                    -             organisation
 external-sources/<slug:name>/delete/                                    organisation  organisation
 trends/                                                                 anyone        =
 alerts/                                                                 anyone        =
-alerts/<uuid:id_>/see/                                                  -             edit
-alerts/<uuid:id_>/settle/                                               -             edit
-alerts/<uuid:id_>/take-up/                                              -             edit
+alerts/<uuid:id_>/acknowledge/                                                  -             edit
+alerts/<uuid:id_>/resolve/                                               -             edit
+alerts/<uuid:id_>/reopen/                                              -             edit
 webhooks/                                                               manager       =
 webhooks/new/                                                           manager       manage?
 webhooks/<uuid:id_>/                                                    manage        =
@@ -217,7 +217,7 @@ webhooks/<uuid:id_>/edit/                                               manage  
 webhooks/<uuid:id_>/secret/                                             manage        =
 webhooks/<uuid:id_>/secret/change/                                      -             manage
 webhooks/<uuid:id_>/test/                                               -             manage
-webhooks/<uuid:id_>/messages/<uuid:delivery>/send/                      -             manage
+webhooks/<uuid:id_>/messages/<uuid:delivery>/resend/                      -             manage
 webhooks/<uuid:id_>/switch/                                             -             manage
 webhooks/<uuid:id_>/delete/                                             manage        manage
 
@@ -265,7 +265,7 @@ BODIES: Mapping[str, Body] = {
     "teams/<slug:slug>/members/<uuid:user_id>/role/": _plain(role="editor"),
     "teams/<slug:slug>/files/<team_file_key:key>/": _version(2, content="New", deed="preview"),
     "teams/<slug:slug>/files/<team_file_key:key>/history/<int:number>/restore/": _version(2, note=""),
-    "teams/<slug:slug>/files/<team_file_key:key>/sight/": _version(2, content="New"),
+    "teams/<slug:slug>/files/<team_file_key:key>/preview/": _version(2, content="New"),
     "teams/<slug:slug>/memories/new/": _version(0, text="New", kind="fact", salience=0.5, credibility=0.5),
     "teams/<slug:slug>/memories/merge/": lambda owned, world: _merge(owned, world, "teams"),
     "teams/<slug:slug>/retention/": _version(rule="days", days=30),
@@ -278,10 +278,10 @@ BODIES: Mapping[str, Body] = {
     "agents/<slug:slug>/keys/": _plain(name="New"),
     "agents/<slug:slug>/files/<agent_file_key:key>/": _version(2, content="New", deed="preview"),
     "agents/<slug:slug>/files/<agent_file_key:key>/history/<int:number>/restore/": _version(2, note=""),
-    "agents/<slug:slug>/files/<agent_file_key:key>/sight/": _version(2, content="New"),
+    "agents/<slug:slug>/files/<agent_file_key:key>/preview/": _version(2, content="New"),
     "agents/<slug:slug>/logs/<date:date>/edit/": _version(2, content="New", deed="preview"),
     "agents/<slug:slug>/logs/<date:date>/history/<int:number>/restore/": _version(2, note=""),
-    "agents/<slug:slug>/logs/<date:date>/sight/": _version(2, content="New"),
+    "agents/<slug:slug>/logs/<date:date>/preview/": _version(2, content="New"),
     "agents/<slug:slug>/memories/new/": _version(0, text="New", kind="fact", salience=0.5, credibility=0.5),
     "agents/<slug:slug>/memories/merge/": lambda owned, world: _merge(owned, world, "agents"),
     "agents/<slug:slug>/entities/new/": _version(0, name="New", type="person", salience=0.5),
@@ -321,15 +321,15 @@ BODIES: Mapping[str, Body] = {
     "profiles/<slug:name>/edit/": _version(2, content=f"{PROFILE}\n\n"),
     "profiles/<slug:name>/history/<int:number>/restore/": _version(2, note=""),
     "rules/new/": lambda owned, _world: {"name": "fresh", "owner": f"team:{owned.team.slug}", "content": OTHER_RULE},
-    "rules/new/try/": lambda owned, _world: {"owner": f"team:{owned.team.slug}", "content": OTHER_RULE},
+    "rules/new/backtest/": lambda owned, _world: {"owner": f"team:{owned.team.slug}", "content": OTHER_RULE},
     "rules/check/": _plain(content=OTHER_RULE),
-    "rules/<slug:name>/edit/try/": _version(2, content=f"{OTHER_RULE}\n"),
+    "rules/<slug:name>/edit/backtest/": _version(2, content=f"{OTHER_RULE}\n"),
     "rules/<slug:name>/edit/": _version(2, content=f"{OTHER_RULE}\n"),
     "rules/<slug:name>/switch/": _version(2),
     "rules/<slug:name>/history/<int:number>/restore/": _version(2, note=""),
     "external-sources/new/": _plain(name="fresh", label="New", url=PUBLIC_URL, limit=5, timeout_ms=500),
     "external-sources/<slug:name>/edit/": _version(label="New", url=PUBLIC_URL, limit=5, timeout_ms=500),
-    "external-sources/<slug:name>/ask/": _plain(query="tea"),
+    "external-sources/<slug:name>/query/": _plain(query="tea"),
     "external-sources/<slug:name>/switch/": _version(),
     "webhooks/new/": lambda owned, _world: {
         "label": "New", "url": PUBLIC_URL, "events": "alert.opened", "team": owned.team.slug,

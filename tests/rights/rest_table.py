@@ -78,7 +78,7 @@ assemblies/<uuid:id_>/replay                    POST read
 assemblies/<uuid:id_>/append                    POST write
 assemblies/<uuid:id_>/why-not                   GET read
 assemblies/<uuid:id_>/as-of                     GET read
-assemblies/<uuid:id_>/again                     GET read
+assemblies/<uuid:id_>/rerun                     GET read
 assemblies/<uuid:id_>/what-if                   POST read
 assemblies/<uuid:id_>/flag                      GET read        PUT write       DELETE write
 assemblies/<uuid:id_>/bundle                    GET read
@@ -86,7 +86,7 @@ trials                                          POST read
 proposals                                       GET anyone      POST write
 proposals/<uuid:id_>                            GET read        DELETE manage
 proposals/<uuid:id_>/decision                   POST manage
-proposals/<uuid:id_>/try                        POST read
+proposals/<uuid:id_>/rerun                        POST read
 retention                                       GET anyone PUT organisation DELETE organisation
 profiles                                        GET anyone      POST organisation
 profiles/check                                  POST anyone
@@ -95,25 +95,25 @@ profiles/<slug:name>/versions                   GET anyone
 profiles/<slug:name>/versions/<int:version>     GET anyone
 rules                                           GET anyone      POST edit
 rules/check                                     POST anyone
-rules/try                                       POST edit
+rules/backtest                                       POST edit
 rules/<slug:name>                               GET read        PUT edit        DELETE edit
 rules/<slug:name>/versions                      GET read
 rules/<slug:name>/versions/<int:version>        GET read
 external-sources                                GET anyone      POST organisation
 external-sources/<slug:name>                    GET anyone      PATCH organisation DELETE organisation
-external-sources/<slug:name>/ask                POST organisation
+external-sources/<slug:name>/query                POST organisation
 trends                                          GET anyone
 alerts                                          GET anyone
 alerts/<uuid:id_>                               GET read
-alerts/<uuid:id_>/see                           POST edit
-alerts/<uuid:id_>/settle                        POST edit
-alerts/<uuid:id_>/take-up                       POST edit
+alerts/<uuid:id_>/acknowledge                           POST edit
+alerts/<uuid:id_>/resolve                        POST edit
+alerts/<uuid:id_>/reopen                       POST edit
 webhooks                                        GET anyone      POST manage
 webhooks/<uuid:id_>                             GET manage      PATCH manage    DELETE manage
 webhooks/<uuid:id_>/secret                      GET manage      POST manage
 webhooks/<uuid:id_>/test                        POST manage
 webhooks/<uuid:id_>/deliveries                  GET manage
-webhooks/<uuid:id_>/deliveries/<uuid:delivery>/send POST manage
+webhooks/<uuid:id_>/deliveries/<uuid:delivery>/resend POST manage
 export                                          GET organisation
 import                                          POST member
 import/<uuid:id_>                               GET own
@@ -166,7 +166,7 @@ BODIES: dict[tuple[str, str], Body] = {
     ("assemblies/<uuid:id_>/append", "POST"): _plain({"event": {"type": "message", "content": {"text": "Tea"}}}),
     ("assemblies/<uuid:id_>/what-if", "POST"): _plain({"max_tokens": 300}),
     ("assemblies/<uuid:id_>/flag", "PUT"): _plain({"note": "Look"}),
-    ("trials", "POST"): _context(files={"GOALS": "New"}),
+    ("draft-previews", "POST"): _context(files={"GOALS": "New"}),
     ("proposals", "POST"): lambda owned, _world: {
         "assembly": str(owned.ids["assemblies"]), "wishes": {"max_tokens": 300},
     },
@@ -177,11 +177,11 @@ BODIES: dict[tuple[str, str], Body] = {
     ("profiles/<slug:name>", "PUT"): _plain({"content": f"{PROFILE}\n\n"}),
     ("rules", "POST"): lambda owned, _world: {"name": "fresh", "content": OTHER_RULE, "team": owned.team.slug},
     ("rules/check", "POST"): _plain({"content": OTHER_RULE}),
-    ("rules/try", "POST"): lambda owned, _world: {"content": OTHER_RULE, "team": owned.team.slug},
+    ("rules/backtest", "POST"): lambda owned, _world: {"content": OTHER_RULE, "team": owned.team.slug},
     ("rules/<slug:name>", "PUT"): _plain({"content": f"{OTHER_RULE}\n"}),
     ("external-sources", "POST"): _plain({"name": "fresh", "label": "Fresh", "url": PUBLIC_URL}),
     ("external-sources/<slug:name>", "PATCH"): _plain({"label": "New"}),
-    ("external-sources/<slug:name>/ask", "POST"): _plain({"query": "tea"}),
+    ("external-sources/<slug:name>/query", "POST"): _plain({"query": "tea"}),
     ("webhooks", "POST"): lambda owned, _world: {
         "team": owned.team.slug, "label": "New", "url": PUBLIC_URL, "events": ["alert.opened"],
     },

@@ -12,8 +12,8 @@ API = "api/v1/"
 OTHERS = {
     "memories/<uuid:id_>/bring-back/": ("memories", "teams/retired"),
     "memories/<uuid:id_>/separate/": ("memories", "teams/merged"),
-    "alerts/<uuid:id_>/take-up/": ("alerts", "settled alert"),
-    "api/v1/alerts/<uuid:id_>/take-up": ("alerts", "settled alert"),
+    "alerts/<uuid:id_>/reopen/": ("alerts", "settled alert"),
+    "api/v1/alerts/<uuid:id_>/reopen": ("alerts", "settled alert"),
 }
 """Routes that take a thing in another state than most do."""
 PLACE = re.compile(r"<\w+:(\w+)>")

@@ -60,7 +60,7 @@ GUARDED: Mapping[str, str] = {
         "external_source_for": "external_source_update external_source_delete",
         "assembly_for": "assembly_flag assembly_unflag again_today what_if proposal_create",
         "proposal_for": "proposal_again proposal_decide proposal_delete",
-        "alert_to_settle": "alert_see alert_settle alert_take_up",
+        "alert_to_settle": "alert_acknowledge alert_resolve alert_reopen",
         "rule_for": "rule_save rule_delete",
         "owner_for": "rule_create",
         "webhook_for": "webhook_update webhook_delete webhook_secret_change webhook_test",

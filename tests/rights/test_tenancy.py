@@ -138,7 +138,7 @@ PROFILES = {  # of the organisation, read by everyone; tried in tests/assembly/p
 RULES = {  # of agents, teams and everybody; tried in tests/assembly/rules/test_api.py
     "rules",
     "rules/check",
-    "rules/try",  # tried in tests/assembly/simulation/rule_backtest/test_api.py
+    "rules/backtest",  # tried in tests/assembly/simulation/rule_backtest/test_api.py
     "rules/<slug:name>",
     "rules/<slug:name>/versions",
     "rules/<slug:name>/versions/<int:version>",
@@ -146,15 +146,15 @@ RULES = {  # of agents, teams and everybody; tried in tests/assembly/rules/test_
 EXTERNAL_SOURCES = {  # of the organisation; tried in tests/assembly/sources/external/test_api.py
     "external-sources",
     "external-sources/<slug:name>",
-    "external-sources/<slug:name>/ask",
+    "external-sources/<slug:name>/query",
 }
 TRENDS = {"trends"}  # tried in tests/assembly/monitoring/trends/test_api.py
 ALERTS = {  # tried in tests/assembly/monitoring/alerts/test_api.py
     "alerts",
     "alerts/<uuid:id_>",
-    "alerts/<uuid:id_>/see",
-    "alerts/<uuid:id_>/settle",
-    "alerts/<uuid:id_>/take-up",
+    "alerts/<uuid:id_>/acknowledge",
+    "alerts/<uuid:id_>/resolve",
+    "alerts/<uuid:id_>/reopen",
 }
 WEBHOOKS = {  # tried in tests/assembly/monitoring/webhooks/test_api.py
     "webhooks",
@@ -162,9 +162,9 @@ WEBHOOKS = {  # tried in tests/assembly/monitoring/webhooks/test_api.py
     "webhooks/<uuid:id_>/secret",
     "webhooks/<uuid:id_>/test",
     "webhooks/<uuid:id_>/deliveries",
-    "webhooks/<uuid:id_>/deliveries/<uuid:delivery>/send",
+    "webhooks/<uuid:id_>/deliveries/<uuid:delivery>/resend",
 }
-TRIALS = {"trials"}  # tried in tests/assembly/simulation/draft_preview/test_api.py
+TRIALS = {"draft-previews"}  # tried in tests/assembly/simulation/draft_preview/test_api.py
 JOBS = {"jobs", "jobs/<uuid:id_>", "jobs/<uuid:id_>/retry"}  # tried in tests/memories/api/test_jobs.py
 ASSEMBLIES = {  # tried in tests/assembly/contexts/test_api.py
     "assemblies",
@@ -177,7 +177,7 @@ ASSEMBLIES = {  # tried in tests/assembly/contexts/test_api.py
     "retention",
     "assemblies/<uuid:id_>/append",  # tried in tests/assembly/contexts/test_librarian_api.py
     "assemblies/<uuid:id_>/why-not",  # tried in tests/assembly/why_not/test_api.py
-    "assemblies/<uuid:id_>/again",  # tried in tests/assembly/comparison/test_api.py, as the next two
+    "assemblies/<uuid:id_>/rerun",  # tried in tests/assembly/comparison/test_api.py, as the next two
     "assemblies/<uuid:id_>/what-if",
     "assemblies/compare",
 }
@@ -185,7 +185,7 @@ PROPOSALS = {  # tried in tests/assembly/simulation/proposals/test_api.py
     "proposals",
     "proposals/<uuid:id_>",
     "proposals/<uuid:id_>/decision",
-    "proposals/<uuid:id_>/try",
+    "proposals/<uuid:id_>/rerun",
 }
 CASES = [(route, method) for route, (_, methods) in PRIVATE.items() for method in methods]
 QUERY = {route: "?q=refund" for route in PRIVATE if route.endswith("/search")}

@@ -91,7 +91,7 @@ class AlertDetail(ApiView):
 
 
 class AlertAcknowledge(ApiView):
-    @extend_schema(operation_id="alerts_see", request=None, responses=AlertSerializer)
+    @extend_schema(operation_id="alerts_acknowledge", request=None, responses=AlertSerializer)
     @idempotent
     def post(self, request: Request, id_: UUID) -> Response:
         """Say that you look after it."""
@@ -101,7 +101,7 @@ class AlertAcknowledge(ApiView):
 
 
 class AlertResolve(ApiView):
-    @extend_schema(operation_id="alerts_settle", request=None, responses=AlertSerializer)
+    @extend_schema(operation_id="alerts_resolve", request=None, responses=AlertSerializer)
     @idempotent
     def post(self, request: Request, id_: UUID) -> Response:
         """It needs nobody any more: it is quiet until a change brings about another one."""
@@ -111,7 +111,7 @@ class AlertResolve(ApiView):
 
 
 class AlertReopen(ApiView):
-    @extend_schema(operation_id="alerts_take_up", request=None, responses=AlertSerializer)
+    @extend_schema(operation_id="alerts_reopen", request=None, responses=AlertSerializer)
     @idempotent
     def post(self, request: Request, id_: UUID) -> Response:
         """It was settled too soon."""

@@ -229,7 +229,7 @@ class WebhookDeliveries(ApiView):
 
 
 class WebhookDeliverySend(ApiView):
-    @extend_schema(operation_id="webhooks_deliveries_send", request=None, responses={202: DeliverySerializer})
+    @extend_schema(operation_id="webhooks_deliveries_resend", request=None, responses={202: DeliverySerializer})
     @idempotent
     def post(self, request: Request, id_: UUID, delivery: UUID) -> Response:
         """Have a message sent again that was given up, with the same `webhook-id`. Only who asks first starts it."""

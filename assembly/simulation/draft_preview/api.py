@@ -129,7 +129,7 @@ class DraftPreviewSerializer(serializers.Serializer[Any]):
 
 class DraftPreviewCreate(ApiView):
     @extend_schema(
-        operation_id="trials_create", request=DraftPreviewRequestSerializer, responses=DraftPreviewSerializer
+        operation_id="draft_previews_create", request=DraftPreviewRequestSerializer, responses=DraftPreviewSerializer
     )
     @idempotent
     def post(self, request: Request) -> Response:

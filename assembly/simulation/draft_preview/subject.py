@@ -66,7 +66,7 @@ def team_file_subject(principal: Principal, slug: str, key: str) -> DraftSubject
         name=TeamFile.Key(key).label,
         crumbs=(*crumbs, Crumb(TeamFile.Key(key).label, reverse("team_file", args=[slug, key]))),
         edit_address=reverse("team_file", args=[slug, key]),
-        address=reverse("team_file_sight", args=[slug, key]),
+        address=reverse("team_file_preview", args=[slug, key]),
         agents=sorted(agents, key=lambda agent: agent.id != newest),
         teams=[team],
     )
@@ -80,7 +80,7 @@ def agent_file_subject(principal: Principal, slug: str, key: str) -> DraftSubjec
         name=AgentFile.Key(key).label,
         crumbs=_crumbs(agent, AgentFile.Key(key).label, reverse("agent_file", args=[slug, key])),
         edit_address=reverse("agent_file", args=[slug, key]),
-        address=reverse("agent_file_sight", args=[slug, key]),
+        address=reverse("agent_file_preview", args=[slug, key]),
         agents=[agent],
         teams=_teams(principal, agent),
     )
@@ -95,7 +95,7 @@ def daily_log_subject(principal: Principal, slug: str, date: datetime.date) -> D
         name=_("Log of %(day)s") % {"day": day},
         crumbs=_crumbs(agent, day, reverse("daily_log", args=[slug, date])),
         edit_address=reverse("daily_log_edit", args=[slug, date]),
-        address=reverse("daily_log_sight", args=[slug, date]),
+        address=reverse("daily_log_preview", args=[slug, date]),
         agents=[agent],
         teams=_teams(principal, agent),
     )

@@ -150,7 +150,7 @@ class ProposalDecision(ApiView):
 
 
 class ProposalRerun(ApiView):
-    @extend_schema(operation_id="proposals_try", request=None, responses=WhatIfSerializer)
+    @extend_schema(operation_id="proposals_rerun", request=None, responses=WhatIfSerializer)
     @idempotent
     def post(self, request: Request, id_: UUID) -> Response:
         """What the proposal would change by now. Nothing is stored."""

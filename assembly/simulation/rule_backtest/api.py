@@ -80,7 +80,9 @@ class RuleBacktestSerializer(serializers.Serializer[Any]):
 
 
 class RuleBacktestRun(ApiView):
-    @extend_schema(operation_id="rules_try", request=RuleBacktestRequestSerializer, responses=RuleBacktestSerializer)
+    @extend_schema(
+        operation_id="rules_backtest", request=RuleBacktestRequestSerializer, responses=RuleBacktestSerializer
+    )
     @idempotent
     def post(self, request: Request) -> Response:
         """What a rule would have changed in the last 20 contexts that one may see. Nothing is stored.

@@ -221,7 +221,7 @@ class ExternalSourceDetail(VersionedView):
 
 
 class ExternalSourceQuery(ApiView):
-    @extend_schema(operation_id="external_sources_ask", request=QuerySerializer, responses=ExternalAnswerSerializer)
+    @extend_schema(operation_id="external_sources_query", request=QuerySerializer, responses=ExternalAnswerSerializer)
     def post(self, request: Request, name: str) -> Response:
         """Ask it now and see what comes back. Nothing is kept; the answer is 200 also where the endpoint fails."""
         self.query()

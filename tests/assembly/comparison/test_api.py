@@ -46,7 +46,7 @@ def changed(team: Team, owner: User, content: str = LONG) -> None:
 
 def test_again_today_explains_each_difference(told: Assembly, team: Team, owner: User, agent_api: Api) -> None:
     changed(team, owner)
-    answer = agent_api.get(f"assemblies/{told.id}/again?include=content")
+    answer = agent_api.get(f"assemblies/{told.id}/rerun?include=content")
     assert answer.status_code == 200, answer.content
     document = answer.json()
     (cause,) = document["causes"]
@@ -64,7 +64,7 @@ def test_again_today_explains_each_difference(told: Assembly, team: Team, owner:
 
 
 def test_again_today_is_the_same_where_nothing_changed(told: Assembly, agent_api: Api) -> None:
-    document = agent_api.get(f"assemblies/{told.id}/again").json()
+    document = agent_api.get(f"assemblies/{told.id}/rerun").json()
     assert (document["same"], document["changes"], document["causes"]) == (True, [], [])
     assert document["summary"] == "Both say the same, to the letter."
     assert "content" not in document["after"]
@@ -186,20 +186,20 @@ def test_everybody_is_answered_as_the_table_says(
 ) -> None:
     asking = request.getfixturevalue(who)
     api = asking if isinstance(asking, Api) else as_person(asking)
-    assert api.get(f"assemblies/{told.id}/again").status_code == RIGHTS[who]
+    assert api.get(f"assemblies/{told.id}/rerun").status_code == RIGHTS[who]
     assert api.post(f"assemblies/{told.id}/what-if", {"max_tokens": 90}).status_code == RIGHTS[who]
     assert api.get(f"assemblies/compare?before={told.id}&after={told.id}").status_code == RIGHTS[who]
 
 
 def test_a_context_that_is_not_there_is_not_found(told: Assembly, agent_api: Api) -> None:
-    assert problem(agent_api.get(f"assemblies/{NOBODY}/again")) == (404, "not_found")
+    assert problem(agent_api.get(f"assemblies/{NOBODY}/rerun")) == (404, "not_found")
     assert problem(agent_api.post(f"assemblies/{NOBODY}/what-if", {"max_tokens": 1})) == (404, "not_found")
     assert problem(agent_api.get(f"assemblies/compare?before={told.id}&after={NOBODY}")) == (404, "not_found")
 
 
 def test_nobody_left_is_a_clear_answer(told: Assembly, agent: Agent, admin_api: Api) -> None:
     agent_delete(agent=agent, principal=SYSTEM)
-    assert problem(admin_api.get(f"assemblies/{told.id}/again")) == (409, "nobody_left")
+    assert problem(admin_api.get(f"assemblies/{told.id}/rerun")) == (409, "nobody_left")
     assert problem(admin_api.post(f"assemblies/{told.id}/what-if", {"topic": "x"})) == (409, "nobody_left")
     assert admin_api.post(f"assemblies/{told.id}/what-if", {"max_tokens": 9}).status_code == 200
 
@@ -213,6 +213,6 @@ def edited(team: Team, owner: User) -> None:
 def test_the_queries_are_few(wishes: Any, most: int, told: Assembly, edited: None, agent_api: Api) -> None:
     with CaptureQueriesContext(connection) as captured:
         address = f"assemblies/{told.id}"
-        answer = agent_api.post(f"{address}/what-if", wishes) if wishes else agent_api.get(f"{address}/again")
+        answer = agent_api.post(f"{address}/what-if", wishes) if wishes else agent_api.get(f"{address}/rerun")
     assert answer.status_code == 200
     assert len(captured) <= most

@@ -18,7 +18,7 @@ from tests.rights.test_tenancy import ROUTES
 pytestmark = pytest.mark.django_db
 
 # A trial call keeps nothing, so it may be repeated; a key would keep for a day what another endpoint answered.
-KEEPS_NOTHING = {"external-sources/<slug:name>/ask"}
+KEEPS_NOTHING = {"external-sources/<slug:name>/query"}
 POSTS = [
     route
     for route, pattern in ROUTES.items()

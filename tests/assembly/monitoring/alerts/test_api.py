@@ -27,7 +27,9 @@ def ids(api: Api, query: str = "") -> list[str]:
 
 
 def test_every_address_is_tried_here() -> None:
-    tried = {"alerts", "alerts/<uuid:id_>"} | {f"alerts/<uuid:id_>/{done}" for done in ("see", "settle", "take-up")}
+    tried = {"alerts", "alerts/<uuid:id_>"} | {
+        f"alerts/<uuid:id_>/{done}" for done in ("acknowledge", "resolve", "reopen")
+    }
     assert tried == ALERTS
 
 
@@ -44,26 +46,26 @@ def test_an_alert_says_what_is_wrong(alert: Alert, agent_api: Api) -> None:
 
 def test_it_is_seen_settled_and_taken_up_again(alert: Alert, editor: User, as_person: Callable[[User], Api]) -> None:
     api = as_person(editor)
-    assert api.post(f"alerts/{alert.id}/see").json()["seen_by"] == "Edda Editor"
-    settled = api.post(f"alerts/{alert.id}/settle").json()
+    assert api.post(f"alerts/{alert.id}/acknowledge").json()["seen_by"] == "Edda Editor"
+    settled = api.post(f"alerts/{alert.id}/resolve").json()
     assert (settled["settled_by"], settled["closed"]) == ("Edda Editor", None)
-    assert api.post(f"alerts/{alert.id}/settle").json()["settled"] == settled["settled"], "once"
+    assert api.post(f"alerts/{alert.id}/resolve").json()["settled"] == settled["settled"], "once"
     assert ids(api) == []
     assert ids(api, "?state=settled") == [str(alert.id)]
-    assert api.post(f"alerts/{alert.id}/take-up").json()["settled"] is None
+    assert api.post(f"alerts/{alert.id}/reopen").json()["settled"] is None
     assert ids(api) == [str(alert.id)]
 
 
 def test_the_same_request_again_has_one_answer(alert: Alert, editor: User, as_person: Callable[[User], Api]) -> None:
     api = as_person(editor)
-    first = api.post(f"alerts/{alert.id}/settle", idempotency_key="k")
-    api.post(f"alerts/{alert.id}/take-up")
-    again = api.post(f"alerts/{alert.id}/settle", idempotency_key="k")
+    first = api.post(f"alerts/{alert.id}/resolve", idempotency_key="k")
+    api.post(f"alerts/{alert.id}/reopen")
+    again = api.post(f"alerts/{alert.id}/resolve", idempotency_key="k")
     assert again.content == first.content
     assert Alert.objects.get().settled is None
 
 
-ACTIONS = ("see", "settle", "take-up")
+ACTIONS = ("acknowledge", "resolve", "reopen")
 
 
 @pytest.mark.parametrize("who", ["outsider", "other_agent_api"])
@@ -91,7 +93,7 @@ def test_who_may_only_read_settles_nothing(
 def test_an_agents_key_settles_where_it_may_write_files(agent: Agent) -> None:
     alert = alert_on(agent)
     api = Api(api_key_create(agent=agent, name="Chat", scopes=["files:write"])[1])
-    assert api.post(f"alerts/{alert.id}/settle").json()["settled_by"] == "Chat"
+    assert api.post(f"alerts/{alert.id}/resolve").json()["settled_by"] == "Chat"
 
 
 def test_a_key_is_needed(alert: Alert, anonymous_api: Api) -> None:
@@ -127,5 +129,5 @@ def test_the_list_takes_two_queries(
 def test_alerts_survive_their_agent_for_admins_alone(alert: Alert, owner: User, admin_api: Api, as_person: Any) -> None:
     Alert.objects.update(agent_id=alert.id)  # as if the agent were gone
     assert ids(admin_api) == [str(alert.id)]
-    assert admin_api.post(f"alerts/{alert.id}/settle").status_code == 200
+    assert admin_api.post(f"alerts/{alert.id}/resolve").status_code == 200
     assert ids(as_person(owner), "?state=all") == []

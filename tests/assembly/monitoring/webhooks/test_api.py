@@ -37,7 +37,7 @@ def webhook(owner_api: Api) -> Webhook:
     return Webhook.objects.get(id=owner_api.post("webhooks", BODY).json()["id"])
 
 
-SEND = "deliveries/<uuid:delivery>/send"
+SEND = "deliveries/<uuid:delivery>/resend"
 
 
 def test_every_address_is_tried_here() -> None:
@@ -111,7 +111,7 @@ def test_a_message_that_was_given_up_is_sent_again_once(webhook: Webhook, owner_
     event_announce(event=WebhookEvent.ALERT_OPENED, data={}, team_id=webhook.team_id)
     (waits,) = owner_api.get(f"webhooks/{webhook.id}/deliveries").json()["results"]
     assert (waits["given_up"], waits["sent_again"]) == (False, [])
-    send = f"webhooks/{webhook.id}/deliveries/{waits['id']}/send"
+    send = f"webhooks/{webhook.id}/deliveries/{waits['id']}/resend"
     assert problem(owner_api.post(send)) == (409, "delivery_not_given_up")
     Job.objects.update(status=JobStatus.PARKED, attempts=MAX_ATTEMPTS)
     assert owner_api.get(f"webhooks/{webhook.id}/deliveries").json()["results"][0]["given_up"]
@@ -120,17 +120,17 @@ def test_a_message_that_was_given_up_is_sent_again_once(webhook: Webhook, owner_
     assert [again["by"] for again in sent.json()["sent_again"]] == ["Olga Owner"]
     assert owner_api.post(send, idempotency_key="k").json() == sent.json()
     assert problem(owner_api.post(send)) == (409, "delivery_not_given_up")
-    assert problem(owner_api.post(f"webhooks/{webhook.id}/deliveries/{UUID(int=7)}/send")) == (404, "not_found")
+    assert problem(owner_api.post(f"webhooks/{webhook.id}/deliveries/{UUID(int=7)}/resend")) == (404, "not_found")
 
 
 def test_a_test_is_not_sent_again(webhook: Webhook, owner_api: Api) -> None:
     sent = WebhookDelivery.objects.create(webhook=webhook, event="webhook.test", body="{}", attempts=1)
-    send = f"webhooks/{webhook.id}/deliveries/{sent.id}/send"
+    send = f"webhooks/{webhook.id}/deliveries/{sent.id}/resend"
     assert problem(owner_api.post(send)) == (409, "delivery_not_given_up")
 
 
 ONE = [("GET", ""), ("PATCH", ""), ("DELETE", ""), ("GET", "/secret"), ("POST", "/secret"), ("POST", "/test")]
-ONE += [("GET", "/deliveries"), ("POST", f"/deliveries/{UUID(int=7)}/send")]
+ONE += [("GET", "/deliveries"), ("POST", f"/deliveries/{UUID(int=7)}/resend")]
 
 
 def statuses(api: Api, webhook: Webhook) -> set[tuple[int, str]]:

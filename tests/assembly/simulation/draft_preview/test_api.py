@@ -37,7 +37,7 @@ def test_the_answer_says_what_would_change(goals: str, agent_api: Api) -> None:
     rows = Assembly.objects.count()
     told = agent_api.post("assemblies", {**WISHES, "max_tokens": 500}).json()
     body = {**WISHES, "max_tokens": 500, "files": {"GOALS": LONG}, "include": ["content"]}
-    answer = agent_api.post("trials", body)
+    answer = agent_api.post("draft-previews", body)
     assert answer.status_code == 200, answer.content
     document = answer.json()
     assert document["before"]["content"] == told["content"]
@@ -61,7 +61,7 @@ def test_the_answer_says_what_would_change(goals: str, agent_api: Api) -> None:
 
 
 def test_nothing_to_try_changes_nothing(goals: str, agent_api: Api) -> None:
-    document = agent_api.post("trials", {**WISHES, "files": {"GOALS": goals}}).json()
+    document = agent_api.post("draft-previews", {**WISHES, "files": {"GOALS": goals}}).json()
     assert (document["same"], document["changes"]) == (True, [])
     assert document["summary"] == "The context stays as it is."
     assert "content" not in document["before"]
@@ -69,7 +69,7 @@ def test_nothing_to_try_changes_nothing(goals: str, agent_api: Api) -> None:
 
 def test_a_day_that_has_no_log_yet_is_tried_too(goals: str, agent_api: Api) -> None:
     body = {**WISHES, "daily_logs": {"2026-03-01": "Met the press."}, "include": ["content"]}
-    document = agent_api.post("trials", body).json()
+    document = agent_api.post("draft-previews", body).json()
     assert "### 2026-03-01\nMet the press." in document["after"]["content"]
     assert not DailyLog.objects.exists()
 
@@ -93,14 +93,14 @@ def test_everybody_is_answered_as_the_table_says(
 ) -> None:
     asking = request.getfixturevalue(who)
     api = asking if isinstance(asking, Api) else as_person(asking)
-    assert api.post("trials", {**WISHES, "files": {"GOALS": "x"}}).status_code == RIGHTS[who]
-    assert api.post("trials", {"agent": "ada", "files": {"IDENTITY": "x"}}).status_code == RIGHTS[who]
+    assert api.post("draft-previews", {**WISHES, "files": {"GOALS": "x"}}).status_code == RIGHTS[who]
+    assert api.post("draft-previews", {"agent": "ada", "files": {"IDENTITY": "x"}}).status_code == RIGHTS[who]
 
 
 def test_a_key_tries_only_for_its_agent_and_only_in_its_teams(agent_api: Api, other_agent_api: Api) -> None:
-    assert problem(agent_api.post("trials", {"agent": "eve"})) == (404, "not_found")
-    assert problem(agent_api.post("trials", {"agent": "ada", "team": "far"})) == (404, "not_found")
-    assert problem(other_agent_api.post("trials", {"agent": "eve", "team": "care"})) == (404, "not_found")
+    assert problem(agent_api.post("draft-previews", {"agent": "eve"})) == (404, "not_found")
+    assert problem(agent_api.post("draft-previews", {"agent": "ada", "team": "far"})) == (404, "not_found")
+    assert problem(other_agent_api.post("draft-previews", {"agent": "eve", "team": "care"})) == (404, "not_found")
 
 
 @pytest.mark.parametrize(
@@ -124,24 +124,24 @@ def test_a_key_tries_only_for_its_agent_and_only_in_its_teams(agent_api: Api, ot
     ],
 )
 def test_bad_values_are_named(body: dict[str, Any], field: str, agent: Agent, admin_api: Api) -> None:
-    assert errors_of(admin_api.post("trials", {**WISHES, **body})) == {field}
+    assert errors_of(admin_api.post("draft-previews", {**WISHES, **body})) == {field}
 
 
 def test_a_team_that_the_agent_does_not_work_in_is_refused(agent: Agent, outsider: User, admin_api: Api) -> None:
-    assert errors_of(admin_api.post("trials", {"agent": "ada", "team": "elsewhere"})) == {"team"}
+    assert errors_of(admin_api.post("draft-previews", {"agent": "ada", "team": "elsewhere"})) == {"team"}
 
 
 def test_the_moment_is_now_unless_given(agent: Agent, admin_api: Api) -> None:
     before = datetime.datetime.now(datetime.UTC)
-    now = admin_api.post("trials", {"agent": "ada"}).json()["now"]
+    now = admin_api.post("draft-previews", {"agent": "ada"}).json()["now"]
     assert before <= datetime.datetime.fromisoformat(now) <= datetime.datetime.now(datetime.UTC)
 
 
 def test_how_many_texts_are_tried_costs_no_more_queries(goals: str, admin_api: Api) -> None:
     counts = []
-    assert admin_api.post("trials", WISHES).status_code == 200
+    assert admin_api.post("draft-previews", WISHES).status_code == 200
     for files in ({"GOALS": "One."}, {"GOALS": "Two.", "CONTEXT": "Two.", "RULES": "Two.", "KNOWLEDGE": "Two."}):
         with CaptureQueriesContext(connection) as queries:
-            assert admin_api.post("trials", {**WISHES, "files": files}).status_code == 200
+            assert admin_api.post("draft-previews", {**WISHES, "files": files}).status_code == 200
         counts.append(len(queries))
     assert counts[0] == counts[1]

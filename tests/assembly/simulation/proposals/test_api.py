@@ -58,13 +58,13 @@ def test_a_repeated_request_makes_one(told: Assembly, agent_api: Api) -> None:
 
 
 def test_it_is_tried_again(proposal: Proposal, agent_api: Api) -> None:
-    document = agent_api.post(f"proposals/{proposal.id}/try").json()
+    document = agent_api.post(f"proposals/{proposal.id}/rerun").json()
     assert document["settings"] == [{"name": "budget", "section": None, "before": "600", "after": "900"}]
 
 
 def test_a_context_that_is_no_longer_kept_is_said(proposal: Proposal, agent_api: Api) -> None:
     Proposal.objects.update(assembly_id=NOBODY)
-    assert problem(agent_api.post(f"proposals/{proposal.id}/try")) == (404, "not_found")
+    assert problem(agent_api.post(f"proposals/{proposal.id}/rerun")) == (404, "not_found")
     assert agent_api.get(f"proposals/{proposal.id}").json()["assembly"] == NOBODY
 
 

@@ -29,7 +29,7 @@ def told(agent: Agent, team: Team, agent_api: Api) -> str:
 
 
 def test_the_answer_says_what_would_have_changed(told: str, admin_api: Api) -> None:
-    answer = admin_api.post("rules/try", {"content": INSTRUCTED, "team": "care"})
+    answer = admin_api.post("rules/backtest", {"content": INSTRUCTED, "team": "care"})
     assert answer.status_code == 200
     document = answer.json()
     counts = {name: document[name] for name in ("tried", "applying", "changed", "damaged", "untried")}
@@ -47,9 +47,9 @@ def test_the_answer_says_what_would_have_changed(told: str, admin_api: Api) -> N
 
 def test_a_stored_rule_is_tried_as_it_is_or_with_another_text(told: str, admin_api: Api, team: Team) -> None:
     rule_create(name="quiet", content=INSTRUCTED, owner=team, enabled=False, principal=SYSTEM)
-    assert admin_api.post("rules/try", {"name": "quiet"}).json()["changed"] == 1
+    assert admin_api.post("rules/backtest", {"name": "quiet"}).json()["changed"] == 1
     other = {"name": "quiet", "content": f"when: {{task_contains: [moon]}}\n{INSTRUCTED}"}
-    assert admin_api.post("rules/try", other).json()["applying"] == 0
+    assert admin_api.post("rules/backtest", other).json()["applying"] == 0
 
 
 # Who may try: a text for the agent, the team, everybody; the stored rule of the team as it is, and with another text.
@@ -79,13 +79,13 @@ def test_everybody_is_answered_as_the_table_says(
         {"name": "quiet"},
         {"name": "quiet", "content": INSTRUCTED},
     ]
-    assert tuple(api.post("rules/try", body).status_code for body in bodies) == RIGHTS[who]
+    assert tuple(api.post("rules/backtest", body).status_code for body in bodies) == RIGHTS[who]
 
 
 def test_only_contexts_that_one_may_see_are_tried(told: str, other_agent_api: Api, agent_api: Api) -> None:
     rule_create(name="all", content=INSTRUCTED, owner=None, principal=SYSTEM)
-    assert other_agent_api.post("rules/try", {"name": "all"}).json()["contexts"] == []
-    assert [row["id"] for row in agent_api.post("rules/try", {"name": "all"}).json()["contexts"]] == [told]
+    assert other_agent_api.post("rules/backtest", {"name": "all"}).json()["contexts"] == []
+    assert [row["id"] for row in agent_api.post("rules/backtest", {"name": "all"}).json()["contexts"]] == [told]
 
 
 @pytest.mark.parametrize(
@@ -105,15 +105,15 @@ def test_only_contexts_that_one_may_see_are_tried(told: str, other_agent_api: Ap
     ],
 )
 def test_bad_values_are_named(body: dict[str, Any], field: str, agent: Agent, admin_api: Api) -> None:
-    assert errors_of(admin_api.post("rules/try", body)) == {field}
+    assert errors_of(admin_api.post("rules/backtest", body)) == {field}
 
 
 def test_a_stored_rule_that_cannot_be_read_any_more_says_so(agent: Agent, admin_api: Api) -> None:
     file_create(file=StoredRule(name="lost", content=GONE), author=SYSTEM.author)
-    answer = admin_api.post("rules/try", {"name": "lost"})
+    answer = admin_api.post("rules/backtest", {"name": "lost"})
     assert errors_of(answer) == {"content"}
     assert answer.json()["detail"].startswith("Line 3: “source” must be one of")
 
 
 def test_what_is_not_there_is_a_404(admin_api: Api) -> None:
-    assert problem(admin_api.post("rules/try", {"name": "nobody"})) == (404, "not_found")
+    assert problem(admin_api.post("rules/backtest", {"name": "nobody"})) == (404, "not_found")

@@ -63,7 +63,7 @@ def test_readers_see_names_and_labels_and_may_do_nothing(
         api.post("external-sources", {**BODY, "name": "more"}),
         api.patch(ONE, {"label": "Stolen"}, if_match='"1"'),
         api.delete(ONE),
-        api.post(f"{ONE}/ask", {"query": "x"}),
+        api.post(f"{ONE}/query", {"query": "x"}),
     ]
     assert [problem(answer) for answer in answers] == [(403, "forbidden")] * 4
     assert ExternalSource.objects.get().label == "Open tickets"
@@ -72,11 +72,11 @@ def test_readers_see_names_and_labels_and_may_do_nothing(
 def test_a_key_is_needed(source: ExternalSource, anonymous_api: Api) -> None:
     for method, path in (("GET", ""), ("POST", ""), ("GET", "/tickets"), ("PATCH", "/tickets"), ("DELETE", "/tickets")):
         assert problem(anonymous_api.send(method, f"external-sources{path}")) == (401, "not_authenticated")
-    assert problem(anonymous_api.post(f"{ONE}/ask", {"query": "x"})) == (401, "not_authenticated")
+    assert problem(anonymous_api.post(f"{ONE}/query", {"query": "x"})) == (401, "not_authenticated")
 
 
 def test_every_address_is_tried_here() -> None:
-    tried = {"external-sources", "external-sources/<slug:name>", "external-sources/<slug:name>/ask"}
+    tried = {"external-sources", "external-sources/<slug:name>", "external-sources/<slug:name>/query"}
     assert tried == EXTERNAL_SOURCES
 
 
@@ -140,7 +140,7 @@ def test_what_is_not_there_is_a_404(name: str, source: ExternalSource, admin_api
         admin_api.get(path),
         admin_api.patch(path, {}, if_match="*"),
         admin_api.delete(path),
-        admin_api.post(f"{path}/ask", {"query": "x"}),
+        admin_api.post(f"{path}/query", {"query": "x"}),
     ]
     assert [problem(answer) for answer in answers] == [(404, "not_found")] * 4
 
@@ -151,7 +151,7 @@ def test_asking_it_now_shows_what_comes_back(source: ExternalSource, admin_api: 
     with serving(giving(document)) as endpoint:
         facts = {"url": endpoint.url, "secret": SECRET, "enabled": False}
         admin_api.patch(ONE, facts, if_match='"1"')
-        told = admin_api.post(f"{ONE}/ask", {"query": "Is the ferry late?"}).json()
+        told = admin_api.post(f"{ONE}/query", {"query": "Is the ferry late?"}).json()
     (seen,) = endpoint.seen
     expected = {"query": "Is the ferry late?", "agent": None, "team": None, "session": None, "intent": "question"}
     assert seen.body.items() >= {**expected, "keywords": ["ferry", "late"], "limit": 20}.items()
@@ -171,11 +171,11 @@ def test_asking_it_now_shows_what_comes_back(source: ExternalSource, admin_api: 
 def test_asking_one_that_fails_says_why(source: ExternalSource, admin_api: Api, settings: Any) -> None:
     settings.EXTERNAL_ALLOWED_NETWORKS = ["127.0.0.0/8"]
     admin_api.patch(ONE, {"url": f"http://127.0.0.1:{closed_port()}/", "secret": ""}, if_match='"1"')
-    answer = admin_api.post(f"{ONE}/ask", {"query": "x"})
+    answer = admin_api.post(f"{ONE}/query", {"query": "x"})
     told = answer.json()
     assert (answer.status_code, told["code"], told["fault"]) == (200, "SOURCE_FAILED", "It could not be reached.")
-    assert errors_of(admin_api.post(f"{ONE}/ask", {})) == {"query"}
-    assert errors_of(admin_api.post(f"{ONE}/ask", {"query": "x" * 2001})) == {"query"}
+    assert errors_of(admin_api.post(f"{ONE}/query", {})) == {"query"}
+    assert errors_of(admin_api.post(f"{ONE}/query", {"query": "x" * 2001})) == {"query"}
 
 
 def test_the_list_comes_page_by_page_with_one_query(

@@ -42,7 +42,7 @@ def browser(signed_in: SignedIn, editor: User) -> Client:
 
 def addresses(told: Assembly) -> list[str]:
     root = f"/contexts/{told.id}"
-    return [f"{root}/again/", f"{root}/what-if/", f"/contexts/compare/?before={told.id}&after={told.id}"]
+    return [f"{root}/rerun/", f"{root}/what-if/", f"/contexts/compare/?before={told.id}&after={told.id}"]
 
 
 def wishes(**changes: Any) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def test_who_sees_the_context_sees_its_pages(
 
 
 def test_today_says_what_changed_and_links_to_it(browser: Client, told: Assembly) -> None:
-    page = text_of(browser.get(f"/contexts/{told.id}/again/"))
+    page = text_of(browser.get(f"/contexts/{told.id}/rerun/"))
     assert "What would Luna be told today?" in page
     assert "Goals was changed: version 1 became version 2 by Olga Owner on " in page
     assert "the &lt;new&gt; plan" in page
@@ -74,7 +74,7 @@ def test_today_of_a_deleted_agent_is_a_clear_page(
     signed_in: SignedIn, admin: User, told: Assembly, agent: Agent
 ) -> None:
     agent_delete(agent=agent, principal=SYSTEM)
-    response = signed_in(admin).get(f"/contexts/{told.id}/again/")
+    response = signed_in(admin).get(f"/contexts/{told.id}/rerun/")
     assert response.status_code == 409
     assert "Luna was deleted" in text_of(response)
 
@@ -102,7 +102,7 @@ def test_a_smaller_budget_is_tried_from_the_record(browser: Client, told: Assemb
 def test_another_topic_is_read_anew_and_says_so(browser: Client, told: Assembly) -> None:
     page = text_of(browser.post(f"/contexts/{told.id}/what-if/", wishes(topic="the weather")))
     assert "Read anew, as of now." in page
-    assert f"/contexts/{told.id}/again/" in page
+    assert f"/contexts/{told.id}/rerun/" in page
 
 
 def test_files_rules_and_caps_are_tried(browser: Client, told: Assembly) -> None:

@@ -66,13 +66,13 @@ def test_each_kind_has_its_words(facts: dict[str, Any], link: str, browser: Clie
 
 
 def test_it_is_looked_after_settled_and_taken_up(browser: Client, alert: Alert) -> None:
-    assert "Edda looks after it" in text_of(browser.post(f"{LIST}{alert.id}/see/", follow=True))
-    page = text_of(browser.post(f"{LIST}{alert.id}/settle/", follow=True))
+    assert "Edda looks after it" in text_of(browser.post(f"{LIST}{alert.id}/acknowledge/", follow=True))
+    page = text_of(browser.post(f"{LIST}{alert.id}/resolve/", follow=True))
     assert "Settled: Knowledge is cut for Luna." in page
     assert "All is well" in page
     assert "settled by Edda" in text_of(browser.get(f"{LIST}?state=settled"))
     assert "Nothing waits for you" in text_of(browser.get("/"))
-    browser.post(f"{LIST}{alert.id}/take-up/")
+    browser.post(f"{LIST}{alert.id}/reopen/")
     assert Alert.objects.waiting().count() == 1
 
 
@@ -84,14 +84,14 @@ def test_what_is_so_no_more_waits_for_nobody(browser: Client, alert: Alert) -> N
     assert "came 3 times" in page
 
 
-ACTIONS = ("see", "settle", "take-up")
+ACTIONS = ("acknowledge", "resolve", "reopen")
 
 
 def test_who_may_only_read_has_no_buttons(alert: Alert, signed_in: SignedIn, teammate: User) -> None:
     reader = signed_in(teammate)
     page = text_of(reader.get(LIST))
     assert "Knowledge is cut for Luna" in page
-    assert "/settle/" not in page
+    assert "/resolve/" not in page
     assert {reader.post(f"{LIST}{alert.id}/{done}/").status_code for done in ACTIONS} == {403}
 
 

@@ -115,7 +115,7 @@ def given_up(webhook: Webhook) -> WebhookDelivery:
 def test_what_was_given_up_is_sent_again(browser: Client, webhook: Webhook, given_up: WebhookDelivery) -> None:
     one = f"{LIST}{webhook.id}/"
     assert "given up" in text_of(browser.get(one))
-    address = f"{one}messages/{given_up.id}/send/"
+    address = f"{one}messages/{given_up.id}/resend/"
     assert address in text_of(browser.get(one))
     page = text_of(browser.post(address, follow=True))
     assert "It is sent again" in page
@@ -129,7 +129,7 @@ def test_what_was_given_up_is_sent_again(browser: Client, webhook: Webhook, give
 def test_nothing_is_sent_again_while_it_is_off(browser: Client, webhook: Webhook, given_up: WebhookDelivery) -> None:
     Webhook.objects.update(active=False)
     assert "To send it again, switch the webhook on first." in text_of(browser.get(f"{LIST}{webhook.id}/"))
-    assert browser.post(f"{LIST}{webhook.id}/messages/{given_up.id}/send/").status_code == 409
+    assert browser.post(f"{LIST}{webhook.id}/messages/{given_up.id}/resend/").status_code == 409
     assert Job.objects.get().status == JobStatus.PARKED
 
 

@@ -51,7 +51,7 @@ PAGES = {
     "/rules/check/": (405, 405, 405, 405),
     "/rules/quiet/": (200, 200, 404, 200),
     EDIT: (200, 403, 404, 200),
-    "/rules/quiet/try/": (405, 405, 405, 405),
+    "/rules/quiet/backtest/": (405, 405, 405, 405),
     "/rules/quiet/switch/": (405, 405, 405, 405),
     "/rules/quiet/delete/": (200, 403, 404, 200),
     HISTORY: (200, 200, 404, 200),

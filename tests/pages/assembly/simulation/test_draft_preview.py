@@ -20,8 +20,8 @@ from teams.versioned_text.drafts import Draft, draft_save
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS, VersionedFile, file_save
 from tests.pages.conftest import SignedIn, text_of
 
-GOALS = "/teams/demo/files/GOALS/sight/"
-KNOWLEDGE = "/agents/luna/files/KNOWLEDGE/sight/"
+GOALS = "/teams/demo/files/GOALS/preview/"
+KNOWLEDGE = "/agents/luna/files/KNOWLEDGE/preview/"
 LONG = "\n\n".join(f"Goal {number}: ship the demo, and tell everybody who waits for it." for number in range(60))
 FACTS = LONG.replace("Goal", "Fact").replace("ship", "we have")
 HTMX = {"HX-Request": "true"}
@@ -51,7 +51,7 @@ def drafted(person: User, file: VersionedFile, content: str) -> Draft:
 
 
 def addresses(agent: Agent) -> list[str]:
-    return [GOALS, KNOWLEDGE, f"/agents/luna/logs/{agent.today(timezone.now())}/sight/"]
+    return [GOALS, KNOWLEDGE, f"/agents/luna/logs/{agent.today(timezone.now())}/preview/"]
 
 
 def test_who_may_edit_may_look(signed_in: SignedIn, agent: Agent, admin: User, request: pytest.FixtureRequest) -> None:
@@ -63,7 +63,7 @@ def test_who_may_edit_may_look(signed_in: SignedIn, agent: Agent, admin: User, r
             assert client.get(address).status_code == status, (address, person)
             assert client.get(address, headers=HTMX).status_code == status
             assert client.post(address, {"version": 1, "content": "x"}).status_code == status
-    assert signed_in(admin).get("/agents/nobody/files/KNOWLEDGE/sight/").status_code == 404
+    assert signed_in(admin).get("/agents/nobody/files/KNOWLEDGE/preview/").status_code == 404
     assert signed_in(admin).put(GOALS).status_code == 405
 
 
@@ -157,7 +157,7 @@ def test_an_agents_text_is_looked_at_in_one_of_its_teams_or_none(
 def test_a_day_without_a_log_can_be_looked_at(browser: Client, editor: User, agent: Agent) -> None:
     today = agent.today(timezone.now())
     drafted(editor, DailyLog(agent=agent, date=today, version=0), "Rehearsed twice.")
-    page = text_of(browser.get(f"/agents/luna/logs/{today}/sight/"))
+    page = text_of(browser.get(f"/agents/luna/logs/{today}/preview/"))
     assert "Rehearsed twice." in page
     assert "Recent Activity would be in." in page
 
@@ -180,7 +180,7 @@ def test_all_agents_of_a_team_are_told_in_one_list(
 def test_a_team_without_agents_says_so(signed_in: SignedIn, editor: User) -> None:
     membership_set(team=team_create(slug="new", name="New"), user=editor, role=Role.EDITOR)
     browser = signed_in(editor)
-    address = "/teams/new/files/GOALS/sight/"
+    address = "/teams/new/files/GOALS/preview/"
     assert "Nobody would be told this yet" in text_of(browser.get(address))
     assert "Nobody would be told this yet" in text_of(browser.post(address, {"version": "1", "content": "x"}))
     assert "No agent works in this team yet" in text_of(browser.get(address, headers=HTMX))
@@ -190,7 +190,7 @@ def test_the_editor_has_a_panel_that_sends_the_text_without_javascript(browser: 
     for editor_page, address in (
         ("/teams/demo/files/GOALS/", GOALS),
         ("/agents/luna/files/KNOWLEDGE/", KNOWLEDGE),
-        ("/agents/luna/logs/2026-03-01/edit/", "/agents/luna/logs/2026-03-01/sight/"),
+        ("/agents/luna/logs/2026-03-01/edit/", "/agents/luna/logs/2026-03-01/preview/"),
     ):
         page = text_of(browser.get(editor_page))
         assert f'hx-get="{address}"' in page

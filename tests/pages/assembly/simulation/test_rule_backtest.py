@@ -52,19 +52,21 @@ def test_who_reads_a_rule_may_try_it(
     signed_in: SignedIn, teammate: User, outsider: User, admin: User, rule: StoredRule
 ) -> None:
     for person in (teammate, admin):
-        panel = tried(text_of(signed_in(person).post("/rules/quiet/try/")))
+        panel = tried(text_of(signed_in(person).post("/rules/quiet/backtest/")))
         assert "It would have applied to 2 of the last 2 contexts. 1 would have been different." in panel
         assert "It would have applied, and changed nothing." in panel
         assert '<span class="tag bad">goes</span>' in panel
         assert "Left out, because the rule “quiet” says so." in panel
-    assert signed_in(outsider).post("/rules/quiet/try/").status_code == 404
+    assert signed_in(outsider).post("/rules/quiet/backtest/").status_code == 404
     rule_create(name="all", content=QUIET, owner=None, principal=SYSTEM)
-    assert "There is no context yet on which it could be tried." in text_of(signed_in(outsider).post("/rules/all/try/"))
+    assert "There is no context yet on which it could be tried." in text_of(
+        signed_in(outsider).post("/rules/all/backtest/")
+    )
 
 
 @pytest.mark.parametrize("data", [filled(GOALS, **WHO), {**WHO, "content": "then: {always_include: [{path: GOALS}]}"}])
 def test_a_new_rule_is_tried_before_it_is_made(data: dict[str, Any], browser: Client, told: Assembly) -> None:
-    response = browser.post("/rules/new/try/", {**data, "name": ""})
+    response = browser.post("/rules/new/backtest/", {**data, "name": ""})
     panel = tried(text_of(response))
     assert response.status_code == 200
     assert '<p class="what">Goals</p><span class="tag plain">moves</span>' in panel
@@ -76,7 +78,7 @@ def test_a_new_rule_is_tried_before_it_is_made(data: dict[str, Any], browser: Cl
 
 def test_the_next_version_is_tried_before_it_is_saved(browser: Client, rule: StoredRule) -> None:
     for data in (filled(GOALS, version=1), {"version": 1, "content": "then: {always_include: [{path: GOALS}]}"}):
-        panel = tried(text_of(browser.post("/rules/quiet/edit/try/", data)))
+        panel = tried(text_of(browser.post("/rules/quiet/edit/backtest/", data)))
         assert ">Goals<" in panel
         assert "goes" not in panel
     assert StoredRule.objects.get().content == QUIET
@@ -87,7 +89,7 @@ def test_what_had_applied_is_taken_out_where_it_would_not_any_more(
 ) -> None:
     assemble(agent=agent, principal=SYSTEM, team=team, asked=AssemblyRequest(topic="the stage"))
     data = {"version": 1, "content": f"when: {{task_contains: moon}}\n{QUIET}"}
-    panel = tried(text_of(browser.post("/rules/quiet/edit/try/", data)))
+    panel = tried(text_of(browser.post("/rules/quiet/edit/backtest/", data)))
     assert "It would have applied to none of the last 3 contexts. 1 would have been different." in panel
     assert "It had applied, and would not now" in panel
     assert '<span class="tag good">comes in</span>' in panel
@@ -98,13 +100,13 @@ def test_a_boost_says_how_the_score_changes(browser: Client, agent: Agent, team:
         memory_create(owner=team, facts=MemoryFacts(kind="fact", text=text), principal=SYSTEM)
     assemble(agent=agent, principal=SYSTEM, team=team, asked=AssemblyRequest(topic="the stage"))
     line = {"what": "boost", "by": "memory_kind", "value": "fact", "weight": "2"}
-    panel = tried(text_of(browser.post("/rules/new/try/", filled(line, **WHO))))
+    panel = tried(text_of(browser.post("/rules/new/backtest/", filled(line, **WHO))))
     assert "Team Knowledge: it scores" in panel
 
 
 def test_a_promise_that_would_be_broken_is_told(browser: Client, agent: Agent, team: Team, told: Assembly) -> None:
     assemble(agent=agent, principal=SYSTEM, team=team, asked=AssemblyRequest(max_tokens=1))
-    panel = tried(text_of(browser.post("/rules/new/try/", filled(GOALS, **WHO))))
+    panel = tried(text_of(browser.post("/rules/new/backtest/", filled(GOALS, **WHO))))
     assert "promise broken" in panel
 
 
@@ -118,10 +120,10 @@ def test_a_promise_that_would_be_broken_is_told(browser: Client, agent: Agent, t
     ],
 )
 def test_what_cannot_be_tried_says_why(data: dict[str, Any], words: str, browser: Client, told: Assembly) -> None:
-    response = browser.post("/rules/new/try/", data)
+    response = browser.post("/rules/new/backtest/", data)
     assert response.status_code == 422
     assert words in tried(text_of(response))
-    swapped = browser.post("/rules/new/try/", data, headers={"HX-Request": "true"})
+    swapped = browser.post("/rules/new/backtest/", data, headers={"HX-Request": "true"})
     assert (swapped.status_code, words in tried(text_of(swapped))) == (200, True)
 
 
@@ -129,7 +131,7 @@ def test_a_rule_that_cannot_be_read_cannot_be_tried(browser: Client, agent: Agen
     file_create(file=StoredRule(name="lost", content="", agent=agent), author=SYSTEM.author)
     page = text_of(browser.get("/rules/lost/"))
     assert "Try it" not in page
-    assert browser.post("/rules/lost/try/").status_code == 422
+    assert browser.post("/rules/lost/backtest/").status_code == 422
 
 
 def test_who_may_not_write_tries_no_text(signed_in: SignedIn, teammate: User, outsider: User, rule: StoredRule) -> None:
