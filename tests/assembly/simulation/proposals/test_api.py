@@ -132,7 +132,7 @@ def test_everybody_is_answered_as_the_table_says(
     assert listed.status_code == (401 if who == "anonymous_api" else 200)
     if found[0] == 404:
         assert listed.json()["results"] == []
-        assert api.post(f"{address}/try").status_code == 404
+        assert api.post(f"{address}/rerun").status_code == 404
 
 
 def test_once_the_agent_is_gone_admins_alone_see_it(

@@ -36,7 +36,7 @@ def pages_of(webhook: Webhook) -> tuple[list[str], list[str]]:
     """The addresses that show a page, and those that take what a form sends."""
     one = f"{LIST}{webhook.id}/"
     return [one, f"{one}edit/", f"{one}secret/"], [
-        f"{one}{do}/" for do in ("secret/change", "test", "switch", "delete", f"messages/{webhook.id}/send")
+        f"{one}{do}/" for do in ("secret/change", "test", "switch", "delete", f"messages/{webhook.id}/resend")
     ]
 
 
