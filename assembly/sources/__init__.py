@@ -13,7 +13,7 @@ from assembly.sources.daily_logs import daily_logs, daily_logs_query
 from assembly.sources.documents import open_files, semantic_content
 from assembly.sources.entities import entities
 from assembly.sources.events import recent_events, tool_results
-from assembly.sources.external.source import external
+from assembly.sources.external.source import external_results
 from assembly.sources.files import agent_files, agent_files_query, team_files, team_files_query
 from assembly.sources.memories import agent_memories, agent_memories_query, team_memories, team_memories_query
 from assembly.sources.patterns import patterns
@@ -47,7 +47,7 @@ SOURCES: dict[str, Source] = {
     "tools": Source(tools, "custom", "Tools", scope="workshop"),
     "tool_results": Source(tool_results, "recent", "Results of tools", scope="workshop"),
     "threads": Source(threads, "custom", "Narrative threads", scope="library"),
-    "external": Source(external, "custom", "External sources", scope="library", remote=True),
+    "external": Source(external_results, "custom", "External sources", scope="library", remote=True),
     "open_files": Source(open_files, "custom", "Open documents", scope="library"),
     "turns": Source(turns, "custom", "The conversation so far", scope="workshop"),
     "rule_inclusions": Source(rule_inclusions, "custom", "What rules always include", scope="noosphere"),

@@ -23,7 +23,7 @@ def test_a_database_that_does_not_answer_is_explained_without_asking_it(
         raise OperationalError
 
     browser: Client = signed_in(owner)
-    monkeypatch.setattr("assembly.home.pages.changes_lately", broken)
+    monkeypatch.setattr("assembly.home.pages.find_recent_changes", broken)
     response = browser.get("/")
     assert response.status_code == 503
     assert "did not answer in time" in text_of(response)

@@ -7,6 +7,6 @@ from assembly.engine.types import InvalidAssembly
 from assembly.sources.base import GatherContext, SourceResult
 
 
-def external(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:  # noqa: ARG001 - as all sources
+def external_results(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:  # noqa: ARG001 - as all sources
     """Raises InvalidAssembly: `assembly.external` asks them, beside the database."""
     raise InvalidAssembly("External sources are remote: ask_all() of assembly.external asks them.")

@@ -67,7 +67,7 @@ def test_the_second_is_not_replayed_where_the_first_took_more_than_half_of_the_b
             pass
         return compared_from_record(recorded)
 
-    monkeypatch.setattr("assembly.comparison.rerun.side_recorded", replay_for_long)
+    monkeypatch.setattr("assembly.comparison.rerun.compared_from_record", replay_for_long)
     with cpu_budget(1.0), pytest.raises(TooCostly):
         compare_records(context, context)
     assert len(replayed) == 1

@@ -37,7 +37,7 @@ def test_what_is_stored_is_not_sent_again(luna: Agent, monkeypatch: pytest.Monke
         sent.append(str(statement.parameters.get("texts")))
         return run_statement(statement)
 
-    monkeypatch.setattr("assembly.records.insert_sql.rows_of", rows_sent)
+    monkeypatch.setattr("assembly.records.insert_sql.run_statement", rows_sent)
     made(luna, AssemblyRequest(now=NOW))
     made(luna, AssemblyRequest(now=NOW, topic="acts"))
     assert "You are Luna." in sent[-2]

@@ -159,7 +159,7 @@ def test_a_session_that_was_not_begun_is_left_aside(kept: Kept) -> None:
 
 
 def test_external_sources_are_not_asked(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assembly.pipeline.gather.Elsewhere.asked", lambda *_: pytest.fail("asked"))
+    monkeypatch.setattr("assembly.pipeline.gather.PendingExternalSources.asked", lambda *_: pytest.fail("asked"))
     profile_create(name="abroad", content=ABROAD, principal=SYSTEM)
     found = assemble_as_of(
         agent=kept[0], asked=AssemblyRequest(profile="abroad", topic="rain"), moment=timezone.now(), principal=SYSTEM

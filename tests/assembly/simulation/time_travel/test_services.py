@@ -96,7 +96,7 @@ def test_nothing_can_be_written_in_the_past(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("profile", SHIPPED)
 def test_all_that_an_agent_keeps_is_read_as_ever(monkeypatch: pytest.MonkeyPatch, profile: str) -> None:
-    monkeypatch.setattr("assembly.pipeline.gather.Elsewhere.asked", lambda *_: None)
+    monkeypatch.setattr("assembly.pipeline.gather.PendingExternalSources.asked", lambda *_: None)
     clock = clock_set(monkeypatch, BEGUN)
     agent, team = everything(BEGUN)
     asked = AssemblyRequest(topic="Is the ink dry before the deadline?", profile=profile)

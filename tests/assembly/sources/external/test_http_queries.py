@@ -253,7 +253,7 @@ def test_what_nobody_thought_of_costs_one_source_alone(monkeypatch: pytest.Monke
     def fail(*_: object, **__: object) -> None:
         raise KeyError(SECRET)
 
-    monkeypatch.setattr("assembly.sources.external.http_queries.answer_read", fail)
+    monkeypatch.setattr("assembly.sources.external.http_queries.parse_answer", fail)
     with serving(giving(GOOD)) as endpoint:
         assert fault_of(told_by(endpoint)) == (FAILED, "It could not be asked (KeyError).")
 

@@ -227,7 +227,7 @@ def test_a_search_that_takes_too_long_says_what_to_do(
     def slow(**_: Any) -> None:
         raise SearchTooBroad("Narrow the time.")
 
-    monkeypatch.setattr("assembly.contexts.list_views.found", slow)
+    monkeypatch.setattr("assembly.contexts.list_views.search_contexts", slow)
     page = text_of(signed_in(teammate).get("/contexts/?q=ferry"))
     assert "This search takes too long" in page
     assert "Narrow the time" in page
