@@ -7,7 +7,7 @@ from config.http.errors import NotFound
 from teams.principal import Principal
 
 
-def find_assembly(principal: Principal, id_: UUID) -> Assembly:
+def assembly_for(principal: Principal, id_: UUID) -> Assembly:
     """The assembly, if the principal may see its agent and its team. Raises NotFound."""
     found = Assembly.objects.visible_to(principal).filter(id=id_).first()
     if found is None:

@@ -6,7 +6,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from assembly.access import find_assembly
+from assembly.access import assembly_for
 from assembly.comparison.documents import cause_document, comparison_document, with_causes
 from assembly.comparison.rerun import compare_records, rerun_today
 from assembly.comparison.serializers import CONTENT, CompareSerializer, RerunSerializer
@@ -31,7 +31,7 @@ class AssemblyRerun(ApiView):
         Files, memories, profile and rules are today's. Nothing is recorded, and no model is asked.
         """
         whole = wants_content(self.query("include"))
-        found = rerun_today(find_assembly(self.principal, id_))
+        found = rerun_today(assembly_for(self.principal, id_))
         document = {
             "assembly": found.assembly.id,
             "causes": [cause_document(cause) for cause in found.causes],
@@ -56,7 +56,7 @@ class AssemblyCompare(ApiView):
         query = self.query("before", "after", "include")
         whole = wants_content(query)
         ids = [_id(query, name) for name in ("before", "after")]
-        found = compare_records(*(find_assembly(self.principal, id_) for id_ in ids))
+        found = compare_records(*(assembly_for(self.principal, id_) for id_ in ids))
         document = {
             "before_id": ids[0],
             "after_id": ids[1],

@@ -14,7 +14,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
 from agents.models import Agent
-from assembly.access import find_assembly
+from assembly.access import assembly_for
 from assembly.comparison.presentation import cause_addresses, comparison_page, edit_rows
 from assembly.comparison.rerun import compare_records, load_owners, rerun_today
 from assembly.models import Assembly, AssemblyQuerySet
@@ -26,7 +26,7 @@ from teams.principal import Principal
 
 def rerun(request: HttpRequest, id_: UUID) -> HttpResponse:
     """The context then and today. Nothing is recorded."""
-    assembly = find_assembly(principal_of(request), id_)
+    assembly = assembly_for(principal_of(request), id_)
     found = rerun_today(assembly)
     causes = [mine for _change, mine in found.changes]
     whom = load_owners(assembly)
@@ -67,7 +67,7 @@ def _find_context(principal: Principal, text: str) -> Assembly | str | None:
     if found is None:
         return _("This names no context. Paste the address of its page, or its id.")
     try:
-        return find_assembly(principal, UUID(found[0]))
+        return assembly_for(principal, UUID(found[0]))
     except NotFound:
         return _("This context was not found. Check the address, and whether you have access.")
 

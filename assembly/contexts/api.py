@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from agents.access import agent_for
 from agents.models import Agent
-from assembly.access import find_assembly
+from assembly.access import assembly_for
 from assembly.contexts.documents import assembly_document, decision_document, summary_documents
 from assembly.contexts.search.parameters import PARAMETERS, Parameter, require_context_query
 from assembly.contexts.search.search import search_contexts
@@ -100,7 +100,7 @@ class AssemblyDetail(ApiView):
     def get(self, request: Request, id_: UUID) -> Response:
         """An assembly as it was returned, rebuilt from its record."""
         self.query()
-        told = load_record(find_assembly(self.principal, id_))
+        told = load_record(assembly_for(self.principal, id_))
         return Response(assembly_document(AssemblyResult(told.assembly, content_of(told), told.decisions)))
 
 
@@ -113,7 +113,7 @@ class AssemblyDecisions(ApiView):
     def get(self, request: Request, id_: UUID) -> Response:
         """What happened to each candidate, and why, in the order in which the engine decided."""
         query = self.query("cursor", "limit")
-        told = load_record(find_assembly(self.principal, id_))
+        told = load_record(assembly_for(self.principal, id_))
         sections = {section.key: section for section in told.inputs.profile.sections}
         found, cursor = page_of_sequence([*enumerate(told.decisions)], query)
         documents = [decision_document(one, place, sections[one.section]) for place, one in found]
@@ -126,7 +126,7 @@ class AssemblyReplay(ApiView):
     def post(self, request: Request, id_: UUID) -> Response:
         """Assemble again from the record alone, and compare byte for byte."""
         self.query()
-        result = replay(load_record(find_assembly(self.principal, id_)))
+        result = replay(load_record(assembly_for(self.principal, id_)))
         return Response({"identical": result.identical, "sha256": result.sha256})
 
 
@@ -141,7 +141,7 @@ class AssemblyAppend(ApiView):
     def post(self, request: Request, id_: UUID) -> Response:
         """Add an event to a finished context, first; its weakest parts go where it has no room. A new assembly."""
         self.query()
-        assembly = find_assembly(self.principal, id_)
+        assembly = assembly_for(self.principal, id_)
         agent = agent_for(self.principal, assembly.agent_slug, Action.WRITE)
         wishes = self.validated(AppendSerializer)
         with transaction.atomic():  # without the assembly, there is no new event either

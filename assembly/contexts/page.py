@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from assembly.access import find_assembly
+from assembly.access import assembly_for
 from assembly.contexts.exact_text import MAX_EXCERPT_CHARACTERS, NEAR_END, Run, TextExcerpt, TextPart, TextSection
 from assembly.contexts.items import ItemView, ItemViews, included_positions, left_out_positions
 from assembly.contexts.links import ItemLinks, item_links
@@ -162,4 +162,4 @@ def load_context_page(request: HttpRequest, id_: UUID) -> ContextPage:
 
 def record_for(principal: Principal, id_: UUID) -> StoredAssembly:
     """What the record tells of the context. Raises NotFound, and RecordDamaged where it cannot be read any more."""
-    return load_record(find_assembly(principal, id_))
+    return load_record(assembly_for(principal, id_))

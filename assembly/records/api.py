@@ -13,7 +13,7 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from assembly.access import find_assembly
+from assembly.access import assembly_for
 from assembly.models import AssemblyFlag, RetentionPolicy
 from assembly.models.retention import MAX_DAYS, MAX_FLAG_NOTE_CHARACTERS
 from assembly.records.bundle_writer import RecordBundle, zip_bundle
@@ -132,7 +132,7 @@ class AssemblyFlagView(ApiView):
     def get(self, request: Request, id_: UUID) -> Response:
         """Who wants this assembly to be kept, and why; 404 where nobody does."""
         self.query()
-        flag = AssemblyFlag.objects.filter(assembly=find_assembly(self.principal, id_)).first()
+        flag = AssemblyFlag.objects.filter(assembly=assembly_for(self.principal, id_)).first()
         if flag is None:
             raise NotFound("A flag on this context")
         return Response(flag_document(flag))
@@ -141,7 +141,7 @@ class AssemblyFlagView(ApiView):
     def put(self, request: Request, id_: UUID) -> Response:
         """Keep this assembly, whatever the retention says. One that is flagged stays as it is."""
         self.query()
-        assembly = find_assembly(self.principal, id_)
+        assembly = assembly_for(self.principal, id_)
         note = self.validated(FlagUpdateSerializer)["note"]
         return Response(flag_document(assembly_flag(assembly=assembly, note=note, principal=self.principal)))
 
@@ -149,7 +149,7 @@ class AssemblyFlagView(ApiView):
     def delete(self, request: Request, id_: UUID) -> Response:
         """Keep this assembly as long as others."""
         self.query()
-        assembly_unflag(assembly=find_assembly(self.principal, id_), principal=self.principal)
+        assembly_unflag(assembly=assembly_for(self.principal, id_), principal=self.principal)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -163,6 +163,6 @@ class AssemblyBundle(ApiView):
     def get(self, request: Request, id_: UUID) -> HttpResponse:
         """All that a replay needs, with the proof of its seal, as a zip: for `manage.py replay_bundle`."""
         self.query()
-        assembly = find_assembly(self.principal, id_)
+        assembly = assembly_for(self.principal, id_)
         headers = {"Content-Disposition": f'attachment; filename="{assembly.id}.zip"', "Cache-Control": "no-store"}
         return HttpResponse(zip_bundle(RecordBundle([assembly.id])), content_type=ZIP, headers=headers)

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
-from assembly.access import find_assembly
+from assembly.access import assembly_for
 from assembly.models import AssemblyFlag, NewAssembly, Pruning, RetentionPolicy
 from assembly.records.bundle_writer import RecordBundle, zip_bundle
 from assembly.records.followers import failures_retry, parked_failures
@@ -159,7 +159,7 @@ def _saved_message(policy: RetentionPolicy) -> str:
 def flag(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Keep this context, or let it go when its time is over. Answers htmx with `_flag.html`."""
     principal = principal_of(request)
-    assembly = find_assembly(principal, id_)
+    assembly = assembly_for(principal, id_)
     form = FlagForm(request.POST)
     if not form.is_valid():
         messages.error(request, _("This note is too long, or cannot be stored. Use at most 200 characters."))
@@ -181,6 +181,6 @@ def flag(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 def bundle(request: HttpRequest, id_: UUID) -> HttpResponse:
     """All that a replay of it needs, with the proof of its seal, as a file."""
-    assembly = find_assembly(principal_of(request), id_)
+    assembly = assembly_for(principal_of(request), id_)
     headers = {"Content-Disposition": f'attachment; filename="{assembly.id}.zip"', "Cache-Control": "no-store"}
     return HttpResponse(zip_bundle(RecordBundle([assembly.id])), content_type="application/zip", headers=headers)

@@ -17,7 +17,7 @@ from assembly.models import StoredRule
 from assembly.profiles.serializers import ProfileCheckSerializer, ProfileContentSerializer
 from assembly.rules.catalogue import entry_of_row, rule_fault
 from assembly.rules.serializers import RuleCreateSerializer, RuleSaveSerializer, RuleSerializer
-from assembly.rules.services import find_rule, find_rule_owner, rule_create, rule_delete, rule_save
+from assembly.rules.services import rule_create, rule_delete, rule_for, rule_owner_for, rule_save
 from config.http.errors import NotFound
 from config.http.etags import etag
 from config.http.idempotency import idempotent
@@ -70,7 +70,7 @@ class RuleList(ApiView):
         """A new rule for an agent, a team, or everybody."""
         self.query()
         facts = self.validated(RuleCreateSerializer)
-        owner = find_rule_owner(self.principal, agent=facts.pop("agent", ""), team=facts.pop("team", ""))
+        owner = rule_owner_for(self.principal, agent=facts.pop("agent", ""), team=facts.pop("team", ""))
         row = rule_create(**facts, owner=owner, principal=self.principal)
         headers = {"Location": f"/api/v1/rules/{row.name}", "ETag": etag(row.version)}
         return Response(rule_document(row), status.HTTP_201_CREATED, headers=headers)
@@ -94,13 +94,13 @@ class RuleDetail(VersionedView):
     def get(self, request: Request, name: str) -> Response:
         """A rule with its text."""
         self.query()
-        return self.answer_if_newer(find_rule(self.principal, name))
+        return self.answer_if_newer(rule_for(self.principal, name))
 
     @extend_schema(parameters=[ETAG, IF_MATCH], request=RuleSaveSerializer, responses=RuleSerializer)
     def put(self, request: Request, name: str) -> Response:
         """Save the next version, also to switch it on or off; the same again makes none."""
         self.query()
-        rule = find_rule(self.principal, name, Action.EDIT)
+        rule = rule_for(self.principal, name, Action.EDIT)
         expected = self.expected(rule)
         facts = {"enabled": rule.enabled, **self.validated(RuleSaveSerializer)}
         return self.answer(rule_save(rule=rule, **facts, expected_version=expected, principal=self.principal))
@@ -109,7 +109,7 @@ class RuleDetail(VersionedView):
     def delete(self, request: Request, name: str) -> Response:
         """Delete a rule with its versions."""
         self.query()
-        rule = find_rule(self.principal, name, Action.EDIT)
+        rule = rule_for(self.principal, name, Action.EDIT)
         self.check_if_match(rule)
         rule_delete(rule=rule, principal=self.principal)
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -121,7 +121,7 @@ class RuleVersionList(VersionList):
     @extend_schema(parameters=PAGE, responses=page_serializer(VersionSerializer))
     def get(self, request: Request, name: str) -> Response:
         """The rule's versions, newest first, without their texts."""
-        return self.page_of_versions(find_rule(self.principal, name))
+        return self.page_of_versions(rule_for(self.principal, name))
 
 
 class RuleVersionDetail(ApiView):
@@ -129,7 +129,7 @@ class RuleVersionDetail(ApiView):
     def get(self, request: Request, name: str, version: int) -> Response:
         """One version with its text."""
         self.query()
-        rule = find_rule(self.principal, name)
+        rule = rule_for(self.principal, name)
         found = rule.versions.filter(version=version).first() if version < 2**31 else None
         if found is None:
             raise NotFound(f"Version {version}")

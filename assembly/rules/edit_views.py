@@ -12,7 +12,7 @@ from assembly.rules.editor import EditorAction, RuleEditor, apply_action, editor
 from assembly.rules.form_fields import field_choices
 from assembly.rules.forms import RuleForm, owner_choices
 from assembly.rules.presentation import GUIDANCE_NOTES, RULE_GUIDANCE
-from assembly.rules.services import find_rule, find_rule_owner, rule_create, rule_save
+from assembly.rules.services import rule_create, rule_for, rule_owner_for, rule_save
 from assembly.rules.views import check_rule_text
 from config.http.errors import Conflict, Forbidden, Invalid
 from teams.access import principal_of
@@ -38,7 +38,7 @@ def new(request: HttpRequest) -> HttpResponse:
 def edit(request: HttpRequest, name: str) -> HttpResponse:
     """The next version of a rule, made from the version that the page showed."""
     principal = principal_of(request)
-    rule, names = find_rule(principal, name, Action.EDIT), field_choices(principal)
+    rule, names = rule_for(principal, name, Action.EDIT), field_choices(principal)
     if request.method != "POST":
         return edit_rule_page(request, rule, editor_for(rule.content, names, as_text=_wants_text(request)))
     editor = editor_from_post(request.POST, names)
@@ -75,7 +75,7 @@ def _create_rule(request: HttpRequest, form: RuleForm, editor: RuleEditor) -> Ht
     fault = _form_fault(text)
     if can_be_made:
         principal = principal_of(request)
-        owner, enabled = find_rule_owner(principal, **form.owner_slugs()), not form.cleaned_data["off"]
+        owner, enabled = rule_owner_for(principal, **form.owner_slugs()), not form.cleaned_data["off"]
         name, content = form.cleaned_data["name"], text.cleaned_data["content"]
         try:
             rule = rule_create(name=name, content=content, owner=owner, enabled=enabled, principal=principal)

@@ -25,7 +25,7 @@ Owner = Agent | Team | None
 """Whom a rule is for; None: everybody."""
 
 
-def find_rule(principal: Principal, name: str, action: Action = Action.READ) -> StoredRule:
+def rule_for(principal: Principal, name: str, action: Action = Action.READ) -> StoredRule:
     """The rule with that name. Raises NotFound or Forbidden."""
     rules = StoredRule.objects.visible_to(principal).select_related("agent", "team")
     rule = rules.filter(name=name).first()
@@ -45,7 +45,7 @@ def may_edit(principal: Principal, rule: StoredRule) -> bool:
     return principal.is_admin
 
 
-def find_rule_owner(principal: Principal, *, agent: str, team: str) -> Owner:
+def rule_owner_for(principal: Principal, *, agent: str, team: str) -> Owner:
     """For whom a new rule is to be, by slug; "" for none. Raises NotFound and Forbidden."""
     if agent:
         return agent_for(principal, agent, Action.EDIT)

@@ -18,7 +18,7 @@ from assembly.profiles.yaml_reader import MAX_CHARACTERS, line_at
 from assembly.rules.catalogue import entry_of_row, rule_fault
 from assembly.rules.forms import owner_choices
 from assembly.rules.presentation import RULE_GUIDANCE, action_lines, condition_sentences
-from assembly.rules.services import find_rule, may_edit, rule_delete, rule_save
+from assembly.rules.services import may_edit, rule_delete, rule_for, rule_save
 from config.http.cursors import next_page_url, page_of
 from teams.access import principal_of
 from teams.forms import TextForm
@@ -45,7 +45,7 @@ def rule_list(request: HttpRequest) -> HttpResponse:
 def rule_page(request: HttpRequest, name: str) -> HttpResponse:
     """What a rule does; or, where its text cannot be read any more, why."""
     principal = principal_of(request)
-    return render(request, "assembly/rules/rule.html", rule_page_context(principal, find_rule(principal, name)))
+    return render(request, "assembly/rules/rule.html", rule_page_context(principal, rule_for(principal, name)))
 
 
 def rule_page_context(principal: Principal, rule: StoredRule) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def rule_check(request: HttpRequest) -> HttpResponse:
 @require_POST
 def switch(request: HttpRequest, name: str) -> HttpResponse:
     """Switch a rule on or off. Raises StaleVersion if the page did not show the newest."""
-    rule = find_rule(principal_of(request), name, Action.EDIT)
+    rule = rule_for(principal_of(request), name, Action.EDIT)
     form = TextForm({"version": request.POST.get("version"), "content": ""}, stored=rule)
     if form.is_valid():
         enabled, expected = "on" in request.POST, form.cleaned_data["version"]
@@ -82,7 +82,7 @@ def switch(request: HttpRequest, name: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, name: str) -> HttpResponse:
     """Ask whether a rule shall go with its history, and delete it."""
-    rule = find_rule(principal_of(request), name, Action.EDIT)
+    rule = rule_for(principal_of(request), name, Action.EDIT)
     if request.method != "POST":
         return confirmation_page(
             request,
@@ -110,23 +110,23 @@ def check_rule_text(sent: str) -> TextCheck:
 
 def history(request: HttpRequest, name: str) -> HttpResponse:
     """All versions of a rule, newest first."""
-    return document_history.history(request, _document(request, find_rule(principal_of(request), name)))
+    return document_history.history(request, _document(request, rule_for(principal_of(request), name)))
 
 
 def version(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """One version of a rule, as it was written."""
-    return document_history.version(request, _document(request, find_rule(principal_of(request), name)), number)
+    return document_history.version(request, _document(request, rule_for(principal_of(request), name)), number)
 
 
 def compare(request: HttpRequest, name: str) -> HttpResponse:
     """Two versions of a rule."""
-    return views.compare(request, _document(request, find_rule(principal_of(request), name)))
+    return views.compare(request, _document(request, rule_for(principal_of(request), name)))
 
 
 @require_POST
 def restore(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """Bring back an old version of a rule, if it can still be read; it stays on or off as it is."""
-    rule = find_rule(principal_of(request), name, Action.EDIT)
+    rule = rule_for(principal_of(request), name, Action.EDIT)
     shown = _document(request, rule)
     return views.restore(
         request, shown, number, lambda content, expected, note: _save_rule(request, rule, content, expected, note)

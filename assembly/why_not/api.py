@@ -11,7 +11,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from assembly.access import find_assembly
+from assembly.access import assembly_for
 from assembly.contexts.documents import decision_document
 from assembly.contexts.serializers import DecisionSerializer
 from assembly.engine.codes import DECISION_CODES
@@ -108,7 +108,7 @@ class AssemblyWhyNot(ApiView):
         It is told from the record; what would bring it in is found by running the engine on it with one thing changed.
         """
         query = _checked(self.query("ref", "q", "section"))
-        assembly = find_assembly(self.principal, id_)
+        assembly = assembly_for(self.principal, id_)
         found = answer_why_not(
             assembly, ref=query.get("ref", ""), words=query.get("q", ""), section=query.get("section", "")
         )

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 
-from assembly.access import find_assembly
+from assembly.access import assembly_for
 from assembly.records.reader import load_record
 from assembly.why_not.answer import MAX_CHARACTERS
 from assembly.why_not.answer import answer_why_not as why_not_found
@@ -41,7 +41,7 @@ class WhyNotForm(forms.Form):
 
 def why_not(request: HttpRequest, id_: UUID) -> HttpResponse:
     """The page, with an answer where something is asked."""
-    assembly = find_assembly(principal_of(request), id_)
+    assembly = assembly_for(principal_of(request), id_)
     form = WhyNotForm(request.GET)
     facts: dict[str, object] = {"assembly": assembly, "form": form}
     if form.asks:

@@ -90,20 +90,24 @@ OFFERED: Mapping[type[forms.BaseForm], tuple[Callable[[Principal, World], Offers
     ContextFilterForm: (_filters, Action.READ),
 }  # fmt: skip
 OF_ONE_OWNER = {
-    "AsOfForm", "SightForm",  # tried below
-    "EventFilter", "GraphForm", "KeptSearch", "PatternSearch", "ToolSearch", "ThreadSearch", "DocumentSearch",
-    "EntitySearch", "KeptForm", "EntityForm", "PatternForm", "ThreadForm", "ToolForm", "DocumentForm", "RelationForm",
+    "AsOfForm", "DraftPreviewForm",  # tried below
+    "EventFilter", "GraphForm", "ItemSearch", "PatternSearch", "ToolSearch", "ThreadSearch", "DocumentSearch",
+    "EntitySearch", "AgentItemForm", "EntityForm", "PatternForm", "ThreadForm", "ToolForm", "DocumentForm",
+    "RelationForm",
     "NewRelationForm", "MemoryListForm", "MergeForm", "WhatIfForm", "ItemFilterForm",
 }  # fmt: skip
 """They offer what belongs to one agent, team or context, which their page fetched with permission (`test_pages`)."""
 NAMING = {"MemberForm"}
 """They offer nothing, and take names of things that the person may see; tried below."""
 PLAIN = {
-    "TextForm", "DraftForm", "PublishForm", "RestoreForm", "NamedForm", "TeamForm", "TeamSettingsForm", "DeletionForm",
+    "TextForm", "DraftForm", "PublishForm", "RestoreForm", "NamedForm", "TeamForm", "TeamSettingsForm",
+    "DeletionForm",
     "RoleForm", "NewPersonForm", "PersonForm", "ApiKeyForm", "AdminKeyForm", "KeyFilterForm", "LogSearch",
-    "WishesForm", "ProfileForm", "WhyNotForm", "RetentionForm", "FlagForm", "LineForm", "ExternalSourceForm",
+    "ContextRequestForm", "ProfileForm", "WhyNotForm", "RetentionForm", "FlagForm", "RuleActionForm",
+    "ExternalSourceForm",
     "ExternalSourceNewForm", "ExternalSourceEditForm", "SwitchForm", "QueryForm", "WebhookForm", "WebhookEditForm",
-    "VersionForm", "StoredForm", "MemoryForm", "MemoryEditForm", "RetireForm", "GoalForm", "ResultForm", "SearchForm",
+    "VersionForm", "WebhookVersionForm", "StoredForm", "MemoryForm", "MemoryEditForm", "RetireForm",
+    "GoalForm", "ResultForm", "SearchForm",
     "ArchiveForm", "LimitsForm", "_OnceOnly", "AuthenticateForm", "ReauthenticateForm", "ChangePasswordForm",
 }  # fmt: skip
 """Their choices are the same for everybody who gets to them."""

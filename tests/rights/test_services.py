@@ -32,11 +32,11 @@ from tests.rights.world import LED, PUBLIC_URL, Owned, World
 pytestmark = [pytest.mark.finding("1w"), pytest.mark.django_db]
 
 ACCESS = frozenset({
-    "team_for", "agent_for", "memory_for", "assembly_for", "rule_for", "owner_for", "proposal_for", "webhook_for",
-    "delivery_for", "alert_for", "alert_to_settle", "external_source_for", "job_for", "import_for", "context_file_for",
+    "team_for", "agent_for", "memory_for", "assembly_for", "rule_for", "rule_owner_for", "proposal_for", "webhook_for",
+    "delivery_for", "alert_for", "alert_to_resolve", "external_source_for", "job_for", "import_for", "context_file_for",
     "require_admin", "require_manager", "manages_all_teams", "key_in_team",
     "find",  # `agent_for` or `team_for`, as the route says
-    "_own",  # the drafts of the person who asks
+    "_own_draft",  # the drafts of the person who asks
 })  # fmt: skip
 """The functions that say who may."""
 
@@ -45,37 +45,38 @@ GUARDED: Mapping[str, str] = {
     service: guard
     for guard, services in {
         "agent_for": """daily_log_append daily_log_create daily_log_delete daily_log_replace agent_files_ensure
-            kept_create kept_update kept_delete thread_update task_push task_pop agent_update agent_delete
+            agent_items_create agent_item_update agent_item_delete thread_update task_push task_pop
+    agent_update agent_delete
             events_create document_update documents_create""",
         "agent_for team_for find": "file_save memories_create memories_merge memory_create",
-        "agent_for team_for": "trial",
+        "agent_for team_for": "preview_drafts",
         "agent_for assembly_for": "assemble_as_of",
         "agent_for require_admin": "api_key_create api_key_revoke",
-        "memory_for": "memories_separate",
+        "memory_for": "memories_unmerge",
         "memory_for find": "memory_update memory_delete",
         "team_for": "team_update team_delete membership_set membership_remove key_grant key_withdraw",
         "team_for require_admin": "retention_set retention_clear",
         "require_admin": """team_create agent_create person_create person_update person_password_renew sessions_end
             second_factor_remove failures_retry profile_create profile_save profile_delete external_source_create""",
         "external_source_for": "external_source_update external_source_delete",
-        "assembly_for": "assembly_flag assembly_unflag again_today what_if proposal_create",
-        "proposal_for": "proposal_again proposal_decide proposal_delete",
-        "alert_to_settle": "alert_acknowledge alert_resolve alert_reopen",
+        "assembly_for": "assembly_flag assembly_unflag rerun_today run_what_if proposal_create",
+        "proposal_for": "proposal_rerun proposal_decide proposal_delete",
+        "alert_to_resolve": "alert_acknowledge alert_resolve alert_reopen",
         "rule_for": "rule_save rule_delete",
-        "owner_for": "rule_create",
+        "rule_owner_for": "rule_create",
         "webhook_for": "webhook_update webhook_delete webhook_secret_change webhook_test",
         "delivery_for": "delivery_resend",
         "job_for": "job_retry",
         "import_for": "import_begin",
-        "_own": "draft_discard",
+        "_own_draft": "draft_discard",
     }.items()
     for service in services.split()
 }
 THEMSELVES = {
     "webhook_create": "asks `team_to_tell` whose events it may be told",
-    "import_show": "plans with the rights of who sends the archive, and refuses who may write nothing",
+    "import_create": "plans with the rights of who sends the archive, and refuses who may write nothing",
     "limits_set": "asks `require_limit_setter` who may set those of the subject",
-    "context_file_begin": "the list holds what its requester sees",
+    "context_file_create": "the list holds what its requester sees",
     "session_end": "takes the person's own sessions alone",
     "other_sessions_end": "takes the person's own sessions alone",
 }

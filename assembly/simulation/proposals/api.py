@@ -11,7 +11,7 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from assembly.access import find_assembly
+from assembly.access import assembly_for
 from assembly.models import Proposal
 from assembly.models.proposal import MAX_NOTE_CHARACTERS
 from assembly.simulation.proposals.services import (
@@ -115,7 +115,7 @@ class ProposalList(ApiView):
         """Keep what should be different, tried on one recorded context, for those to decide who may."""
         self.query()
         asked = self.validated(ProposalCreateSerializer)
-        assembly = find_assembly(self.principal, asked["assembly"])
+        assembly = assembly_for(self.principal, asked["assembly"])
         proposal, _ = proposal_create(
             assembly=assembly, wishes=to_overrides(asked["wishes"]), note=asked["note"], principal=self.principal
         )

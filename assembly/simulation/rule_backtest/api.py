@@ -17,7 +17,7 @@ from assembly.engine.diff import CHANGE_EFFECTS
 from assembly.engine.reasons import warning_sentence
 from assembly.profiles.serializers import YAML
 from assembly.rules.catalogue import parse_draft_rule
-from assembly.rules.services import Owner, find_rule, find_rule_owner, owner_scope
+from assembly.rules.services import Owner, owner_scope, rule_for, rule_owner_for
 from assembly.simulation.rule_backtest.services import CandidateChange, ContextBacktest, RuleBacktest, rule_backtest
 from config.http.fields import ExactText
 from config.http.idempotency import idempotent
@@ -99,9 +99,9 @@ class RuleBacktestRun(ApiView):
     def _asked(self, facts: dict[str, Any]) -> tuple[Owner, str, int, str]:
         """Whom the rule is for, its name, its version and its text."""
         if "name" not in facts:
-            owner = find_rule_owner(self.principal, agent=facts.get("agent", ""), team=facts.get("team", ""))
+            owner = rule_owner_for(self.principal, agent=facts.get("agent", ""), team=facts.get("team", ""))
             return owner, "", 1, facts["content"]
-        stored = find_rule(self.principal, facts["name"], Action.EDIT if "content" in facts else Action.READ)
+        stored = rule_for(self.principal, facts["name"], Action.EDIT if "content" in facts else Action.READ)
         return stored.owner, stored.name, stored.version + ("content" in facts), facts.get("content", stored.content)
 
 

@@ -24,7 +24,7 @@ from assembly.rules.edit_views import edit_rule_page, new_rule_page, owner_choic
 from assembly.rules.editor import RuleEditor, editor_from_post
 from assembly.rules.form_fields import field_choices
 from assembly.rules.forms import RuleForm
-from assembly.rules.services import Owner, find_rule, find_rule_owner, owner_scope
+from assembly.rules.services import Owner, owner_scope, rule_for, rule_owner_for
 from assembly.rules.views import rule_page_context
 from assembly.simulation.rule_backtest.services import CandidateChange, ContextBacktest, RuleBacktest, rule_backtest
 from teams.access import principal_of
@@ -194,7 +194,7 @@ def backtest_draft(editor: RuleEditor, attempt: Callable[[str], BacktestAttempt]
 def rule_backtest_page(request: HttpRequest, name: str) -> HttpResponse:
     """The rule's page with what it would have changed, for all who may read it. The stored text is tried."""
     principal = principal_of(request)
-    rule: StoredRule = find_rule(principal, name)
+    rule: StoredRule = rule_for(principal, name)
     attempt = run_backtest(principal, rule.content, rule.owner, name=rule.name, version=rule.version)
     context = {**rule_page_context(principal, rule), "attempt": attempt}
     return render(request, "assembly/rules/rule.html", context, status=panel_status(request, attempt))
@@ -213,7 +213,7 @@ def new_rule_backtest_page(request: HttpRequest) -> HttpResponse:
     editor = editor_from_post(request.POST, field_choices(principal))
     form.is_valid()  # what is missing beside the owner does not matter yet
     if "owner" in form.cleaned_data:
-        owner, name = find_rule_owner(principal, **form.owner_slugs()), form.cleaned_data.get("name", "")
+        owner, name = rule_owner_for(principal, **form.owner_slugs()), form.cleaned_data.get("name", "")
         attempt = backtest_draft(editor, lambda content: run_backtest(principal, content, owner, name=name, version=1))
     else:
         attempt = failed_backtest(_("Choose whom the rule is for."))
@@ -225,7 +225,7 @@ def new_rule_backtest_page(request: HttpRequest) -> HttpResponse:
 def edited_rule_backtest_page(request: HttpRequest, name: str) -> HttpResponse:
     """Render the editor of a rule with what the text in it would have changed."""
     principal = principal_of(request)
-    rule = find_rule(principal, name, Action.EDIT)
+    rule = rule_for(principal, name, Action.EDIT)
     editor = editor_from_post(request.POST, field_choices(principal))
     attempt = backtest_draft(
         editor, lambda content: run_backtest(principal, content, rule.owner, name=rule.name, version=rule.version + 1)

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from agents.access import agent_for
 from agents.models import Agent
-from assembly.access import find_assembly
+from assembly.access import assembly_for
 from assembly.comparison.rerun import original_request
 from assembly.contexts.serializers import WarningSerializer
 from assembly.engine.codes import DECISION_CODES
@@ -139,7 +139,7 @@ class AssemblyAsOf(ApiView):
         Its agent and its team must still be there. What was added to it afterwards is left aside. Nothing is recorded.
         """
         moment = self.validated(MomentSerializer, self.query("at"))["at"]
-        assembly = find_assembly(self.principal, id_)
+        assembly = assembly_for(self.principal, id_)
         agent, team = _owners(self, assembly)
         asked = original_request(load_record(assembly))
         found = assemble_as_of(agent=agent, team=team, asked=asked, moment=moment, principal=self.principal)

@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from assembly.access import find_assembly
+from assembly.access import assembly_for
 from assembly.comparison.serializers import CONTENT
 from assembly.simulation.what_if.serializers import (
     WhatIfRequestSerializer,
@@ -29,7 +29,7 @@ class AssemblyWhatIf(ApiView):
         with other sources, need a new reading: `basis` then says `today`.
         """
         self.query()
-        assembly = find_assembly(self.principal, id_)
+        assembly = assembly_for(self.principal, id_)
         asked = self.validated(WhatIfRequestSerializer)
         found = run_what_if(assembly=assembly, wishes=to_overrides(asked))
         return Response(WhatIfSerializer(what_if_document(found, with_content=CONTENT in asked["include"])).data)

@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from assembly.access import find_assembly
+from assembly.access import assembly_for
 from assembly.comparison.presentation import comparison_page
 from assembly.comparison.rerun import OwnerDeleted
 from assembly.models import Assembly
@@ -27,7 +27,7 @@ UNPROCESSABLE = 422
 @require_http_methods(["GET", "HEAD", "POST"])
 def what_if_page(request: HttpRequest, id_: UUID) -> HttpResponse:
     """Asks what is to be different, shows what comes of it, and keeps it as a proposal if that is wished."""
-    assembly = find_assembly(principal_of(request), id_)
+    assembly = assembly_for(principal_of(request), id_)
     told = load_record(assembly)
     if request.method != "POST":
         return _page(request, assembly, WhatIfForm(told=told))

@@ -31,9 +31,9 @@ from assembly.sources.external.services import (
     external_source_ask,
     external_source_create,
     external_source_delete,
+    external_source_for,
     external_source_update,
     find_external_source,
-    managed_external_source,
 )
 from config.http.encryption import valid_secret
 from config.http.etags import etag
@@ -199,7 +199,7 @@ class ExternalSourceDetail(VersionedView):
     def patch(self, request: Request, name: str) -> Response:
         """Change what is named, also to switch it on or off. A secret that is left out stays, an empty one goes."""
         self.query()
-        source = managed_external_source(self.principal, name)
+        source = external_source_for(self.principal, name)
         expected = self.expected(source)
         given = self.validated(ExternalSourceUpdateSerializer)
         secret = given.pop("secret", None)
@@ -214,7 +214,7 @@ class ExternalSourceDetail(VersionedView):
     def delete(self, request: Request, name: str) -> Response:
         """Delete an external source. Contexts that hold what it told stay."""
         self.query()
-        source = managed_external_source(self.principal, name)
+        source = external_source_for(self.principal, name)
         self.check_if_match(source)
         external_source_delete(source=source, principal=self.principal)
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -225,6 +225,6 @@ class ExternalSourceQuery(ApiView):
     def post(self, request: Request, name: str) -> Response:
         """Ask it now and see what comes back. Nothing is kept; the answer is 200 also where the endpoint fails."""
         self.query()
-        source = managed_external_source(self.principal, name)
+        source = external_source_for(self.principal, name)
         query = self.validated(QuerySerializer)["query"]
         return Response(answer_document(external_source_ask(source=source, query=query)))

@@ -147,7 +147,7 @@ def find_external_source(name: str) -> ExternalSource:
     return row
 
 
-def managed_external_source(principal: Principal, name: str) -> ExternalSource:
+def external_source_for(principal: Principal, name: str) -> ExternalSource:
     """The same, to be changed or asked. Raises Forbidden for all but admins, and NotFound."""
     require_admin(principal)
     return find_external_source(name)

@@ -24,9 +24,9 @@ from assembly.sources.external.services import (
     external_source_ask,
     external_source_create,
     external_source_delete,
+    external_source_for,
     external_source_update,
     find_external_source,
-    managed_external_source,
 )
 from config.http.cursors import next_page_url, page_of
 from config.http.errors import Conflict, Invalid
@@ -52,7 +52,7 @@ def external_page(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 def ask(request: HttpRequest, name: str) -> HttpResponse:
     """Ask it now: the page once more, with what came back or went wrong. Nothing is kept."""
-    source = managed_external_source(principal_of(request), name)
+    source = external_source_for(principal_of(request), name)
     form = QueryForm(request.POST)
     if not form.is_valid():
         return _page(request, source, form, status=422)
@@ -64,7 +64,7 @@ def ask(request: HttpRequest, name: str) -> HttpResponse:
 def switch(request: HttpRequest, name: str) -> HttpResponse:
     """Switch it on or off. Raises StaleVersion if the page did not show the newest."""
     principal = principal_of(request)
-    source = managed_external_source(principal, name)
+    source = external_source_for(principal, name)
     form = SwitchForm(request.POST)
     form.full_clean()
     enabled = form.cleaned_data["on"]
@@ -83,7 +83,7 @@ def switch(request: HttpRequest, name: str) -> HttpResponse:
 def delete(request: HttpRequest, name: str) -> HttpResponse:
     """Ask whether it shall go, and delete it."""
     principal = principal_of(request)
-    source = managed_external_source(principal, name)
+    source = external_source_for(principal, name)
     if request.method != "POST":
         return confirmation_page(
             request,
@@ -140,7 +140,7 @@ def external_new(request: HttpRequest) -> HttpResponse:
 def external_edit(request: HttpRequest, name: str) -> HttpResponse:
     """Change an external source; a secret that is left empty stays."""
     principal = principal_of(request)
-    source = managed_external_source(principal, name)
+    source = external_source_for(principal, name)
     if request.method != "POST":
         form = ExternalSourceEditForm(source=source)
         return render(request, "assembly/sources/external/edit.html", {"form": form, "source": source})
