@@ -1,9 +1,4 @@
-"""Which thing a name means that was typed above the list of contexts: each choice leads back with its filter set.
-
-The list of contexts.
-
-Lists of contexts as files: what is in one, the download, and how far a long one is.
-"""
+"""Pages: the list of contexts, the choice between things of one name, and downloads of the list."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,9 +1,7 @@
-"""Appending: a finished context takes in a new event, and gives up its weakest parts where it has no room for all.
+"""The engine's run: rank, select, compact and render, section by section.
 
-Source: "Incremental Updates" of the seed "Context Assembly Specification", with the design's fine print: as many of the
-lowest-scoring components go as needed, and the tokens are counted anew.
-
-The whole run: rank, select, render, section by section.
+A finished context can take in a new event, too: as many of the lowest-scoring components as needed are dropped, and the
+tokens are counted anew ("Incremental Updates" of the seed "Context Assembly Specification").
 """
 
 import hashlib

@@ -1,14 +1,10 @@
-"""Small edits of a text on its way into a context, and where a place in the edited text stood before.
+"""Escaping keeps text that was merely seen from passing for a part of the context's own structure.
 
-An edit never changes a line that opens or closes fenced code, so the edited text has the fences of the original one.
-
-Escaping of what is merely seen: no line of it can pass for a part of the context's own structure.
-
-Whatever is not the text of an owner's file goes through here on its way into a context. docs/contexts.md publishes the
-rules, and tests/attacks tries them. A line that would begin with a heading, a rule, a fence, a tag, a role or the lead
-of an entry gets a backslash before that mark; so does a mark that is dangerous anywhere. Everything else stays byte for
-byte, as does fenced code that closes itself. Escaping what is escaped already changes nothing, so an escaped text may
-be shortened and escaped again. One search passes over a text in which nothing is to be done.
+Whatever is not the text of an owner's file is escaped on its way into a context. docs/contexts.md publishes the rules,
+and tests/attacks tries them. A line that would begin with a heading, a rule, a fence, a tag, a role or the lead of an
+entry gets a backslash before that mark; so does a mark that is dangerous anywhere. Everything else stays byte for byte,
+as does fenced code that closes itself. Escaping twice changes nothing, so an escaped text may be shortened and escaped
+again. Edits never change a line that opens or closes fenced code, and say where a place stood before.
 """
 
 import re

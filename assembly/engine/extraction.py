@@ -1,7 +1,4 @@
-"""Compressing one text to a budget of tokens, by itself: its most telling sentences, or its beginning.
-
-Compacting a turn of a conversation: its most telling sentences, with no model asked and no vector needed.
-"""
+"""Extraction shortens a text to its most telling sentences, or its beginning, without a model or a vector."""
 
 import re
 from bisect import bisect_right

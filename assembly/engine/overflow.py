@@ -1,4 +1,4 @@
-"""The ladder: what becomes of items that have no room together, step by step, before anything is rendered.
+"""The over-budget ladder: what is done, step by step, with items that do not fit together, before rendering.
 
 Long lines are compacted to the passage that bears on the topic, the weakest first; the weakest hits of each source are
 left out, as many as half of them; then older turns are compacted; then long outputs of tools and the weakest items are

@@ -1,4 +1,4 @@
-"""Ranking: in which order the candidates of one section get their chance, and which of them get none."""
+"""Ranking puts the candidates of one section in order, and excludes those that may not compete."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace

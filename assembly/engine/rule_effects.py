@@ -1,9 +1,8 @@
-"""Paths by pattern: ** stands for any folders, * and ? for characters within one name.
+"""The effect of fired rules on one candidate, with the path patterns that rules use.
 
-What the rules that fired mean for one candidate.
-
-Precedence. What is required is beyond rules. Excluding beats boosting. Where one rule includes an item and another
-excludes it, the narrower scope wins (agent, then team, then everywhere); within one scope, excluding does.
+What is required is beyond rules. Excluding beats boosting. Where one rule includes an item and another excludes it, the
+narrower scope wins (agent, then team, then everywhere); within one scope, excluding does. In a pattern, ** stands for
+any folders, * and ? for characters within one name.
 """
 
 import math

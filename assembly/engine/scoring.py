@@ -1,8 +1,6 @@
-"""The formulas of the seed "Context Assembly Specification", by which each source scores what it found.
+"""The score formulas of the seed "Context Assembly Specification", by which each source scores what it found.
 
 Times are handed over as ages: the engine reads no clock.
-
-The words that tell texts apart.
 """
 
 import datetime as dt

@@ -1,8 +1,6 @@
-"""The outline of a text of Markdown: its headings, and the fenced code in which nothing is a heading.
+"""Truncation cuts a Markdown text to fit: before a heading, or after a paragraph, a sentence or a line.
 
-Where a text of Markdown may end: before a heading, after a paragraph, a sentence or a line.
-
-Cutting a text to fit: at the end of something that can stand by itself, where that does not cost too much.
+The outline tells headings from lines in fenced code. A better place is taken only where it does not cost too much.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What an assembly has to know beside its sources: whose it is, and how often what it may be made of has changed."""
+"""Preconditions of an assembly: the team that the agent works in, and the change counters of all owners."""
 
 from dataclasses import dataclass
 from uuid import UUID

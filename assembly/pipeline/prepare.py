@@ -1,4 +1,4 @@
-"""What an assembly begins with: the wishes of its request, in the words of the engine and of the sources."""
+"""Preparation turns a request into the values that the engine and the sources take."""
 
 import datetime
 from dataclasses import dataclass, replace

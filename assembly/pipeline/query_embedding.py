@@ -1,4 +1,4 @@
-"""What the topic means: its vector. An embedder that does not answer in time costs what is found by meaning alone."""
+"""The topic is embedded within a deadline. Where the embedder is late, the context is assembled without similarity."""
 
 import logging
 from dataclasses import dataclass

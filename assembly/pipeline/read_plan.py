@@ -1,8 +1,6 @@
-"""What is to be read for one assembly, part after part.
+"""The read plan says what one assembly reads, in which order, and what several sources need first.
 
-What several sources build on, found once before they are asked.
-
-What came of gathering: the candidates, and a report on each source.
+`GatherResult` holds what came of it: the candidates, and a report on each source.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What is asked for: everything about an assembly but whom it is for and who asks."""
+"""`AssemblyRequest` holds everything that a caller asks for, but not who asks and for whom."""
 
 import datetime
 from collections.abc import Mapping

@@ -1,6 +1,7 @@
-"""Recording an assembly that was asked for again: everything as it was, under a new id.
+"""The service that assembles a context; REST, pages and commands call it.
 
-Assembling a context: the one function that REST, pages and commands call.
+The same request within half a minute is answered from the cache, under a record of its own that shares the first one's
+body and pieces.
 """
 
 from copy import copy

@@ -1,8 +1,7 @@
-"""What is counted of assemblies. The names are those of the seed "Memory Layer" ("Resilience & Observability").
+"""Metrics and spans of assemblies. The engine knows nothing of them.
 
-Labels are names that Dossier or its admins gave: layers, sources, profiles, codes. Never an agent, never a text.
-
-Watching an assembly from outside: its spans and its counts. The engine knows nothing of it.
+The names are those of the seed "Memory Layer" ("Resilience & Observability"). Labels are names that Dossier or its
+admins gave: layers, sources, profiles, codes; never an agent, never a text.
 """
 
 import math

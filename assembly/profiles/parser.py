@@ -1,7 +1,4 @@
-"""One section in a profile's text.
-
-From a profile's text to the profile, and back.
-"""
+"""The parser reads a profile and its sections from YAML, and writes it back."""
 
 import re
 from collections.abc import Collection, Sequence

@@ -1,7 +1,4 @@
-"""A profile in the words and shapes of its page. Pure: everything comes in as values.
-
-The words beside a profile's editor.
-"""
+"""A profile as its page shows it, and the guidance beside its editor. Pure."""
 
 from dataclasses import asdict, dataclass
 from typing import Any

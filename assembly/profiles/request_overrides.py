@@ -1,4 +1,4 @@
-"""A request's own wishes: a profile with some of its numbers changed for one assembly."""
+"""The overrides of one request: a profile with some of its numbers changed."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,4 @@
-"""What the profiles' endpoints take and give.
-
-Profiles as JSON documents, and pages of them.
-"""
+"""Serializers of profiles: bodies, documents and pages of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict

@@ -1,7 +1,4 @@
-"""Whether a text that somebody is writing is a profile.
-
-The pages of profiles: all of them, one of them, a new one, and whether a text is one.
-"""
+"""Pages of profiles: the list, one profile, a new one, and the check of a text."""
 
 import re
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""YAML as a tree of nodes that know their line: plain data alone, as profiles and rules are written.
-
-The fields of one mapping in a profile's text: each is read within its limits, and a fault names its line.
-"""
+"""The YAML reader: nodes that know their line, and fields of a mapping that are checked within limits."""
 
 import re
 from collections.abc import Sequence

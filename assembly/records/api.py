@@ -1,7 +1,4 @@
-"""What the endpoints of keeping take and give.
-
-REST: for how long contexts are kept, the flag by which one is kept all the same, and bundles to take away.
-"""
+"""REST: retention rules, the flag that protects one record, and bundles of records."""
 
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,4 @@
-"""The lines of a bundle as values: every one of the type that it has to be. Whoever made it may mean harm.
-
-Reading a bundle into memory: everything of the right type, and whatever has a hash checked against it.
-"""
+"""The reader of bundles checks the type of every value and every hash: whoever made a bundle may mean harm."""
 
 import json
 import re

@@ -1,7 +1,4 @@
-"""What a bundle of records is made of: a few files of JSON, one object per line.
-
-Writing a bundle: file by file, a few hundred rows at a time.
-"""
+"""The writer of bundles: a few files of JSON, one object per line, a few hundred rows at a time."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO

@@ -1,4 +1,4 @@
-"""How often what contexts are made of has changed: the counts that triggers of the database raise."""
+"""Change counters tell how often the rows of an owner have changed; triggers of the database raise them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""Decisions and what they were on as columns of numbers: what a record keeps beside its pieces. Pure.
+"""Decisions are stored as columns of numbers beside the record's pieces. Pure.
 
-What follows from the rest is left out and made again: the signals of a decision name measures of its candidate, and
-the shares that the profile's ranker gives them.
+What follows from the rest is left out and computed again: a decision's signals name measures of its candidate, and the
+shares that the profile's ranker gives them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence, Set

@@ -1,16 +1,8 @@
-"""What happens after an assembly: everything that need not keep its caller waiting.
+"""Followers do what need not keep the caller of an assembly waiting: seals, counts of trends, alerts.
 
-Each record leaves a row in the queue `new_assemblies`. A worker takes the rows, hands their assemblies to every
-follower and deletes the rows, all in one transaction: so each follower sees each assembly exactly once, whatever dies
-meanwhile.
-
-How many records wait for those that follow them: seals, counts of trends, alerts.
-
-New assemblies on which a follower failed: counted, kept visible, tried again when somebody asks.
-
-Taking new assemblies from the queue, in order, by one worker at a time.
-
-What workers do again and again for the record: they follow new assemblies, and prune what was kept long enough.
+Each record leaves a row in the queue `new_assemblies`. One worker at a time takes the rows in order, hands their
+assemblies to every follower and deletes the rows, all in one transaction: so each follower sees each assembly exactly
+once, whatever dies meanwhile. Assemblies on which a follower failed are counted, shown, and tried again on request.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""What people call an item of a context, and why it is in or not."""
+"""Titles of a context's items, and the sentence that says why an item is in or out."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Candidates as the record knows them: what is the same whatever was asked for is a piece, stored once."""
+"""Pieces are candidates as they are stored: each once, however many records hold it."""
 
 import hashlib
 from collections.abc import Mapping

@@ -1,9 +1,7 @@
-"""Pieces and texts that no record has any more: deleted, with the summaries of these texts.
+"""Pruning deletes records whose time is over, batch by batch, each batch with its line and its seal.
 
-Pruning a record notes its pieces. Most of them others have, too; these are struck off first, without keeping anybody
-waiting. For the rest, records wait for as long as one look-up per piece takes.
-
-Pruning: deleting the records whose time is over, batch by batch, each batch with its line and its seal.
+Then it deletes the pieces and texts that no record has any more, with the summaries of these texts. Most pieces are
+shared: these are struck off first without blocking anybody. For the rest, new records wait for one look-up per piece.
 """
 
 import logging

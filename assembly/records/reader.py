@@ -1,9 +1,7 @@
-"""An assembly as its record tells it: what the engine was given, and what became of each candidate.
+"""The reader turns a stored record back into what the engine was given, and replays it from the record alone.
 
-Replaying: the engine run again from the record alone, whatever became of the files, memories and people in it.
-
-Whatever was recorded can be replayed: the tokens of its items are in the record, and the rest is less work than the
-assembly itself was, which had a CPU budget. So a replay needs none.
+A replay needs no CPU budget: the tokens of the items are in the record, and the rest is less work than the assembly
+was, which had one.
 """
 
 import hashlib

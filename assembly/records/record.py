@@ -1,4 +1,4 @@
-"""Recording: one atomic write of an assembly, its decisions and the texts that were considered."""
+"""Recording composes the row of an assembly, its decisions and pieces, and writes them at once or not at all."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext

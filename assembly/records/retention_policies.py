@@ -1,7 +1,4 @@
-"""For how long records are kept: the organisation's rule, and those of teams that have their own.
-
-Flags: a person wants a record to be kept, whatever the retention says.
-"""
+"""Retention says how long records are kept: by the organisation's rule or a team's own. A flag keeps one for longer."""
 
 from dataclasses import dataclass
 

@@ -1,8 +1,7 @@
-"""What a seal's hash is of. Pure: a stranger needs this and SHA-256; docs/audit/seals.md says it in words.
+"""The canonical text of records and prunings, and the hash of a seal. Pure.
 
-The form in which records and prunings are hashed: every stored column, typed, in one JSON text. Pure.
-
-A column that is added one day makes another form with another number: what was sealed in this one stays as it is.
+Every stored column goes in, typed, as one JSON text. A column that is added one day makes another form with another
+number; what was sealed in this one stays as it is. docs/audit/seals.md says the same for strangers with SHA-256.
 """
 
 import hashlib

@@ -1,14 +1,7 @@
-"""What checking finds.
+"""Verification compares the database with its seals, in one snapshot and with the memory that one seal needs.
 
-Whether each seal is whole, and follows on the one before.
-
-Whether pieces and texts are what their hashes say. Records name their pieces by hash, pieces name their texts.
-
-Whether what a seal holds is there as it was: records, or the line of a pruning.
-
-What no seal holds: records that wait for too long, and records and prunings that somebody slipped in.
-
-Checking everything, in one snapshot of the database and with the memory that one seal needs.
+It checks that each seal is whole and follows the one before; that pieces and texts match their hashes; that what a seal
+holds is there unchanged; and that no record or pruning stands outside the chain.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,9 +1,4 @@
-"""Whose turn it is to add to the chain: one transaction's at a time, of all workers.
-
-Records as they are sealed: read from the database with the hashes of the pieces that they are made of.
-
-Sealing: adding to the chain. Whoever adds holds it until the transaction ends.
-"""
+"""Sealing adds new records and prunings to a chain of hashes. One transaction at a time holds the chain."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence

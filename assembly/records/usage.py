@@ -1,4 +1,4 @@
-"""Which contexts considered a memory: told in some, left out of others. Pieces are found by what they are named."""
+"""Usage lists the contexts that considered a memory: those that included it and those that left it out."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

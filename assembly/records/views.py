@@ -1,7 +1,4 @@
-"""The pages on which admins say for how long contexts are kept, and see that they are sealed.
-
-Keeping one context: the flag on it, and its bundle to take away.
-"""
+"""Pages: how long contexts are kept, whether they are sealed, and the flag and bundle of one context."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""What the reader of a context must know before relying on it: of the whole, and of its sources."""
+"""Warnings that a reader must know before relying on a context: its own, and those of its sources."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

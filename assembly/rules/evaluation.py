@@ -1,4 +1,4 @@
-"""Rules in an assembly: which fire, what room they get, and what they did, for the record."""
+"""Evaluation tells which rules fire, what their items may take of the budget, and, for the record, what they did."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

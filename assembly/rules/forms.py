@@ -1,7 +1,4 @@
-"""The lines of a rule's form: each says what is to be done, and with what.
-
-The forms of rules: whose a new one is, and what any of them says.
-"""
+"""Forms of rules: whose a new rule is, what any rule says, and the lines of its actions."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""The `when` of a rule's text.
-
-From a rule's text to the rule. The form is the one of the seed "Context Assembly", with more conditions.
-"""
+"""The parser reads a rule from its YAML, in the form of the seed "Context Assembly", with more conditions."""
 
 import datetime as dt
 import re

@@ -1,7 +1,4 @@
-"""When a rule applies, in words.
-
-The words of the pages of rules: the guidance beside the editor, and what a rule does.
-"""
+"""Sentences for the pages of rules: when a rule applies, what it does, and the guidance beside the editor."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""Who may do what with a rule: read those of whom one sees, change those of whom one may edit.
+"""Services of rules: find, create, save, delete. A text that cannot be parsed is refused with its line.
 
-Writing rules. Everything that is saved can be read: what cannot is refused with its line.
+Who sees an agent or team reads its rules; who edits it writes them.
 """
 
 from django.db import IntegrityError, transaction

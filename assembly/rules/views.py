@@ -1,7 +1,4 @@
-"""The pages of rules: all of them, one of them, its switch, and whether a text is one.
-
-The pages of a rule's versions: all of them, one of them, restore.
-"""
+"""Pages of rules: the list, one rule, its switch, the check of a text, and its versions."""
 
 from typing import Any
 

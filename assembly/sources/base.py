@@ -1,8 +1,6 @@
-"""What a source is: the only kind of thing that reads the database for an assembly.
+"""What a source is given and returns, the labels that rules match, and the report on how a source did.
 
-What rules find candidates by: the same labels from every source.
-
-A report on each source of one assembly: what it returned, and how long it took.
+Only sources read the database for an assembly.
 """
 
 import datetime

@@ -1,4 +1,4 @@
-"""The agent's daily logs of the last week."""
+"""This source returns the agent's daily logs of the last week."""
 
 import datetime
 from collections.abc import Sequence

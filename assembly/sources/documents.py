@@ -1,9 +1,7 @@
-"""The source of passages of documents that bear on the topic; without one, those of the documents that changed last.
+"""These sources return passages of documents that bear on the topic, and the files that the agent has open.
 
-By default they rank by the formula of the seed: similarity times boosts. A section may name a ranker instead, which
-weighs what is measured of memories, too.
-
-The files that the agent has open now, whole.
+Without a topic, passages are of the documents that changed last. A section may name a ranker for them, which weighs
+what is measured of memories, too, or `seed`: the seed's formula, similarity times boosts.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What the agent knows by name: what the query mentions, and what matters most."""
+"""This source returns entities: those that the query mentions, then those of the highest salience."""
 
 from collections.abc import Sequence
 

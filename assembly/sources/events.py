@@ -1,9 +1,4 @@
-"""What the sources of events have in common: which events they ask for, and how an event is scored.
-
-What happened lately: in this session, for the current task, and the highlights of the last other sessions.
-
-What tools returned last, whole, so that the agent need not call them again.
-"""
+"""These sources return recent events, and the last results of tools, whole, so that no tool need be called again."""
 
 from collections.abc import Sequence
 

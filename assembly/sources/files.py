@@ -1,9 +1,4 @@
-"""From a versioned file to a candidate, the same for agents and teams.
-
-The agent's own files: the section `identity` is its IDENTITY, and so on.
-
-The files of the team that the agent works in now: the section `goals` is its GOALS, and so on.
-"""
+"""These sources return the files of the agent and of its team: a section `identity` is IDENTITY, `goals` is GOALS."""
 
 from collections.abc import Sequence
 from uuid import UUID

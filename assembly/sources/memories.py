@@ -1,4 +1,4 @@
-"""What the agent keeps, and what its team keeps: what bears on the topic, the most recent, and what is pinned."""
+"""These sources return memories of the agent and of its team: found by the topic, the most recent, and the pinned."""
 
 import datetime
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""The conversation so far, as the request tells it.
-
-What the caller itself adds to the context.
-"""
+"""These sources return what the request itself brings: the conversation so far, and additional context."""
 
 from collections.abc import Sequence
 

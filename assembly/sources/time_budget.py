@@ -1,4 +1,4 @@
-"""How long an assembly may take, and what of it is left.
+"""`TimeBudget` tells how much of an assembly's time is left.
 
 Source: "Time Budget Management" of the seed "Memory Layer": a fifth is kept for the finish.
 """

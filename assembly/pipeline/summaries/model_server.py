@@ -1,8 +1,7 @@
-"""The server that makes summaries, as the operator configured it.
+"""The client of the server that writes summaries, as the operator configured it.
 
-One request to the server over HTTP: no redirects, no proxies of the environment, a bounded answer.
-
-Asking the server for several summaries at once, within a deadline that nothing outlives. No database is touched.
+Several requests run at once within one deadline. They follow no redirects, use no proxies of the environment, and read
+a bounded answer. No database is touched.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What is said to the model, and what of its answer is a summary."""
+"""The prompt that a model gets for a summary, and the check of its answer."""
 
 import json
 import unicodedata

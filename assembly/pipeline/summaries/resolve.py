@@ -1,4 +1,4 @@
-"""Running the engine until it rests on nothing that is not there: what it wants summarised is fetched between runs."""
+"""The engine runs until no summary is missing: between runs, the summaries that it asked for are fetched."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

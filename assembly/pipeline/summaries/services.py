@@ -1,7 +1,4 @@
-"""Summaries that a model has made before: found by the hash of the text and the name of the model.
-
-Making summaries: what a model said before is taken, what is missing it is asked for, the rest is extracted.
-"""
+"""Summaries are taken from the store, else asked of the model; where it fails, the text is shortened by extraction."""
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,11 +1,10 @@
-"""Fitting a ranker: the listwise softmax (ListNet's top-one loss, Cao et al. 2007) with an L2 penalty.
+"""Training goes from labelled questions about several kinds of text to the file of a ranker.
 
-For each question, the scores of its rows are turned into chances by softmax, and the chances of the evidence are made
-as large as they get. Each kind of text counts the same, however many questions it has. Weights come in two columns,
-for long and for brief texts; the brevity of a row's owner says how much each of them counts. The loss is convex, so
-Newton's method finds its one minimum: the same weights every time.
-
-Training: from labelled questions about several kinds of text to the file of a ranker.
+The loss is the listwise softmax (ListNet's top-one loss, Cao et al. 2007) with an L2 penalty: for each question, the
+scores of its rows are turned into chances, and the chances of the evidence are made as large as they get. Each kind of
+text counts the same, however many questions it has. Weights come in two columns, for long and for brief texts; the
+brevity of a row's owner says how much each of them counts. The loss is convex, so Newton's method finds its one
+minimum: the same weights every time.
 """
 
 from collections import Counter

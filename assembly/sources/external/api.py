@@ -1,7 +1,4 @@
-"""What the endpoints of external sources take and give.
-
-REST: external sources. Admins of the organisation register and try them; everybody reads names and labels.
-"""
+"""REST: admins of the organisation register and test external sources; everybody reads their names and labels."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,6 +1,6 @@
-"""One request over HTTP, and nothing but what was meant: to a judged address, no redirects, a bounded answer.
+"""External sources are queried at once over HTTP, within one deadline. No database is touched.
 
-Asking several endpoints at once, within a deadline that nothing outlives. No database is touched.
+Each request goes to a checked address, follows no redirects, and reads a bounded answer.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The external sources of one assembly: asked in a thread, while the database is read on this one."""
+"""The external sources of one assembly are queried in a thread while this one reads the database."""
 
 import logging
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What is asked of an external source, put together where the database is, and what came of it."""
+"""The queries to external sources are put together here, from what the database holds."""
 
 import datetime
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Reading an endpoint's answer: what can be used is taken, what cannot is left out and counted."""
+"""The answer of an endpoint is parsed: usable results are taken, the others are left out and counted."""
 
 import datetime
 import json

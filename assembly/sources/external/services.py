@@ -1,8 +1,7 @@
-"""Registering external sources. What is stored can be asked: its URL is checked as it will be at every request.
+"""Services of external sources: register, read, test. A URL is checked when it is stored and again at every request.
 
-External sources as they are read: everybody sees names and labels, admins of the organisation all the rest.
-
-Asking one endpoint now, to see what comes back: by itself, for nobody, and kept nowhere.
+Everybody sees names and labels, admins of the organisation all the rest. A test queries one endpoint and stores
+nothing.
 """
 
 from collections.abc import Collection
