@@ -1,12 +1,9 @@
-"""kombu's transport by way of pgmq, with a worker that goes on where a connection breaks at the end of a job.
+"""The Celery application wakes workers; what they do is in the rows of `memories.models.Job`.
 
-kombu forgets a message once the database has deleted it. Where that fails, Celery only logs it: the message would count
-as under way for good, and a worker that takes one at a time would never take another.
-
-The Celery application, which wakes workers. What they do is in the rows of `memories.models.Job`.
-
-The broker is PostgreSQL itself, by kombu's pgmq transport, unless CELERY_BROKER_URL names Redis or RabbitMQ. Any of
-them may lose messages or deliver them twice: the rows are the truth.
+The broker is PostgreSQL by kombu's pgmq transport, unless CELERY_BROKER_URL names Redis or RabbitMQ. Any of them may
+lose messages or deliver them twice: the rows are the truth. The transport here differs from kombu's in one thing: where
+the database cannot delete a message, kombu counts it as under way for good, and a worker that takes one at a time would
+never take another.
 """
 
 import logging

@@ -1,7 +1,4 @@
-"""The forms of teams, their members, and every versioned text.
-
-The forms of people's accounts.
-"""
+"""Forms of teams, members, accounts, and of every versioned text."""
 
 import re
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""Who is asking: a person, an agent's key or an admin's key, as one value that every service understands.
-
-What people and keys may do in a team: actions, roles, and which role or scope allows which action.
-"""
+"""A principal is who asks: a person, an agent's key or an admin's key, with roles and what they allow."""
 
 from dataclasses import dataclass, field
 from enum import Enum

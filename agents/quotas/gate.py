@@ -1,6 +1,6 @@
-"""Which requests store something, derived from method and address before any work is done for them.
+"""The gate admits a request while its caller, the caller's agent and its teams are within their limits.
 
-The gate: lets a request in while its caller, the caller's agent and its teams are within their limits.
+Which requests store something is known from method and address, before any work is done.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""The subjects that limits and uses belong to: `key:…`, `person:…`, `agent:…`, `team:…`, each with the id.
-
-The limits that hold for a subject: what the settings say, what the organisation set, what the team's admins set.
-"""
+"""The limits of a subject (`key:…`, `person:…`, `agent:…`, `team:…`): by settings, organisation and team."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

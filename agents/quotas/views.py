@@ -1,9 +1,4 @@
-"""The form in which admins set limits. Bytes are given in megabytes.
-
-The bars of a chart of requests by day, in the units of its SVG.
-
-The pages of limits and uses: a list of all that a person may set, and one for each.
-"""
+"""Pages of limits and uses: all that a person may set, one subject with its chart, and the form of its limits."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""The list of agents, and new ones.
-
-What admins change about an agent: its name, time zone and teams, and whether it goes on.
-"""
+"""Pages: the list of agents, a new agent, and what its admins change."""
 
 from typing import Any
 

@@ -1,9 +1,4 @@
-"""The keys of an agent: listed, made and shown once, revoked.
-
-All keys of the organisation, for its admins: agents' and admins', who made them, what they reach; new admin keys.
-
-The keys of the agents in a team: which of them reach it, decided by the team's admins.
-"""
+"""Pages of API keys: an agent's, a team's, and all keys of the organisation."""
 
 from uuid import UUID
 

@@ -1,11 +1,4 @@
-"""What became of the profile between two contexts: which version of it, by whom, and when.
-
-What became of rules between two contexts: added, changed, switched off, or they apply at another time alone.
-
-What became of the thing that a candidate was made of: it was changed, added, taken away, or its day passed.
-
-What two requests asked for otherwise, where that explains a difference between their contexts.
-"""
+"""Finders look for the causes of a difference: in the request, the profile, the rules, and the item's own history."""
 
 import datetime
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,4 @@
-"""Why something is different in a context that was made again: one thing that changed in between.
-
-Every cause of a difference as a plain sentence for people. The only place where causes are worded.
-"""
+"""A cause is one thing that changed between two contexts, with its plain sentence. Causes are worded here alone."""
 
 import datetime
 from collections.abc import Callable, Mapping

@@ -1,7 +1,4 @@
-"""What a comparison of two contexts found, in plain sentences: what is lost comes first.
-
-Two contexts beside each other, in plain sentences.
-"""
+"""The differences of two contexts in plain sentences; what is lost comes first."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,4 @@
-"""What is different between two contexts, as JSON: the same from every endpoint that compares.
-
-Two contexts beside each other as JSON: again today, what if, and any two.
-"""
+"""JSON documents of a comparison, the same from every endpoint that compares."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,7 @@
-"""Each difference between a context on record and another one, or the same request today, explained by what changed.
+"""Each difference between two contexts is explained by what changed.
 
-What happened to the thing itself comes first; where nothing did, what else was decided by: settings, the others of its
-section, the room that the sections before it took. What none of these explains is said to be unexplained.
+The history of the item itself comes first; where it has none, whatever else decided: parameters, other items of its
+section, the room that earlier sections took. A difference without a cause is said to be unexplained.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,9 +1,4 @@
-"""Two contexts beside each other in the words and shapes of their page. Pure: everything comes in as values.
-
-What is to be different, in words; and where somebody may make it so.
-
-Where what changed can be looked at: both versions beside each other.
-"""
+"""Two contexts side by side as their page shows them, with links to both versions of what changed. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

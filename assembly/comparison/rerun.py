@@ -1,12 +1,6 @@
-"""What a record says of its request: for whom it was, and what was asked for.
+"""A recorded request is assembled again from today's data, or compared with another record.
 
-Gathering anew for a recorded request: as an assembly does it, but nothing is recorded and no model is asked.
-
-Again today: what a recorded request would be answered with now, beside what it was answered with then.
-
-Any two recorded contexts beside each other, each difference explained by what changed from the one to the other.
-
-What was asked for when a context was recorded, so that the same can be asked as of another moment.
+Candidates are gathered as for any assembly, but nothing is recorded and no model is asked.
 """
 
 import datetime

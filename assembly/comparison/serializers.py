@@ -1,7 +1,4 @@
-"""What two contexts beside each other look like over REST.
-
-What is to be different, as REST takes it.
-"""
+"""Serializers of comparisons: two contexts, their differences and causes."""
 
 from typing import Any
 

@@ -1,9 +1,4 @@
-"""One of two contexts that stand beside each other: on record, or made just now.
-
-By what two contexts were made: budget, topic, profile, rules, tokenizer and day, where these differ.
-
-Two contexts beside each other: what is different in texts, fates and settings.
-"""
+"""`ContextComparison` holds two contexts and how their texts, items and parameters differ."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields

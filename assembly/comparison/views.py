@@ -1,7 +1,4 @@
-"""What would the agent be told today? The request again, beside what was told then, each difference explained.
-
-Any two contexts beside each other, and choosing the other one.
-"""
+"""Pages: a request rerun today, and any two contexts side by side."""
 
 import re
 from typing import Any

@@ -1,9 +1,4 @@
-"""Which items of a context are listed.
-
-What can become of an item, in two or three words each: “Something was …”.
-
-The filters above the list of contexts; all of them stand in the address.
-"""
+"""Forms of contexts: the filters of the list, which stand in the address, and the filters of one context's items."""
 
 import datetime
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,9 +1,4 @@
-"""A recorded context in a sentence or two, what its reader must know, and what became of an item in a word or two.
-
-Pure: everything comes in as values.
-
-The items of a context as its pages word them: what each is called, what became of it, and why. Pure.
-"""
+"""Sentences about a recorded context and its items: what was included, what was left out, and why. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

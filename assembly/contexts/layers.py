@@ -1,9 +1,4 @@
-"""When each source was asked, how long it took and how long it might have taken: rows of a table, with their bars.
-
-Where the budget of a context went, layer by layer and section by section. Pure: everything comes in as values.
-
-The rules that applied to a context, and what each did.
-"""
+"""Tables of one context: where the budget went by layer, when each source was asked, which rules applied. Pure."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

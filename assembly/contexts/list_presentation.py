@@ -1,10 +1,6 @@
-"""The rows of the list of contexts, in words: a template takes its time for each filter, and here are dozens of rows.
+"""The rows of the list of contexts, and the sentence that says which contexts it shows.
 
-Pure: everything comes in as values.
-
-What people call a thing that contexts hold, where they may read it.
-
-What a list of contexts shows, as a sentence: “Of Luna, in the last 7 days, with something left out”.
+Rows are put into words in Python: a template needs too long for the filters of dozens of rows.
 """
 
 import datetime

@@ -1,7 +1,4 @@
-"""Where, among the pages of one context, an item is listed and where it stands in the text. Pure.
-
-What the pages of one context share: the record, its exact text, and how its items are worded and found.
-"""
+"""`ContextPage` holds what the pages of one context share: the record, its text, and the links of its items."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,11 +1,4 @@
-"""All that a context considered: filtered by section, outcome and words, page by page.
-
-One context: what the agent was told, what was left out, and why; replayed and downloaded.
-
-The exact text of a long context, stretch by stretch.
-
-The record of a context as the API tells it, to read and to take away.
-"""
+"""Pages of one context: the overview, its items, its exact text, and its record as JSON to read or download."""
 
 import json
 from collections.abc import Mapping

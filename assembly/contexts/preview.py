@@ -1,7 +1,4 @@
-"""The forms of contexts: what to assemble, and which ones to list.
-
-What would an agent be told now?
-"""
+"""The page that previews a context: what an agent would get now."""
 
 from typing import Any
 

@@ -1,7 +1,4 @@
-"""What an item's score is made of: the share of each thing that speaks for it or against it. Pure.
-
-The names of all that is measured are put in plain words here, and nowhere else.
-"""
+"""The score of an item, feature by feature, in plain words. Features are named for people here alone. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
-"""Where a candidate stands in its context: its place, what stands around it, and what its room went to. Pure.
+"""The answer to "why is it not in this context?", from its record.
 
-Finding what somebody means among the candidates of a context: by its ref, its name, or words of its text. Pure.
-
-Why is something not in a context? The whole answer, from its record.
+It finds the candidate by ref, name or words of its text, and tells its rank, its rivals and what the budget went to.
 """
 
 from collections.abc import Iterator, Sequence

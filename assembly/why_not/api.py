@@ -1,7 +1,4 @@
-"""What the answer to “why is it not in?” holds over REST.
-
-REST: why something is not in a context, and which smallest change would bring it in.
-"""
+"""REST: why something is not in a context, and the smallest change that would bring it in."""
 
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,4 @@
-"""Raising the score of one candidate by so much, in the way in which its section scores. Pure.
-
-What could have been otherwise: one change to what the engine was given, and what it is given then. Pure.
-"""
+"""A change is one thing that could have been otherwise in what the engine was given. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,12 +1,7 @@
-"""Where a candidate stands, and a way that might bring it in. Pure.
+"""Fixes that might bring a candidate in, by the reason that keeps it out; the most fitting come first. Pure.
 
-Ways past what gave a candidate no chance at all: a rule, a filter, a successor, one that says the same. Pure.
-
-Ways to a better place for a candidate: more places, a lower bar, a higher score, a rule, a pin. Pure.
-
-Ways to room for a candidate: a larger budget, a larger cap of its section, a shorter text. Pure.
-
-Which ways might bring a candidate in, by the reason that keeps it out; those that fit it best come first. Pure.
+Some remove an obstacle (a rule, a filter, a successor, a duplicate), some improve the rank (more places, a lower
+threshold, a higher score, a pin), some give room (a larger budget or cap, a shorter text).
 """
 
 import math

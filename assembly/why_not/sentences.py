@@ -1,7 +1,4 @@
-"""A change that would bring something in, as a part of a sentence: “with 312 more tokens”, “if somebody pinned it”.
-
-The answer in plain sentences.
-"""
+"""The answer and its fixes in plain sentences: “with 312 more tokens”, “if somebody pinned it”."""
 
 from collections.abc import Callable, Mapping, Sequence
 

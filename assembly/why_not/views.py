@@ -1,7 +1,4 @@
-"""The box in which somebody says what is missing.
-
-Why not …? One box; the answer in a sentence, then the ranking around the thing, then what would change it.
-"""
+"""The page "Why not …?": one box, the answer, the ranking around the item, and what would change it."""
 
 from uuid import UUID
 

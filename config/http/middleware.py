@@ -1,8 +1,6 @@
-"""The header by which no browser and no proxy stores what is private.
+"""Small middlewares: X-Request-ID, the no-store header of private pages, and compression of pages.
 
-Every response says which request it answers: X-Request-ID, the caller's own or a new one.
-
-Pages are sent compressed. Answers of the API are not: programs that are near wait for them.
+Answers of the API are not compressed: programs that are near wait for them.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""How REST answers are written: the same JSON as Django REST framework's, several times as fast.
-
-What every REST endpoint reads with: JSON that is really JSON, and serializers that name unknown fields.
-"""
+"""JSON of the REST API: a fast renderer, a strict parser, and serializers that refuse unknown fields."""
 
 from collections.abc import Mapping
 from typing import Any

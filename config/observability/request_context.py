@@ -1,7 +1,4 @@
-"""When the request at hand came in: what waits for its turn has as much less time left to be answered in.
-
-The request at hand, for those who are not given it: log lines say which request they belong to.
-"""
+"""The request at hand: its id for log lines, and its arrival, from which deadlines count."""
 
 from contextvars import ContextVar
 from time import monotonic

@@ -1,9 +1,4 @@
-"""How long a client waits for the server.
-
-The folder of the server's socket: it must be ours alone, /tmp is shared with everybody.
-
-The server: brought up or adopted, proven to be ours, stopped.
-"""
+"""The embedded server: started or adopted, checked to be ours, stopped. Its socket has a folder of our own."""
 
 import contextlib
 import logging

@@ -1,7 +1,4 @@
-"""What every cluster holds: the two roles, and the database with pgvector.
-
-Making a cluster, and taking one up whose administrator's password is lost.
-"""
+"""A cluster is created here, with its two roles and the database with pgvector, or taken up after a lost password."""
 
 import logging
 import os

@@ -1,7 +1,4 @@
-"""Locks of the kernel's on files: they end with the processes that hold them, however those end.
-
-The data folder: where things are in it, and its secrets.
-"""
+"""The data folder: its layout, its secrets, and locks that end with the processes that hold them."""
 
 import dataclasses
 import fcntl

@@ -1,7 +1,4 @@
-"""What the kernel tells about processes, on Linux and macOS.
-
-The postmaster of one data folder, told from all other processes by its arguments.
-"""
+"""Processes as the kernel tells of them on Linux and macOS: which one is the postmaster of a data folder."""
 
 import contextlib
 import os

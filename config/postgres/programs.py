@@ -1,9 +1,4 @@
-"""How much memory PostgreSQL may keep pages in, by what the machine has.
-
-The log that the server writes.
-
-PostgreSQL's own programs, as they are run for one data folder.
-"""
+"""PostgreSQL's own programs, as they are run for one data folder: memory settings and the server's log."""
 
 import contextlib
 import importlib.util

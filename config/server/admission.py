@@ -1,7 +1,6 @@
-"""Answers to requests that are not let in: problem+json for the API, a page for people, made without the database.
+"""Admission sees a request before its body: who asks, whether a limit is reached, which process answers.
 
-The front: it sees a request before its body. It tells who asks, whether a limit is reached, and which
-process computes the answer.
+Refusals are written without the database: problem+json for the API, a page for people.
 """
 
 import asyncio

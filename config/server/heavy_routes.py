@@ -1,4 +1,4 @@
-"""Which requests are costly: they go to the heavy lane, where they keep nobody from being answered.
+"""Costly requests are recognised here; they go to the heavy process, where nobody waits for them.
 
 A request is costly by its address, by the size of its body, or because the last requests of the same caller to the same
 route took long to compute.

@@ -1,9 +1,4 @@
-"""A child process that is kept: started again when it dies, ended when it is no longer wanted.
-
-The process of the heavy lane, as its parent sees it, and the folder that the processes of one `serve` share.
-
-A process that answers requests, as its parent keeps it.
-"""
+"""Child processes of `serve`: each is started again when it dies, and ended when it is no longer wanted."""
 
 import logging
 import socket

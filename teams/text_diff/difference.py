@@ -1,7 +1,4 @@
-"""Which words of a text were removed and added: runs of words, tidied so that people can read them.
-
-How two texts differ: lines first, words inside the lines that changed.
-"""
+"""The difference of two texts: lines first, then runs of words inside the lines that changed."""
 
 import re
 from collections.abc import Callable, Sequence

@@ -1,9 +1,4 @@
-"""Writes the blocks of a compared text as HTML, with what was removed and added marked for eyes and ears.
-
-How two Markdown texts differ for those who read them: the new one, rendered, with what was removed put back in.
-
-How two texts differ, as they are written and as people read them.
-"""
+"""The difference of two Markdown texts as HTML: the new text, with removed and added words marked."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""Endpoints of versioned things: ETag, If-Match, and the history.
-
-The files of a team or an agent: one implementation, told whose files they are.
-"""
+"""Endpoints of versioned texts: ETag, If-Match, history; the same for files of teams and of agents."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

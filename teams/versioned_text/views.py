@@ -1,11 +1,4 @@
-"""The form that brings back an old version.
-
-The history of every versioned text: its versions, and one of them.
-
-Two versions of a text, or a version and the reader's own draft, compared on a page.
-
-Bringing back an old version of a text, as a new one.
-"""
+"""Pages of every versioned text: its history, one version, a comparison of two, and restoring an old one."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,4 @@
-"""The list of teams, and new ones.
-
-What the admins of a team change about it: its name, and whether it goes on.
-"""
+"""Pages: the list of teams, a new team, and what its admins change."""
 
 from typing import Any
 

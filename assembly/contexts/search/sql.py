@@ -1,8 +1,6 @@
-"""The pieces of contexts that a thing or words are found in: `told` and `omitted` hold their numbers.
+"""The SQL of the search: conditions on a row of `assemblies`, and the indexes by which rows can be walked.
 
-What is wanted, as conditions on a row of `assemblies`.
-
-The ways into the table: indexes by which rows are walked from the newest, or found in no order at all.
+A thing or words are looked for among pieces; the arrays `told` and `omitted` of a row hold their ids.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""A text that somebody typed or pasted, as a thing that contexts hold: a ref, or the address of a page.
-
-Words that somebody typed for a thing that contexts hold: which things they may mean, of those that one may see.
-"""
+"""What somebody typed is resolved to things that contexts hold: by a ref, the address of a page, or a name."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,11 +1,4 @@
-"""What people do with alerts: they have seen one, or settled it. Until a change brings about another, it is quiet.
-
-Who may read an alert, and who may say that it is seen or settled.
-
-Which alerts a list shows.
-
-The form above the list of alerts.
-"""
+"""Services of alerts: list, acknowledge, resolve, reopen; who may do so, and the form above the list."""
 
 from typing import Any, Literal, get_args
 from uuid import UUID

@@ -1,7 +1,4 @@
-"""Alerts in the words of their page.
-
-The page of alerts: what is wrong with contexts, who has seen it, and what is settled.
-"""
+"""The page of alerts: what is wrong with contexts, who has seen it, and what is resolved."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
-"""How long things took, as counts of a few durations. Pure: percentiles are right to a tenth of themselves.
+"""Contexts are counted by day as they are recorded, in the transaction that takes them off the queue.
 
-What one context adds to the counts of its day. Pure: of values alone.
-
-Counting contexts, as they are recorded: a batch at a time, in the transaction that takes them off the queue.
+Durations are counted in buckets, so that percentiles are right to a tenth of themselves.
 """
 
 import datetime

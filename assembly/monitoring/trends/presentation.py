@@ -1,7 +1,4 @@
-"""The sentences of trends: what happened, before any number is shown.
-
-The charts that the page of trends has, of what was counted.
-"""
+"""The sentences and charts of the page of trends."""
 
 import datetime
 from collections.abc import Callable, Mapping

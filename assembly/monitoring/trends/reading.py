@@ -1,7 +1,4 @@
-"""Reading the counts: the sums of each day of a period, over all contexts that somebody may read.
-
-Memories that no context told for a while: what is kept, and does nobody any good.
-"""
+"""Trends are read here: sums per day over the contexts that somebody may read, and memories that no context used."""
 
 import datetime
 from collections.abc import Iterator, Sequence

@@ -1,9 +1,6 @@
-"""Contexts one after the other with what they hold, read once for those that repeat each other.
+"""Days are recounted from their records: those that were never counted, or whose counts are in doubt.
 
-Counting days anew: those whose contexts nobody counted when they were recorded, or whose counts are in doubt.
-
-Days are counted one by one, each in a transaction of its own: who breaks it off loses one day at most, and the next run
-goes on there.
+Each day has a transaction of its own: whoever interrupts it loses one day at most, and the next run goes on there.
 """
 
 import datetime

@@ -1,7 +1,4 @@
-"""What the endpoints of webhooks take and give.
-
-REST: webhooks. For admins of the organisation, and for those of a team about its own.
-"""
+"""REST: webhooks, for admins of the organisation, and for admins of a team about its own."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,8 +1,6 @@
-"""Telling webhooks what happened: a message for each of those that want to know, sent once this is committed.
+"""Messages to webhooks are stored on commit and sent by jobs, again and again with growing pauses.
 
-Sending messages: at once for a test, by jobs for all others, again and again with growing pauses.
-
-Messages that were given up: which these are, and sending one once more, with who asked for it on record.
+A test is sent at once. A message that was given up can be sent once more; who asked for it is on record.
 """
 
 import datetime

@@ -1,6 +1,6 @@
-"""One message over HTTP: to a judged address, no redirects, and no more of the answer than is shown.
+"""One signed message is posted over HTTP: to a checked address, without redirects, with a bounded answer.
 
-Signatures by Standard Webhooks (standardwebhooks.com): whoever knows the secret sees that a message is ours.
+Signatures follow Standard Webhooks (standardwebhooks.com).
 """
 
 import asyncio

@@ -1,10 +1,7 @@
-"""Who may see and change webhooks: admins of the organisation all of them, admins of a team those of their team.
+"""Services and forms of webhooks. A URL is checked when it is stored and again at every message.
 
-An address may hold what proves who asks, so that nobody else sees it.
-
-Registering webhooks. What is stored can be told: its URL is checked as it will be at every message.
-
-The forms of webhooks. Secrets are made here, never entered.
+Admins of the organisation manage all, admins of a team their own. An address may hold a credential, so nobody else
+sees it. Secrets are made here, never entered.
 """
 
 import datetime

@@ -1,7 +1,4 @@
-"""The pages of webhooks: all that somebody manages, one with its log, its secret, and a message to try it.
-
-The forms of webhooks: a new one, and changes of one.
-"""
+"""Pages of webhooks: the list, one with its log, its secret, and a test message."""
 
 from dataclasses import replace
 from typing import cast

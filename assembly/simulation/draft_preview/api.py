@@ -1,7 +1,4 @@
-"""What trying texts over REST takes and gives.
-
-REST: what texts would change in a context, before they are saved.
-"""
+"""REST: what unpublished texts would change in a context."""
 
 import datetime
 from typing import Any

@@ -1,7 +1,6 @@
-"""Trying texts before they are published: the context as it is, beside the one that other texts would make of it.
+"""A draft preview assembles a context twice: with the published texts, and with others in their place.
 
-Both are made of one gathering, so that every difference between them comes of the texts. Nothing is recorded, no model
-is asked for a summary, and no agent notices.
+Both come from one gathering, so that every difference is due to the texts. Nothing is recorded and no model is asked.
 """
 
 import datetime

@@ -1,8 +1,6 @@
-"""How a text that is being written would fare in a context: its tokens, and where it would be cut.
+"""The size of a text that is being written: its tokens, and where a context would cut it.
 
-Nothing is computed here that the engine does not compute itself: the text goes through the selection of its section.
-
-The line in a rendered text below which a context would not tell it.
+The engine's own selection computes both.
 """
 
 import datetime

@@ -1,7 +1,4 @@
-"""The text whose draft is looked at: whose it is, and in which contexts it stands.
-
-What is to be looked at: which text in place of the published one, and in which context.
-"""
+"""The subject of a draft preview: the text, its owner, and the contexts in which it stands."""
 
 import datetime
 from collections.abc import Sequence

@@ -1,9 +1,4 @@
-"""The panel beside the editor: what the draft changes for the agent that comes first, in a few lines.
-
-What will the agents see? A context with a text that is not published yet, beside the one that they are told now.
-
-How large a text is that somebody is writing just now.
-"""
+"""Pages of draft previews: the panel beside the editor, the page with all agents, and the size of a text."""
 
 import datetime
 import hashlib

@@ -1,7 +1,4 @@
-"""What the endpoints of proposals take and give.
-
-REST: proposals, made, listed, read, tried again, decided and deleted.
-"""
+"""REST: proposals are made, listed, read, rerun, decided and deleted."""
 
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,4 @@
-"""Who may do what with a proposal: see it, make one, decide on it, take it away.
-
-Writing proposals. To accept one changes nothing else: what it proposes is published where such things are.
-"""
+"""Services of proposals. To accept one changes nothing else: what it proposes is published by hand."""
 
 from uuid import UUID
 

@@ -1,7 +1,4 @@
-"""What trying a rule over REST takes and gives.
-
-REST: what a rule would have changed in the last contexts.
-"""
+"""REST: what a rule would have changed in the last contexts."""
 
 from typing import Any
 

@@ -1,10 +1,7 @@
-"""What is different between two contexts of one record, with the candidates that it is told of.
+"""A backtest runs the engine on recorded contexts with a rule among those that fired.
 
-What is there today of the agents and teams of recorded contexts: what a rule always includes is not on record.
-
-Trying a rule: what it would have changed in the last contexts, by running the engine on their records again.
-
-Nothing is guessed: candidates and request are the recorded ones, and the rule stands among the rules that fired.
+Candidates and request are the recorded ones. Only what a rule always includes is read from today's data, because no
+record holds it.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,7 +1,4 @@
-"""What trying a rule found, in words.
-
-The panel that says what a rule would have changed: of the stored one, and of one that is being written.
-"""
+"""Pages of backtests: of a stored rule, a new one, and one that is being edited."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

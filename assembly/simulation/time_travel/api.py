@@ -1,7 +1,4 @@
-"""What looking back over REST takes and gives.
-
-REST: what an agent would have been told at a moment. Nothing is recorded.
-"""
+"""REST: what an agent would have been told at an earlier moment. Nothing is recorded."""
 
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,4 @@
-"""What an agent keeps of which there is no history: which of it a profile tells, and how much was changed since.
-
-What of a look into the past is not as of then: where nobody keeps history, what is there now is taken, and said.
-"""
+"""Limitations of a look into the past: where no history is stored, today's data is used, and the reader is told."""
 
 import datetime
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,4 @@
-"""A context of another moment in the words and shapes of its page. Pure: everything comes in as values.
-
-What became of a context of another moment since: item by item, in words. Pure.
-"""
+"""A context of an earlier moment as its page shows it, and what became of its items since. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

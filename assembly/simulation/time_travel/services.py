@@ -1,10 +1,6 @@
-"""The contexts on record that are nearest to a moment: what the agent was told, beside what it would have been.
+"""Time travel assembles a context from the data of an earlier moment, by the same sources and the same engine.
 
-Which moments can be looked back to.
-
-What an agent would have been told at a moment: the same reading and the same engine, on what there was then.
-
-Nothing is recorded, nothing is cached, no model is asked for a summary, and no agent notices.
+Nothing is recorded or cached, and no model is asked. It also finds the recorded contexts nearest to the moment.
 """
 
 import datetime

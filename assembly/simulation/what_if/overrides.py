@@ -1,9 +1,4 @@
-"""The rules of a context with some of them gone, and with one that is not there yet.
-
-Other versions of the files that a context is made of, put in the place of those that it has.
-
-Following another profile: what it comes to for a recorded request, and whether the record holds enough for it.
-"""
+"""Overrides of a what-if are applied here: other rules, older versions of files, another profile."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

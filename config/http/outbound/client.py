@@ -1,7 +1,4 @@
-"""Something that runs beside a request, in a thread of its own, as part of the same trace and the same log lines.
-
-What servers of others answer, when they are asked over HTTP: bounded, as it is, and over TLS that is set up once.
-"""
+"""Requests to other servers: a bounded answer, TLS that is set up once, and a call that runs in a background thread."""
 
 import ssl
 from collections.abc import Callable

@@ -1,8 +1,6 @@
-"""Which addresses may be connected to: public ones, and those in networks that the operator allows on purpose.
+"""The guard against requests into private networks: a URL's host is looked up and every address is checked.
 
-Looking up the addresses of a host, without ever waiting longer than the caller wants to.
-
-Where a source is asked: its URL, and the very addresses that were found for its host and judged.
+The request then goes to exactly the addresses that were checked. Operators may allow networks on purpose.
 """
 
 import asyncio
