@@ -82,7 +82,7 @@ assemblies/<uuid:id_>/rerun                     GET read
 assemblies/<uuid:id_>/what-if                   POST read
 assemblies/<uuid:id_>/flag                      GET read        PUT write       DELETE write
 assemblies/<uuid:id_>/bundle                    GET read
-trials                                          POST read
+draft-previews                                  POST read
 proposals                                       GET anyone      POST write
 proposals/<uuid:id_>                            GET read        DELETE manage
 proposals/<uuid:id_>/decision                   POST manage

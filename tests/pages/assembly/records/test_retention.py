@@ -37,7 +37,7 @@ def everybody(admin: User, owner: User, editor: User, teammate: User, outsider: 
 ANSWERS = {
     PAGE: (200, 403, 403, 403, 403),
     TEAM: (200, 200, 403, 403, 404),
-    f"{PAGE}again/": (405, 405, 405, 405, 405),
+    f"{PAGE}retry/": (405, 405, 405, 405, 405),
     "/teams/nobody/retention/": (404, 404, 404, 404, 404),
 }
 
@@ -50,7 +50,7 @@ def test_everybody_is_answered_as_the_table_says(
 
 
 def test_nobody_else_changes_anything(signed_in: SignedIn, everybody: tuple[User, ...]) -> None:
-    for address in (PAGE, f"{PAGE}again/"):
+    for address in (PAGE, f"{PAGE}retry/"):
         assert {signed_in(one).post(address, DAYS).status_code for one in everybody[1:]} == {403}
     assert [signed_in(one).post(TEAM, DAYS).status_code for one in everybody[2:]] == [403, 403, 404]
     assert not RetentionPolicy.objects.exists()
@@ -113,7 +113,7 @@ def test_the_page_tells_how_sealing_goes(signed_in: SignedIn, admin: User, recor
     failed = text_of(browser.get(PAGE))
     assert "Something failed" in failed
     assert "&lt;b&gt;Broken" in failed
-    assert "1 context is tried again." in text_of(browser.post(f"{PAGE}again/", follow=True))
+    assert "1 context is tried again." in text_of(browser.post(f"{PAGE}retry/", follow=True))
     assert not FollowFailure.objects.get().parked
 
 

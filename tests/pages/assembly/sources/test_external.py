@@ -50,7 +50,7 @@ PAGES = {
     NEW: (403, 200),
     PAGE: (200, 200),
     EDIT: (403, 200),
-    f"{PAGE}ask/": (405, 405),
+    f"{PAGE}query/": (405, 405),
     f"{PAGE}switch/": (405, 405),
     f"{PAGE}delete/": (403, 200),
     f"{LIST}nobody/": (404, 404),
@@ -78,7 +78,7 @@ def test_who_is_not_signed_in_is_sent_to_sign_in(address: str, client: Client, s
     [
         (NEW, {**FORM, "name": "more"}),
         (EDIT, CHANGED),
-        (f"{PAGE}ask/", {"query": "x"}),
+        (f"{PAGE}query/", {"query": "x"}),
         (f"{PAGE}switch/", {"version": 1}),
         (f"{PAGE}delete/", {}),
     ],
@@ -186,7 +186,7 @@ def test_asking_it_now_shows_what_came_back(browser: Client, source: ExternalSou
     results = [*GOOD["results"], {"id": "9", "text": "<script>alert(1)</script>"}, {"id": "broken"}]
     with serving(giving({"results": results})) as endpoint:
         browser.post(EDIT, {**CHANGED, "url": endpoint.url, "secret": SECRET, "timeout_ms": 10_000})
-        page = text_of(browser.post(f"{PAGE}ask/", {"query": "ferry"}))
+        page = text_of(browser.post(f"{PAGE}query/", {"query": "ferry"}))
     for words in (
         "It told 3 things in",
         "The ferry is cancelled.",
@@ -203,10 +203,10 @@ def test_asking_one_that_fails_says_why(browser: Client, source: ExternalSource,
     settings.EXTERNAL_ALLOWED_NETWORKS = ["127.0.0.0/8"]
     with serving(giving({}, 500)) as endpoint:
         browser.post(EDIT, {**CHANGED, "url": endpoint.url, "secret": SECRET})
-        page = text_of(browser.post(f"{PAGE}ask/", {"query": "ferry"}))
+        page = text_of(browser.post(f"{PAGE}query/", {"query": "ferry"}))
     assert "It answered with status 500 instead of 200." in page
     assert "127.0.0.1" not in page.partition('id="ask"')[2].partition("</section>")[0]
-    assert browser.post(f"{PAGE}ask/", {"query": ""}).status_code == 422
+    assert browser.post(f"{PAGE}query/", {"query": ""}).status_code == 422
 
 
 def test_a_profile_says_which_section_nobody_fills(browser: Client, source: ExternalSource) -> None:
