@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.utils import timezone
 
 from agents.models import Agent
-from config.http.fields import EARLIEST_YEAR, LATEST_YEAR, parse_date
+from config.http.serializers import EARLIEST_YEAR, LATEST_YEAR, parse_date
 
 WEEK = 7
 

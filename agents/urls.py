@@ -8,7 +8,7 @@ from agents.models import AgentFile
 from agents.quotas import views as quotas
 from agents.quotas.access import agent_key_subject, agent_subject, key_subject, person_subject, team_subject
 from agents.views import agents, files, keys, log_list, logs
-from config.http.fields import parse_date
+from config.http.serializers import parse_date
 
 
 class AgentFileKeyConverter:

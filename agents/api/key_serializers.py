@@ -6,8 +6,7 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from agents.models import ApiKey
-from config.http.fields import Line, Moment
-from config.http.serializers import StrictSerializer
+from config.http.serializers import Line, Moment, StrictSerializer
 from teams.api.serializers import MAX_NAME_CHARACTERS
 
 

@@ -13,9 +13,9 @@ from agents.models import Agent, DailyLog
 from agents.services import daily_log_append, daily_log_create, daily_log_delete, daily_log_replace
 from config.http.errors import Invalid, NotFound
 from config.http.etags import PreconditionFailed, PreconditionRequired, is_create_only
-from config.http.fields import INVALID_DATE, parse_date
 from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, ONLY_CREATE, PAGE
+from config.http.serializers import INVALID_DATE, parse_date
 from teams.api.serializers import ContentSerializer, VersionContentSerializer, VersionSerializer, page_serializer
 from teams.api.view import ApiView
 from teams.principal import Action

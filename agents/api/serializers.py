@@ -5,8 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from agents.models import Agent, valid_timezone
-from config.http.fields import ExactText, Line, VisibleText
-from config.http.serializers import StrictSerializer
+from config.http.serializers import ExactText, Line, StrictSerializer, VisibleText
 from teams.api.serializers import MAX_NAME_CHARACTERS, MAX_SLUG_CHARACTERS, SignedSerializer, SlugField
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 

@@ -17,7 +17,7 @@ from agents.log_search import find_passages, highlight, search_logs
 from agents.models import Agent, DailyLog
 from config.http.cpu_budget import TookTooLong
 from config.http.cursors import next_page_url, page_of
-from config.http.fields import parse_date
+from config.http.serializers import parse_date
 from teams.access import principal_of
 
 PREVIEW_LINES, PREVIEW_CHARACTERS = 3, 600

@@ -31,7 +31,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from agents.access import still_sees, visibility_of
-from agents.keys import principal_behind
+from agents.authentication import principal_behind
 from assembly.contexts.search.parameters import require_context_query
 from assembly.contexts.search.search import SearchPage, matching_count, search_contexts
 from assembly.contexts.search.sql import ListPosition, parse_cursor

@@ -6,8 +6,7 @@ from rest_framework import serializers
 
 from assembly.engine.profile import MAX_PERCENT, STEPS, CutAt
 from assembly.profiles.parser import MAX_CAP, MAX_DEPTH_LIMIT, MAX_SECTIONS, MAX_TOP_K, MAX_WEIGHT, SECTION_KEY
-from config.http.fields import ExactText, Flag, Fraction
-from config.http.serializers import StrictSerializer
+from config.http.serializers import ExactText, Flag, Fraction, StrictSerializer
 from memories.api.fields import choice_field
 
 

@@ -27,8 +27,7 @@ from assembly.pipeline.summaries.extractive import Method
 from assembly.profiles.shipped import SHIPPED
 from assembly.rules.serializers import FiredRuleSerializer, UnreadableRuleSerializer
 from assembly.sources.base import Component, ConversationTurn, RequestFilters
-from config.http.fields import ExactText, Moment
-from config.http.serializers import StrictSerializer
+from config.http.serializers import ExactText, Moment, StrictSerializer
 from memories.api.events import EventCreateSerializer
 
 MAX_TEXT_CHARACTERS = 300_000

@@ -19,7 +19,7 @@ from assembly.engine.overflow import FULL_SHARE, DecisionKey, OverflowPolicy, de
 from assembly.engine.profile import Section, Weights
 from assembly.engine.ranking import RankedCandidate, split_eligible, with_boosted_score, with_ranks
 from assembly.engine.rendering import heading_text
-from assembly.engine.rule_effects import RuleEffect
+from assembly.engine.rule_effects import RuleEffectOf
 from assembly.engine.scoring import words_of
 from assembly.engine.token_ledger import TokenLedger
 from assembly.engine.types import Candidate, Decision, field_values
@@ -47,7 +47,7 @@ def select_blocks(
     budget: int,
     *,
     weights: Weights,
-    ruled: Callable[[Section, Candidate], RuleEffect],
+    ruled: RuleEffectOf | None,
     ladder: OverflowPolicy,
     excluded: ExcludedItems,
 ) -> list[SectionOutcome]:

@@ -51,6 +51,10 @@ class QuerySignals:
     event_types: tuple[str, ...] = ()
 
 
+NO_SIGNALS = QuerySignals()
+"""The signals of a request without a topic."""
+
+
 def parse_signals(query: str) -> QuerySignals:
     """The signals of a query (seed: parseQuerySignals, without its searches)."""
     intent = detect_intent(query)

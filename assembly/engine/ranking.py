@@ -1,6 +1,6 @@
 """Ranking puts the candidates of one section in order, and excludes those that may not compete."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, date, datetime
 from operator import attrgetter
@@ -20,7 +20,7 @@ from assembly.engine.linear_ranker import (
     share_signals,
 )
 from assembly.engine.profile import Section, Shape, Step
-from assembly.engine.rule_effects import NO_EFFECT, RuleEffect, no_rule_effect
+from assembly.engine.rule_effects import NO_EFFECT, RuleEffect, RuleEffectOf
 from assembly.engine.types import NO_DETAIL, Candidate, Decision, Detail, InvalidAssembly
 
 _OLDEST = datetime.min.replace(tzinfo=UTC)
@@ -84,7 +84,7 @@ def rank(
     section: Section,
     candidates: Iterable[Candidate],
     threshold: float,
-    ruled: Callable[[Section, Candidate], RuleEffect] = no_rule_effect,
+    ruled: RuleEffectOf | None = None,
     ranker: Ranker | None = None,
 ) -> list[RankedCandidate]:
     """All candidates of the section: those ranked, best first, then the others by ref.
@@ -93,7 +93,7 @@ def rank(
     nothing was measured, by similarity where any reaches the threshold; else the most recent come first ("Semantic vs.
     Recent Fallback" of the seed "Siestai: Context Assembly"). A sequence ranks by position, turns from the latest back.
     Ties go to the lower ref. Blocks are ranked in their contest. `ruled` says what request and rules want of a
-    candidate. Of lines, those that are pinned come first, in the same order among themselves.
+    candidate; None: nothing. Of lines, those that are pinned come first, in the same order among themselves.
     """
     eligible, others = split_eligible(section, candidates, ruled)
     if section.shape == "lines":
@@ -143,13 +143,13 @@ def with_ranks(section: Section, eligible: list[RankedCandidate]) -> list[Ranked
 
 
 def split_eligible(
-    section: Section, candidates: Iterable[Candidate], ruled: Callable[[Section, Candidate], RuleEffect]
+    section: Section, candidates: Iterable[Candidate], ruled: RuleEffectOf | None
 ) -> tuple[list[RankedCandidate], list[RankedCandidate]]:
     """Those that may compete for a place, and those that are decided already; both by ref."""
     eligible: list[RankedCandidate] = []
     others: list[RankedCandidate] = []
     for candidate in sorted(candidates, key=attrgetter("ref")):
-        item = _apply_rule_effect(candidate, ruled(section, candidate))
+        item = _apply_rule_effect(candidate, ruled(section, candidate) if ruled else NO_EFFECT)
         (others if item.code else eligible).append(item)
     return eligible, others
 

@@ -6,7 +6,7 @@ any folders, * and ? for characters within one name.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
@@ -67,10 +67,8 @@ class RuleEffect:
 NO_EFFECT = RuleEffect()
 """No rule says anything of the candidate."""
 
-
-def no_rule_effect(_section: Section, _candidate: Candidate) -> RuleEffect:
-    """What is said of every candidate where there are no rules."""
-    return NO_EFFECT
+RuleEffectOf = Callable[[Section, Candidate], RuleEffect]
+"""What request and rules want of a candidate for a section."""
 
 
 MAX_BOOST = 1_000.0

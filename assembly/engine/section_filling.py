@@ -1,6 +1,6 @@
 """Filling: the sections one after the other, each by the way of its shape, into one growing text."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from msgspec import Struct
@@ -12,7 +12,7 @@ from assembly.engine.overflow import OverflowPolicy
 from assembly.engine.profile import Profile, Section
 from assembly.engine.ranking import RankedCandidate, rank
 from assembly.engine.rendering import SECTION_SEPARATOR
-from assembly.engine.rule_effects import ALWAYS_INCLUDED, NO_EFFECT, RuleEffect, no_rule_effect, rule_effect
+from assembly.engine.rule_effects import ALWAYS_INCLUDED, NO_EFFECT, RuleEffect, RuleEffectOf, rule_effect
 from assembly.engine.selection import TokenLimit, fill_section
 from assembly.engine.token_ledger import TokenLedger
 from assembly.engine.types import Candidate, Decision, EngineRequest, SectionResult, SectionStatus
@@ -77,14 +77,11 @@ class SectionFiller:
         return self.ladder.within(section, ranked, limit.tokens - self.ledger.tokens, limit.code)
 
     @property
-    def _rule_effects(self) -> Callable[[Section, Candidate], RuleEffect]:
-        """What says for each candidate what is wanted of it."""
+    def _rule_effects(self) -> RuleEffectOf | None:
+        """Return what says for each candidate what is wanted of it; None where nothing is wanted of any."""
         request = self.request
-        return (
-            self._rule_effect_on
-            if request.rules or request.exclude or ALWAYS_INCLUDED.key in self.candidates
-            else no_rule_effect
-        )
+        is_ruled = request.rules or request.exclude or ALWAYS_INCLUDED.key in self.candidates
+        return self._rule_effect_on if is_ruled else None
 
     def _rule_effect_on(self, section: Section, candidate: Candidate) -> RuleEffect:
         """What the request and its rules want of the candidate. What is required is beyond both."""

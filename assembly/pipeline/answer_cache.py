@@ -34,7 +34,7 @@ from assembly.models import Assembly
 from teams.models import Team
 
 CounterValues = tuple[int, ...]
-"""How often what an answer is made of has changed: see `assembly.pipeline.preconditions`."""
+"""How often what an answer is made of has changed: see `assembly.pipeline.read_plan`."""
 
 LIFETIME_SECONDS = 30
 MAX_BYTES = 24_000_000

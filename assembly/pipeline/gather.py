@@ -17,31 +17,32 @@ from django.db import DatabaseError, OperationalError, connection
 from assembly.engine.codes import SourceCode
 from assembly.engine.profile import Profile, Section
 from assembly.engine.types import Candidate
-from assembly.pipeline.preconditions import Preconditions, counter_owners, parse_preconditions, preconditions_statement
 from assembly.pipeline.query_embedding import NO_TOPIC_EMBEDDING, TopicEmbedding, embed_topic
 from assembly.pipeline.read_cache import read_with_cache
 from assembly.pipeline.read_plan import (
     NEED_READERS,
     BatchedQuery,
     GatherResult,
+    Preconditions,
     ReadStep,
+    counter_owners,
     first_read_error,
     leading_batch,
     min_seconds_for,
+    parse_preconditions,
+    preconditions_statement,
     raise_timeout,
 )
-from assembly.pipeline.statement_timeouts import StatementDeadline
 from assembly.pipeline.telemetry import count_external_answer, count_source_failure, error_code, read_traced
 from assembly.records.change_counters import NO_OWNERS, ChangeCounts
-from assembly.rules.catalogue import rules_statement
-from assembly.rules.evaluation import add_fired_rules, add_inclusion_section
+from assembly.rules.evaluation import add_fired_rules, add_inclusion_section, rules_statement
 from assembly.sources import SOURCES
 from assembly.sources.base import GatherContext, SourceReport
 from assembly.sources.base import SourceResult as Returned
 from assembly.sources.external.pending import PendingExternalSources
 from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
 from assembly.sources.external.questions import external_queries
-from assembly.sources.time_budget import TimeBudget
+from assembly.sources.time_budget import StatementDeadline, TimeBudget
 from config.db.statements import Rows, Statement
 from config.http.cpu_budget import TooCostly
 from memories.embeddings.base import embedder_deadline
@@ -63,8 +64,7 @@ def gather(
     Where a rule always includes something, there are candidates for one more section: see `add_inclusion_section`.
     Raises OperationalError where not even the rules can be read: they may forbid what the sources would return.
     """
-    with embedder_deadline(time.seconds_for_sources):
-        return _GatherRun(profile, gather_context, time, trust_cache).done()
+    return _GatherRun(profile, gather_context, time, trust_cache).done()
 
 
 class _NewSnapshot(Exception):
@@ -95,7 +95,8 @@ class _GatherRun:
     def done(self) -> GatherResult:
         self._embed_topic()
         if not self._read_in_one_batch():
-            self._read_one_by_one()
+            with embedder_deadline(self.time.seconds_for_sources):
+                self._read_one_by_one()
         self._collect_external()
         self._report_late()
         assert self.preconditions  # noqa: S101 - nothing comes before it, and nothing is done without it

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from agents.models import Agent
 from agents.services import agent_files_provision
 from assembly.engine.profile import Profile
-from assembly.engine.query_signals import parse_signals
+from assembly.engine.query_signals import NO_SIGNALS, parse_signals
 from assembly.engine.tokenizers import Tokenizer, UnknownTokenizer, get_tokenizer
 from assembly.engine.types import EngineRequest
 from assembly.pipeline.gather import gather
@@ -84,7 +84,9 @@ def _engine_request(asked: AssemblyRequest, profile: Profile, now: datetime.date
 
 
 def _requested_profile(asked: AssemblyRequest) -> Profile:
-    profile = apply_strategy(find_profile(asked.profile), asked.strategy)
+    profile = find_profile(asked.profile)
+    if asked.strategy:
+        profile = apply_strategy(profile, asked.strategy)
     if asked.budgets.quality_min is not None:
         profile = replace(profile, quality_min=asked.budgets.quality_min)
     if asked.history and "turns" not in {section.source for section in profile.sections}:
@@ -110,7 +112,7 @@ def _gather_context(
         team=team,
         now=request.now,
         topic=asked.topic,
-        signals=parse_signals(asked.topic),
+        signals=parse_signals(asked.topic) if asked.topic.strip() else NO_SIGNALS,
         session=find_session(agent, asked.session),
         history=asked.history,
         filters=asked.filters,

@@ -24,8 +24,8 @@ from uuid import UUID
 from assembly.engine.profile import Profile
 from assembly.engine.types import candidate_text_bytes
 from assembly.pipeline.read_plan import BatchedQuery
-from assembly.pipeline.statement_timeouts import StatementDeadline
 from assembly.records.change_counters import NO_OWNERS, ChangeCounts, load_change_counts
+from assembly.sources.time_budget import StatementDeadline
 from config.db.statements import Rows
 
 LIFETIME_SECONDS = 300

@@ -1,25 +1,71 @@
 """The read plan says what one assembly reads, in which order, and what several sources need first.
 
+It begins with the preconditions: whether the agent works in the team, and the change counters of all owners.
 `GatherResult` holds what came of it: the candidates, and a report on each source.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
+from uuid import UUID
 
 from django.db import OperationalError
 from msgspec import Struct
 
+from agents.models import Agent, AgentFile
 from assembly.engine.profile import Section
 from assembly.engine.query_signals import parse_signals, possible_names
 from assembly.engine.types import Candidate
-from assembly.pipeline.preconditions import Preconditions
-from assembly.records.change_counters import NO_OWNERS, ChangeCounts
+from assembly.records.change_counters import NO_OWNERS, ChangeCounts, counts_sql, owner_parameters
 from assembly.sources.base import GatherContext, Need, SourceReport
 from assembly.sources.entities import find_mentions
 from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
-from config.db.statements import Rows, Statement
+from config.db.migration_helpers import ORGANISATION
+from config.db.statements import Rows, Statement, run_together
 from memories.services.task_stack import task_peek
+from teams.models import Team
+
+PRECONDITIONS_SQL = """
+SELECT {changes} AS changes,
+    EXISTS (SELECT FROM agent_teams WHERE agent_id = %(agent)s AND team_id = %(team)s) AS in_team,
+    (SELECT count(*) FROM agent_md_files WHERE agent_id = %(agent)s) AS files
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Preconditions:
+    """What must be known before any source is read."""
+
+    changes: tuple[int, ...]
+    """How often the rows of each owner have changed: see `assembly.records.change_counters`."""
+    in_team: bool
+    """Whether the agent works in the team."""
+    has_files: bool
+    """Whether all its files are provisioned."""
+
+
+def preconditions_statement(agent: Agent, team: Team | None) -> Statement:
+    """Return the statement that reads the preconditions; `parse_preconditions` takes its rows."""
+    owners = counter_owners(agent, team)
+    asked = {"agent": agent.id, "team": team.id if team else None, **owner_parameters(owners)}
+    return Statement(PRECONDITIONS_SQL.format(changes=counts_sql(len(owners))), asked)
+
+
+def counter_owners(agent: Agent, team: Team | None) -> list[UUID]:
+    """Return the ids of those whose rows a context of the agent is made of."""
+    return [agent.id, *([team.id] if team else []), ORGANISATION]
+
+
+def parse_preconditions(rows: Rows) -> Preconditions:
+    """Return the preconditions that are in the rows."""
+    ((changes, in_team, files),) = rows
+    return Preconditions(tuple(changes), in_team, files >= len(AgentFile.Key))
+
+
+def load_preconditions(agent: Agent, team: Team | None) -> Preconditions:
+    """Read the preconditions as they are now."""
+    return parse_preconditions(*run_together([preconditions_statement(agent, team)]))
+
 
 MIN_SECONDS_FOR_REQUIRED = 0.1
 """Seconds, for a source of what is never cut: a busy machine is no reason to be silent about who the agent is."""

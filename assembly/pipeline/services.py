@@ -14,15 +14,14 @@ from uuid_utils.compat import uuid7
 from agents.models import Agent
 from assembly.models import Assembly
 from assembly.pipeline.answer_cache import AssemblyResult, CacheKey, assembly_cache, cache_key
-from assembly.pipeline.preconditions import load_preconditions
 from assembly.pipeline.prepare import PreparedAssembly, gather_candidates, prepare
+from assembly.pipeline.read_plan import load_preconditions
 from assembly.pipeline.request import AssemblyRequest, request_document
 from assembly.pipeline.summaries.resolve import assemble_with_summaries, summaries_document
 from assembly.pipeline.telemetry import cache_lookups, engine_attributes, traced_assembly
 from assembly.pipeline.token_counts import load_token_counts, store_token_counts
 from assembly.records.change_counters import StaleRead
-from assembly.records.record import RecordOwners, record
-from assembly.records.warnings import warning_codes
+from assembly.records.record import RecordOwners, record, warning_codes
 from assembly.rules.evaluation import rules_document
 from assembly.sources.time_budget import TimeBudget
 from config.observability.tracing import span

@@ -11,8 +11,7 @@ from assembly.engine.types import field_values
 from assembly.profiles.catalogue import ProfileEntry
 from config.http.cursors import limit_of
 from config.http.errors import Invalid
-from config.http.fields import ExactText
-from config.http.serializers import StrictSerializer
+from config.http.serializers import ExactText, StrictSerializer
 from teams.api.serializers import SlugField, VersionSerializer
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 

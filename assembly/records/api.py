@@ -25,9 +25,8 @@ from assembly.records.retention_policies import (
 )
 from config.http.errors import NotFound
 from config.http.etags import PreconditionFailed, is_create_only
-from config.http.fields import ExactText, Flag
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, ONLY_CREATE
-from config.http.serializers import FastJSONRenderer, StrictSerializer
+from config.http.serializers import ExactText, FastJSONRenderer, Flag, StrictSerializer
 from memories.api.archive import ZIP, ZipRenderer
 from memories.api.fields import Count
 from teams.access import require_admin, team_for

@@ -14,6 +14,7 @@ from django.utils import timezone
 from agents.models import Agent
 from agents.quotas.limits import subjects_of
 from agents.quotas.uses import uses
+from assembly.engine.codes import WarningCode
 from assembly.engine.profile import Profile
 from assembly.engine.types import Candidate, EngineRequest, EngineResult, field_values
 from assembly.models import Assembly, text_hash
@@ -24,6 +25,7 @@ from assembly.records.insert_sql import insert_assembly
 from assembly.records.pieces import NewPiece, piece_of, piece_of_profile, piece_of_summary
 from assembly.records.summaries import EXTRACTIVE, store_summaries
 from assembly.sources.base import SourceReport
+from assembly.sources.time_budget import TimeBudget
 from teams.models import Team
 from teams.principal import Principal
 
@@ -152,3 +154,10 @@ def _summary_rows(candidates: Sequence[Candidate]) -> list[tuple[bytes, str, byt
         for text, summary in said
         if summary.text and summary.model != EXTRACTIVE
     ]
+
+
+def warning_codes(assembled: EngineResult, reports: Sequence[SourceReport], time: TimeBudget) -> list[str]:
+    """The codes for the record, each once: those of the engine, then of sources, then of time."""
+    codes = [*assembled.warnings, *(report.code for report in reports if report.code)]
+    codes += [WarningCode.TIME_EXCEEDED] if time.is_over else []
+    return list(dict.fromkeys(map(str, codes)))

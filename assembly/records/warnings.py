@@ -5,12 +5,10 @@ from dataclasses import dataclass
 
 from assembly.engine.codes import SourceCode, WarningCode
 from assembly.engine.reasons import embedder_sentence, source_sentence, summariser_sentence, warning_sentence
-from assembly.engine.types import EngineResult
 from assembly.models import Assembly
 from assembly.records.reader import DAMAGE_ERRORS, load_bodies
 from assembly.sources import SOURCES
-from assembly.sources.base import EMBEDDER, SourceReport
-from assembly.sources.time_budget import TimeBudget
+from assembly.sources.base import EMBEDDER
 
 SUMMARISER = "summariser"
 """What its report is called among those of the sources."""
@@ -29,13 +27,6 @@ class WarningMessage:
 
     code: str
     message: str
-
-
-def warning_codes(assembled: EngineResult, reports: Sequence[SourceReport], time: TimeBudget) -> list[str]:
-    """The codes for the record, each once: those of the engine, then of sources, then of time."""
-    codes = [*assembled.warnings, *(report.code for report in reports if report.code)]
-    codes += [WarningCode.TIME_EXCEEDED] if time.is_over else []
-    return list(dict.fromkeys(map(str, codes)))
 
 
 def load_warning_bodies(assemblies: Sequence[Assembly]) -> None:

@@ -1,16 +1,13 @@
-"""Reading rules: those in force for an assembly, and those that people look at."""
+"""The catalogue parses stored rules; it says which line of a text is wrong."""
 
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agents.models import Agent
 from assembly.engine.rules import Rule, Scope
 from assembly.models import StoredRule
 from assembly.profiles.catalogue import known_sources
 from assembly.profiles.yaml_reader import UnreadableDocument
 from assembly.rules.parser import DescribedRule, parse_rule
-from config.db.statements import Rows, Statement
-from teams.models import Team
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,27 +26,6 @@ class RuleEntry:
     @property
     def description(self) -> str:
         return self.described.description if self.described else ""
-
-
-# As StoredRuleQuerySet.in_force.
-RULES_SQL = """
-SELECT name, version, agent_id, team_id, content FROM rules
-WHERE enabled AND (agent_id IS NULL AND team_id IS NULL OR agent_id = %(agent)s OR team_id = %(team)s) ORDER BY name
-"""
-
-
-def rules_statement(agent: Agent, team: Team | None) -> Statement:
-    """The statement that reads the enabled rules for the agent in the team, for `parse_rules`."""
-    return Statement(RULES_SQL, {"agent": agent.id, "team": team.id if team else None})
-
-
-def parse_rules(rows: Rows) -> tuple[list[Rule], list[RuleEntry]]:
-    """The rules in rows of `rules_statement`; and apart, those that cannot be read any more."""
-    columns = ("name", "version", "agent_id", "team_id", "content")
-    entries = [entry_of_row(StoredRule(**dict(zip(columns, row, strict=True)))) for row in rows]
-    return [entry.described.rule for entry in entries if entry.described], [
-        entry for entry in entries if not entry.described
-    ]
 
 
 def entry_of_row(row: StoredRule) -> RuleEntry:

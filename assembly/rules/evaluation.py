@@ -1,4 +1,4 @@
-"""Evaluation tells which rules fire, what their items may take of the budget, and, for the record, what they did."""
+"""Evaluation finds the rules in force for an agent, tells which of them fire, and writes for the record what they did."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -6,14 +6,17 @@ from dataclasses import replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from agents.models import Agent
 from assembly.engine.codes import Code
 from assembly.engine.profile import Profile
 from assembly.engine.rule_effects import ALWAYS_INCLUDED
 from assembly.engine.rules import Rule, RuleFacts, fired_rules
 from assembly.engine.types import Decision
-from assembly.rules.catalogue import parse_rules
+from assembly.models import StoredRule
+from assembly.rules.catalogue import RuleEntry, entry_of_row
 from assembly.sources.base import GatherContext
-from config.db.statements import Rows
+from config.db.statements import Rows, Statement
+from teams.models import Team
 
 
 def add_fired_rules(profile: Profile, gather_context: GatherContext, rows: Rows) -> GatherContext:
@@ -68,3 +71,24 @@ def _rule_actions(decision: Decision) -> list[tuple[str, str]]:
     if decision.section == ALWAYS_INCLUDED.key:
         return [(labels[0], "included")] if decision.included else []
     return [(label, "boosted") for label in labels if label]
+
+
+# As StoredRuleQuerySet.in_force.
+RULES_SQL = """
+SELECT name, version, agent_id, team_id, content FROM rules
+WHERE enabled AND (agent_id IS NULL AND team_id IS NULL OR agent_id = %(agent)s OR team_id = %(team)s) ORDER BY name
+"""
+
+
+def rules_statement(agent: Agent, team: Team | None) -> Statement:
+    """The statement that reads the enabled rules for the agent in the team, for `parse_rules`."""
+    return Statement(RULES_SQL, {"agent": agent.id, "team": team.id if team else None})
+
+
+def parse_rules(rows: Rows) -> tuple[list[Rule], list[RuleEntry]]:
+    """The rules in rows of `rules_statement`; and apart, those that cannot be read any more."""
+    columns = ("name", "version", "agent_id", "team_id", "content")
+    entries = [entry_of_row(StoredRule(**dict(zip(columns, row, strict=True)))) for row in rows]
+    return [entry.described.rule for entry in entries if entry.described], [
+        entry for entry in entries if not entry.described
+    ]

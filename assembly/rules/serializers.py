@@ -5,8 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from assembly.profiles.serializers import YAML
-from config.http.fields import ExactText
-from config.http.serializers import StrictSerializer
+from config.http.serializers import ExactText, StrictSerializer
 from teams.api.serializers import SlugField
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 

@@ -3,13 +3,14 @@
 import datetime
 from collections.abc import Sequence
 
+from agents.models import Agent
 from assembly.engine.linear_ranker import Ranker
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
 from assembly.sources.base import GatherContext, SourceQuery, SourceResult, candidates_for, memory_labels
 from config.db.statements import Rows, Statement
 from memories.search.features import Weights
-from memories.search.memory_search import FoundMemory, find_memories, recent_sql, search_memories
+from memories.search.memory_search import RECENT_SQL, FoundMemory, find_memories, search_memories
 from memories.search.question import parse_question
 from memories.services import MAX_PINNED, Owner
 
@@ -56,7 +57,8 @@ def _recent_query(
         return candidates_for(sections, [FoundMemory(*row) for row in rows], limit + MAX_PINNED, _candidate)
 
     loaders = {"at": datetime.datetime.fromisoformat}
-    return SourceQuery(Statement(recent_sql(owner), {"owner": owner.pk, "recent": limit}, loaders), gathered)
+    statement = RECENT_SQL.format(owner="agent_id" if isinstance(owner, Agent) else "team_id")
+    return SourceQuery(Statement(statement, {"owner": owner.pk, "recent": limit}, loaders), gathered)
 
 
 def _memories(owner: Owner | None, gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:

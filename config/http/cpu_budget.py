@@ -1,4 +1,6 @@
-"""CPU budget of a request: loops whose length somebody else decides ask `check_cpu()` whether they may go on.
+"""A request has limits: CPU time, and a moment at which its answer must be there, counted from its arrival.
+
+Loops whose length somebody else decides ask `check_cpu()` whether they may go on.
 
 A request may compute for REQUEST_CPU_MS in its thread, whatever else the machine does meanwhile; waiting costs nothing.
 Commands and jobs have no budget, so that there the checks pass.
@@ -10,6 +12,7 @@ is slow to read, is read only once the whole budget could be spent.
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from math import inf
 from time import monotonic, thread_time
@@ -153,3 +156,16 @@ class CpuBudgetMiddleware:
         if response.status_code == TooCostly.status and _THREAD.was_stopped_by_process:
             scope["was_stopped"] = True
         return response
+
+
+_ARRIVAL_TIME: ContextVar[float] = ContextVar("arrived")
+
+
+def note_arrival() -> None:
+    """Note that a request has arrived. The server calls this before the request waits for anything."""
+    _ARRIVAL_TIME.set(monotonic())
+
+
+def arrival_time() -> float:
+    """Return when the request arrived, in seconds of the monotonic clock; outside HTTP, the present moment."""
+    return _ARRIVAL_TIME.get(None) or monotonic()

@@ -1,5 +1,12 @@
-"""JSON of the REST API: a fast renderer, a strict parser, and serializers that refuse unknown fields."""
+"""JSON of the REST API: a fast renderer, a strict parser, and serializers and fields that convert nothing.
 
+A serializer refuses unknown fields. A field takes exactly what JSON says: no number for a text, no text for a number.
+DRF's own fields convert, and some of their messages repeat what was sent; these do neither.
+"""
+
+import datetime
+import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -55,3 +62,94 @@ class StrictSerializer(serializers.Serializer[Any]):
             message = f"There is no such field. Known are: {known}."
             raise serializers.ValidationError({name: [message] for name in unknown[:MAX_NAMED]}, code="unknown")
         return super().to_internal_value(data)
+
+
+EARLIEST_YEAR, LATEST_YEAR = 1900, 2200
+SEVERAL_LINES = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+INVALID_DATE = f"Use a date that exists, like 2026-02-28, from {EARLIEST_YEAR} to {LATEST_YEAR}."
+
+
+class ExactText(serializers.CharField):
+    """A text, kept as it was sent. NUL and lone surrogates are refused (by DRF's own validators)."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"trim_whitespace": False, **options})
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class VisibleText(ExactText):
+    """A text in which there is something to read, not only white space."""
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        if not text.strip():
+            self.fail("blank")
+        return text
+
+
+class Line(VisibleText):
+    """A name: one line with something to read in it."""
+
+    default_error_messages = {"several_lines": "Use one line, without line breaks and control characters."}
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        if SEVERAL_LINES.search(text):
+            self.fail("several_lines")
+        return text
+
+
+class Fraction(serializers.FloatField):
+    """A JSON number from 0 to 1."""
+
+    default_error_messages = {"fraction": "Use a number from 0 to 1."}
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"min_value": 0, "max_value": 1, **options})
+
+    def to_internal_value(self, data: Any) -> float:
+        # A huge whole number cannot become a float at all, and NaN would pass every comparison.
+        if isinstance(data, bool) or not isinstance(data, int | float) or not (0 <= data <= 1) or math.isnan(data):
+            self.fail("fraction")
+        return float(data)
+
+
+class Flag(serializers.BooleanField):
+    """JSON's true or false."""
+
+    default_error_messages = {"flag": "Use true or false."}
+
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("flag")
+        return data
+
+
+class Moment(serializers.DateTimeField):
+    """A date and time; without an offset it is taken as UTC."""
+
+    default_error_messages = {"year": f"Use a year from {EARLIEST_YEAR} to {LATEST_YEAR}."}
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"default_timezone": datetime.UTC, **options})
+
+    def to_internal_value(self, value: Any) -> datetime.datetime:
+        moment = super().to_internal_value(value)
+        if not EARLIEST_YEAR <= moment.year <= LATEST_YEAR:
+            self.fail("year")
+        return moment
+
+
+def parse_date(text: str) -> datetime.date | None:
+    """The date that `YYYY-MM-DD` names; None when there is no such day in the years that Dossier knows."""
+    if not DATE.fullmatch(text) or not EARLIEST_YEAR <= int(text[:4]) <= LATEST_YEAR:
+        return None
+    try:
+        return datetime.date.fromisoformat(text)
+    except ValueError:
+        return None

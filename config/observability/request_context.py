@@ -1,24 +1,10 @@
-"""The request at hand: its id for log lines, and its arrival, from which deadlines count."""
+"""The request context is what log lines and the request log say of the current request and of its caller."""
 
 from contextvars import ContextVar
-from time import monotonic
 from typing import Any
 
 from django.http import HttpRequest
 from django.utils.functional import LazyObject
-
-_ARRIVAL_TIME: ContextVar[float] = ContextVar("arrived")
-
-
-def note_arrival() -> None:
-    """Note that a request is there. For whoever takes it in, before it waits for anything."""
-    _ARRIVAL_TIME.set(monotonic())
-
-
-def arrival_time() -> float:
-    """By the monotonic clock, in seconds. Where nobody asked over HTTP: now."""
-    return _ARRIVAL_TIME.get(None) or monotonic()
-
 
 UNMATCHED = "unmatched"
 """The route of an address that leads to no view."""

@@ -20,7 +20,8 @@ from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.http import HttpResponseBase
 from django.urls import set_script_prefix
 
-from config.observability.request_context import caller_fields, note_arrival
+from config.http.cpu_budget import note_arrival
+from config.observability.request_context import caller_fields
 from config.server.limiter import FairLimiter, MovedToHeavyLane
 from config.server.memory_settings import TRIM_SECONDS, release_memory
 

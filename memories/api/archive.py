@@ -16,10 +16,9 @@ from rest_framework.response import Response
 
 from agents.access import agent_for
 from config.http.errors import Invalid
-from config.http.fields import ExactText
 from config.http.idempotency import idempotent
 from config.http.openapi import LOCATION
-from config.http.serializers import FastJSONRenderer, StrictJSONParser, StrictSerializer
+from config.http.serializers import ExactText, FastJSONRenderer, StrictJSONParser, StrictSerializer
 from memories.archive.digests import ImportState
 from memories.archive.sections import scope_of_agent, scope_of_everything, scope_of_team
 from memories.archive.services import MAX_FILE_NAME_CHARACTERS, import_begin, import_create, import_for

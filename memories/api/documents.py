@@ -9,9 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agents.access import agent_for
-from config.http.fields import ExactText, Flag, Line
 from config.http.openapi import PAGE
-from config.http.serializers import StrictSerializer
+from config.http.serializers import ExactText, Flag, Line, StrictSerializer
 from memories.api.fields import external_id_field
 from memories.api.filters import by_flag, by_start
 from memories.api.item_kinds import AgentItemSerializer, ItemEndpoint

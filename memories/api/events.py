@@ -8,8 +8,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.http.fields import ExactText, Line, Moment
-from config.http.serializers import StrictSerializer
+from config.http.serializers import ExactText, Line, Moment, StrictSerializer
 from memories.api.fields import ItemId, JsonObject, external_id_field, valid_event_type
 from memories.api.filters import by_id, by_value, since
 from memories.api.item_kinds import AgentItemSerializer, ItemEndpoint

@@ -1,4 +1,4 @@
-"""Fields of the things that an agent keeps. Like config.http.fields, they take exactly what JSON says."""
+"""Fields of the things that an agent keeps. Like config.http.serializers, they take exactly what JSON says."""
 
 from collections.abc import Collection
 from typing import Any
@@ -8,7 +8,7 @@ from django.core.validators import RegexValidator
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from config.http.fields import ExactText, Line
+from config.http.serializers import ExactText, Line
 from memories.services.json_values import compact_json, json_problem
 
 MAX_TEXT_CHARACTERS = 20_000

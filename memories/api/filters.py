@@ -9,7 +9,7 @@ from django.db.models import Q
 from rest_framework.exceptions import ValidationError
 
 from config.http.errors import Invalid
-from config.http.fields import Moment
+from config.http.serializers import Moment
 from memories.models.graph import names_in_queries
 
 NOT_AN_ID = "Use the id of a thing, as in its document."

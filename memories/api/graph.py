@@ -15,8 +15,7 @@ from rest_framework.response import Response
 
 from agents.access import agent_for
 from config.http.errors import Invalid
-from config.http.fields import Flag, Fraction, Line
-from config.http.serializers import StrictSerializer
+from config.http.serializers import Flag, Fraction, Line, StrictSerializer
 from memories.api.fields import ItemId, Properties, external_id_field, lines_field, type_field
 from memories.api.filters import by_id, by_name, by_value
 from memories.api.item_kinds import AgentItemSerializer, ItemEndpoint

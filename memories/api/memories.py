@@ -16,10 +16,9 @@ from rest_framework.response import Response
 from config.http.cursors import limit_of
 from config.http.errors import Invalid, NotFound
 from config.http.etags import etag
-from config.http.fields import VisibleText
 from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE
-from config.http.serializers import StrictSerializer
+from config.http.serializers import StrictSerializer, VisibleText
 from memories.api.agent_item import BatchSerializer, batch_response, items_serializer
 from memories.api.serializers import (
     MemoryCreateSerializer,

@@ -4,8 +4,7 @@ from functools import partial
 
 from rest_framework import serializers
 
-from config.http.fields import Line, VisibleText
-from config.http.serializers import StrictSerializer
+from config.http.serializers import Line, StrictSerializer, VisibleText
 from memories.api.fields import MAX_TEXT_CHARACTERS, Count, choice_field, external_id_field, lines_field, type_field
 from memories.api.item_kinds import AgentItemSerializer, ItemEndpoint
 from memories.models import Pattern

@@ -5,8 +5,7 @@ from typing import Any
 from django.core.validators import RegexValidator
 from rest_framework import serializers
 
-from config.http.fields import ExactText, Flag, Fraction, Line, Moment, VisibleText
-from config.http.serializers import StrictSerializer
+from config.http.serializers import ExactText, Flag, Fraction, Line, Moment, StrictSerializer, VisibleText
 from memories.api.fields import Count, ItemId, choice_field
 from memories.models import Memory, MemoryVersion
 from memories.models.memory import MAX_REASON_CHARACTERS, MAX_TEXT_CHARACTERS

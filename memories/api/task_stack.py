@@ -15,10 +15,9 @@ from rest_framework.response import Response
 from agents.access import agent_for
 from agents.models import Agent
 from config.http.etags import etag
-from config.http.fields import ExactText, VisibleText
 from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, LOCATION
-from config.http.serializers import StrictSerializer
+from config.http.serializers import ExactText, StrictSerializer, VisibleText
 from memories.api.events import SESSIONS
 from memories.api.fields import MAX_TEXT_CHARACTERS, ItemId, choice_field, external_id_field
 from memories.api.filters import by_choice, by_id

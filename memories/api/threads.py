@@ -4,8 +4,7 @@ from functools import partial
 
 from rest_framework import serializers
 
-from config.http.fields import ExactText, Line, Moment
-from config.http.serializers import StrictSerializer
+from config.http.serializers import ExactText, Line, Moment, StrictSerializer
 from memories.api.fields import MAX_TEXT_CHARACTERS, choice_field, external_id_field
 from memories.api.filters import by_choice
 from memories.api.item_kinds import AgentItemSerializer, ItemEndpoint

@@ -4,8 +4,7 @@ from functools import partial
 
 from rest_framework import serializers
 
-from config.http.fields import ExactText, Line
-from config.http.serializers import StrictSerializer
+from config.http.serializers import ExactText, Line, StrictSerializer
 from memories.api.fields import MAX_TEXT_CHARACTERS, JsonObject, external_id_field
 from memories.api.item_kinds import AgentItemSerializer, ItemEndpoint
 from memories.models import Tool

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from agents.api.serializers import AgentUpdateSerializer
 from agents.models import Agent, AgentFile, AgentTeam, DailyLog
 from agents.services import agent_create, agent_files_ensure, agent_update, daily_log_create
-from config.http.fields import parse_date
+from config.http.serializers import parse_date
 from memories.archive.digests import ImportState
 from memories.archive.owner_entries import OwnerSettings, iterate_in_order, owner_entries
 from memories.archive.owner_section import TEXTS_AT_A_TIME, OwnerSection

@@ -19,7 +19,7 @@ from django.db import models
 from rest_framework import serializers
 
 from config.http.cpu_budget import check_cpu
-from config.http.fields import Moment
+from config.http.serializers import Moment
 from memories.archive.digests import value_digest
 from memories.archive.memory_bullets import Bullet, format_bullet, parse_bullets
 from memories.imports.base import ImportRefused

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from agents.access import still_sees, visibility_of
-from agents.keys import principal_behind
+from agents.authentication import principal_behind
 from agents.quotas.services import texts_count
 from config.http.cpu_budget import TooCostly, TookTooLong, cpu_budget, wall_limit
 from config.http.errors import Conflict, NotFound

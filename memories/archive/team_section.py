@@ -6,8 +6,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from config.http.fields import Line
-from config.http.serializers import StrictSerializer
+from config.http.serializers import Line, StrictSerializer
 from memories.archive.owner_entries import owner_entries
 from memories.archive.owner_section import OwnerSection
 from memories.archive.sections import ArchiveEntry, ExportScope, ImportChange, register

@@ -7,7 +7,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from config.http.fields import SEVERAL_LINES
+from config.http.serializers import SEVERAL_LINES
 from memories.services.json_values import json_problem
 from teams.forms import match_line_endings, validate_storable
 

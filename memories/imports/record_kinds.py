@@ -9,8 +9,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.http.fields import ExactText, Line
-from config.http.serializers import StrictSerializer
+from config.http.serializers import ExactText, Line, StrictSerializer
 from memories.api.events import EVENTS, SESSIONS, EventCreateSerializer
 from memories.api.fields import MAX_TEXT_CHARACTERS, type_field
 from memories.api.graph import ENTITIES, MAX_NAME_CHARACTERS, RELATIONS, RelationCreateSerializer

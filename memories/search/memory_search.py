@@ -64,7 +64,8 @@ COLUMNS = "m.id, m.version, m.kind, m.text, at, similarity, m.superseded_by_id, 
 
 # The index has each owner's newest first: as many as are wanted are read, not all. Where as many stand, nobody looks
 # for the others. Those that are pinned come along, however old they are: they are few and have an index of their own.
-RECENT = f"""
+# Of the owner's memories the newest and the pinned. `{owner}` is the column; `owner` is an id, `recent` a number.
+RECENT_SQL = f"""
 WITH owned AS NOT MATERIALIZED (
     SELECT id, version, kind, text, coalesce(occurred_at, created) AS at, superseded_by_id, pinned, retired_because
     FROM memories WHERE {{owner}} = %(owner)s
@@ -133,14 +134,6 @@ def topic_vector(topic: str) -> QueryVector | None:
         return None
 
 
-def recent_sql(owner: Owner) -> str:
-    """Of the owner's memories the newest and the pinned; rows are FoundMemory's.
-
-    It takes `owner`, an id, and `recent`, how many of the newest.
-    """
-    return RECENT.format(owner="agent_id" if isinstance(owner, Agent) else "team_id")
-
-
 def find_memories(*, owner: Owner, vector: QueryVector | None, similar: int, recent: int) -> list[FoundMemory]:
     """The `similar` nearest to the vector together with the `recent` newest; without a vector, the newest alone.
 
@@ -155,7 +148,7 @@ def _find_memories(owner: Owner, similar: int, recent: int, vector: QueryVector 
     if vector is not None:
         names |= {"slot": vector.space.slot, "here": vector.space.here}
         parameters |= vector.parameters
-    query = (RECENT if vector is None else SIMILAR).format(**names)
+    query = (RECENT_SQL if vector is None else SIMILAR).format(**names)
     with connection.cursor() as cursor:
         cursor.execute(query, parameters)
         rows = cursor.fetchall()

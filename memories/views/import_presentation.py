@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agents.models import Agent
-from config.http.fields import parse_date
+from config.http.serializers import parse_date
 from memories.archive.plan import OPTIONAL_STATES, ImportStep, is_selected, load_steps
 from memories.imports.workspace import MEMORY_FILE
 from memories.models import ImportPlan

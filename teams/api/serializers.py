@@ -5,8 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.http.fields import ExactText, Flag, Line
-from config.http.serializers import StrictSerializer
+from config.http.serializers import ExactText, Flag, Line, StrictSerializer
 from teams.models import valid_slug
 from teams.principal import Role
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS, MAX_NOTE_CHARACTERS

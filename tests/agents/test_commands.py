@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from agents.keys import principal_of_key
+from agents.authentication import principal_of_key
 from agents.models import Agent, ApiKey
 
 pytestmark = pytest.mark.django_db

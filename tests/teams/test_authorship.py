@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from agents.keys import api_key_create, principal_of_key
+from agents.authentication import principal_of_key
+from agents.keys import api_key_create
 from agents.models import Agent, ApiKey
 from assembly.rules.services import rule_create
 from config.http.errors import Forbidden

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from agents.access import agent_for, manages_all_teams
+from agents.authentication import principal_of_key
 from agents.forms import AgentForm, AgentSettingsForm
-from agents.keys import api_key_create, principal_of_key
+from agents.keys import api_key_create
 from agents.models import Agent
 from agents.services import agent_create, agent_update
 from assembly.monitoring.webhooks.services import WebhookNewForm

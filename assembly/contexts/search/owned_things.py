@@ -13,7 +13,7 @@ from agents.models import AgentFile, DailyLog
 from assembly.engine.diff import named
 from assembly.engine.section_filling import document_of
 from assembly.models import Assembly
-from config.http.fields import parse_date
+from config.http.serializers import parse_date
 from memories.embeddings.active_model import SLOTS
 from memories.models import Document, Entity, Event, Memory, Pattern, Relation, TaskFrame, Thread, Tool
 from memories.services.memory import words_in_any_language

@@ -12,7 +12,7 @@ from assembly.contexts.search.things import parse_reference
 from assembly.contexts.search.visible_owners import VisibleOwners
 from assembly.engine.codes import DECISION_CODES, SourceCode, WarningCode
 from config.http.errors import Invalid
-from config.http.fields import Moment, parse_date
+from config.http.serializers import Moment, parse_date
 
 WARNINGS = (*map(str, WarningCode), *map(str, SourceCode))
 MAX_WORDS_CHARACTERS = 200

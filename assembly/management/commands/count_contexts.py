@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from assembly.monitoring.trends.recount import day_recount, find_recorded_days
-from config.http.fields import parse_date
+from config.http.serializers import parse_date
 
 
 class Command(BaseCommand):

@@ -13,7 +13,7 @@ from agents.access import agent_for
 from assembly.monitoring.trends.counting import Tally
 from assembly.monitoring.trends.reading import DayCounts, Period, UnusedMemories, find_unused_memories, load_trend
 from config.http.errors import Invalid
-from config.http.fields import parse_date
+from config.http.serializers import parse_date
 from teams.access import team_for
 from teams.api.view import ApiView
 

@@ -26,10 +26,9 @@ from assembly.monitoring.webhooks.services import (
 from config.http.encryption import UndecryptableSecret
 from config.http.errors import Conflict
 from config.http.etags import etag
-from config.http.fields import ExactText, Flag, Line
 from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE
-from config.http.serializers import StrictSerializer
+from config.http.serializers import ExactText, Flag, Line, StrictSerializer
 from teams.api.serializers import MAX_SLUG_CHARACTERS, page_serializer
 from teams.api.view import ApiView
 from teams.versioned_text.api import VersionedView

@@ -26,9 +26,8 @@ from assembly.pipeline.request import (
 )
 from assembly.profiles.shipped import SHIPPED
 from assembly.simulation.draft_preview.services import DraftPreview, preview_drafts
-from config.http.fields import INVALID_DATE, ExactText, Moment, parse_date
 from config.http.idempotency import idempotent
-from config.http.serializers import StrictSerializer
+from config.http.serializers import INVALID_DATE, ExactText, Moment, StrictSerializer, parse_date
 from teams.access import team_for
 from teams.api.view import ApiView
 from teams.models import Team, TeamFile

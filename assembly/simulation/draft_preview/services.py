@@ -15,9 +15,8 @@ from assembly.engine.diff import ContextDiff, diff_contexts, named
 from assembly.engine.profile import Profile
 from assembly.engine.types import Candidate, EngineRequest, EngineResult, candidate_text_bytes
 from assembly.pipeline.answer_cache import AssemblyCache, cache_key
-from assembly.pipeline.preconditions import load_preconditions
 from assembly.pipeline.prepare import PreparedAssembly, gather_candidates, prepare
-from assembly.pipeline.read_plan import GatherResult
+from assembly.pipeline.read_plan import GatherResult, load_preconditions
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.summaries.resolve import SummarisedResult, assemble_with_summaries
 from assembly.sources.base import GatherContext, SourceReport

@@ -26,10 +26,9 @@ from assembly.simulation.what_if.serializers import (
 )
 from assembly.simulation.what_if.services import WHAT_IF_BASES
 from config.http.errors import Invalid, NotFound
-from config.http.fields import ExactText
 from config.http.idempotency import idempotent
 from config.http.openapi import LOCATION, PAGE
-from config.http.serializers import StrictSerializer
+from config.http.serializers import ExactText, StrictSerializer
 from teams.api.serializers import page_serializer
 from teams.api.view import ApiView
 

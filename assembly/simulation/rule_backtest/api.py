@@ -16,9 +16,8 @@ from assembly.profiles.serializers import YAML
 from assembly.rules.catalogue import parse_draft_rule
 from assembly.rules.services import Owner, owner_scope, rule_for, rule_owner_for
 from assembly.simulation.rule_backtest.services import CandidateChange, ContextBacktest, RuleBacktest, rule_backtest
-from config.http.fields import ExactText
 from config.http.idempotency import idempotent
-from config.http.serializers import StrictSerializer
+from config.http.serializers import ExactText, StrictSerializer
 from teams.api.serializers import SlugField
 from teams.api.view import ApiView
 from teams.principal import Action

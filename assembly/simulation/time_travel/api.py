@@ -28,8 +28,7 @@ from assembly.profiles.shipped import SHIPPED
 from assembly.records.reader import load_record
 from assembly.simulation.time_travel.services import NearestContexts, PastContext, assemble_as_of, find_nearest_contexts
 from config.http.errors import NotFound
-from config.http.fields import ExactText, Moment
-from config.http.serializers import StrictSerializer
+from config.http.serializers import ExactText, Moment, StrictSerializer
 from teams.access import team_for
 from teams.api.view import ApiView
 from teams.models import Team

@@ -10,8 +10,7 @@ from assembly.pipeline.request import MAX_TOKENS, MAX_TOPIC_CHARACTERS
 from assembly.profiles.serializers import YAML
 from assembly.simulation.what_if.services import WHAT_IF_BASES, WhatIfResult
 from assembly.simulation.what_if.wishes import MAX_CAPS, MAX_RULES, Overrides
-from config.http.fields import ExactText
-from config.http.serializers import StrictSerializer
+from config.http.serializers import ExactText, StrictSerializer
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
 
 

@@ -34,10 +34,9 @@ from assembly.sources.external.services import (
 )
 from config.http.encryption import valid_secret
 from config.http.etags import etag
-from config.http.fields import ExactText, Flag, Line
 from config.http.idempotency import idempotent
 from config.http.openapi import ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION, PAGE
-from config.http.serializers import StrictSerializer
+from config.http.serializers import ExactText, Flag, Line, StrictSerializer
 from memories.api.fields import Count
 from teams.access import require_admin
 from teams.api.serializers import page_serializer

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from config.http.fields import EARLIEST_YEAR, LATEST_YEAR
 from config.http.outbound.client import OutboundRequestFailed
+from config.http.serializers import EARLIEST_YEAR, LATEST_YEAR
 
 MAX_ID_CHARACTERS = 100
 MAX_TEXT_CHARACTERS = 100_000

@@ -9,7 +9,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from agents.keys import api_key_create, principal_behind, principal_of_key
+from agents.authentication import principal_behind, principal_of_key
+from agents.keys import api_key_create
 from agents.models import Agent, AgentTeam, ApiKey, KeyGrant
 from agents.services import agent_update
 from assembly.pipeline.request import AssemblyRequest

@@ -14,7 +14,7 @@ from assembly.engine.rules import Condition, Rule, Selector, TimeWindow
 from assembly.models import StoredRule, StoredRuleVersion
 from assembly.profiles.catalogue import known_sources
 from assembly.profiles.yaml_reader import UnreadableDocument
-from assembly.rules.catalogue import parse_rules, rules_statement
+from assembly.rules.evaluation import parse_rules, rules_statement
 from assembly.rules.parser import parse_rule
 from assembly.rules.services import MAX_RULES, rule_delete, rule_save
 from config.db.statements import run_statement

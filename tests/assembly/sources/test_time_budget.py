@@ -4,7 +4,7 @@ import time
 from contextvars import copy_context
 
 from assembly.sources.time_budget import TimeBudget
-from config.observability.request_context import note_arrival
+from config.http.cpu_budget import note_arrival
 
 
 def test_waiting_for_a_turn_counts() -> None:

@@ -13,8 +13,7 @@ from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpRe
 from django.test import override_settings
 from django.urls import path
 
-from config.http.cpu_budget import TooCostly, check_cpu
-from config.observability.request_context import arrival_time
+from config.http.cpu_budget import TooCostly, arrival_time, check_cpu
 from config.server import threaded_handler
 from config.server.threaded_handler import MAX_BUFFERED_BYTES, RerouteToHeavyLane, ThreadedHandler
 

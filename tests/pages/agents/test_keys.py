@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agents.keys import api_key_create, principal_of_key
+from agents.authentication import principal_of_key
+from agents.keys import api_key_create
 from agents.models import Agent, ApiKey
 from agents.services import agent_create, agent_update
 from teams.models import Team, User
