@@ -8,7 +8,7 @@ from typing import Any
 from agents.models import Agent
 from assembly.models import Assembly
 from assembly.sources.base import GatherContext
-from assembly.sources.daily_logs import log_days
+from assembly.sources.files import log_days
 
 DayRange = tuple[datetime.date, datetime.date]
 

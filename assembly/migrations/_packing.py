@@ -10,14 +10,14 @@ from typing import Any
 import orjson
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
-from assembly.records.decision_columns import candidate_facts, columns_of, decision_at
+from assembly.records.encoding import candidate_facts, columns_of, decision_at
 from assembly.engine.diff import named
 from assembly.engine.codes import Code
 from assembly.engine.profile import Profile
 from assembly.engine.types import Candidate, Decision
 from assembly.models import text_hash
 from assembly.models.assembly import packed, unpacked
-from assembly.records.pieces import ASKED_FOR, ID_BYTES, piece_hash
+from assembly.records.encoding import ASKED_FOR, ID_BYTES, piece_hash
 
 BATCH = 200
 ASSEMBLIES = "SELECT id, request, profile, profile_name, profile_version, sections, sources FROM assemblies"

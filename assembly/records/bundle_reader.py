@@ -23,7 +23,7 @@ from assembly.records.bundle_writer import (
     TEXTS,
     VERSION,
 )
-from assembly.records.pieces import piece_hash
+from assembly.records.encoding import piece_hash
 from assembly.records.reader import StoredPiece
 from assembly.records.seal_hashing import FORM_VERSION, RECORD_COLUMNS, SealLink, timestamp
 from config.http.errors import DossierError

@@ -16,7 +16,7 @@ from django.db import DEFAULT_DB_ALIAS, connection, models
 
 from assembly.models import Assembly, Piece
 from assembly.records.change_counters import ChangeCounts, StaleRead, is_unchanged_sql
-from assembly.records.pieces import ID_BYTES, NewPiece
+from assembly.records.encoding import ID_BYTES, NewPiece
 from config.db.statements import Statement, run_statement
 
 # A piece that this process stored before is not sent again, nor its text. Where one is gone after all, or another one

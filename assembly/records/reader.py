@@ -27,7 +27,7 @@ from assembly.engine.types import (
     candidate_text_bytes,
 )
 from assembly.models import Assembly
-from assembly.records.decision_columns import Columns, candidate_facts, decision_at
+from assembly.records.encoding import Columns, candidate_facts, decision_at
 from assembly.rules.evaluation import rules_from_record
 from config.db.statements import Rows, Statement, run_statement
 from config.http.cpu_budget import unlimited_cpu

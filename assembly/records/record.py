@@ -20,9 +20,8 @@ from assembly.engine.types import Candidate, EngineRequest, EngineResult, field_
 from assembly.models import Assembly, text_hash
 from assembly.models.assembly import cache_profile, packed
 from assembly.records.change_counters import NO_OWNERS, ChangeCounts
-from assembly.records.decision_columns import Columns, columns_of
+from assembly.records.encoding import Columns, NewPiece, columns_of, piece_of, piece_of_profile, piece_of_summary
 from assembly.records.insert_sql import insert_assembly
-from assembly.records.pieces import NewPiece, piece_of, piece_of_profile, piece_of_summary
 from assembly.records.summaries import EXTRACTIVE, store_summaries
 from assembly.sources.base import SourceReport
 from assembly.sources.time_budget import TimeBudget

@@ -16,7 +16,7 @@ from django.utils import timezone
 from assembly.engine.diff import named
 from assembly.models import Assembly, Piece, Pruning, Seal
 from assembly.models.seal import HASH_BYTES
-from assembly.records.pieces import ID_BYTES, piece_hash
+from assembly.records.encoding import ID_BYTES, piece_hash
 from assembly.records.seal_hashing import NO_PREVIOUS_HASH, SealLink, pruning_hash
 from assembly.records.seals import piece_hash_texts, piece_hashes, record_hash
 

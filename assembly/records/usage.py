@@ -8,7 +8,7 @@ from django.db.models import Count, Q, QuerySet
 
 from assembly.engine.codes import Code
 from assembly.models import Assembly, Piece
-from assembly.records.decision_columns import positions_of
+from assembly.records.encoding import positions_of
 from memories.models import Memory
 from teams.principal import Principal
 

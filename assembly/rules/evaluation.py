@@ -1,4 +1,4 @@
-"""Evaluation finds the rules in force for an agent, tells which of them fire, and writes for the record what they did."""
+"""Evaluation finds the rules in force for an agent and tells which of them fire; the record gets what they did."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

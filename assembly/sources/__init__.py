@@ -9,12 +9,18 @@ from assembly.sources.base import (
     SourceQuery,
     SourceResult,
 )
-from assembly.sources.daily_logs import daily_logs, daily_logs_query
 from assembly.sources.documents import open_files, semantic_content
 from assembly.sources.entities import entities
 from assembly.sources.events import recent_events, tool_results
 from assembly.sources.external.source import external_results
-from assembly.sources.files import agent_files, agent_files_query, team_files, team_files_query
+from assembly.sources.files import (
+    agent_files,
+    agent_files_query,
+    daily_logs,
+    daily_logs_query,
+    team_files,
+    team_files_query,
+)
 from assembly.sources.memories import agent_memories, agent_memories_query, team_memories, team_memories_query
 from assembly.sources.patterns import patterns
 from assembly.sources.relations import relations

@@ -1,12 +1,16 @@
-"""These sources return the files of the agent and of its team: a section `identity` is IDENTITY, `goals` is GOALS."""
+"""These sources return the Markdown files of the agent and of its team, and the agent's daily logs of the last week.
 
+A section takes the file that it is named after: `identity` is IDENTITY, `goals` is GOALS.
+"""
+
+import datetime
 from collections.abc import Sequence
 from uuid import UUID
 
-from agents.models import AgentFile
+from agents.models import AgentFile, DailyLog
 from assembly.engine.profile import Section
 from assembly.engine.types import Candidate
-from assembly.sources.base import GatherContext, SourceQuery, SourceResult, path_labels
+from assembly.sources.base import MAX_BYTES, GatherContext, SourceQuery, SourceResult, path_labels
 from config.db.statements import Rows, Statement
 from teams.models import TeamFile
 
@@ -19,7 +23,7 @@ WHERE {owner} = %(owner)s AND file_key = ANY(string_to_array(%(keys)s, ' '))
 def files_query(
     model: type[AgentFile] | type[TeamFile], column: str, owner: UUID, sections: Sequence[Section]
 ) -> SourceQuery:
-    """One candidate per section: the file of the owner whose key is the section's."""
+    """Return the query for one candidate per section: the file of the owner whose key is the section's."""
     section_of = {section.key.upper(): section.key for section in sections}
     sql = FILES_SQL.format(table=model._meta.db_table, owner=column)  # noqa: SLF001 - Django's documented introspection
 
@@ -40,22 +44,69 @@ def files_query(
 
 
 def agent_files(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
-    """The files that the sections are named after."""
+    """Return the agent's files that the sections are named after."""
     return agent_files_query(gather_context, sections).alone()
 
 
 def agent_files_query(gather_context: GatherContext, sections: Sequence[Section]) -> SourceQuery:
-    """The statement that reads them."""
+    """Return the statement that reads them."""
     return files_query(AgentFile, "agent_id", gather_context.agent.id, sections)
 
 
 def team_files(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
-    """The files that the sections are named after; none without a team."""
+    """Return the team's files that the sections are named after; none without a team."""
     return team_files_query(gather_context, sections).alone()
 
 
 def team_files_query(gather_context: GatherContext, sections: Sequence[Section]) -> SourceQuery:
-    """The statement that reads them."""
+    """Return the statement that reads them."""
     if gather_context.team is None:
         return SourceQuery.empty(len(sections))
     return files_query(TeamFile, "team_id", gather_context.team.id, sections)
+
+
+DAYS = 7
+"""Today and the six days before, in the agent's time zone (seed: Siestai, "Daily files (7 days)")."""
+
+
+LOGS_SQL = """
+SELECT id, version, date, content FROM (
+    SELECT *, sum(octet_length(content)) OVER (ORDER BY date DESC) - octet_length(content) AS newer
+    FROM daily_logs WHERE agent_id = %(agent)s AND date BETWEEN %(first)s AND %(last)s
+) AS logs WHERE newer < %(most)s
+"""
+
+
+def daily_logs(gather_context: GatherContext, sections: Sequence[Section]) -> SourceResult:
+    """Return one candidate per day that has a log, as long as all newer ones are less than MAX_BYTES."""
+    return daily_logs_query(gather_context, sections).alone()
+
+
+def daily_logs_query(gather_context: GatherContext, sections: Sequence[Section]) -> SourceQuery:
+    """Return the statement that reads them."""
+    first, last = log_days(gather_context)
+    days = {"first": first, "last": last}
+
+    def gathered(rows: Rows) -> SourceResult:
+        candidates = [
+            Candidate(ref=DailyLog.ref_of(log_id, version), section=section.key, text=content, date=date)
+            for section in sections
+            for log_id, version, date, content in rows
+        ]
+        return SourceResult(candidates, DAYS * len(sections))
+
+    loaders = {"date": datetime.date.fromisoformat}
+    return SourceQuery(
+        Statement(LOGS_SQL, {"agent": gather_context.agent.id, "most": MAX_BYTES, **days}, loaders), gathered
+    )
+
+
+def log_days(gather_context: GatherContext) -> tuple[datetime.date, datetime.date]:
+    """Return the first and the last day of those whose logs are read."""
+    today = gather_context.agent.today(gather_context.now)
+    return _days_before(today, DAYS - 1), today
+
+
+def _days_before(today: datetime.date, days: int) -> datetime.date:
+    """The date so many days before, not earlier than the calendar begins."""
+    return datetime.date.fromordinal(max(1, today.toordinal() - days))

@@ -11,7 +11,7 @@ from assembly.contexts.search.owned_things import OwnedRecord
 from assembly.engine.codes import SourceCode
 from assembly.models import Assembly
 from assembly.records.warnings import recorded_source_label
-from assembly.sources.daily_logs import DAYS
+from assembly.sources.files import DAYS
 
 NotConsideredCode = Literal["unknown", "later", "no_section", "source_late", "source_failed", "too_old", "passed_over"]
 """unknown: nothing of the name is there for you to see; later: it was made after the context; no_section: the profile

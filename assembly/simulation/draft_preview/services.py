@@ -20,7 +20,7 @@ from assembly.pipeline.read_plan import GatherResult, load_preconditions
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.summaries.resolve import SummarisedResult, assemble_with_summaries
 from assembly.sources.base import GatherContext, SourceReport
-from assembly.sources.daily_logs import log_days
+from assembly.sources.files import log_days
 from assembly.sources.time_budget import TimeBudget
 from config.observability.tracing import span
 from teams.models import Team
