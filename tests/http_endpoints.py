@@ -12,7 +12,7 @@ from typing import Any
 
 from assembly.sources.external.http_queries import query_all
 from assembly.sources.external.questions import ExternalAnswer, ExternalQuery
-from config.http.outbound.client import BackgroundCall
+from config.http.outbound.background_call import BackgroundCall
 
 NOTICE = {"kind": "notice", "score": 0.9, "occurred_at": "2025-03-14T11:00:00Z"}
 GOOD = {

@@ -1,22 +1,24 @@
-"""One request to the embedding server: no redirects, no proxies of the environment, bounds on size and time.
+"""An embedding model on any server that speaks OpenAI's embeddings: `POST <EMBEDDER_URL>/embeddings`."""
 
-A model on any server that speaks OpenAI's embeddings: `POST <EMBEDDER_URL>/embeddings`.
-"""
-
-import asyncio
 import json
 import re
-import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from typing import Any, Self
 
-import httpx2
 import numpy as np
 from django.conf import settings
 
-from config.http.outbound.client import BackgroundCall
+from config.http.outbound.background_call import run_in_background
+from config.http.outbound.client import (
+    OutboundClient,
+    OutboundRequestFailed,
+    UnexpectedStatus,
+    Unreachable,
+    UnusableBody,
+)
+from config.http.outbound.ssrf import FOR_MODEL_SERVERS, AddressRefused
 from memories.embeddings.base import (
     EmbedderFailed,
     EmbedderTimeout,
@@ -27,7 +29,6 @@ from memories.embeddings.base import (
 )
 
 MAX_BODY_BYTES = 20_000_000
-OK = 200
 REFUSED_STATUSES = {401, 403}
 NOT_CONFIGURED = "No embedding server is configured. Set EMBEDDER_URL to its address, as in http://localhost:11434/v1."
 GRACE_SECONDS = 0.02
@@ -41,12 +42,18 @@ def post_json(question: Mapping[str, Any], *, seconds: float) -> Any:
     if seconds <= 0:
         raise EmbedderTimeout("No time was left to ask the embedding server.")
     try:
-        body = _post_within(question, seconds)
+        body = run_in_background(
+            "embedding server", partial(_post, json.dumps(question), seconds), seconds=seconds + GRACE_SECONDS
+        )
     except TimeoutError:
         raise EmbedderTimeout(f"The embedding server did not answer within {round(seconds * 1000):,} ms.") from None
-    except httpx2.ConnectError:
+    except (AddressRefused, Unreachable):
         raise EmbedderFailed("The embedding server could not be reached. Does it run at EMBEDDER_URL?") from None
-    except httpx2.TransportError:
+    except UnexpectedStatus as failure:
+        raise EmbedderFailed(_status_fault(failure.status)) from None
+    except UnusableBody as failure:
+        raise EmbedderFailed(f"The embedding server's answer {failure.problem}") from None
+    except OutboundRequestFailed:
         raise EmbedderFailed("The embedding server broke off, or its answer is not HTTP.") from None
     try:
         return json.loads(body)
@@ -54,51 +61,21 @@ def post_json(question: Mapping[str, Any], *, seconds: float) -> Any:
         raise EmbedderFailed("The embedding server's answer is not JSON.") from None
 
 
-def _post_within(question: Mapping[str, Any], seconds: float) -> bytes:
-    """The answer's body. Raises TimeoutError.
-
-    In a thread, which nobody waits for any longer: a name server that hangs cannot be broken off, all else is closed.
-    """
-    thread = BackgroundCall("embedding server", lambda: asyncio.run(_post(question, seconds)))
-    return thread.result(seconds=seconds + GRACE_SECONDS)
-
-
-async def _post(question: Mapping[str, Any], seconds: float) -> bytes:
-    client = httpx2.AsyncClient(
-        verify=_tls_context(), trust_env=False, follow_redirects=False, timeout=None, headers=_headers()
-    )
-    address, content = f"{settings.EMBEDDER_URL}/embeddings", json.dumps(question)
-    body = bytearray()
-    async with asyncio.timeout(seconds), client, client.stream("POST", address, content=content) as response:
-        _check_status(response.status_code)
-        async for part in response.aiter_raw():
-            body += part
-            if len(body) > MAX_BODY_BYTES:
-                raise EmbedderFailed(f"The embedding server's answer is larger than {MAX_BODY_BYTES:,} bytes.")
-    return bytes(body)
+async def _post(body: str, seconds: float) -> bytes:
+    async with OutboundClient.open(
+        f"{settings.EMBEDDER_URL}/embeddings",
+        allowed=FOR_MODEL_SERVERS,
+        seconds=seconds,
+        secret=settings.EMBEDDER_API_KEY,
+        max_bytes=MAX_BODY_BYTES,
+    ) as client:
+        return await client.post_to_any(body)
 
 
-def _check_status(status: int) -> None:
+def _status_fault(status: int) -> str:
     if status in REFUSED_STATUSES:
-        raise EmbedderFailed(f"The embedding server answered {status}: it does not accept EMBEDDER_API_KEY.")
-    if status != OK:
-        raise EmbedderFailed(f"The embedding server answered {status} instead of 200. See whether it has the model.")
-
-
-def _headers() -> dict[str, str]:
-    headers = {
-        "Content-Type": "application/json",
-        "Accept": "application/json",
-        "Accept-Encoding": "identity",  # what is small and compressed may be huge
-        "User-Agent": "dossier",
-    }
-    key = settings.EMBEDDER_API_KEY
-    return headers | {"Authorization": f"Bearer {key}"} if key else headers
-
-
-@cache  # reading the certificates that the system trusts takes 50 ms
-def _tls_context() -> ssl.SSLContext:
-    return ssl.create_default_context()
+        return f"The embedding server answered {status}: it does not accept EMBEDDER_API_KEY."
+    return f"The embedding server answered {status} instead of 200. See whether it has the model."
 
 
 MAX_TEXTS = 64

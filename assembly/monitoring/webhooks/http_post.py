@@ -1,9 +1,8 @@
-"""One signed message is posted over HTTP: to a checked address, without redirects, with a bounded answer.
+"""One signed message is posted over HTTP.
 
 Signatures follow Standard Webhooks (standardwebhooks.com).
 """
 
-import asyncio
 import base64
 import hashlib
 import hmac
@@ -14,12 +13,10 @@ from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 
-import httpx2
-
 from assembly.models.monitoring import MAX_ANSWER_CHARACTERS
-from assembly.sources.external.http_queries import failure_text
-from config.http.outbound.client import BackgroundCall, request_headers, tls_context
-from config.http.outbound.ssrf import FOR_WEBHOOKS, AddressRefused, Destination, find_destination
+from config.http.outbound.background_call import run_in_background
+from config.http.outbound.client import OutboundClient, OutboundRequestFailed
+from config.http.outbound.ssrf import FOR_WEBHOOKS, AddressRefused
 
 SECONDS = 10.0
 """For everything: to look up the host, to connect, to send, and for the answer."""
@@ -59,55 +56,28 @@ class SendOutcome:
 
 def message_send(*, url: str, headers: Mapping[str, str], body: str) -> SendOutcome:
     """Post the body as JSON. It ends after 10 seconds, whatever the other side does."""
-    sent = BackgroundCall("webhook", partial(_send_once, url, headers, body))
-    return sent.result(seconds=SECONDS + GRACE_SECONDS)
-
-
-def _send_once(url: str, headers: Mapping[str, str], body: str) -> SendOutcome:
-    return asyncio.run(_outcome(url, headers, body))
+    return run_in_background("webhook", partial(_outcome, url, headers, body), seconds=SECONDS + GRACE_SECONDS)
 
 
 async def _outcome(url: str, headers: Mapping[str, str], body: str) -> SendOutcome:
     started = perf_counter()
-    status, answer, fault, is_private = None, "", "", False
+    status, answer, fault, is_private = None, b"", "", False
     try:
-        async with asyncio.timeout(SECONDS):
-            destination = await find_destination(url, FOR_WEBHOOKS)
-            is_private = not destination.is_public
-            status, answer = await _exchange(destination, headers, body)
+        async with OutboundClient.open(url, allowed=FOR_WEBHOOKS, seconds=SECONDS, max_bytes=MOST_BYTES) as client:
+            is_private = not client.destination.is_public
+            address = client.destination.addresses[0]
+            status, answer = await client.post_for_status(body, address=address, headers=headers)
         fault = "" if status in ACCEPTED_STATUSES else _status_fault(status)
     except TimeoutError:
         fault = f"It did not answer within {SECONDS:.0f} seconds."
-    except AddressRefused as refused:
-        fault = str(refused)
-    except httpx2.TransportError as error:
-        fault = failure_text(error)
-    return SendOutcome(status, answer, fault, round((perf_counter() - started) * 1000), is_private)
+    except (AddressRefused, OutboundRequestFailed) as failure:
+        fault = str(failure)
+    return SendOutcome(status, _excerpt(answer), fault, round((perf_counter() - started) * 1000), is_private)
 
 
-async def _exchange(destination: Destination, headers: Mapping[str, str], body: str) -> tuple[int, str]:
-    async with (
-        httpx2.AsyncClient(verify=tls_context(), trust_env=False, timeout=None) as client,
-        client.stream(
-            "POST",
-            destination.at(destination.addresses[0]),
-            content=body.encode(),
-            headers={**request_headers(destination.url, ""), **headers},
-            extensions={"sni_hostname": destination.host},
-            follow_redirects=False,
-        ) as response,
-    ):
-        return response.status_code, await _response_excerpt(response)
-
-
-async def _response_excerpt(response: httpx2.Response) -> str:
-    """The first characters of the answer, as far as they are text."""
-    read = bytearray()
-    async for part in response.aiter_raw():
-        read += part
-        if len(read) >= MOST_BYTES:
-            break
-    return CONTROL_CHARACTERS.sub("�", bytes(read[:MOST_BYTES]).decode(errors="replace"))[:MAX_ANSWER_CHARACTERS]
+def _excerpt(answer: bytes) -> str:
+    """Return the first characters of the answer, as far as they are text."""
+    return CONTROL_CHARACTERS.sub("�", answer.decode(errors="replace"))[:MAX_ANSWER_CHARACTERS]
 
 
 def _status_fault(status: int) -> str:

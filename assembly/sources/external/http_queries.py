@@ -6,11 +6,9 @@ Each request goes to a checked address, follows no redirects, and reads a bounde
 import asyncio
 import json
 import logging
-import ssl
 from collections.abc import Sequence
 from time import perf_counter
 
-import httpx2
 from structlog.contextvars import bound_contextvars
 
 from assembly.engine.codes import SourceCode
@@ -19,68 +17,19 @@ from assembly.engine.types import Candidate
 from assembly.sources.base import Labels, path_labels, tag_labels
 from assembly.sources.external.questions import EXTERNAL_SOURCE, ExternalAnswer, ExternalQuery
 from assembly.sources.external.response import ExternalResult, parse_answer
-from config.http.outbound.client import OutboundRequestFailed, read_body, request_headers, tls_context
-from config.http.outbound.ssrf import FOR_SOURCES, AddressRefused, Destination, find_destination
+from config.http.outbound.client import (
+    Interrupted,
+    OutboundClient,
+    OutboundRequestFailed,
+    UnexpectedStatus,
+    Unreachable,
+)
+from config.http.outbound.ssrf import FOR_SOURCES, AddressRefused
 
-OK = 200
 REDIRECT_STATUSES = range(300, 400)
 REFUSED_STATUSES = {401, 403}
 TRANSIENT_STATUSES = {502, 503, 504}
 """What servers say when the same request may succeed a moment later."""
-
-
-class RetryableFailure(OutboundRequestFailed):
-    """The same request may succeed at once: nobody was reached, or a server in between was not ready."""
-
-
-async def fetch_answer(asking: ExternalQuery, destination: Destination, address: str, *, deadline_ms: int) -> bytes:
-    """The body of the answer. Raises Failed; whoever breaks it off closes the connection."""
-    try:
-        async with (
-            httpx2.AsyncClient(verify=tls_context(), trust_env=False, timeout=None) as client,
-            client.stream(
-                "POST",
-                destination.at(address),
-                content=json.dumps({**asking.question, "deadline_ms": deadline_ms}),
-                headers={**request_headers(destination.url, asking.secret), "X-Request-ID": asking.request_id},
-                extensions={"sni_hostname": destination.host},
-                follow_redirects=False,
-            ) as response,
-        ):
-            _check_response(response)
-            return await read_body(response)
-    except httpx2.TransportError as error:
-        raise RetryableFailure(failure_text(error)) from None
-
-
-def _check_response(response: httpx2.Response) -> None:
-    """Raises Failed for what is not a plain answer, before its body is read."""
-    status = response.status_code
-    if status in TRANSIENT_STATUSES:
-        raise RetryableFailure(f"It answered with status {status}: it is not ready at the moment.")
-    if status in REFUSED_STATUSES:
-        raise OutboundRequestFailed(f"It answered with status {status}: it does not accept the secret.")
-    if status in REDIRECT_STATUSES:
-        raise OutboundRequestFailed(f"It answered with status {status} instead of 200. Redirects are not followed.")
-    if status != OK:
-        raise OutboundRequestFailed(f"It answered with status {status} instead of 200.")
-    if response.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
-        raise OutboundRequestFailed("Its answer is compressed. It must send it as it is.")
-
-
-def failure_text(error: httpx2.TransportError) -> str:
-    """What the operator can look into. The error's own words may repeat addresses and headers."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return "Its certificate is not valid for its host, or comes from nobody known."
-        if isinstance(cause, ssl.SSLError):
-            return "A secure connection could not be made."
-        cause = cause.__cause__ or cause.__context__
-    if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
-        return "It could not be reached."
-    return "It broke off, or its answer is not HTTP."
-
 
 logger = logging.getLogger(__name__)
 
@@ -108,6 +57,8 @@ async def _query_one(asking: ExternalQuery, seconds: float) -> ExternalAnswer:
         results, left_out = await _results(asking, min(seconds, asking.timeout_ms / 1000))
     except TimeoutError:
         code, fault = SourceCode.SOURCE_TIMEOUT, "It did not answer in time."
+    except UnexpectedStatus as failure:
+        code, fault = SourceCode.SOURCE_FAILED, _status_fault(failure.status)
     except (AddressRefused, OutboundRequestFailed) as failure:
         code, fault = SourceCode.SOURCE_FAILED, str(failure)
     except Exception as error:  # noqa: BLE001 - whatever one endpoint brings about, the others and the context go on
@@ -122,9 +73,7 @@ async def _query_one(asking: ExternalQuery, seconds: float) -> ExternalAnswer:
 async def _results(asking: ExternalQuery, seconds: float) -> tuple[list[ExternalResult], int]:
     if asking.fault:
         raise OutboundRequestFailed(asking.fault)
-    async with asyncio.timeout(seconds):
-        body = await _fetch_body(asking, seconds)
-    results, left_out = parse_answer(body, asking.limit)
+    results, left_out = parse_answer(await _fetch_body(asking, seconds), asking.limit)
     if asking.secret and any(result.repeats(asking.secret) for result in results):
         raise OutboundRequestFailed("Its answer repeats the secret that it was sent, so nothing of it is used.")
     return results, left_out
@@ -133,17 +82,36 @@ async def _results(asking: ExternalQuery, seconds: float) -> tuple[list[External
 async def _fetch_body(asking: ExternalQuery, seconds: float) -> bytes:
     """The answer; asked a second time, elsewhere if the host has several addresses, while half of the time is left."""
     ends = perf_counter() + seconds
-    destination = await find_destination(asking.url, FOR_SOURCES)
 
-    def left_ms() -> int:
-        return max(0, round((ends - perf_counter()) * 1000))
+    async def post(client: OutboundClient, address: str) -> bytes:
+        left_ms = max(0, round((ends - perf_counter()) * 1000))
+        body = json.dumps({**asking.question, "deadline_ms": left_ms})
+        return await client.post(body, address=address, headers={"X-Request-ID": asking.request_id})
 
-    try:
-        return await fetch_answer(asking, destination, destination.addresses[0], deadline_ms=left_ms())
-    except RetryableFailure:
-        if ends - perf_counter() < seconds / 2:
-            raise
-    return await fetch_answer(asking, destination, destination.addresses[-1], deadline_ms=left_ms())
+    async with OutboundClient.open(asking.url, allowed=FOR_SOURCES, seconds=seconds, secret=asking.secret) as client:
+        try:
+            return await post(client, client.destination.addresses[0])
+        except OutboundRequestFailed as failure:
+            if not _is_transient(failure) or ends - perf_counter() < seconds / 2:
+                raise
+        return await post(client, client.destination.addresses[-1])
+
+
+def _is_transient(failure: OutboundRequestFailed) -> bool:
+    """Whether the same request may succeed at once: nobody was reached, or a server in between was not ready."""
+    if isinstance(failure, UnexpectedStatus):
+        return failure.status in TRANSIENT_STATUSES
+    return isinstance(failure, Unreachable | Interrupted)
+
+
+def _status_fault(status: int) -> str:
+    if status in TRANSIENT_STATUSES:
+        return f"It answered with status {status}: it is not ready at the moment."
+    if status in REFUSED_STATUSES:
+        return f"It answered with status {status}: it does not accept the secret."
+    if status in REDIRECT_STATUSES:
+        return f"It answered with status {status} instead of 200. Redirects are not followed."
+    return f"It answered with status {status} instead of 200."
 
 
 def _candidate(asking: ExternalQuery, place: int, result: ExternalResult) -> Candidate:

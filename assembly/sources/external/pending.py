@@ -9,7 +9,7 @@ from assembly.engine.codes import SourceCode
 from assembly.sources.external.http_queries import query_all
 from assembly.sources.external.questions import ExternalAnswer, ExternalQuery
 from assembly.sources.time_budget import TimeBudget
-from config.http.outbound.client import BackgroundCall
+from config.http.outbound.background_call import BackgroundCall
 
 logger = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from assembly.sources.external.http_queries import CLOSING_SECONDS, query_all
 from assembly.sources.external.questions import EXTERNAL_SOURCE, ExternalAnswer, external_query, query_body
 from config.http.encryption import UndecryptableSecret, decrypt, encrypt
 from config.http.errors import Conflict, Invalid, NotFound
-from config.http.outbound.client import BackgroundCall
+from config.http.outbound.background_call import BackgroundCall
 from config.http.outbound.ssrf import FOR_SOURCES, AddressRefused, parse_url, validate_url
 from teams.access import require_admin
 from teams.principal import Principal

@@ -1,46 +1,151 @@
-"""Requests to other servers: a bounded answer, TLS that is set up once, and a call that runs in a background thread."""
+"""The client by which Dossier sends requests to other servers.
 
+It connects only to addresses that were looked up and checked, proves the host's name by TLS, follows no redirects, uses
+no proxy of the environment, reads a bounded answer, and closes everything at its deadline. The head of an answer is
+bounded by the HTTP library (100 kB).
+"""
+
+import asyncio
 import ssl
-from collections.abc import Callable
-from concurrent.futures import Future
-from contextvars import copy_context
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from functools import cache
-from threading import Thread
-from typing import Generic, TypeVar
+from typing import Self
 
 import httpx2
 
-Result = TypeVar("Result")
-
-
-class BackgroundCall(Generic[Result]):
-    """A call that has begun. It is to end by itself: nobody waits for it longer than they like."""
-
-    def __init__(self, name: str, call: Callable[[], Result]) -> None:
-        self._future: Future[Result] = Future()
-        context = copy_context()
-        Thread(target=context.run, args=(self._run, call), name=name, daemon=True).start()
-
-    def _run(self, call: Callable[[], Result]) -> None:
-        try:
-            self._future.set_result(call())
-        except BaseException as error:  # noqa: BLE001 - it is raised where somebody waits for the result
-            self._future.set_exception(error)
-
-    def result(self, *, seconds: float) -> Result:
-        """What it returned or raised. Raises TimeoutError where it is not done after so many seconds."""
-        return self._future.result(timeout=seconds)
-
+from config.http.outbound.ssrf import AllowedNetworks, Destination, find_destination
 
 MAX_BODY_BYTES = 2_000_000
+MAX_ADDRESSES = 4
+"""Of a host that are tried, where any of them will do."""
+OK = 200
 
 
 class OutboundRequestFailed(Exception):
-    """A server gave no answer that can be used. The message says why, in plain words."""
+    """A server gave no answer that can be used. The message says why, in plain words and without any address."""
 
 
-def request_headers(url: httpx2.URL, secret: str) -> dict[str, str]:
-    """Of a request with a JSON body; the secret, if there is one, goes along as a bearer token."""
+class Unreachable(OutboundRequestFailed):
+    """No connection was made, so the server got nothing."""
+
+
+class Interrupted(OutboundRequestFailed):
+    """The connection ended before the answer did, or the answer is not HTTP."""
+
+
+class UnexpectedStatus(OutboundRequestFailed):
+    """The server answered with another status than 200."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"It answered with status {status} instead of 200.")
+        self.status = status
+
+
+class UnusableBody(OutboundRequestFailed):
+    """The body of the answer is too large or compressed. `problem` is the predicate of the sentence that says so."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"Its answer {problem}")
+        self.problem = problem
+
+
+@dataclass(frozen=True, slots=True)
+class OutboundClient:
+    """POST requests with JSON to one destination, within one deadline. Open it by `async with OutboundClient.open(…)`.
+
+    `seconds` are those that it had when it was opened.
+    """
+
+    destination: Destination
+    seconds: float
+    max_bytes: int
+    _http: httpx2.AsyncClient
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls,
+        url: str,
+        *,
+        allowed: AllowedNetworks,
+        seconds: float,
+        secret: str = "",
+        max_bytes: int = MAX_BODY_BYTES,
+        concurrency: int | None = None,
+    ) -> AsyncIterator[Self]:
+        """Look up the host and yield a client. Raises AddressRefused; TimeoutError for what takes longer than that.
+
+        A secret is sent as a bearer token. `concurrency` counts requests that may be under way at once.
+        """
+        async with asyncio.timeout(seconds):
+            destination = await find_destination(url, allowed)
+            async with httpx2.AsyncClient(
+                verify=tls_context(),
+                trust_env=False,
+                follow_redirects=False,
+                timeout=None,
+                # No connection is used twice: the server may close it the moment the next request is sent.
+                limits=httpx2.Limits(max_connections=concurrency, max_keepalive_connections=0),
+                headers=_request_headers(destination.url, secret),
+            ) as http:
+                yield cls(destination, seconds, max_bytes, http)
+
+    async def post(
+        self, body: str, *, address: str, headers: Mapping[str, str] | None = None, connect_seconds: float | None = None
+    ) -> bytes:
+        """Return the body of the answer of that address. Raises OutboundRequestFailed."""
+        async with self._response(body, address, headers, connect_seconds) as response:
+            if response.status_code != OK:
+                raise UnexpectedStatus(response.status_code)
+            if response.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
+                raise UnusableBody("is compressed. It must send it as it is.")
+            answer = await _first_bytes(response, self.max_bytes + 1)
+        if len(answer) > self.max_bytes:
+            raise UnusableBody(f"is larger than {self.max_bytes:,} bytes.")
+        return answer
+
+    async def post_to_any(self, body: str) -> bytes:
+        """Return the body of the answer of the first address that can be reached. Raises OutboundRequestFailed.
+
+        The addresses share the seconds: one that swallows every attempt to connect leaves the others their part.
+        """
+        *others, last = self.destination.addresses[:MAX_ADDRESSES]
+        patience = self.seconds / (len(others) + 1)
+        for address in others:
+            try:
+                return await self.post(body, address=address, connect_seconds=patience)
+            except Unreachable:
+                continue
+        return await self.post(body, address=last, connect_seconds=patience)
+
+    async def post_for_status(self, body: str, *, address: str, headers: Mapping[str, str]) -> tuple[int, bytes]:
+        """Return any status, and of the answer the first `max_bytes`. Raises OutboundRequestFailed."""
+        async with self._response(body, address, headers, None) as response:
+            return response.status_code, await _first_bytes(response, self.max_bytes)
+
+    @asynccontextmanager
+    async def _response(
+        self, body: str, address: str, headers: Mapping[str, str] | None, connect_seconds: float | None
+    ) -> AsyncIterator[httpx2.Response]:
+        try:
+            async with self._http.stream(
+                "POST",
+                self.destination.at(address),
+                content=body,
+                headers=headers,
+                extensions={"sni_hostname": self.destination.host},
+                timeout=httpx2.Timeout(None, connect=connect_seconds),
+            ) as response:
+                yield response
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            raise Unreachable(_tls_fault(error) or "It could not be reached.") from None
+        except httpx2.TransportError as error:
+            raise Interrupted(_tls_fault(error) or "It broke off, or its answer is not HTTP.") from None
+
+
+def _request_headers(url: httpx2.URL, secret: str) -> dict[str, str]:
     headers = {
         "Host": url.netloc.decode(),
         "Content-Type": "application/json",
@@ -51,17 +156,29 @@ def request_headers(url: httpx2.URL, secret: str) -> dict[str, str]:
     return headers | {"Authorization": f"Bearer {secret}"} if secret else headers
 
 
-async def read_body(response: httpx2.Response) -> bytes:
-    """The body of an answer that is being streamed. Raises Failed where it is larger than MAX_BODY_BYTES."""
+async def _first_bytes(response: httpx2.Response, number: int) -> bytes:
+    """Return the beginning of the body; the rest is not read."""
     body = bytearray()
     async for part in response.aiter_raw():
         body += part
-        if len(body) > MAX_BODY_BYTES:
-            raise OutboundRequestFailed(f"Its answer is larger than {MAX_BODY_BYTES:,} bytes.")
-    return bytes(body)
+        if len(body) >= number:
+            break
+    return bytes(body[:number])
+
+
+def _tls_fault(error: httpx2.TransportError) -> str:
+    """Return what TLS objects to, "" for nothing. The error's own words may repeat addresses and headers."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return "Its certificate is not valid for its host, or comes from nobody known."
+        if isinstance(cause, ssl.SSLError):
+            return "A secure connection could not be made."
+        cause = cause.__cause__ or cause.__context__
+    return ""
 
 
 @cache  # reading the certificates that the system trusts takes 50 ms
 def tls_context() -> ssl.SSLContext:
-    """By which servers are recognised."""
+    """Return the certificates by which servers are recognised."""
     return ssl.create_default_context()

@@ -16,7 +16,7 @@ import httpx2
 from django.conf import settings
 
 from config.http.errors import Invalid
-from config.http.outbound.client import BackgroundCall
+from config.http.outbound.background_call import run_in_background
 
 Address = IPv4Address | IPv6Address
 
@@ -45,11 +45,13 @@ def parse_address(text: str) -> Address:
 
 @dataclass(frozen=True, slots=True)
 class AllowedNetworks:
-    """Private networks that an operator opens for one purpose, by the setting of that name."""
+    """Private networks that an operator opens for one purpose, by the setting of that name; None opens all."""
 
-    setting: str
+    setting: str | None
 
     def __contains__(self, address: Address) -> bool:
+        if self.setting is None:
+            return True
         networks: list[IPv4Network | IPv6Network] = [ip_network(text) for text in getattr(settings, self.setting)]
         return any(address in network for network in networks)
 
@@ -57,6 +59,8 @@ class AllowedNetworks:
 # Admins of the organisation register sources, admins of a team webhooks: these inherit nothing from the former.
 FOR_SOURCES = AllowedNetworks("EXTERNAL_ALLOWED_NETWORKS")
 FOR_WEBHOOKS = AllowedNetworks("WEBHOOK_ALLOWED_NETWORKS")
+# The operator writes the addresses of model servers into the settings.
+FOR_MODEL_SERVERS = AllowedNetworks(None)
 
 
 def is_public(address: Address) -> bool:
@@ -171,12 +175,9 @@ async def find_destination(text: str, allowed: AllowedNetworks) -> Destination:
 def validate_url(text: str, allowed: AllowedNetworks) -> None:
     """Raises Invalid for a URL that would not be connected to now."""
     try:
-        BackgroundCall("look-up", partial(_resolve_destination, text, allowed)).result(seconds=LOOK_UP_SECONDS + 1)
+        look_up = partial(asyncio.wait_for, find_destination(text, allowed), LOOK_UP_SECONDS)
+        run_in_background("look-up", look_up, seconds=LOOK_UP_SECONDS + 1)
     except AddressRefused as refused:
         raise Invalid("url", str(refused)) from None
     except TimeoutError:
         raise Invalid("url", "The look-up of its host took too long. Check the host's name, or try again.") from None
-
-
-def _resolve_destination(text: str, allowed: AllowedNetworks) -> Destination:
-    return asyncio.run(asyncio.wait_for(find_destination(text, allowed), LOOK_UP_SECONDS))

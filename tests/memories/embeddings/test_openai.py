@@ -1,5 +1,7 @@
 """An embedding model on a server: what it is asked, and what of its answers are vectors."""
 
+import gzip
+import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -111,6 +113,7 @@ def test_many_and_long_texts_are_sent_as_servers_take_them(server_of: ServerOf) 
         (giving({"error": "who?"}, 401), "does not accept EMBEDDER_API_KEY"),
         (giving(b"", 302, Location="http://127.0.0.1/"), "answered 302"),
         (giving(b"<html>Welcome</html>"), "is not JSON"),
+        (giving(gzip.compress(b"{}"), Content_Encoding="gzip"), "server's answer is compressed"),
         (giving(b"\xff\xfe"), "is not JSON"),
         (giving([]), "holds no vector for each text"),
         (giving({"data": None}), "holds no vector for each text"),
@@ -177,3 +180,21 @@ def test_whoever_has_less_time_waits_less_and_without_any_asks_nobody(server_of:
     with server_of(embedding):
         [vector] = embedder.embed(["abc"])
     assert vector is not None
+
+
+def test_an_address_that_refuses_leaves_the_next_its_turn(
+    server_of: ServerOf, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 0)) for address in ("127.0.0.2", "127.0.0.1")]
+    with server_of(embedding) as endpoint:
+        settings.EMBEDDER_URL = f"http://models.example.org:{endpoint.port}/v1"
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+        [vector] = find_embedder("openai:tiny-1").embed(["abc"])
+    assert vector is not None
+    assert endpoint.seen[0].headers["Host"] == f"models.example.org:{endpoint.port}"
+
+
+def test_a_host_that_is_not_known_is_not_reached(settings: Any) -> None:
+    settings.EMBEDDER_URL = "http://nowhere.invalid/v1"
+    with pytest.raises(EmbedderFailed, match="could not be reached"):
+        find_embedder("openai:tiny-1").embed(["abc"])

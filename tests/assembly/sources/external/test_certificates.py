@@ -16,8 +16,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from assembly.engine.codes import SourceCode
-from assembly.sources.external import http_queries
 from assembly.sources.external.questions import ExternalAnswer, ExternalQuery
+from config.http.outbound import client
 from tests.assembly.conftest import NOW
 from tests.assembly.sources.external.test_private_addresses import resolving
 from tests.http_endpoints import GOOD, Endpoint, Handler, giving, told_of
@@ -83,7 +83,7 @@ def told_by(host: str, port: int) -> ExternalAnswer:
 @pytest.fixture
 def _trusted(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     context = ssl.create_default_context(cafile=certificate)
-    monkeypatch.setattr(http_queries, "tls_context", lambda: context)
+    monkeypatch.setattr(client, "tls_context", lambda: context)
 
 
 @pytest.mark.usefixtures("_trusted")

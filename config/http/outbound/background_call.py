@@ -1,0 +1,37 @@
+"""A call that runs in a background thread, so that nobody waits longer for it than they like.
+
+A name server that hangs cannot be broken off; the thread is then left to itself and ends with its look-up.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from contextvars import copy_context
+from threading import Thread
+from typing import Any, Generic, TypeVar
+
+Result = TypeVar("Result")
+
+
+class BackgroundCall(Generic[Result]):
+    """A call that has begun and that ends by itself."""
+
+    def __init__(self, name: str, call: Callable[[], Result]) -> None:
+        self._future: Future[Result] = Future()
+        context = copy_context()
+        Thread(target=context.run, args=(self._run, call), name=name, daemon=True).start()
+
+    def _run(self, call: Callable[[], Result]) -> None:
+        try:
+            self._future.set_result(call())
+        except BaseException as error:  # noqa: BLE001 - it is raised where somebody waits for the result
+            self._future.set_exception(error)
+
+    def result(self, *, seconds: float) -> Result:
+        """Return what it returned, or raise what it raised. Raises TimeoutError where that takes more seconds."""
+        return self._future.result(timeout=seconds)
+
+
+def run_in_background(name: str, call: Callable[[], Coroutine[Any, Any, Result]], *, seconds: float) -> Result:
+    """Return what the coroutine returns; it runs in an event loop of a thread of that name. Raises TimeoutError."""
+    return BackgroundCall(name, lambda: asyncio.run(call())).result(seconds=seconds)
