@@ -11,9 +11,11 @@ import hashlib
 import json
 import zlib
 from functools import cached_property
+from threading import Lock
 from typing import Any, Self, TypeVar
 
 import orjson
+from cachetools import LRUCache
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import BrinIndex, GinIndex
 from django.db import models
@@ -231,18 +233,20 @@ class NewAssembly(models.Model):
 
 def load_profile(sha256: str) -> dict[str, Any]:
     """The profile whose JSON has this hash, in hexadecimal. What a hash names does not change."""
-    if sha256 not in _profiles:
-        cache_profile(sha256, StoredText.objects.values_list("text", flat=True).get(sha256=bytes.fromhex(sha256)))
-    found: dict[str, Any] = orjson.loads(_profiles[sha256])
+    with _profiles_lock:
+        text = _profiles.get(sha256)
+    if text is None:
+        text = StoredText.objects.values_list("text", flat=True).get(sha256=bytes.fromhex(sha256))
+        cache_profile(sha256, text)
+    found: dict[str, Any] = orjson.loads(text)
     return found
 
 
 def cache_profile(sha256: str, text: str) -> None:
     """Spare this process the look-up of a profile that it knows."""
-    if sha256 not in _profiles:
-        if len(_profiles) >= MAX_CACHED_PROFILES:
-            _profiles.clear()
+    with _profiles_lock:
         _profiles[sha256] = text
 
 
-_profiles: dict[str, str] = {}
+_profiles: LRUCache[str, str] = LRUCache(MAX_CACHED_PROFILES)
+_profiles_lock = Lock()

@@ -17,14 +17,14 @@ import datetime
 import hashlib
 import json
 import sys
-from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from threading import Lock
 from time import monotonic
 from typing import Any, Generic, Protocol, TypeVar
 
 import orjson
+from cachetools import TTLCache
 from django.db import models
 from django.utils import timezone
 
@@ -48,8 +48,6 @@ class CacheKey:
 
     key: bytes
     now: datetime.datetime
-    requested_at: float
-    """In seconds of the monotonic clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +72,7 @@ def cache_key(
     asked: Mapping[str, Any],
 ) -> CacheKey:
     """The question as the cache knows it; `asked` is all that was asked for besides."""
-    requested_at, moment = monotonic(), now or timezone.now()
+    moment = now or timezone.now()
     facts = {
         "asked": asked,
         "now": now,
@@ -82,7 +80,7 @@ def cache_key(
         "agent": _row_values(agent),
         "team": _row_values(team) if team else None,
     }
-    return CacheKey(hashlib.sha256(_canonical_json(facts)).digest(), moment, requested_at)
+    return CacheKey(hashlib.sha256(_canonical_json(facts)).digest(), moment)
 
 
 def _canonical_json(facts: Mapping[str, Any]) -> bytes:
@@ -110,52 +108,40 @@ Given = TypeVar("Given", bound=Cacheable)
 
 @dataclass(frozen=True, slots=True)
 class _CacheEntry(Generic[Given]):
-    """An answer, when it was asked for, and the counts of changes that it holds for."""
+    """An answer, and the counts of changes that it holds for."""
 
-    requested_at: float
     changes: CounterValues
     answer: Given
 
 
 class AssemblyCache(Generic[Given]):
-    """The last answers of this process by their questions, for all its threads. The oldest make room for new ones."""
+    """The answers that this process gave within 30 seconds, by their questions, for all its threads.
 
-    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
-        self._max_bytes = max_bytes
-        self._bytes = 0
-        self._answers: OrderedDict[bytes, _CacheEntry[Given]] = OrderedDict()
+    Those that were not repeated for longest make room for new ones.
+    """
+
+    def __init__(self, max_bytes: int = MAX_BYTES, timer: Callable[[], float] = monotonic) -> None:
+        self._entries: TTLCache[bytes, _CacheEntry[Given]] = TTLCache(
+            max_bytes, LIFETIME_SECONDS, timer, lambda entry: entry.answer.size_bytes
+        )
         self._lock = Lock()
 
     def knows(self, question: CacheKey) -> bool:
         """Whether it is worth while to read the counts of changes."""
-        return self._find_fresh(question) is not None
+        with self._lock:
+            return question.key in self._entries
 
     def recall(self, question: CacheKey, changes: CounterValues) -> Given | None:
         """The answer that was given to this question within the last 30 seconds, if nothing has changed since."""
-        kept = self._find_fresh(question)
-        return kept.answer if kept and kept.changes == changes else None
-
-    def _find_fresh(self, question: CacheKey) -> _CacheEntry[Given] | None:
         with self._lock:
-            kept = self._answers.get(question.key)
-        return kept if kept and question.requested_at - kept.requested_at < LIFETIME_SECONDS else None
+            entry = self._entries.get(question.key)
+        return entry.answer if entry and entry.changes == changes else None
 
     def remember(self, question: CacheKey, changes: CounterValues, answer: Given) -> None:
-        """Keep the answer for those who ask the same."""
-        with self._lock:
-            self._evict(question.key)
-            self._answers[question.key] = _CacheEntry(question.requested_at, changes, answer)
-            self._bytes += answer.size_bytes
-            while self._answers and self._must_evict_oldest(question.requested_at):
-                self._evict(next(iter(self._answers)))
-
-    def _must_evict_oldest(self, moment: float) -> bool:
-        oldest = next(iter(self._answers.values()))
-        return self._bytes > self._max_bytes or moment - oldest.requested_at >= LIFETIME_SECONDS
-
-    def _evict(self, key: bytes) -> None:
-        gone = self._answers.pop(key, None)
-        self._bytes -= gone.answer.size_bytes if gone else 0
+        """Store the answer for those who ask the same. One that is larger than the whole cache is not stored."""
+        if answer.size_bytes <= self._entries.maxsize:
+            with self._lock:
+                self._entries[question.key] = _CacheEntry(changes, answer)
 
 
 assembly_cache = AssemblyCache[AssemblyResult]()

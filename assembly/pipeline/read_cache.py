@@ -13,13 +13,16 @@ where they are others: that spares a journey. It is done with what was unchanged
 changes each time is not assembled twice each time.
 """
 
-from collections import OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from threading import Lock
 from time import monotonic
 from typing import Any
 from uuid import UUID
+
+from cachetools import TTLCache
+from cachetools.keys import hashkey
 
 from assembly.engine.profile import Profile
 from assembly.engine.types import candidate_text_bytes
@@ -36,56 +39,43 @@ ROW_BYTES = 2_500
 
 @dataclass(slots=True)
 class CachedRows:
-    """What was made of rows: immutable values. `changes`: the counts in the snapshot in which they were read, at a
-    moment in seconds of the monotonic clock."""
+    """What was made of rows: immutable values. `changes`: the counts in the snapshot in which they were read."""
 
     changes: tuple[int, ...]
     found: Sequence[Any]
     size_bytes: int
-    read_at: float
     was_unchanged: bool = field(default=False, compare=False)
     """Whether nothing had changed when somebody looked last."""
 
 
 class RowCache:
-    """What was read last by what was asked for, for all threads. What was not asked for longest makes room."""
+    """What was read within five minutes by what was asked for, for all threads. What was not asked for longest makes
+    room."""
 
-    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
-        self._max_bytes = max_bytes
-        self._bytes = 0
-        self._kept: OrderedDict[Hashable, CachedRows] = OrderedDict()
+    def __init__(self, max_bytes: int = MAX_BYTES, timer: Callable[[], float] = monotonic) -> None:
+        self._rows: TTLCache[Hashable, CachedRows] = TTLCache(
+            max_bytes, LIFETIME_SECONDS, timer, attrgetter("size_bytes")
+        )
         self._lock = Lock()
 
     def get(self, asked: Hashable) -> CachedRows | None:
-        """What was found when this was asked for last, if that was within the last five minutes."""
+        """What was found when this was asked for last."""
         with self._lock:
-            kept = self._kept.get(asked)
-            if kept and monotonic() - kept.read_at < LIFETIME_SECONDS:
-                self._kept.move_to_end(asked)
-                return kept
-            self._evict(asked)
-            return None
+            try:
+                return self._rows[asked]  # `get` would compare the long key once more
+            except KeyError:
+                return None
 
     def keep(self, asked: Hashable, kept: CachedRows) -> None:
-        """For those who ask for the same. What is larger than all that may be remembered takes nobody's room."""
-        with self._lock:
-            self._evict(asked)
-            if kept.size_bytes > self._max_bytes:
-                return
-            self._kept[asked] = kept
-            self._bytes += kept.size_bytes
-            while self._bytes > self._max_bytes:
-                self._evict(next(iter(self._kept)))
+        """Store it for those who ask for the same. What is larger than the whole cache is not stored."""
+        if kept.size_bytes <= self._rows.maxsize:
+            with self._lock:
+                self._rows[asked] = kept
 
     def forget(self) -> None:
         """Everything."""
         with self._lock:
-            self._kept.clear()
-            self._bytes = 0
-
-    def _evict(self, asked: Hashable) -> None:
-        gone = self._kept.pop(asked, None)
-        self._bytes -= gone.size_bytes if gone else 0
+            self._rows.clear()
 
 
 row_cache = RowCache()
@@ -107,8 +97,8 @@ def read_with_cache(
     also where it takes more than so many seconds.
     """
     sent = [part.statement for part in parts]
-    asked = (profile.sections, *((one.sql, *one.parameters.values()) for one in sent))
-    kept, begun = row_cache.get(asked), monotonic()
+    asked = hashkey(profile.sections, *((one.sql, *one.parameters.values()) for one in sent))  # hashed once
+    kept = row_cache.get(asked)
     if kept and kept.was_unchanged and trust_cache:
         return kept.found, ChangeCounts(tuple(owners), kept.changes)
     if kept and kept.changes == load_change_counts(*owners):
@@ -116,7 +106,7 @@ def read_with_cache(
         return kept.found, NO_OWNERS
     rows = statements.together(sent, seconds)
     found = [part.made(mine) for part, mine in zip(parts, rows, strict=True)]
-    row_cache.keep(asked, CachedRows(found[0].changes, found, sum(map(_memory_bytes, rows)), begun))
+    row_cache.keep(asked, CachedRows(found[0].changes, found, sum(map(_memory_bytes, rows))))
     return found, NO_OWNERS
 
 

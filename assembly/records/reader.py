@@ -8,9 +8,11 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from threading import Lock
 from typing import Any, NamedTuple
 
 import orjson
+from cachetools import LRUCache
 from django.core.exceptions import ObjectDoesNotExist
 
 from assembly.engine.assemble import assemble, profile_for_version
@@ -119,9 +121,13 @@ def load_record(assembly: Assembly) -> StoredAssembly:
     with _damage_reported():
         pieces = _load_pieces([assembly])
         sha256 = _content_hash(assembly, pieces)
-        if (told := _record_cache.get(sha256)) is None:
+        with _record_cache_lock:
+            told = _record_cache.get(sha256)
+        if told is None:
             told = record_from_pieces(assembly, _pieces_by_id(pieces))
-            _cache_record(sha256, told)
+            if _memory_bytes(told) <= _record_cache.maxsize:
+                with _record_cache_lock:
+                    _record_cache[sha256] = told
         assembly.contents = told.assembly.contents
         return replace(told, assembly=assembly)
 
@@ -221,19 +227,12 @@ def _content_hash(assembly: Assembly, pieces: Rows) -> bytes:
     return hashlib.sha256(read + one.packed).digest()
 
 
-def _cache_record(sha256: bytes, told: StoredAssembly) -> None:
-    if (size := _memory_bytes(told)) > MAX_CACHE_BYTES:
-        return
-    if size + sum(map(_memory_bytes, [*_record_cache.values()])) > MAX_CACHE_BYTES:
-        _record_cache.clear()
-    _record_cache[sha256] = told
-
-
 def _memory_bytes(told: StoredAssembly) -> int:
     return sum(CANDIDATE_BYTES + candidate_text_bytes(one.text) for one in told.inputs.candidates)
 
 
-_record_cache: dict[bytes, StoredAssembly] = {}
+_record_cache: LRUCache[bytes, StoredAssembly] = LRUCache(MAX_CACHE_BYTES, _memory_bytes)
+_record_cache_lock = Lock()
 
 
 def _summary_at(columns: Columns, place: int, ids: Sequence[int], pieces: Mapping[int, StoredPiece]) -> Summary | None:

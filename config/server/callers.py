@@ -5,11 +5,11 @@ address it comes from: whoever makes up credentials gains no share by it.
 """
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from cachetools import LRUCache
 from django.conf import settings
 
 from config.http.client_address import address_behind_proxies, client_network
@@ -38,10 +38,10 @@ class Caller:
 
 
 class CallerCache:
-    """The credentials that this process saw proved."""
+    """The credentials that this process saw proved lately. Only the thread of the event loop may use it."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[bytes, Caller] = OrderedDict()
+        self._known: LRUCache[bytes, Caller] = LRUCache(MAX_CREDENTIALS)
 
     def caller_of(self, scope: Mapping[str, Any], credential: bytes) -> Caller:
         """Return who sends the request; `credential` is what `credential_of` found."""
@@ -55,12 +55,7 @@ class CallerCache:
         if not facts.get("principal"):
             self._known.pop(credential, None)
             return
-        caller = Caller(facts["principal"], facts["kind"], facts["agent"], tuple(facts["teams"]))
-        if self._known.get(credential) != caller:
-            self._known[credential] = caller
-        self._known.move_to_end(credential)
-        if len(self._known) > MAX_CREDENTIALS:
-            self._known.popitem(last=False)
+        self._known[credential] = Caller(facts["principal"], facts["kind"], facts["agent"], tuple(facts["teams"]))
 
 
 def credential_of(scope: Mapping[str, Any]) -> bytes:

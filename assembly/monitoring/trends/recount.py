@@ -4,10 +4,10 @@ Each day has a transaction of its own: whoever interrupts it loses one day at mo
 """
 
 import datetime
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from uuid import UUID
 
+from cachetools import LRUCache
 from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
@@ -24,16 +24,15 @@ RECORD_CACHE_SIZE = 16
 
 def load_with_records(assemblies: Sequence[Assembly]) -> Iterator[tuple[Assembly, StoredAssembly]]:
     """Each context with its record, or with that of the context that it repeats."""
-    known: OrderedDict[UUID, StoredAssembly] = OrderedDict()
+    cache: LRUCache[UUID, StoredAssembly] = LRUCache(RECORD_CACHE_SIZE)
     for start in range(0, len(assemblies), RECORDS_PER_READ):
-        batch = assemblies[start : start + RECORDS_PER_READ]
-        unread = {deciding_assembly(one): one for one in batch if deciding_assembly(one) not in known}
-        known |= zip(unread, load_records([*unread.values()]), strict=True)
-        for assembly in batch:
-            known.move_to_end(deciding_assembly(assembly))
-            yield assembly, known[deciding_assembly(assembly)]
-        while len(known) > RECORD_CACHE_SIZE:
-            known.popitem(last=False)
+        batch = {one: deciding_assembly(one) for one in assemblies[start : start + RECORDS_PER_READ]}
+        records = {deciding: cache[deciding] for deciding in batch.values() if deciding in cache}
+        unread = {deciding: one for one, deciding in batch.items() if deciding not in records}
+        records.update(zip(unread, load_records([*unread.values()]), strict=True))
+        for assembly, deciding in batch.items():
+            cache[deciding] = records[deciding]
+            yield assembly, records[deciding]
 
 
 def deciding_assembly(assembly: Assembly) -> UUID:

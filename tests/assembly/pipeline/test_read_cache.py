@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from functools import partial
 from random import Random
-from time import monotonic
 from typing import Any
 
 import pytest
@@ -193,18 +192,21 @@ def test_a_record_that_rests_on_a_state_is_planned_once(press: Pair) -> None:
 def test_what_was_not_asked_for_longest_makes_room() -> None:
     kept = RowCache(max_bytes=100)
     for name in ("one", "two"):
-        kept.keep(name, CachedRows((), [name], 50, monotonic()))
+        kept.keep(name, CachedRows((), [name], 50))
     assert kept.get("one")
-    kept.keep("three", CachedRows((), ["three"], 50, monotonic()))
+    kept.keep("three", CachedRows((), ["three"], 50))
     assert [name for name in ("one", "two", "three") if kept.get(name)] == ["one", "three"]
-    kept.keep("large", CachedRows((), [], 101, monotonic()))
+    kept.keep("large", CachedRows((), [], 101))
     assert [name for name in ("one", "three", "large") if kept.get(name)] == ["one", "three"], "it is larger than all"
 
 
 def test_nothing_is_kept_for_longer_than_five_minutes() -> None:
-    kept = RowCache()
-    for name, age in (("young", LIFETIME_SECONDS - 5), ("old", LIFETIME_SECONDS)):
-        kept.keep(name, CachedRows((), [name], 50, monotonic() - age))
+    now = [0.0]
+    kept = RowCache(timer=lambda: now[0])
+    kept.keep("old", CachedRows((), [], 50))
+    now[0] = 5.0
+    kept.keep("young", CachedRows((), [], 50))
+    now[0] = LIFETIME_SECONDS
     assert kept.get("young")
     assert not kept.get("old")
 
@@ -212,7 +214,7 @@ def test_nothing_is_kept_for_longer_than_five_minutes() -> None:
 def test_a_reading_replaces_the_one_before_it() -> None:
     kept = RowCache(max_bytes=100)
     for count in (1, 2):
-        kept.keep("one", CachedRows((count,), [], 60, monotonic()))
+        kept.keep("one", CachedRows((count,), [], 60))
     found = kept.get("one")
     assert found
     assert found.changes == (2,)

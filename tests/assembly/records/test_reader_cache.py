@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from cachetools import LRUCache
 from django.db import connections, transaction
 
 from agents.models import Agent
@@ -72,9 +73,10 @@ def test_another_byte_of_a_text_is_another_record(assembly: Assembly) -> None:
 
 
 def test_only_so_much_is_known(assembly: Assembly, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "_record_cache", {})
     first = load_record(read(assembly))
-    monkeypatch.setattr(records, "MAX_CACHE_BYTES", records._memory_bytes(first))
+    size = records._memory_bytes(first)
+    monkeypatch.setattr(records, "_record_cache", LRUCache(size, records._memory_bytes))
+    first = load_record(read(assembly))
     assert load_record(read(assembly)).inputs is first.inputs
     other = read(assembly)
     other.topic = "something else"
