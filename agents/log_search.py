@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db import OperationalError, connection, transaction
+from django.db import OperationalError, transaction
 from django.db.models import QuerySet
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from agents.models import SEARCHED_CHARACTERS, Agent, DailyLog
+from config.db.statements import execute_sql, fetch_rows
 from config.http.cpu_budget import TookTooLong
 
 HIT_START, HIT_END = "\ue000", "\ue001"
@@ -83,11 +84,10 @@ def find_passages(logs: Sequence[DailyLog], words: str) -> dict[UUID, str]:
 
 def _rows(statement: str, values: dict[str, Any]) -> list[tuple[Any, ...]]:
     try:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(_LIMITS, [str(MAX_MILLISECONDS)])
-            cursor.execute(statement, values)
-            rows: list[tuple[Any, ...]] = cursor.fetchall()
-            cursor.execute(_NO_LIMITS)
+        with transaction.atomic():
+            execute_sql(_LIMITS, [str(MAX_MILLISECONDS)])
+            rows = fetch_rows(statement, values)
+            execute_sql(_NO_LIMITS)
             return rows
     except OperationalError as error:
         if "statement timeout" not in str(error):

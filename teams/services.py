@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 
+from config.db.statements import fetch_rows
 from config.http.errors import Conflict, NotFound
 from teams.models import Membership, Team, TeamFile, User, admins_of, readers_of
 from teams.principal import SYSTEM, Principal, Role
@@ -118,9 +119,11 @@ def people_to_add(principal: Principal) -> QuerySet[User]:
     return people.filter(id__in=met.values("user_id"))
 
 
+ERASE_SQL = "SELECT erase(%s, %s, %s)"
+
+
 def erase(table: str, row_id: UUID, principal: Principal) -> None:
     """Delete a row with its history through the database's one audited function. Raises NotFound."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT erase(%s, %s, %s)", [table, row_id, principal.ref])
-        if not cursor.fetchone()[0]:
-            raise NotFound
+    ((erased,),) = fetch_rows(ERASE_SQL, [table, row_id, principal.ref])
+    if not erased:
+        raise NotFound

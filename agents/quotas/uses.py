@@ -17,6 +17,7 @@ from psycopg_pool import PoolTimeout
 
 from agents.quotas.limits import Limits, limits_from_rows
 from agents.quotas.models import QuotaLimit
+from config.db.statements import execute_sql, fetch_rows
 
 FLUSH_SECONDS = 1.0
 RETAINED_DAYS = 90
@@ -100,8 +101,7 @@ class UseCounter:
         if not active:
             return
         try:
-            with connection.cursor() as cursor:
-                cursor.execute(ADD_SQL, [json.dumps([_row(key, amounts) for key, amounts in pending.items()])])
+            execute_sql(ADD_SQL, [json.dumps([_row(key, amounts) for key, amounts in pending.items()])])
             self._read_stored(day, active)
         except BaseException:
             self._take_back(pending, active)
@@ -116,8 +116,7 @@ class UseCounter:
 
     def delete_old(self) -> None:
         """Delete what was used more than RETAINED_DAYS ago. Raises Django's errors."""
-        with connection.cursor() as cursor:
-            cursor.execute(DELETE_OLD_SQL, [today() - datetime.timedelta(days=RETAINED_DAYS)])
+        execute_sql(DELETE_OLD_SQL, [today() - datetime.timedelta(days=RETAINED_DAYS)])
 
     def tick(self) -> None:
         """Flush, and now and then delete what is old. A database that is away is tried again the next time."""
@@ -132,9 +131,8 @@ class UseCounter:
             connection.close()  # back to the pool
 
     def _read_stored(self, day: datetime.date, subjects: Iterable[str]) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute(READ_SQL, [day, sorted(subjects)])
-            stored = {subject: (texts, records) for subject, texts, records in cursor.fetchall()}
+        rows = fetch_rows(READ_SQL, [day, sorted(subjects)])
+        stored = {subject: (texts, records) for subject, texts, records in rows}
         with self._lock:
             known = self._stored if day == self._day else {}
             self._stored, self._day = {**known, **stored}, day

@@ -7,7 +7,6 @@ body and pieces.
 from copy import copy
 from functools import partial
 
-from django.db import connection
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
@@ -24,6 +23,7 @@ from assembly.records.change_counters import StaleRead
 from assembly.records.record import RecordOwners, record, warning_codes
 from assembly.rules.evaluation import rules_document
 from assembly.sources.time_budget import TimeBudget
+from config.db.statements import execute_sql
 from config.observability.tracing import span
 from teams.models import Team
 from teams.principal import Principal
@@ -54,9 +54,7 @@ def record_cache_hit(*, of: Assembly, principal: Principal, assembly_ms: int) ->
     again.requested_by, again.requester_name = principal.ref, principal.name
     again.decided_in, again.body = of.decided_in or of.id, b""
     parameters = {name: getattr(again, name) for name in _REPLACED_COLUMNS} | {"of": of.id}
-    with connection.cursor() as cursor:
-        cursor.execute(REPEAT_SQL, parameters)
-        return again if cursor.rowcount else None
+    return again if execute_sql(REPEAT_SQL, parameters) else None
 
 
 @traced_assembly

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 from uuid_utils.compat import uuid7
@@ -18,6 +18,7 @@ from uuid_utils.compat import uuid7
 from assembly.models import Assembly, FollowFailure
 from assembly.records.pruning import records_prune
 from assembly.records.seals import try_lock_chain
+from config.db.statements import execute_sql, fetch_rows
 from memories.jobs.periodic import periodic
 
 Follower = Callable[[Sequence[Assembly]], None]
@@ -51,9 +52,7 @@ class FollowQueue:
 
 def queue_status() -> FollowQueue:
     """As it stands, in one query."""
-    with connection.cursor() as cursor:
-        cursor.execute(QUEUE_SQL)
-        waiting, parked, seconds = cursor.fetchone()
+    ((waiting, parked, seconds),) = fetch_rows(QUEUE_SQL)
     return FollowQueue(waiting, parked, max(0.0, seconds))
 
 
@@ -74,10 +73,7 @@ INSERT INTO follow_failures (assembly, attempts, error, at, parked)
 def failures_note(ids: Sequence[UUID], error: Exception) -> None:
     """That it failed for these once more."""
     text = f"{type(error).__name__}: {error}".replace("\0", "")[:MAX_ERROR_CHARACTERS]
-    with connection.cursor() as cursor:
-        cursor.execute(
-            NOTE_FAILURE_SQL, {"ids": sorted(ids), "error": text, "now": timezone.now(), "together": MAX_BATCH}
-        )
+    execute_sql(NOTE_FAILURE_SQL, {"ids": sorted(ids), "error": text, "now": timezone.now(), "together": MAX_BATCH})
 
 
 def failures_forget(ids: Sequence[UUID]) -> None:
@@ -138,9 +134,8 @@ def new_assemblies_follow(newest: UUID = LAST_ID) -> int:
 
 
 def _take_assemblies(statement: str, newest: UUID) -> list[UUID]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, {"together": MAX_BATCH, "most": MAX_TAKEN, "newest": newest})
-        return [id_ for (id_,) in cursor.fetchall()]
+    rows = fetch_rows(statement, {"together": MAX_BATCH, "most": MAX_TAKEN, "newest": newest})
+    return [id_ for (id_,) in rows]
 
 
 def _hand_over(taken: Sequence[UUID]) -> None:
@@ -151,8 +146,7 @@ def _hand_over(taken: Sequence[UUID]) -> None:
     for follow in followers:
         follow(assemblies)
     failures_forget(taken)
-    with connection.cursor() as cursor:
-        cursor.execute(DELETE_SQL, {"ids": list(taken)})
+    execute_sql(DELETE_SQL, {"ids": list(taken)})
 
 
 FOLLOW_SECONDS = 5

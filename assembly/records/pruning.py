@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from django.db import OperationalError, connection, transaction
+from django.db import OperationalError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from assembly.models import Assembly, Pruning, RetentionPolicy, UnusedPiece
 from assembly.records.seals import pruning_seal
+from config.db.statements import execute_sql, fetch_rows
 from teams.principal import SYSTEM, Principal
 
 BATCH = 200
@@ -51,8 +52,7 @@ def _next_unused_ids(last: int | None) -> list[int]:
 
 
 def _prune_unused(ids: Sequence[int]) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(DELETE_USED_SQL, [list(ids)])
+    execute_sql(DELETE_USED_SQL, [list(ids)])
     left = list(UnusedPiece.objects.filter(piece__in=ids).values_list("piece", flat=True))
     try:
         return _delete_pieces(left) if left else 0
@@ -64,9 +64,8 @@ def _prune_unused(ids: Sequence[int]) -> int:
 
 
 def _delete_pieces(ids: Sequence[int]) -> int:
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(PRUNE_UNUSED_SQL, [list(ids)])
-        ((pruned,),) = cursor.fetchall()
+    with transaction.atomic():
+        ((pruned,),) = fetch_rows(PRUNE_UNUSED_SQL, [list(ids)])
         return int(pruned)
 
 
@@ -124,15 +123,14 @@ def _records_under(policy: RetentionPolicy) -> QuerySet[Assembly]:
 
 
 def _prune_assemblies(policy: RetentionPolicy, ids: Sequence[UUID], principal: Principal) -> int:
-    with transaction.atomic(), connection.cursor() as cursor:
+    with transaction.atomic():
         same = RetentionPolicy.objects.select_for_update(no_key=True).filter(pk=policy.pk, version=policy.version)
         if not same.first():  # somebody says something else now
             return 0
         id_ = uuid7()
-        cursor.execute(
+        ((records,),) = fetch_rows(
             PRUNE_ASSEMBLIES_SQL, [id_, list(ids), policy.team_id, policy.days, policy.keep_flagged, principal.ref]
         )
-        ((records,),) = cursor.fetchall()
         if records:
             pruning_seal(Pruning.objects.get(id=id_))
     return int(records)

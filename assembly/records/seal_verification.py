@@ -19,6 +19,7 @@ from assembly.models.seal import HASH_BYTES
 from assembly.records.encoding import ID_BYTES, piece_hash
 from assembly.records.seal_hashing import NO_PREVIOUS_HASH, SealLink, pruning_hash
 from assembly.records.seals import piece_hash_texts, piece_hashes, record_hash
+from config.db.statements import ONE_SNAPSHOT_SQL, execute_sql
 
 
 class FindingKind(StrEnum):
@@ -215,8 +216,7 @@ def verify_records(tally: VerificationCounts, since: datetime | None = None) -> 
     `since`: seals and records from then on; the seal before is trusted. Pieces and texts are always looked at whole.
     """
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        execute_sql(ONE_SNAPSHOT_SQL)
         yield from _seal_findings(tally, since)
         yield from unsealed_findings(timezone.now(), since)
         yield from piece_findings(tally)

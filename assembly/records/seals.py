@@ -4,11 +4,11 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 
-from django.db import connection
 from django.utils import timezone
 
 from assembly.models import Assembly, Piece, Pruning, Seal
 from assembly.records.seal_hashing import NO_PREVIOUS_HASH, SealLink, pruning_hash, record_bytes
+from config.db.statements import execute_sql, fetch_rows
 
 HOLD_LOCK_SQL = "SELECT pg_advisory_xact_lock(hashtext('dossier seals'))"
 TRY_LOCK_SQL = "SELECT pg_try_advisory_xact_lock(hashtext('dossier seals'))"
@@ -16,16 +16,13 @@ TRY_LOCK_SQL = "SELECT pg_try_advisory_xact_lock(hashtext('dossier seals'))"
 
 def try_lock_chain() -> bool:
     """Whether the open transaction may add to the chain; if so, nobody else may until it ends. Waits for nobody."""
-    with connection.cursor() as cursor:
-        cursor.execute(TRY_LOCK_SQL)
-        ((ours,),) = cursor.fetchall()
-        return bool(ours)
+    ((ours,),) = fetch_rows(TRY_LOCK_SQL)
+    return bool(ours)
 
 
 def lock_chain() -> None:
     """Wait until the open transaction may add to the chain."""
-    with connection.cursor() as cursor:
-        cursor.execute(HOLD_LOCK_SQL)
+    execute_sql(HOLD_LOCK_SQL)
 
 
 def record_hashes(assemblies: Sequence[Assembly]) -> dict[UUID, bytes]:

@@ -2,9 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
-from django.db import connection
-
 from assembly.models import text_hash
+from config.db.statements import execute_sql, fetch_rows
 
 EXTRACTIVE = "extractive@1"
 """The extractive summariser's name in records. Its number rises whenever equal texts would be said otherwise."""
@@ -27,9 +26,7 @@ INSERT INTO summaries (text_sha256, model, summary_sha256)
 def find_summaries(texts: Collection[str], model: str) -> dict[str, str]:
     """What the model has said of these texts before, by text."""
     by_hash = {text_hash(text): text for text in texts}
-    with connection.cursor() as cursor:
-        cursor.execute(FIND_SQL, [model, list(by_hash)])
-        return {by_hash[bytes(key)]: summary for key, summary in cursor.fetchall()}
+    return {by_hash[bytes(key)]: summary for key, summary in fetch_rows(FIND_SQL, [model, list(by_hash)])}
 
 
 def store_summaries(rows: Sequence[tuple[bytes, str, bytes]]) -> None:
@@ -41,5 +38,4 @@ def store_summaries(rows: Sequence[tuple[bytes, str, bytes]]) -> None:
     kept = sorted(set(rows))
     if not kept:
         return
-    with connection.cursor() as cursor:
-        cursor.execute(STORE_SQL, [list(column) for column in zip(*kept, strict=True)])
+    execute_sql(STORE_SQL, [list(column) for column in zip(*kept, strict=True)])

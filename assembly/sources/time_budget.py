@@ -13,7 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.db import connection, transaction
 
-from config.db.statements import Rows, Statement, run_together
+from config.db.statements import ONE_SNAPSHOT_SQL, Rows, Statement, execute_sql, run_together
 from config.http.cpu_budget import arrival_time
 
 FINISH_SHARE = 0.2
@@ -70,7 +70,7 @@ class TimeBudget:
         return monotonic() > self.begun + self.seconds
 
 
-ONE_SNAPSHOT_SQL = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+NO_LIMIT_SQL = "SET LOCAL statement_timeout TO DEFAULT"
 TIMEOUT_SLACK = 1.25
 """A limit that is this much too long stays: each change of it is a journey to the database."""
 MIN_SECONDS = 0.05
@@ -129,8 +129,7 @@ class StatementDeadline:
             with connection.execute_wrapper(self):
                 yield
             if within:
-                with connection.cursor() as cursor:
-                    cursor.execute("SET LOCAL statement_timeout TO DEFAULT")
+                execute_sql(NO_LIMIT_SQL)
 
 
 def _limit_statement(seconds: float) -> str:

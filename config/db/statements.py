@@ -1,6 +1,9 @@
-"""Statements that are known beforehand, several of them joined to one: one journey, one plan, one moment for all.
+"""SQL goes to the database from here, where the ORM has no words for it.
 
-Each is prepared once per connection: psycopg's own cursors bind on the server, which Django's default ones do not.
+- `run_statement` runs one statement that is sent again and again: it is prepared once per connection, for psycopg's own
+  cursors bind on the server, which Django's default ones do not.
+- `run_together` joins several of those to one: one journey, one plan, one moment for all.
+- `fetch_rows` and `execute_sql` run anything else: what is rare, and what is to be planned anew for its values.
 """
 
 import re
@@ -24,6 +27,38 @@ Loader = Callable[[str], Any]
 Binding = Cursor[tuple[Any, ...]]
 
 _PLACEHOLDER = re.compile(r"%\((\w+)\)s")
+
+
+ONE_SNAPSHOT_SQL = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+"""The first statement of a transaction that reads everything as of one moment."""
+
+
+def fetch_rows(
+    sql: str, parameters: Mapping[str, Any] | Sequence[Any] | None = None, *, using: str = DEFAULT_DB_ALIAS
+) -> list[tuple[Any, ...]]:
+    """Return the rows of the statement. Raises Django's errors."""
+    with connections[using].cursor() as cursor:
+        cursor.execute(sql, parameters)
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows
+
+
+def execute_sql(
+    sql: str, parameters: Mapping[str, Any] | Sequence[Any] | None = None, *, using: str = DEFAULT_DB_ALIAS
+) -> int:
+    """Execute the statement, and return how many rows it changed. Raises Django's errors."""
+    with connections[using].cursor() as cursor:
+        cursor.execute(sql, parameters)
+        return int(cursor.rowcount)
+
+
+def lock_until_commit(number: int, *, shared: bool = False) -> None:
+    """Wait for the advisory lock of that number; the transaction holds it until its end."""
+    execute_sql(LOCK_SHARED_SQL if shared else LOCK_SQL, [number])
+
+
+LOCK_SQL = "SELECT pg_advisory_xact_lock(%s)"
+LOCK_SHARED_SQL = "SELECT pg_advisory_xact_lock_shared(%s)"
 
 
 class Statement(Struct, frozen=True):

@@ -11,12 +11,13 @@ from datetime import timedelta
 from functools import wraps
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.http import HttpResponse
 from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from config.db.statements import execute_sql
 from config.http.errors import DossierError, Invalid
 from config.http.models import IdempotentRequest
 from config.http.serializers import FastJSONRenderer
@@ -83,14 +84,14 @@ def _answer_once(request: Request, key: str, handle: Callable[[], Response]) -> 
     return response
 
 
+CLAIM_SQL = """
+INSERT INTO idempotent_requests (principal, method, path, key, body_sha256, reach, headers, body, created)
+    VALUES (%s, %s, %s, %s, %s, %s, '{}', '', now()) ON CONFLICT DO NOTHING
+"""
+
+
 def _claim_key(address: dict[str, Any], body: str, reach: list[str]) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO idempotent_requests (principal, method, path, key, body_sha256, reach, headers, body, created)"
-            " VALUES (%s, %s, %s, %s, %s, %s, '{}', '', now()) ON CONFLICT DO NOTHING",
-            [*address.values(), body, json.dumps(reach)],
-        )
-        return bool(cursor.rowcount)
+    return bool(execute_sql(CLAIM_SQL, [*address.values(), body, json.dumps(reach)]))
 
 
 def _repeat(first: IdempotentRequest, body: str, reach: list[str]) -> HttpResponse:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from django.db import connection
 
+from config.db.statements import fetch_rows
+
 SLOTS = ("embedding", "second_embedding")
 """Columns of vectors. Beside each is one with the name of the vector's embedder."""
 COLUMNS = tuple(column for slot in SLOTS for column in (slot, f"{slot}_model"))
@@ -75,9 +77,8 @@ def remember_model(told: Sequence[str]) -> EmbeddingModel:
 
 def read_active_model() -> EmbeddingModel:
     """The space that is active now."""
-    with connection.cursor() as cursor:
-        cursor.execute(READ_SQL)
-        return remember_model(cursor.fetchone())
+    (row,) = fetch_rows(READ_SQL)
+    return remember_model(row)
 
 
 def lock_active_model() -> EmbeddingModel:

@@ -7,6 +7,7 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 from pgvector import Vector
 
+from config.db.statements import execute_sql
 from memories.embeddings.active_model import SLOTS, EmbeddingModel, lock_active_model
 from memories.embeddings.vectors import embed_texts
 from memories.models import Chunk, Entity, Memory, Tool
@@ -57,5 +58,4 @@ def _fill_batch(batch: list[Any], space: EmbeddingModel) -> None:
 
 def _store(model: type[Any], space: EmbeddingModel, ids: list[Any], vectors: list[str | None]) -> None:
     names = {"table": model._meta.db_table, "key": model._meta.pk.rel_db_type(connection), "slot": space.slot}  # noqa: SLF001
-    with connection.cursor() as cursor:
-        cursor.execute(STORE_SQL.format(**names), {"model": space.model, "ids": ids, "vectors": vectors})
+    execute_sql(STORE_SQL.format(**names), {"model": space.model, "ids": ids, "vectors": vectors})

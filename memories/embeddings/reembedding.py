@@ -15,11 +15,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic, sleep
 
-from django.db import OperationalError, connection, connections, transaction
+from django.db import OperationalError, connections, transaction
 from django.db.backends.utils import CursorWrapper
 from psycopg import sql
 from psycopg.errors import LockNotAvailable
 
+from config.db.statements import execute_sql
 from config.http.errors import DossierError
 from memories.embeddings.active_model import CHANGE_LOCK, EmbeddingModel, read_active_model
 from memories.embeddings.backfill import EMBEDDED_MODELS, Advance, fill_vectors, rows_without_vector
@@ -109,8 +110,7 @@ def build_index(space: EmbeddingModel) -> None:
 
 def drop_index(slot: str) -> None:
     """Drop the index of the slot, if it has one."""
-    with connections["owner"].cursor() as cursor:
-        cursor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {index_name(slot)}")
+    execute_sql(f"DROP INDEX CONCURRENTLY IF EXISTS {index_name(slot)}", using="owner")
 
 
 BATCH_ROWS = 1_000
@@ -129,13 +129,7 @@ def clear_other_slot(advance: Advance) -> None:
     drop_index(slot)
     for model in EMBEDDED_MODELS:
         while model._default_manager.exclude(**{f"{slot}_model": ""}).exists():  # noqa: SLF001
-            advance(_clear_batch(CLEAR_SQL.format(table=model._meta.db_table, slot=slot)))  # noqa: SLF001
-
-
-def _clear_batch(statement: str) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, [BATCH_ROWS])
-        return int(cursor.rowcount)
+            advance(execute_sql(CLEAR_SQL.format(table=model._meta.db_table, slot=slot), [BATCH_ROWS]))  # noqa: SLF001
 
 
 MAX_MISSING_ROWS = 50
@@ -192,11 +186,10 @@ def switch_model(space: EmbeddingModel) -> bool:
 
 
 def _lock_out_writers() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SET LOCAL lock_timeout = {PATIENCE_MS}; SELECT pg_advisory_xact_lock({CHANGE_LOCK});"
-            " SET LOCAL lock_timeout TO DEFAULT"
-        )
+    execute_sql(
+        f"SET LOCAL lock_timeout = {PATIENCE_MS}; SELECT pg_advisory_xact_lock({CHANGE_LOCK});"
+        " SET LOCAL lock_timeout TO DEFAULT"
+    )
 
 
 def _complete(space: EmbeddingModel) -> bool:

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection
-
 from agents.models import Agent
+from config.db.statements import fetch_rows
 from memories.embeddings.active_model import SLOTS, read_active_model
 from memories.models import Memory
 from memories.services import Owner
@@ -49,9 +48,7 @@ def likely_duplicates(owner: Owner) -> list[DuplicatePair]:
         "distance": 1 - MIN_SIMILARITY,
         "shown": MAX_PAIRS,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(PAIRS.format(owner=column, slot=space.slot, here=space.here), parameters)
-        rows = cursor.fetchall()
+    rows = fetch_rows(PAIRS.format(owner=column, slot=space.slot, here=space.here), parameters)
     found = Memory.objects.defer(*SLOTS, "search").in_bulk({id_ for row in rows for id_ in row[:2]})
     return [
         DuplicatePair(found[one], found[other], similarity)

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
-
 from agents.models import Agent
+from config.db.statements import fetch_rows
 from memories.embeddings.active_model import SLOTS
 from memories.models import Entity, Relation
 
@@ -67,9 +66,7 @@ def load_graph_around(*, agent: Agent, entity: Entity | None, depth: int = 1) ->
 
 def _ids_around(agent: Agent, entity: Entity, depth: int) -> list[UUID]:
     parameters: dict[str, Any] = {"agent": agent.pk, "entity": entity.pk, "depth": depth, "entities": MAX_ENTITIES}
-    with connection.cursor() as cursor:
-        cursor.execute(AROUND, parameters)
-        return [id_ for (id_,) in cursor.fetchall()]
+    return [id_ for (id_,) in fetch_rows(AROUND, parameters)]
 
 
 # UNION lets each entity into each depth once, however many relations lead there. A relation is as deep as the nearer
@@ -149,6 +146,4 @@ def walk_relations(
         "depth": depth,
         "limit": limit,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(WALK, parameters)
-        return [WalkedRelation(*row) for row in cursor.fetchall()]
+    return [WalkedRelation(*row) for row in fetch_rows(WALK, parameters)]

@@ -18,12 +18,11 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
-from django.db import connection
 from django.db.models import Q, QuerySet
 from numpy.typing import NDArray
 
 from agents.models import Agent
-from config.db.statements import Statement, run_statement
+from config.db.statements import Statement, fetch_rows, run_statement
 from memories.embeddings.active_model import ACTIVE_MODEL_SQL
 from memories.embeddings.base import EmbedderFailed
 from memories.embeddings.vectors import QueryVector, active_model_expression, embed_query, with_active_model
@@ -149,9 +148,7 @@ def _find_memories(owner: Owner, similar: int, recent: int, vector: QueryVector 
         names |= {"slot": vector.space.slot, "here": vector.space.here}
         parameters |= vector.parameters
     query = (RECENT_SQL if vector is None else SIMILAR).format(**names)
-    with connection.cursor() as cursor:
-        cursor.execute(query, parameters)
-        rows = cursor.fetchall()
+    rows = fetch_rows(query, parameters)
     if vector is not None and rows:
         vector.confirm(rows[0][-1])
         rows = [row[:-1] for row in rows]

@@ -17,11 +17,12 @@ from enum import Enum
 from http import HTTPStatus
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from config.db.statements import execute_sql, fetch_rows
 from teams.sign_in.device import find_device, network_of
 from teams.sign_in.models import SignInLimit
 
@@ -127,12 +128,11 @@ def attempt_begin(*, request: HttpRequest, step: SignInStep, username: str) -> A
 
 
 def _try_take(wanted: Sequence[tuple[str, BucketRate]]) -> bool:
-    with transaction.atomic(), connection.cursor() as cursor:
+    with transaction.atomic():
         # Always in this order of kinds, so that no two attempts wait for each other.
         for bucket, rate in wanted:
             seconds = rate.refill.total_seconds()
-            cursor.execute(TAKE_SQL, {"bucket": bucket, "refill": seconds, "tokens": rate.tokens})
-            if cursor.fetchone() is None:
+            if not fetch_rows(TAKE_SQL, {"bucket": bucket, "refill": seconds, "tokens": rate.tokens}):
                 transaction.set_rollback(True)
                 return False
     return True
@@ -144,19 +144,17 @@ def _retry_after(wanted: Sequence[tuple[str, BucketRate]]) -> int:
         "refills": [rate.refill.total_seconds() for _, rate in wanted],
         "tokens": [rate.tokens for _, rate in wanted],
     }
-    with connection.cursor() as cursor:
-        cursor.execute(WAIT_SQL, facts)
-        seconds: int | None = cursor.fetchone()[0]
+    ((seconds,),) = fetch_rows(WAIT_SQL, facts)
     return max(1, seconds or 1)
 
 
 def attempt_give_back(attempt: Attempt) -> None:
     """Return the tokens of an attempt that was right. Tokens of wrong ones stay taken: else somebody who signs in now
     and then could guess without end."""
-    with transaction.atomic(), connection.cursor() as cursor:
+    with transaction.atomic():
         for bucket, rate in attempt.taken:
             if rate.is_refunded:
-                cursor.execute(GIVE_BACK_SQL, {"bucket": bucket, "refill": rate.refill.total_seconds()})
+                execute_sql(GIVE_BACK_SQL, {"bucket": bucket, "refill": rate.refill.total_seconds()})
 
 
 def full_limits_delete() -> int:

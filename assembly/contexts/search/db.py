@@ -1,12 +1,12 @@
 """Asking the database: planned anew for each question, for what is common in one is rare in the next."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
-from django.db import OperationalError, connection, transaction
+from django.db import OperationalError, transaction
 from psycopg.errors import QueryCanceled
 
+from config.db.statements import execute_sql
 from config.http.errors import DossierError
 
 TIMEOUT_MS = 3_000
@@ -36,7 +36,7 @@ def bounded_search() -> Iterator[None]:
     """Statements that end in time, and read no table from its beginning to its end. Raises TooBroad."""
     try:
         with transaction.atomic():
-            fetch_rows(LIMIT_SETTINGS, {"timeout": str(TIMEOUT_MS)})
+            execute_sql(LIMIT_SETTINGS, {"timeout": str(TIMEOUT_MS)})
             yield
     except OperationalError as error:
         if isinstance(error.__cause__, QueryCanceled):
@@ -46,17 +46,9 @@ def bounded_search() -> Iterator[None]:
 
 def use_ordered_plan() -> None:
     """From here on, rows are read along the indexes that have them in the order of the list."""
-    fetch_rows(PLAN_SETTINGS, {"in_order": "on", "at_once": "off"})
+    execute_sql(PLAN_SETTINGS, {"in_order": "on", "at_once": "off"})
 
 
 def use_bitmap_plan() -> None:
     """From here on, all rows that indexes find together are read, and sorted."""
-    fetch_rows(PLAN_SETTINGS, {"in_order": "off", "at_once": "on"})
-
-
-def fetch_rows(sql: str, parameters: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
-    """What the statement returns."""
-    with connection.cursor() as cursor:
-        cursor.execute(sql, parameters)
-        found: Sequence[tuple[Any, ...]] = cursor.fetchall()
-        return found
+    execute_sql(PLAN_SETTINGS, {"in_order": "off", "at_once": "on"})

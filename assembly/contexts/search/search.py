@@ -19,7 +19,7 @@ from typing import Any
 from uuid import UUID
 
 from assembly.contexts.search.criteria import ContextQuery
-from assembly.contexts.search.db import bounded_search, fetch_rows, use_bitmap_plan, use_ordered_plan
+from assembly.contexts.search.db import bounded_search, use_bitmap_plan, use_ordered_plan
 from assembly.contexts.search.sql import (
     EVERYTHING,
     NEWEST,
@@ -34,6 +34,7 @@ from assembly.contexts.search.sql import (
 )
 from assembly.contexts.search.visible_owners import VisibleOwners
 from assembly.models import Assembly
+from config.db.statements import fetch_rows
 
 SLICE_ROWS = 100_000
 """Rows of the table, about."""

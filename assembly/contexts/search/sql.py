@@ -12,8 +12,8 @@ from typing import Any
 from uuid import UUID
 
 from assembly.contexts.search.criteria import ContextQuery, ReferenceQuery
-from assembly.contexts.search.db import fetch_rows
 from assembly.models import Assembly
+from config.db.statements import fetch_rows
 from config.http.cursors import decode_keys
 
 MAX_TEXTS = 20_000

@@ -10,11 +10,12 @@ from typing import Any
 from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import connection, transaction
+from django.db import transaction
 
 from assembly.management.commands.verify_records import parse_time
 from assembly.models import Assembly
 from assembly.records.bundle_writer import RecordBundle
+from config.db.statements import ONE_SNAPSHOT_SQL, execute_sql
 from config.http.errors import DossierError
 from memories.archive.zip_file import write_zip
 
@@ -43,8 +44,7 @@ class Command(BaseCommand):
             raise CommandError("Say which contexts: their ids, --team, --since or --until.")
         try:
             with transaction.atomic():
-                with connection.cursor() as cursor:
-                    cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                execute_sql(ONE_SNAPSHOT_SQL)
                 bundle = RecordBundle(_selected_ids(ids, team, since, until))
                 _write(bundle, to)
         except DossierError as error:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Q
 
 from assembly.engine.types import field_values
@@ -13,6 +12,7 @@ from assembly.monitoring.alerts.findings import Finding, findings
 from assembly.monitoring.webhooks.delivery import alert_announce
 from assembly.records.reader import StoredAssembly
 from assembly.records.record import RecordOwners
+from config.db.statements import lock_until_commit
 
 ALERT_LOCK = 7_152_002
 """Held by who opens and closes alerts: one at a time, in the order in which contexts were made."""
@@ -42,8 +42,7 @@ class AlertBatch:
         """Open, close and open again; announce what was opened, and what was closed for the first time."""
         if not self._seen:
             return
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ALERT_LOCK])
+        lock_until_commit(ALERT_LOCK)
         board = AlertUpdates(self._known())
         for assembly, found in self._seen:
             board.see(assembly, found)

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
-from django.db import connection
 
 from assembly.engine.codes import Code, SourceCode
 from assembly.engine.types import field_values
 from assembly.models import Assembly
 from assembly.records.reader import StoredAssembly
 from config.db.migration_helpers import ORGANISATION
+from config.db.statements import execute_sql, lock_until_commit
 
 GROWTH = 1.1
 MOST_MS = 3_600_000
@@ -181,8 +181,7 @@ class CountBatch:
 
 def counting_begin() -> CountBatch:
     """For contexts that come off the queue: who counts a whole day anew is waited for."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [COUNTING_LOCK])
+    lock_until_commit(COUNTING_LOCK, shared=True)
     return CountBatch()
 
 
@@ -197,5 +196,4 @@ def _row(key: CountKey, tally: Tally) -> dict[str, Any]:
 
 def _write(statement: str, rows: list[dict[str, Any]]) -> None:
     if rows:
-        with connection.cursor() as cursor:
-            cursor.execute(statement, {"rows": orjson.dumps(rows).decode()})
+        execute_sql(statement, {"rows": orjson.dumps(rows).decode()})

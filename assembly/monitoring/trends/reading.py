@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
@@ -13,6 +12,7 @@ from agents.models import Agent
 from assembly.models import DayCount, MemoryTelling
 from assembly.models.monitoring import DayCountQuerySet
 from assembly.monitoring.trends.counting import MAPS, SUMS, Tally, percentile
+from config.db.statements import fetch_rows
 from config.http.errors import Invalid
 from memories.embeddings.active_model import SLOTS
 from memories.models import Memory
@@ -105,9 +105,7 @@ def load_trend(
 def _load_maps(rows: DayCountQuerySet) -> list[tuple[datetime.date, str, str, int]]:
     """Day, map, name and number of all that the maps of these rows hold."""
     chosen, values = rows.order_by().values("day", *MAPS).query.sql_with_params()
-    with connection.cursor() as cursor:
-        cursor.execute(MAPS_OF.format(chosen=chosen), values)
-        return list(cursor.fetchall())
+    return fetch_rows(MAPS_OF.format(chosen=chosen), values)
 
 
 SHOWN = 10

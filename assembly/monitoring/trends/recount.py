@@ -8,13 +8,14 @@ from collections.abc import Iterator, Sequence
 from uuid import UUID
 
 from cachetools import LRUCache
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from assembly.models import Assembly, DayCount
 from assembly.monitoring.trends.counting import COUNTING_LOCK, CountBatch
 from assembly.records.reader import StoredAssembly, load_records
 from config.db.migration_helpers import ORGANISATION
+from config.db.statements import lock_until_commit
 
 RECORDS_PER_READ = 32
 """Contexts whose records are read at once. Those of one agent have most of their pieces in common."""
@@ -64,8 +65,7 @@ def day_recount(day: datetime.date, *, again: bool = False) -> int | None:
     With `again`, these are counted once more, too. Counts of more contexts than there are stay in any case: retention
     took the rest. Meanwhile nobody counts new ones.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [COUNTING_LOCK])
+    lock_until_commit(COUNTING_LOCK)
     rows = _countable(day)
     recorded = rows.count()
     counted = DayCount.objects.filter(day=day, agent_id=ORGANISATION).values_list("contexts", flat=True).first() or 0

@@ -17,12 +17,12 @@ from contextlib import contextmanager
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.backends.utils import CursorWrapper
 from django.db.models import GeneratedField, Model
 from pgvector import Vector as Written
 
 from agents.models import AgentFile, AgentFileVersion, DailyLog, DailyLogVersion
 from assembly.models import StoredProfile, StoredProfileVersion, StoredRule, StoredRuleVersion
+from config.db.statements import execute_sql, fetch_rows
 from memories.embeddings.active_model import SLOTS, EmbeddingModel, read_active_model
 from memories.embeddings.base import EmbedderFailed
 from memories.embeddings.vectors import embed_texts
@@ -153,24 +153,23 @@ def database_as_of(moment: datetime.datetime, owners: Sequence[UUID]) -> Iterato
     """
     within = connection.in_atomic_block
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            if not within:
-                cursor.execute(ONE_SNAPSHOT)
-            cursor.execute(SET, [moment.isoformat(), f"{{{','.join(map(str, owners))}}}"])
-            cursor.execute(CREATE_MEMORIES_SQL)
-            _restore_word_search(cursor)
-            cursor.execute(CREATE_VIEWS_SQL)
-            cursor.execute(ENTER_SHADOW_SCHEMA_SQL)
+        if not within:
+            execute_sql(ONE_SNAPSHOT)
+        execute_sql(SET, [moment.isoformat(), f"{{{','.join(map(str, owners))}}}"])
+        execute_sql(CREATE_MEMORIES_SQL)
+        _restore_word_search()
+        execute_sql(CREATE_VIEWS_SQL)
+        execute_sql(ENTER_SHADOW_SCHEMA_SQL)
         yield
         transaction.set_rollback(True)
 
 
-def _restore_word_search(cursor: CursorWrapper) -> None:
+def _restore_word_search() -> None:
     """Memories that said something else then are found by what they said."""
     search = Memory._meta.get_field("search")  # noqa: SLF001 - Django's documented introspection
     assert isinstance(search, GeneratedField)  # noqa: S101
     expression, parameters = search.generated_sql(connection)
-    cursor.execute(f"UPDATE memories SET search = {expression} WHERE reworded", parameters)  # noqa: S608 - a field's own
+    execute_sql(f"UPDATE memories SET search = {expression} WHERE reworded", parameters)  # noqa: S608 - a field's own
 
 
 MAX_EMBEDDED = 1_000
@@ -188,14 +187,11 @@ def restore_embeddings() -> int:
 
     Those are found by their words alone.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(CHANGED_MEMORIES_SQL, [MAX_EMBEDDED])
-        rows = cursor.fetchall()
-        if not rows:
-            return 0
-        cursor.execute(CHANGED_MEMORY_COUNT_SQL)
-        reworded: int = cursor.fetchone()[0]
-    return reworded - _embed(read_active_model(), [id_ for id_, _ in rows], [text for _, text in rows])
+    rows = fetch_rows(CHANGED_MEMORIES_SQL, [MAX_EMBEDDED])
+    if not rows:
+        return 0
+    ((reworded,),) = fetch_rows(CHANGED_MEMORY_COUNT_SQL)
+    return int(reworded) - _embed(read_active_model(), [id_ for id_, _ in rows], [text for _, text in rows])
 
 
 def _embed(space: EmbeddingModel, ids: list[str], texts: list[str]) -> int:

@@ -15,6 +15,7 @@ from assembly.contexts.search.parameters import require_context_query
 from assembly.contexts.search.search import search_contexts
 from assembly.contexts.search.visible_owners import VisibleOwners
 from assembly.models import Assembly
+from config.db.statements import fetch_rows
 from teams.models import Team, User
 from teams.principal import SYSTEM, Principal
 from tests.assembly.contexts.context_rows import context, piece
@@ -162,7 +163,7 @@ def test_a_document_is_found_by_its_chunks(team: Team, agent: Agent) -> None:
 def test_a_search_that_takes_too_long_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(db, "TIMEOUT_MS", 20)
     with pytest.raises(SearchTooBroad), db.bounded_search():
-        db.fetch_rows("SELECT pg_sleep(5)", {})
+        fetch_rows("SELECT pg_sleep(5)", {})
 
 
 @pytest.mark.parametrize(
