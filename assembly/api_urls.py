@@ -14,6 +14,7 @@ from assembly.records import api as records_api
 from assembly.rules import api as rules_api
 from assembly.simulation.draft_preview import api as draft_preview_api
 from assembly.simulation.proposals import api as proposals_api
+from assembly.simulation.rerun import api as rerun_api
 from assembly.simulation.rule_backtest import api as rule_backtest_api
 from assembly.simulation.time_travel import api as time_travel_api
 from assembly.simulation.what_if import api as what_if_api
@@ -31,7 +32,7 @@ urlpatterns = [
     path("assemblies/<uuid:id_>/why-not", why_not_api.AssemblyWhyNot.as_view()),
     path("assemblies/<uuid:id_>/as-of", time_travel_api.AssemblyAsOf.as_view()),
     path("agents/<slug:slug>/as-of", time_travel_api.AgentAsOf.as_view()),
-    path("assemblies/<uuid:id_>/rerun", comparison_api.AssemblyRerun.as_view()),
+    path("assemblies/<uuid:id_>/rerun", rerun_api.AssemblyRerun.as_view()),
     path("assemblies/<uuid:id_>/what-if", what_if_api.AssemblyWhatIf.as_view()),
     path("proposals", proposals_api.ProposalList.as_view()),
     path("proposals/<uuid:id_>", proposals_api.ProposalDetail.as_view()),

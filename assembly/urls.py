@@ -14,6 +14,7 @@ from assembly.rules import edit_views
 from assembly.rules import views as rules_views
 from assembly.simulation.draft_preview import views as draft_preview_views
 from assembly.simulation.proposals import views as proposals_views
+from assembly.simulation.rerun import views as rerun_views
 from assembly.simulation.rule_backtest import views as rule_backtest_views
 from assembly.simulation.time_travel import views as time_travel_views
 from assembly.simulation.what_if import views as what_if_views
@@ -40,7 +41,7 @@ urlpatterns = [
     path("retention/", records_views.retention, name="retention"),
     path("retention/retry/", records_views.retry_followers, name="followers_retry"),
     path("teams/<slug:slug>/retention/", records_views.team_retention, name="team_retention"),
-    path("contexts/<uuid:id_>/rerun/", comparison_views.rerun, name="context_rerun"),
+    path("contexts/<uuid:id_>/rerun/", rerun_views.rerun, name="context_rerun"),
     path("contexts/<uuid:id_>/what-if/", what_if_views.what_if_page, name="context_what_if"),
     path("proposals/", proposals_views.proposal_list, name="proposal_list"),
     path("proposals/<uuid:id_>/", proposals_views.proposal, name="proposal"),

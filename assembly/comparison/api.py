@@ -1,4 +1,4 @@
-"""REST: a recorded context again today, with something changed, and beside another one."""
+"""REST: two recorded contexts beside each other."""
 
 from uuid import UUID
 
@@ -8,8 +8,8 @@ from rest_framework.response import Response
 
 from assembly.access import assembly_for
 from assembly.comparison.documents import cause_document, comparison_document, with_causes
-from assembly.comparison.rerun import compare_records, rerun_today
-from assembly.comparison.serializers import CONTENT, CompareSerializer, RerunSerializer
+from assembly.comparison.explain import compare_records
+from assembly.comparison.serializers import CONTENT, CompareSerializer
 from config.http.errors import Invalid
 from teams.api.view import ApiView
 
@@ -21,24 +21,6 @@ def wants_content(query: dict[str, str]) -> bool:
     if query.get("include", CONTENT) != CONTENT:
         raise Invalid("include", f"Use “{CONTENT}”, or leave it out.")
     return "include" in query
-
-
-class AssemblyRerun(ApiView):
-    @extend_schema(operation_id="assemblies_rerun", parameters=[INCLUDE], responses=RerunSerializer)
-    def get(self, request: Request, id_: UUID) -> Response:
-        """What the same request is answered with today, beside what it was then, each difference explained.
-
-        Files, memories, profile and rules are today's. Nothing is recorded, and no model is asked.
-        """
-        whole = wants_content(self.query("include"))
-        found = rerun_today(assembly_for(self.principal, id_))
-        document = {
-            "assembly": found.assembly.id,
-            "causes": [cause_document(cause) for cause in found.causes],
-            "session_gone": found.session_gone,
-            **with_causes(comparison_document(found.beside, with_content=whole), found.changes),
-        }
-        return Response(RerunSerializer(document).data)
 
 
 class AssemblyCompare(ApiView):

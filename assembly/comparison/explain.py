@@ -6,6 +6,7 @@ section, the room that earlier sections took. A difference without a cause is sa
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from time import thread_time
 from typing import TypeVar
 
 from assembly.comparison.cause_finders import (
@@ -17,15 +18,18 @@ from assembly.comparison.cause_finders import (
     rule_causes,
 )
 from assembly.comparison.causes import Cause
-from assembly.comparison.interval import ComparisonInterval
-from assembly.comparison.side_by_side import ComparedContext, SideBySide
+from assembly.comparison.interval import ComparisonInterval, interval_between
+from assembly.comparison.side_by_side import ComparedContext, SideBySide, compared_from_record
 from assembly.comparison.thing_history import load_record_states
 from assembly.engine.assemble import LATEST_SECTION
 from assembly.engine.codes import Code
 from assembly.engine.diff import DecisionChange, named
 from assembly.engine.profile import Profile
 from assembly.engine.rule_effects import ALWAYS_INCLUDED
+from assembly.models import Assembly
+from assembly.records.reader import load_record
 from assembly.records.warnings import recorded_source_label
+from config.http.cpu_budget import check_cpu
 
 ExplainedChanges = tuple[DecisionChange, tuple[Cause, ...]]
 Either = TypeVar("Either")
@@ -40,6 +44,29 @@ def explain_changes(beside: SideBySide, interval: ComparisonInterval) -> tuple[E
 def edits_of(found: Sequence[ExplainedChanges]) -> tuple[Cause, ...]:
     """What was changed since, each thing once, in the order of the changes that it brought."""
     return tuple(dict.fromkeys(cause for _, causes in found for cause in causes if cause.is_edit))
+
+
+@dataclass(frozen=True, slots=True)
+class RecordComparison:
+    """Two recorded contexts in the order in which they are looked at, whichever is older."""
+
+    beside: SideBySide
+    changes: tuple[ExplainedChanges, ...]
+    """Those of the comparison, each with its causes."""
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """What was changed between the making of the one and of the other, each once."""
+        return edits_of(self.changes)
+
+
+def compare_records(before: Assembly, after: Assembly) -> RecordComparison:
+    """Compare them. Raises RecordDamaged, and TooCostly. Whether somebody may look is for the caller to decide."""
+    begun = thread_time()
+    side = compared_from_record(load_record(before))
+    check_cpu(thread_time() - begun)  # the other one takes about as long, and no replay is stopped
+    beside = SideBySide.of(side, compared_from_record(load_record(after)))
+    return RecordComparison(beside, explain_changes(beside, interval_between(before, after)))
 
 
 @dataclass(slots=True)

@@ -116,13 +116,6 @@ class ExplainedChangeSerializer(TrialChangeSerializer):
     causes = CauseSerializer(many=True, help_text="Why it is different; at least one.")
 
 
-class RerunSerializer(SideBySideSerializer):
-    assembly = serializers.UUIDField()
-    causes = CauseSerializer(many=True, help_text="What was changed since, each thing once.")
-    changes = ExplainedChangeSerializer(many=True)
-    session_gone = serializers.BooleanField(help_text="The session of the request is not there any more.")
-
-
 class CompareSerializer(SideBySideSerializer):
     before_id = serializers.UUIDField()
     after_id = serializers.UUIDField()

@@ -1,14 +1,16 @@
-"""`ContextComparison` holds two contexts and how their texts, items and parameters differ."""
+"""`SideBySide` holds two contexts and how their texts, items and parameters differ."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Literal, get_args
 
 from assembly.engine.assemble import LATEST_SECTION
+from assembly.engine.codes import SourceCode, WarningCode
 from assembly.engine.diff import ContextDiff, diff_contexts
 from assembly.engine.profile import Profile, Section
 from assembly.engine.rule_effects import ALWAYS_INCLUDED
-from assembly.engine.types import Candidate, Decision, EngineResult, SectionResult, field_values
+from assembly.engine.types import Candidate, Decision, EngineResult, SectionResult, candidate_text_bytes, field_values
 from assembly.pipeline.summaries.resolve import SummarisedResult
 from assembly.records.reader import EngineInput, StoredAssembly, content_of
 from assembly.sources.base import SourceReport
@@ -16,21 +18,21 @@ from assembly.sources.base import SourceReport
 
 @dataclass(frozen=True, slots=True)
 class ComparedContext:
-    """A context, what it was made of, and what was missing. It can be compared
-    (`assembly.engine.diff.DiffableContext`).
-    """
+    """A context with its inputs: one on record, or one that `assembly.simulation.simulate` made."""
 
     inputs: EngineInput
     content: str = field(repr=False)
     sha256: str
     """Hex digest of the content in UTF-8."""
     tokens: int
+    truncated: bool
+    """Something was cut, or left out for want of room."""
     sections: tuple[SectionResult, ...]
     decisions: tuple[Decision, ...]
     warnings: tuple[str, ...]
     """Codes of the whole and of its sources."""
-    missing: frozenset[str] = frozenset()
-    """The names of the sources that were late or failed."""
+    missing: tuple[str, ...] = ()
+    """The names of the sources that were late or failed, in the order in which they were read."""
     extracted: int = 0
     """Summaries for which a model would be asked; here they are extracts."""
 
@@ -38,6 +40,17 @@ class ComparedContext:
     def candidates(self) -> Mapping[tuple[str, str], Candidate]:
         """What was considered, by section and ref."""
         return {(one.section, one.ref): one for one in self.inputs.candidates}
+
+    @property
+    def budget(self) -> int:
+        """The most tokens that it may have."""
+        return self.inputs.request.budget
+
+    @property
+    def own_warnings(self) -> tuple[WarningCode, ...]:
+        """The codes of the whole, without those of its sources."""
+        of_sources = frozenset[str](SourceCode)
+        return tuple(WarningCode(code) for code in self.warnings if code not in of_sources)
 
 
 def compared_from_record(told: StoredAssembly) -> ComparedContext:
@@ -48,10 +61,11 @@ def compared_from_record(told: StoredAssembly) -> ComparedContext:
         content=content_of(told),
         sha256=bytes(assembly.sha256).hex(),
         tokens=told.tokens,
+        truncated=assembly.truncated,
         sections=told.sections,
         decisions=told.decisions,
         warnings=tuple(assembly.warnings),
-        missing=frozenset(report["name"] for report in assembly.sources if report.get("code")),
+        missing=tuple(report["name"] for report in assembly.sources if report.get("code")),
     )
 
 
@@ -66,10 +80,11 @@ def compared_from_result(
         content=made.content,
         sha256=made.sha256,
         tokens=made.tokens,
+        truncated=made.truncated,
         sections=made.sections,
         decisions=made.decisions,
         warnings=tuple(dict.fromkeys(map(str, codes))),
-        missing=frozenset(report.name for report in reports if report.code),
+        missing=tuple(report.name for report in reports if report.code),
         extracted=sum(one.fell_back for one in settled.rounds),
     )
 
@@ -170,4 +185,16 @@ class SideBySide:
     @property
     def missing(self) -> frozenset[str]:
         """The sources that could not be read, on either side."""
-        return self.before.missing | self.after.missing
+        return frozenset({*self.before.missing, *self.after.missing})
+
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory both take."""
+        sides = (self.before, self.after)
+        texts = {one.ref: candidate_text_bytes(one.text) for side in sides for one in side.inputs.candidates}
+        return sum(texts.values()) + sum(sys.getsizeof(side.content) for side in sides)
+
+    @property
+    def new_warnings(self) -> list[WarningCode]:
+        """The codes that a reader of the later context must know besides, without those of its sources."""
+        return [code for code in self.after.own_warnings if code not in self.before.own_warnings]

@@ -1,4 +1,4 @@
-"""Pages: a request rerun today, and any two contexts side by side."""
+"""The page of any two contexts side by side."""
 
 import re
 from typing import Any
@@ -12,30 +12,13 @@ from django.utils.translation import gettext as _
 
 from agents.models import Agent
 from assembly.access import assembly_for
+from assembly.comparison.explain import compare_records
 from assembly.comparison.presentation import cause_addresses, comparison_page, edit_rows
-from assembly.comparison.rerun import compare_records, load_owners, rerun_today
 from assembly.models import Assembly, AssemblyQuerySet
 from config.http.errors import NotFound
 from teams.access import principal_of
 from teams.models import Team
 from teams.principal import Principal
-
-
-def rerun(request: HttpRequest, id_: UUID) -> HttpResponse:
-    """The context then and today. Nothing is recorded."""
-    assembly = assembly_for(principal_of(request), id_)
-    found = rerun_today(assembly)
-    causes = [mine for _change, mine in found.changes]
-    whom = load_owners(assembly)
-    addresses = cause_addresses({one for mine in causes for one in mine}, whom.agent, whom.team)
-    page = {
-        "assembly": assembly,
-        "found": found,
-        "since": edit_rows(found.beside, found.changes, addresses),
-        **comparison_page(found.beside, causes, addresses),
-    }
-    return render(request, "assembly/comparison/rerun.html", page)
-
 
 ID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 MAX_SUGGESTIONS = 20

@@ -22,7 +22,7 @@ from assembly.models import Assembly, ExternalSource, Proposal, StoredProfile, S
 from assembly.monitoring.new_contexts import follow_assemblies
 from assembly.profiles.shipped import SHIPPED
 from assembly.simulation.proposals.services import proposal_create
-from assembly.simulation.what_if.wishes import Overrides
+from assembly.simulation.simulate import Overrides
 from config.http.encryption import encrypt
 from memories.archive.services import import_begin, import_create
 from memories.models import ImportPlan, Job, Memory

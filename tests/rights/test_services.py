@@ -19,7 +19,7 @@ from assembly.records.retention_policies import (
     retention_set,
 )
 from assembly.simulation.proposals.services import proposal_create, proposal_decide, proposal_delete
-from assembly.simulation.what_if.wishes import Overrides
+from assembly.simulation.simulate import Overrides
 from config.http.errors import Forbidden, NotFound
 from memories.archive.services import import_begin, import_create
 from teams.principal import Principal

@@ -26,7 +26,7 @@ from assembly.profiles.shipped import SHIPPED
 from assembly.records.retention_policies import RetentionRule, assembly_flag, retention_set
 from assembly.rules.services import rule_create, rule_save
 from assembly.simulation.proposals.services import proposal_create
-from assembly.simulation.what_if.wishes import Overrides
+from assembly.simulation.simulate import Overrides
 from config.http.encryption import encrypt
 from memories.archive.services import import_create
 from memories.models import Job, JobStatus

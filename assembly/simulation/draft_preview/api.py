@@ -13,10 +13,10 @@ from agents.models import Agent, AgentFile, DailyLog
 from assembly.comparison.diff_sentences import comparison_summary
 from assembly.comparison.documents import change_document, section_document
 from assembly.comparison.serializers import KEYS, SectionChangeSerializer, TrialChangeSerializer
+from assembly.comparison.side_by_side import ComparedContext, SideBySide
 from assembly.contexts.serializers import WarningSerializer
 from assembly.engine.codes import WarningCode
 from assembly.engine.reasons import warning_sentence
-from assembly.engine.types import EngineResult
 from assembly.pipeline.request import (
     DEFAULT_PROFILE,
     DEFAULT_TOKENIZER,
@@ -25,7 +25,7 @@ from assembly.pipeline.request import (
     AssemblyRequest,
 )
 from assembly.profiles.shipped import SHIPPED
-from assembly.simulation.draft_preview.services import DraftPreview, preview_drafts
+from assembly.simulation.draft_preview.services import preview_drafts
 from config.http.idempotency import idempotent
 from config.http.serializers import INVALID_DATE, ExactText, Moment, StrictSerializer, parse_date
 from teams.access import team_for
@@ -156,28 +156,28 @@ def _draft_texts(agent: Agent, team: Team | None, wishes: dict[str, Any]) -> dic
     }
 
 
-def _document(found: DraftPreview, *, with_content: bool) -> dict[str, Any]:
-    comparison = found.comparison
+def _document(found: SideBySide, *, with_content: bool) -> dict[str, Any]:
+    comparison, request = found.comparison, found.after.inputs.request
     labels = {section.section.key: section.section.label for section in comparison.sections}
     return {
-        "now": found.request.now,
-        "budget": found.request.budget,
-        "profile": found.profile.name,
-        "tokenizer": found.request.tokenizer,
+        "now": request.now,
+        "budget": request.budget,
+        "profile": found.after.inputs.profile.name,
+        "tokenizer": request.tokenizer,
         "summary": comparison_summary(comparison, overflows=WarningCode.BUDGET_EXCEEDED in found.new_warnings),
         "same": comparison.is_same,
         "before": _context_document(found.before, with_content=with_content),
         "after": _context_document(found.after, with_content=with_content),
         "sections": [section_document(section) for section in comparison.sections],
         "changes": [change_document(change, labels) for change in comparison.changes],
-        "missing_sources": [report.name for report in found.reports if report.code],
+        "missing_sources": list(found.after.missing),
     }
 
 
-def _context_document(made: EngineResult, *, with_content: bool) -> dict[str, Any]:
+def _context_document(made: ComparedContext, *, with_content: bool) -> dict[str, Any]:
     return {
         "tokens": made.tokens,
         "sha256": made.sha256,
-        "warnings": [{"code": code, "message": warning_sentence(code)} for code in made.warnings],
+        "warnings": [{"code": code, "message": warning_sentence(code)} for code in made.own_warnings],
         **({"content": made.content} if with_content else {}),
     }

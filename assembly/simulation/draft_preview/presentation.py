@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from assembly.comparison.diff_sentences import comparison_summary
+from assembly.comparison.side_by_side import SideBySide
 from assembly.engine.codes import WarningCode
 from assembly.engine.diff import DecisionChange
 from assembly.engine.reasons import warning_sentence
 from assembly.records.item_titles import reason_sentence, title_of
 from assembly.records.warnings import recorded_source_label
-from assembly.simulation.draft_preview.services import DraftPreview
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,12 @@ class PreviewItemList:
     items: tuple[PreviewItem, ...]
 
 
-def preview_headline(trial: DraftPreview) -> str:
+def preview_headline(trial: SideBySide) -> str:
     """What the draft changes, in a sentence or a few."""
     return comparison_summary(trial.comparison, overflows=WarningCode.BUDGET_EXCEEDED in trial.new_warnings)
 
 
-def preview_tone(trial: DraftPreview) -> str:
+def preview_tone(trial: SideBySide) -> str:
     """How good that is: plain, good or warn."""
     found = trial.comparison
     if found.is_same:
@@ -46,10 +46,10 @@ def preview_tone(trial: DraftPreview) -> str:
     return "warn" if found.pushed_out or found.newly_cut or trial.new_warnings else "good"
 
 
-def preview_item_lists(trial: DraftPreview) -> list[PreviewItemList]:
+def preview_item_lists(trial: SideBySide) -> list[PreviewItemList]:
     """What is newly cut, what is pushed out and what comes in; only those of which there is something."""
     found = trial.comparison
-    titles = {ref: title_of(candidate) for ref, candidate in trial.candidates.items()}
+    titles = {one.ref: title_of(one) for side in (trial.before, trial.after) for one in side.inputs.candidates}
     fates: dict[str, Iterable[DecisionChange]] = {
         _("Newly cut"): found.newly_cut,
         _("Pushed out"): found.pushed_out,
@@ -62,9 +62,9 @@ def preview_item_lists(trial: DraftPreview) -> list[PreviewItemList]:
     return [one for one in lists if one.items]
 
 
-def preview_warnings(trial: DraftPreview) -> list[str]:
+def preview_warnings(trial: SideBySide) -> list[str]:
     """What the reader must know of the trial itself."""
-    late = [recorded_source_label(report.name) for report in trial.reports if report.code]
+    late = [recorded_source_label(name) for name in trial.after.missing]
     told = []
     if late:
         told.append(
@@ -72,12 +72,12 @@ def preview_warnings(trial: DraftPreview) -> list[str]:
             % {"sources": ", ".join(late)}
         )
     told += [warning_sentence(code) for code in trial.new_warnings if code is not WarningCode.BUDGET_EXCEEDED]
-    if trial.extracted:
+    if trial.after.extracted:
         told.append(_("Where a model would be asked for a summary, a shorter extract stands in for it here."))
     return told
 
 
-def _item(change: DecisionChange, trial: DraftPreview, titles: Mapping[str, str]) -> PreviewItem:
+def _item(change: DecisionChange, trial: SideBySide, titles: Mapping[str, str]) -> PreviewItem:
     decision = change.decision
     section = next(one.section for one in trial.comparison.sections if one.section.key == decision.section)
     return PreviewItem(

@@ -14,6 +14,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from agents.models import Agent
 from assembly.comparison.presentation import section_diff_rows
+from assembly.comparison.side_by_side import SideBySide
 from assembly.simulation.draft_preview.forms import DraftPreviewForm
 from assembly.simulation.draft_preview.presentation import (
     preview_headline,
@@ -21,7 +22,7 @@ from assembly.simulation.draft_preview.presentation import (
     preview_tone,
     preview_warnings,
 )
-from assembly.simulation.draft_preview.services import DraftPreview, preview_drafts
+from assembly.simulation.draft_preview.services import preview_drafts
 from assembly.simulation.draft_preview.subject import (
     DraftPreviewOptions,
     DraftSubject,
@@ -144,7 +145,7 @@ def _preview_for_agent(subject: DraftSubject, written: DraftText, wish: DraftPre
     return {"rows": rows, "not_looked_at": len(subject.agents) - len(rows)}
 
 
-def _preview_context(found: DraftPreview) -> dict[str, Any]:
+def _preview_context(found: SideBySide) -> dict[str, Any]:
     """One trial in words and shapes."""
     return {
         "trial": found,

@@ -18,10 +18,10 @@ from assembly.simulation.proposals.services import (
     proposal_for,
     proposal_rerun,
 )
+from assembly.simulation.simulate import Overrides
 from assembly.simulation.what_if.serializers import (
     OverridesSerializer,
     WhatIfSerializer,
-    to_overrides,
     what_if_document,
 )
 from assembly.simulation.what_if.services import WHAT_IF_BASES
@@ -113,7 +113,7 @@ class ProposalList(ApiView):
         asked = self.validated(ProposalCreateSerializer)
         assembly = assembly_for(self.principal, asked["assembly"])
         proposal, _ = proposal_create(
-            assembly=assembly, wishes=to_overrides(asked["wishes"]), note=asked["note"], principal=self.principal
+            assembly=assembly, wishes=Overrides.from_dict(asked["wishes"]), note=asked["note"], principal=self.principal
         )
         location = f"/api/v1/proposals/{proposal.id}"
         return Response(proposal_document(proposal), status.HTTP_201_CREATED, headers={"Location": location})

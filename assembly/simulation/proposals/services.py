@@ -10,8 +10,8 @@ from agents.models import Agent
 from assembly.engine.types import field_values
 from assembly.models import Assembly, Proposal
 from assembly.records.record import RecordOwners
+from assembly.simulation.simulate import Overrides
 from assembly.simulation.what_if.services import WhatIfResult, run_what_if
-from assembly.simulation.what_if.wishes import Overrides
 from config.http.errors import Conflict, Forbidden, NotFound
 from teams.access import is_permitted as may_in_team
 from teams.models import Team
@@ -80,7 +80,7 @@ def proposal_create(
     )
     if Proposal.objects.filter(agent_id=assembly.agent_id, status=Proposal.Status.OPEN).count() >= MAX_OPEN:
         raise Conflict(f"{MAX_OPEN} proposals on this agent are open. Decide on some of them first.")
-    found = run_what_if(assembly=assembly, wishes=wishes)
+    found = run_what_if(assembly=assembly, overrides=wishes)
     comparison = found.beside.comparison
     proposal = Proposal.objects.create(
         **field_values(RecordOwners.recorded(assembly)),
@@ -124,4 +124,4 @@ def proposal_rerun(proposal: Proposal) -> WhatIfResult | None:
     does.
     """
     assembly = Assembly.objects.filter(id=proposal.assembly_id).first()
-    return run_what_if(assembly=assembly, wishes=Overrides.from_dict(proposal.wishes)) if assembly else None
+    return run_what_if(assembly=assembly, overrides=Overrides.from_dict(proposal.wishes)) if assembly else None

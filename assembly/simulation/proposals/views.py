@@ -21,8 +21,8 @@ from assembly.simulation.proposals.services import (
     proposal_rerun,
     require_deletable,
 )
+from assembly.simulation.simulate import Overrides
 from assembly.simulation.what_if.presentation import override_rows
-from assembly.simulation.what_if.wishes import Overrides
 from config.http.cursors import next_page_url, page_of
 from config.http.errors import Conflict, DossierError
 from teams.access import principal_of

@@ -1,5 +1,6 @@
 """REST: what an agent would have been told at an earlier moment. Nothing is recorded."""
 
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -11,12 +12,10 @@ from rest_framework.response import Response
 from agents.access import agent_for
 from agents.models import Agent
 from assembly.access import assembly_for
-from assembly.comparison.rerun import original_request
 from assembly.contexts.serializers import WarningSerializer
 from assembly.engine.codes import DECISION_CODES
 from assembly.engine.reasons import decision_sentence, warning_sentence
 from assembly.engine.types import SECTION_STATUSES, Decision
-from assembly.models import Assembly
 from assembly.pipeline.request import (
     DEFAULT_PROFILE,
     DEFAULT_TOKENIZER,
@@ -26,8 +25,8 @@ from assembly.pipeline.request import (
 )
 from assembly.profiles.shipped import SHIPPED
 from assembly.records.reader import load_record
+from assembly.simulation.basis import load_owners, request_of_record
 from assembly.simulation.time_travel.services import NearestContexts, PastContext, assemble_as_of, find_nearest_contexts
-from config.http.errors import NotFound
 from config.http.serializers import ExactText, Moment, StrictSerializer
 from teams.access import team_for
 from teams.api.view import ApiView
@@ -136,39 +135,27 @@ class AssemblyAsOf(ApiView):
         """
         moment = self.validated(MomentSerializer, self.query("at"))["at"]
         assembly = assembly_for(self.principal, id_)
-        agent, team = _owners(self, assembly)
-        asked = original_request(load_record(assembly))
+        owners, record = load_owners(assembly), load_record(assembly)
+        agent, team = owners.agent, owners.team
+        asked = replace(request_of_record(record), max_tokens=assembly.budget)
         found = assemble_as_of(agent=agent, team=team, asked=asked, moment=moment, principal=self.principal)
         near = find_nearest_contexts(agent=agent, team=team, moment=moment, principal=self.principal)
         return Response(AsOfSerializer(_document(agent, team, found, near)).data)
 
 
-def _owners(view: ApiView, assembly: Assembly) -> tuple[Agent, Team | None]:
-    """Raises NotFound where one of them was deleted."""
-    agent = Agent.objects.visible_to(view.principal).filter(id=assembly.agent_id).first()
-    if agent is None:
-        raise NotFound(f"The agent “{assembly.agent_slug}”")
-    if assembly.team_id is None:
-        return agent, None
-    team = Team.objects.visible_to(view.principal).filter(id=assembly.team_id).first()
-    if team is None:
-        raise NotFound(f"The team “{assembly.team_slug}”")
-    return agent, team
-
-
 def _document(agent: Agent, team: Team | None, found: PastContext, near: NearestContexts) -> dict[str, Any]:
-    told, made = found.told, found.told.assembled
+    made, request, profile = found.context, found.context.inputs.request, found.context.inputs.profile
     labels = {section.key: section.label for section in made.sections}
     return {
         "at": found.moment,
         "agent": agent.slug,
         "team": team.slug if team else None,
-        "topic": told.request.topic,
-        "profile": told.profile.name,
-        "profile_version": told.profile.version,
-        "tokenizer": told.request.tokenizer,
+        "topic": request.topic,
+        "profile": profile.name,
+        "profile_version": profile.version,
+        "tokenizer": request.tokenizer,
         **{name: getattr(made, name) for name in ("budget", "tokens", "truncated", "sha256", "content", "sections")},
-        "warnings": [{"code": code, "message": warning_sentence(code)} for code in made.warnings],
+        "warnings": [{"code": code, "message": warning_sentence(code)} for code in made.own_warnings],
         "items": [_item_document(decision, labels[decision.section]) for decision in made.decisions],
         "limits": [{"code": limit.code, "message": limit.sentence} for limit in found.limits],
         "nearest": {"before": near.before, "after": near.after},

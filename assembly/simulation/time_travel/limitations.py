@@ -10,11 +10,11 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from agents.models import Agent
+from assembly.comparison.side_by_side import ComparedContext
 from assembly.engine.profile import Profile
 from assembly.models import StoredProfileVersion, StoredRule
 from assembly.profiles.shipped import SHIPPED
 from assembly.records.warnings import recorded_source_label
-from assembly.simulation.time_travel.result import PastResult
 from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
 from memories.models import Document, Entity, Event, Pattern, Relation, TaskFrame, Thread, Tool
 from memories.models.agent_item import AgentItem
@@ -81,7 +81,7 @@ class PastContextFacts:
     was.
     """
 
-    told: PastResult
+    context: ComparedContext
     unsearchable_count: int
     session_ignored: bool
     counts: bool
@@ -91,23 +91,23 @@ def limitations_of(
     agent: Agent, team: Team | None, moment: datetime.datetime, facts: PastContextFacts
 ) -> tuple[Limitation, ...]:
     """All that holds for this context, what weighs most first."""
-    profile = facts.told.profile
+    profile = facts.context.inputs.profile
     return (
         *_missing_limitations(facts),
         *_deletion_limitations(profile, moment, counts=facts.counts),
         *_change_limitations(agent, profile, moment),
-        *_meaning_limitations(facts.unsearchable_count, facts.told.extracted),
+        *_meaning_limitations(facts.unsearchable_count, facts.context.extracted),
         *_rule_limitations(agent, team, moment),
         *_present_state_limitations(agent, team, profile, moment),
     )
 
 
 def _missing_limitations(facts: PastContextFacts) -> Iterator[Limitation]:
-    late = ", ".join(recorded_source_label(report.name) for report in facts.told.reports if report.code)
+    late = ", ".join(map(recorded_source_label, facts.context.missing))
     if late:
         sentence = gettext("%(sources)s could not be read just now and is missing. Try again.") % {"sources": late}
         yield Limitation("source_missing", sentence)
-    if any(section.source == EXTERNAL for section in facts.told.profile.sections):
+    if any(section.source == EXTERNAL for section in facts.context.inputs.profile.sections):
         yield Limitation(
             "external", gettext("External sources are not asked: what they would have said then, nobody knows.")
         )

@@ -8,13 +8,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from agents.models import Agent
+from assembly.comparison.side_by_side import ComparedContext
 from assembly.contexts.items import OutcomeTag, is_left_out, tag_of_code
 from assembly.contexts.links import ItemLinks
 from assembly.engine.codes import Code, WarningCode
 from assembly.engine.diff import DecisionChange, diff_contexts
 from assembly.engine.types import Decision, SectionResult
 from assembly.records.item_titles import reason_sentence, title_of
-from assembly.simulation.time_travel.result import PastResult
 from assembly.simulation.time_travel.services import PastContext
 
 
@@ -42,7 +42,7 @@ class PastSection:
 
 def headline(found: PastContext, agent: Agent) -> str:
     """How much would have been told when, and what of it not, in a sentence or two."""
-    made = found.told.assembled
+    made = found.context
     facts = {
         "agent": agent.name,
         "when": _("On %(day)s at %(time)s")
@@ -72,7 +72,7 @@ def _losses(decisions: Sequence[Decision]) -> str:
     )
 
 
-def past_sections(told: PastResult, agent: str, team: str) -> list[PastSection]:
+def past_sections(told: ComparedContext, agent: str, team: str) -> list[PastSection]:
     """The sections in which there was something to tell, in order. The slugs say where items are found today."""
     items = _items(told, ItemLinks(agent, team))
     return [
@@ -82,7 +82,7 @@ def past_sections(told: PastResult, agent: str, team: str) -> list[PastSection]:
             included=tuple(item for item in sorted(items, key=_item_order) if _is_in(item, section)),
             left_out=tuple(item for item in items if _is_out(item, section)),
         )
-        for section in told.assembled.sections
+        for section in told.sections
         if section.considered and section.status != "empty"
     ]
 
@@ -92,10 +92,10 @@ def version_of(ref: str) -> str:
     return ref.rpartition("@")[2].partition("#")[0] if "@" in ref else ""
 
 
-def _items(told: PastResult, whereabouts: ItemLinks) -> list[PastItem]:
-    labels = {section.key: section for section in told.assembled.sections}
-    titles = {candidate.ref: title_of(candidate) for candidate in told.candidates}
-    offered = {(candidate.section, candidate.ref): candidate for candidate in told.candidates}
+def _items(told: ComparedContext, whereabouts: ItemLinks) -> list[PastItem]:
+    labels = {section.key: section for section in told.sections}
+    titles = {candidate.ref: title_of(candidate) for candidate in told.inputs.candidates}
+    offered = {(candidate.section, candidate.ref): candidate for candidate in told.inputs.candidates}
     return [
         PastItem(
             decision=decision,
@@ -105,7 +105,7 @@ def _items(told: PastResult, whereabouts: ItemLinks) -> list[PastItem]:
             version=version_of(decision.ref),
             address=whereabouts.address_of(offered[decision.section, decision.ref]),
         )
-        for decision in told.assembled.decisions
+        for decision in told.decisions
     ]
 
 
@@ -132,11 +132,11 @@ class ChangeSince:
     why: str
 
 
-def changes_since(then: PastResult, now: PastResult) -> list[ChangeSince]:
+def changes_since(then: ComparedContext, now: ComparedContext) -> list[ChangeSince]:
     """What is new, what is gone, and what says something else; a change of score or place alone is none."""
-    comparison = diff_contexts(then.assembled, now.assembled)
+    comparison = diff_contexts(then, now)
     sections = {one.section.key: one.section for one in comparison.sections}
-    candidates = {one.ref: one for told in (then, now) for one in told.candidates}
+    candidates = {one.ref: one for told in (then, now) for one in told.inputs.candidates}
     return [
         ChangeSince(
             title=title_of(candidates[change.decision.ref]),

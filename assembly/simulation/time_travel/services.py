@@ -11,18 +11,18 @@ from zoneinfo import ZoneInfo
 from django.utils import timezone
 
 from agents.models import Agent
+from assembly.comparison.side_by_side import ComparedContext
 from assembly.models import Assembly
 from assembly.pipeline.gather import gather
 from assembly.pipeline.prepare import PreparedAssembly, prepare
-from assembly.pipeline.read_plan import GatherResult
-from assembly.pipeline.request import AssemblyRequest, find_session
-from assembly.pipeline.summaries.resolve import assemble_with_summaries
+from assembly.pipeline.request import AssemblyRequest
+from assembly.simulation.basis import ContextOwners, SimulationBasis, prepare_without_lost_session
+from assembly.simulation.simulate import simulate
 from assembly.simulation.time_travel.limitations import Limitation, PastContextFacts, limitations_of
-from assembly.simulation.time_travel.result import PastResult
 from assembly.simulation.time_travel.shadow_tables import database_as_of, restore_embeddings
 from assembly.sources.external.questions import EXTERNAL_SOURCE as EXTERNAL
 from assembly.sources.time_budget import TimeBudget
-from config.http.errors import Invalid, NotFound
+from config.http.errors import Invalid
 from config.observability.tracing import span
 from memories.embeddings.base import embedder_deadline
 from teams.models import Team
@@ -76,55 +76,43 @@ SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class PastContext:
-    """What would have been told at the moment, and what could not be taken as of then."""
+    """The context of the moment, and what of it could not be taken as of then."""
 
     moment: datetime.datetime
-    told: PastResult
+    context: ComparedContext
     limits: tuple[Limitation, ...]
 
 
 def assemble_as_of(
     *, agent: Agent, team: Team | None = None, asked: AssemblyRequest, moment: datetime.datetime, principal: Principal
 ) -> PastContext:
-    """The context that the agent would have got at the moment, whatever `now` the wishes name.
+    """Make the context that the agent would have got at the moment, whatever `now` the request names.
 
     Raises Invalid for a moment that cannot be looked back to, and as `assembly.pipeline.services.assemble` does.
     Whether the principal may do this is for the caller to decide; what others deleted is counted for admins alone.
     """
     require_valid_moment(agent, moment)
-    time = TimeBudget(monotonic(), SECONDS)
+    owners, time = ContextOwners(agent, team), TimeBudget(monotonic(), SECONDS)
     with span("as of"):
         with database_as_of(moment, [agent.id, *([team.id] if team else [])]):
-            begun = _with_existing_session(agent, asked)
-            prepared = prepare(agent, team, begun, moment)
+            prepared, session_gone = prepare_without_lost_session(owners, asked, moment)
             unsearchable_count = _count_unsearchable(prepared, time)
-            gathered = _gather_past(prepared, time)
-        told = _assemble_past(prepared, gathered, time)
+            basis = _gather_past(prepared, time)
+        context = simulate(basis)
     facts = PastContextFacts(
-        told=told, unsearchable_count=unsearchable_count, session_ignored=begun != asked, counts=principal.is_admin
+        context=context, unsearchable_count=unsearchable_count, session_ignored=session_gone, counts=principal.is_admin
     )
-    return PastContext(moment, told, limitations_of(agent, team, moment, facts))
+    return PastContext(moment, context, limitations_of(agent, team, moment, facts))
 
 
 def assemble_unrecorded(
     *, agent: Agent, team: Team | None = None, asked: AssemblyRequest, now: datetime.datetime
-) -> PastResult:
-    """The context that the agent would get at this moment, made in the same way: to be laid beside one of the past.
+) -> ComparedContext:
+    """Make the context that the agent would get at this moment, in the same way: to be laid beside one of the past.
 
     Raises as `assemble_as_of` does.
     """
-    time = TimeBudget(monotonic(), SECONDS)
-    prepared = prepare(agent, team, asked, now)
-    return _assemble_past(prepared, _gather_past(prepared, time), time)
-
-
-def _with_existing_session(agent: Agent, asked: AssemblyRequest) -> AssemblyRequest:
-    """The wishes; outside any session, where theirs was not begun yet, or is gone."""
-    try:
-        find_session(agent, asked.session)
-    except NotFound:
-        return replace(asked, session="")
-    return asked
+    return simulate(_gather_past(prepare(agent, team, asked, now), TimeBudget(monotonic(), SECONDS)))
 
 
 def _count_unsearchable(prepared: PreparedAssembly, time: TimeBudget) -> int:
@@ -141,26 +129,11 @@ def _uses_similarity(prepared: PreparedAssembly) -> bool:
     return bool(prepared.gather_context.topic.strip()) or "task_stack" in sources
 
 
-def _gather_past(prepared: PreparedAssembly, time: TimeBudget) -> GatherResult:
-    """What the sources have; those elsewhere know nothing of the past and are not asked."""
+def _gather_past(prepared: PreparedAssembly, time: TimeBudget) -> SimulationBasis:
+    """What the sources have; those of other servers know nothing of the past and are not read."""
     agent, team = prepared.gather_context.agent, prepared.gather_context.team
     at_hand = tuple(section for section in prepared.profile.sections if section.source != EXTERNAL)
     gathered = gather(replace(prepared.profile, sections=at_hand), prepared.gather_context, time)
     if team is not None and not gathered.preconditions.in_team:
         raise Invalid("team", f"{agent.name} does not work in {team.name}. Choose one of its teams.", "not_in_team")
-    return gathered
-
-
-def _assemble_past(prepared: PreparedAssembly, gathered: GatherResult, time: TimeBudget) -> PastResult:
-    ruled = prepared.with_fired_rules(gathered.gather_context)
-    settled = assemble_with_summaries(
-        ruled.request, ruled.profile, gathered.candidates, ruled.tokenizer, time, ask_model=False
-    )
-    return PastResult(
-        request=ruled.request,
-        profile=ruled.profile,
-        assembled=settled.assembled,
-        candidates=settled.candidates,
-        reports=gathered.reports,
-        extracted=sum(one.fell_back for one in settled.rounds),
-    )
+    return SimulationBasis.of(prepared, gathered, time)

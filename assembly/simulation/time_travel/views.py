@@ -12,12 +12,12 @@ from django.views.decorators.http import require_safe
 
 from agents.access import agent_for
 from agents.models import Agent
+from assembly.comparison.side_by_side import ComparedContext
 from assembly.contexts.exact_text import TextSection, all_text_sections
-from assembly.engine.types import EngineResult, field_values
+from assembly.engine.types import field_values
 from assembly.profiles.shipped import CONVERSATION
 from assembly.simulation.time_travel.forms import AsOfForm
 from assembly.simulation.time_travel.presentation import changes_since, headline, past_sections
-from assembly.simulation.time_travel.result import PastResult
 from assembly.simulation.time_travel.services import (
     PastContext,
     assemble_as_of,
@@ -71,7 +71,7 @@ def _page(request: HttpRequest, agent: Agent, form: AsOfForm, **facts: Any) -> H
     return render(request, "assembly/simulation/time_travel/time_travel.html", page, status=422 if form.errors else 200)
 
 
-def _now(agent: Agent, form: AsOfForm) -> PastResult:
+def _now(agent: Agent, form: AsOfForm) -> ComparedContext:
     return assemble_unrecorded(agent=agent, team=form.team, asked=form.asked, now=timezone.now())
 
 
@@ -80,20 +80,20 @@ def _page_context(principal: Principal, agent: Agent, form: AsOfForm, found: Pas
     return {
         "found": found,
         "headline": headline(found, agent),
-        "sections": past_sections(found.told, agent.slug, form.team.slug if form.team else ""),
-        "pieces": _text_sections(found.told.assembled),
+        "sections": past_sections(found.context, agent.slug, form.team.slug if form.team else ""),
+        "pieces": _text_sections(found.context),
         "near": find_nearest_contexts(agent=agent, team=form.team, moment=found.moment, principal=principal),
     }
 
 
-def _text_sections(made: EngineResult) -> list[TextSection]:
+def _text_sections(made: ComparedContext) -> list[TextSection]:
     """The exact text, section by section."""
     return all_text_sections([field_values(section) for section in made.sections], made.decisions, made.content)
 
 
-def _comparison_with_now(found: PastContext, now: PastResult | None) -> dict[str, Any]:
+def _comparison_with_now(found: PastContext, now: ComparedContext | None) -> dict[str, Any]:
     """What is different now, where that is wished."""
     if now is None:
         return {}
-    difference = compare_texts(found.told.assembled.content, now.assembled.content, source=True)
-    return {"now": now, "difference": difference, "changes": changes_since(found.told, now)}
+    difference = compare_texts(found.context.content, now.content, source=True)
+    return {"now": now, "difference": difference, "changes": changes_since(found.context, now)}

@@ -8,10 +8,10 @@ from rest_framework.response import Response
 
 from assembly.access import assembly_for
 from assembly.comparison.serializers import CONTENT
+from assembly.simulation.simulate import Overrides
 from assembly.simulation.what_if.serializers import (
     WhatIfRequestSerializer,
     WhatIfSerializer,
-    to_overrides,
     what_if_document,
 )
 from assembly.simulation.what_if.services import run_what_if
@@ -31,5 +31,5 @@ class AssemblyWhatIf(ApiView):
         self.query()
         assembly = assembly_for(self.principal, id_)
         asked = self.validated(WhatIfRequestSerializer)
-        found = run_what_if(assembly=assembly, wishes=to_overrides(asked))
+        found = run_what_if(assembly=assembly, overrides=Overrides.from_dict(asked))
         return Response(WhatIfSerializer(what_if_document(found, with_content=CONTENT in asked["include"])).data)

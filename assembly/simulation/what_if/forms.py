@@ -15,8 +15,7 @@ from assembly.models.proposal import MAX_NOTE_CHARACTERS
 from assembly.pipeline.request import MAX_TOKENS, MAX_TOPIC_CHARACTERS
 from assembly.profiles.catalogue import all_profiles
 from assembly.records.reader import StoredAssembly
-from assembly.simulation.what_if.overrides import VERSIONS, is_file
-from assembly.simulation.what_if.wishes import Overrides
+from assembly.simulation.simulate import FILE_VERSIONS, Overrides, is_file
 from teams.forms import validate_storable
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS, Version
 
@@ -108,8 +107,8 @@ class WhatIfForm(forms.Form):
         groups = {"files": self.of_files, "rules": self.of_rules, "sections": self.of_sections}
         return frozenset(name for name, group in groups.items() if any(one.errors or one.data for one in group))
 
-    def wishes(self) -> Overrides:
-        """What a valid form wants to be different."""
+    def overrides(self) -> Overrides:
+        """Return what a valid form wants to be different."""
         values, assembly = self.cleaned_data, self.told.assembly
         topic = values["topic"].replace("\r\n", "\n")
         return Overrides(
@@ -167,7 +166,7 @@ def _versions_by_file(told: StoredAssembly) -> dict[str, list[tuple[int, Version
     """By the key of each file that has others: the version that was told, with each of its newest versions."""
     was = {kind_and_id(one.ref): one for one in told.inputs.candidates if is_file(one)}
     found: dict[str, list[tuple[int, Version]]] = {}
-    for kind, model in VERSIONS.items():
+    for kind, model in FILE_VERSIONS.items():
         ids = [id_ for of_kind, id_ in was if of_kind == kind]
         for row in model.objects.filter(file_id__in=ids).order_by("-version").defer("content"):
             candidate = was[kind, str(row.file_id)]

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from agents.models import AgentFile
 from assembly.models import Proposal
-from assembly.simulation.what_if.wishes import Overrides
+from assembly.simulation.simulate import Overrides
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,11 @@ from assembly.comparison.serializers import CONTENT, KEYS, SideBySideSerializer
 from assembly.pipeline.request import MAX_TOKENS, MAX_TOPIC_CHARACTERS
 from assembly.profiles.serializers import YAML
 from assembly.simulation.what_if.services import WHAT_IF_BASES, WhatIfResult
-from assembly.simulation.what_if.wishes import MAX_CAPS, MAX_RULES, Overrides
 from config.http.serializers import ExactText, StrictSerializer
 from teams.versioned_text.versioned_file import MAX_FILE_CHARACTERS
+
+MAX_CAPS = 50
+MAX_RULES = 100
 
 
 class WhatIfSerializer(SideBySideSerializer):
@@ -71,12 +73,7 @@ class WhatIfRequestSerializer(OverridesSerializer):
     )
 
 
-def to_overrides(data: dict[str, Any]) -> Overrides:
-    """The wishes in validated data."""
-    return Overrides.from_dict(data)
-
-
 def what_if_document(found: WhatIfResult, *, with_content: bool) -> dict[str, Any]:
-    """A recorded context beside the one that the wishes would make."""
+    """A recorded context beside the one with the overrides."""
     facts = {"assembly": found.assembly.id, "basis": found.basis, "session_gone": found.session_gone}
     return {**facts, **comparison_document(found.beside, with_content=with_content)}

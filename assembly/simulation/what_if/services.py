@@ -9,27 +9,15 @@ from typing import Literal, get_args
 
 from django.utils import timezone
 
-from assembly.comparison.rerun import (
-    RerunInputs,
-    assemble_without_model,
-    gather_rerun_inputs,
-    load_owners,
-    request_of_record,
-)
-from assembly.comparison.side_by_side import SideBySide, compared_from_record, compared_from_result
+from assembly.comparison.side_by_side import SideBySide, compared_from_record, sections_of
+from assembly.engine.profile import Profile, Section
 from assembly.models import Assembly
-from assembly.pipeline.prepare import find_tokenizer
-from assembly.records.reader import EngineInput, StoredAssembly, load_record
-from assembly.simulation.what_if.overrides import (
-    load_overridden_profile,
-    overridden_budget,
-    override_caps,
-    override_request,
-    override_rules,
-    override_versions,
-    record_covers_profile,
-)
-from assembly.simulation.what_if.wishes import Overrides, require_overrides
+from assembly.pipeline.request import AssemblyRequest
+from assembly.profiles.catalogue import find_profile
+from assembly.records.reader import StoredAssembly, load_record
+from assembly.simulation.basis import SimulationBasis, gather_basis, load_owners, record_basis, request_of_record
+from assembly.simulation.simulate import NO_OVERRIDES, Overrides, load_overridden_profile, simulate
+from config.http.errors import Invalid
 
 WhatIfBasis = Literal["record", "today"]
 """record: the engine ran on what was considered then; today: the sources were read anew, as of now."""
@@ -38,64 +26,72 @@ WHAT_IF_BASES: tuple[WhatIfBasis, ...] = get_args(WhatIfBasis)
 
 @dataclass(frozen=True, slots=True)
 class WhatIfResult:
-    """The recorded context, and the one that the wishes would make."""
+    """The recorded context, and the one with the overrides."""
 
     assembly: Assembly
-    wishes: Overrides
+    overrides: Overrides
     basis: WhatIfBasis
     beside: SideBySide
     session_gone: bool = False
     """The request named a session that is not there any more: what was read anew is without it."""
 
 
-def run_what_if(*, assembly: Assembly, wishes: Overrides) -> WhatIfResult:
-    """The context with the wishes in it, beside the recorded one.
+def run_what_if(*, assembly: Assembly, overrides: Overrides) -> WhatIfResult:
+    """Make the context with the overrides in it, beside the recorded one.
 
-    Raises Invalid for wishes that are empty or name what is not there; where a new reading is needed, NobodyLeft for an
-    agent or a team that was deleted; RecordDamaged. Whether somebody may look is for the caller to decide.
+    Raises Invalid for overrides that are empty or name what is not there; where a new reading is needed, OwnerDeleted
+    for an agent or a team that was deleted; RecordDamaged. Whether somebody may look is for the caller to decide.
     """
-    require_overrides(wishes)
-    told = load_record(assembly)
-    before, anew = compared_from_record(told), None
-    if _needs_gathering(told, wishes):
-        anew = _gathered_inputs(told, wishes)
-    inputs = _override_inputs(
-        anew.inputs if anew else _recorded_inputs(told, wishes), assembly, wishes, anew=anew is not None
-    )
-    after = compared_from_result(inputs, assemble_without_model(inputs), anew.reports if anew else ())
-    beside = SideBySide.of(before, after)
-    return WhatIfResult(assembly, wishes, "today" if anew else "record", beside, anew is not None and anew.session_gone)
+    if overrides == NO_OVERRIDES:
+        raise Invalid("wishes", "Nothing would be different. Change at least one thing.", "empty")
+    record = load_record(assembly)
+    before = compared_from_record(record)
+    basis = _gather_basis(record, overrides) if _needs_gathering(record, overrides) else record_basis(record)
+    beside = SideBySide.of(before, simulate(basis, overrides))
+    return WhatIfResult(assembly, overrides, "today" if basis.gathered else "record", beside, basis.session_gone)
 
 
-def _needs_gathering(told: StoredAssembly, wishes: Overrides) -> bool:
-    """Whether the record does not hold what the wished context is chosen from."""
-    if wishes.topic is not None and wishes.topic != told.assembly.topic:
+def _needs_gathering(record: StoredAssembly, overrides: Overrides) -> bool:
+    """Whether the record does not hold what the context is chosen from."""
+    if overrides.topic is not None and overrides.topic != record.assembly.topic:
         return True
-    return wishes.profile is not None and not record_covers_profile(told, load_overridden_profile(told, wishes.profile))
+    if overrides.profile is None:
+        return False
+    return not record_covers_profile(record, load_overridden_profile(record, overrides.profile))
 
 
-def _gathered_inputs(told: StoredAssembly, wishes: Overrides) -> RerunInputs:
-    asked = override_request(request_of_record(told), wishes, told.assembly.profile_name)
-    return gather_rerun_inputs(load_owners(told.assembly), asked, timezone.now())
+def record_covers_profile(record: StoredAssembly, wanted: Profile) -> bool:
+    """Whether all that the wanted profile chooses from is among the candidates on record: the same sections from the
+    same sources, none of which has to be asked for more, and nothing that the reading itself depends on."""
+    recorded = record.inputs.profile
+    old, new = sections_of(recorded), sections_of(wanted)
+    same_reading = recorded.depth_limit == wanted.depth_limit and recorded.ranker == wanted.ranker
+    grown = record.assembly.parent is not None  # what it holds is no longer all that was considered
+    return same_reading and not grown and all(key in old and _is_within(old[key], new[key]) for key in new)
 
 
-def _recorded_inputs(told: StoredAssembly, wishes: Overrides) -> EngineInput:
-    """The recorded inputs, by the wished profile: what it has no section for is not offered."""
-    if wishes.profile is None:
-        return told.inputs
-    profile = load_overridden_profile(told, wishes.profile)
-    keys = {section.key for section in profile.sections}
-    offered = tuple(candidate for candidate in told.inputs.candidates if candidate.section in keys)
-    return EngineInput(replace(told.inputs.request, budget=overridden_budget(told, profile)), profile, offered)
+def _is_within(old: Section, new: Section) -> bool:
+    same_source = (old.source, old.shape, old.ranker) == (new.source, new.shape, new.ranker)
+    return same_source and (old.top_k is None or (new.top_k is not None and new.top_k <= old.top_k))
 
 
-def _override_inputs(inputs: EngineInput, assembly: Assembly, wishes: Overrides, *, anew: bool) -> EngineInput:
-    """The inputs with all wishes that need no reading of sources."""
-    request = inputs.request
-    if wishes.max_tokens is not None:
-        request = replace(request, budget=wishes.max_tokens)
-    if wishes.tokenizer is not None:
-        request = replace(request, tokenizer=find_tokenizer(wishes.tokenizer).name)
-    candidates = override_versions(inputs.candidates, wishes.files) if wishes.files else inputs.candidates
-    changed = EngineInput(request, override_caps(inputs.profile, wishes.caps), tuple(candidates))
-    return override_rules(changed, assembly, wishes, anew=anew)
+def _gather_basis(record: StoredAssembly, overrides: Overrides) -> SimulationBasis:
+    asked = _override_request(request_of_record(record), overrides)
+    return replace(gather_basis(load_owners(record.assembly), asked, timezone.now()), record=record)
+
+
+def _override_request(asked: AssemblyRequest, overrides: Overrides) -> AssemblyRequest:
+    """The request with the overrides that bear on what is read. What another profile has no section for is left out,
+    and so is the strategy of the request, which names the sections of its own."""
+    if overrides.topic is not None:
+        asked = replace(asked, topic=overrides.topic)
+    if overrides.profile is None or overrides.profile == asked.profile:
+        return asked
+    sources = {section.source for section in find_profile(overrides.profile).sections}
+    return replace(
+        asked,
+        profile=overrides.profile,
+        strategy={},
+        history=asked.history if "turns" in sources else (),
+        additional_context=asked.additional_context if "additional_context" in sources else "",
+    )

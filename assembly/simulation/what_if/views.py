@@ -11,9 +11,9 @@ from django.views.decorators.http import require_http_methods
 
 from assembly.access import assembly_for
 from assembly.comparison.presentation import comparison_page
-from assembly.comparison.rerun import OwnerDeleted
 from assembly.models import Assembly
 from assembly.records.reader import load_record
+from assembly.simulation.basis import OwnerDeleted
 from assembly.simulation.proposals.services import may_propose, proposal_create
 from assembly.simulation.what_if.forms import WhatIfForm
 from assembly.simulation.what_if.presentation import override_rows
@@ -46,15 +46,15 @@ def what_if_page(request: HttpRequest, id_: UUID) -> HttpResponse:
 
 
 def _result_page(request: HttpRequest, assembly: Assembly, form: WhatIfForm) -> HttpResponse:
-    found = run_what_if(assembly=assembly, wishes=form.wishes())
-    facts = {"found": found, "wishes": override_rows(found.wishes), **comparison_page(found.beside)}
+    found = run_what_if(assembly=assembly, overrides=form.overrides())
+    facts = {"found": found, "wishes": override_rows(found.overrides), **comparison_page(found.beside)}
     return _page(request, assembly, form, **facts)
 
 
 def _save_proposal(request: HttpRequest, assembly: Assembly, form: WhatIfForm) -> HttpResponse:
     note = form.cleaned_data["note"]
     proposal, _found = proposal_create(
-        assembly=assembly, wishes=form.wishes(), note=note, principal=principal_of(request)
+        assembly=assembly, wishes=form.overrides(), note=note, principal=principal_of(request)
     )
     messages.success(request, _("The proposal is kept. Nothing was published."))
     return redirect("proposal", id_=proposal.id)

@@ -12,7 +12,7 @@ from django.utils import timezone
 from agents.models import AgentTeam
 from agents.services import agent_create, agent_delete, daily_log_append
 from assembly.comparison.causes import cause_sentence
-from assembly.comparison.rerun import RecordComparison, compare_records
+from assembly.comparison.explain import RecordComparison, compare_records
 from assembly.comparison.side_by_side import ComparedContext, compared_from_record
 from assembly.models import Assembly
 from assembly.pipeline.append_event import append_event
@@ -67,7 +67,7 @@ def test_the_second_is_not_replayed_where_the_first_took_more_than_half_of_the_b
             pass
         return compared_from_record(recorded)
 
-    monkeypatch.setattr("assembly.comparison.rerun.compared_from_record", replay_for_long)
+    monkeypatch.setattr("assembly.comparison.explain.compared_from_record", replay_for_long)
     with cpu_budget(1.0), pytest.raises(TooCostly):
         compare_records(context, context)
     assert len(replayed) == 1

@@ -123,7 +123,7 @@ def test_a_page_tells_the_score_from_that_of_the_source(answer: AssemblyResult) 
 
 def test_another_ranker_has_to_be_searched_for_and_is_named_as_a_setting(answer: AssemblyResult) -> None:
     from assembly.comparison.side_by_side import parameter_diffs
-    from assembly.simulation.what_if.overrides import record_covers_profile
+    from assembly.simulation.what_if.services import record_covers_profile
 
     record = load_record(Assembly.objects.get(id=answer.assembly.id))
     row = StoredProfile.objects.get(name="passages")

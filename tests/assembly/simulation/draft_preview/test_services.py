@@ -10,6 +10,7 @@ import pytest
 
 from agents.models import Agent, AgentFile, DailyLog
 from agents.services import agent_create, daily_log_append, daily_log_create
+from assembly.comparison.side_by_side import SideBySide
 from assembly.engine.codes import Code
 from assembly.models import Assembly, StoredRule, StoredText
 from assembly.pipeline.answer_cache import AssemblyCache
@@ -17,7 +18,8 @@ from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.rules.services import rule_create
 from assembly.simulation.draft_preview import services as trials
-from assembly.simulation.draft_preview.services import DRAFT, DraftPreview, preview_drafts
+from assembly.simulation.draft_preview.services import preview_drafts
+from assembly.simulation.simulate import DRAFT
 from config.http.errors import Invalid
 from memories.services import MemoryFacts, memories_create
 from teams.models import Team
@@ -34,10 +36,10 @@ PARAGRAPH = "The tide table hangs beside the door of the net loft, and whoever o
 
 @pytest.fixture(autouse=True)
 def _nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trials, "kept", AssemblyCache[DraftPreview]())
+    monkeypatch.setattr(trials, "kept", AssemblyCache[SideBySide]())
 
 
-def tried(agent: Agent, team: Team | None, texts: dict[str, str], **options: Any) -> DraftPreview:
+def tried(agent: Agent, team: Team | None, texts: dict[str, str], **options: Any) -> SideBySide:
     return preview_drafts(agent=agent, team=team, asked=AssemblyRequest(**{"now": NOW, **options}), texts=texts)
 
 

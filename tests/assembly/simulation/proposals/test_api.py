@@ -11,7 +11,7 @@ from assembly.models import Assembly, Proposal
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.simulation.proposals.services import proposal_create
-from assembly.simulation.what_if.wishes import Overrides
+from assembly.simulation.simulate import Overrides
 from teams.models import Team, User
 from teams.principal import SYSTEM
 from tests.client import Api, errors_of, problem

@@ -22,10 +22,10 @@ from assembly.simulation.rule_backtest import services
 from assembly.simulation.rule_backtest.services import (
     LIMIT,
     ContextBacktest,
-    CurrentOwners,
     RuleBacktest,
     rule_backtest,
 )
+from assembly.simulation.rule_overrides import CurrentOwners
 from config.http.cpu_budget import TooCostly
 from memories.models import Document, Event, Session
 from teams.models import Team, User

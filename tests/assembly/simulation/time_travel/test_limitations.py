@@ -97,7 +97,7 @@ def test_what_was_made_since_is_not_there_and_what_was_deleted_is_missing(kept: 
     facts = {"title": "The fair", "touched_at": timezone.now()}
     agent_items_create(model=Thread, agent=agent, facts=[facts], principal=SYSTEM)
     wishes: dict[str, Any] = {"profile": "research", "topic": "ink on paper"}
-    refs = {decision.ref for decision in then(kept, **wishes).told.assembled.decisions}
+    refs = {decision.ref for decision in then(kept, **wishes).context.decisions}
     assert not any(str(thread.id) in ref for ref in refs for thread in Thread.objects.filter(title="The fair"))
     for event in Event.objects.filter(agent=agent):
         agent_item_delete(thing=event, principal=SYSTEM)
@@ -118,7 +118,7 @@ def test_a_rule_that_was_switched_since_is_as_it_was_and_it_is_said_how_that_is_
     rule = StoredRule.objects.get(name="hurry")
     rule_save(rule=rule, content=rule.content, enabled=False, expected_version=1, principal=SYSTEM)
     found = then(kept, topic="the deadline")
-    assert [fired.name for fired in found.told.request.rules] == ["hurry"]
+    assert [fired.name for fired in found.context.inputs.request.rules] == ["hurry"]
     assert "rule_switches" in codes(found)
 
 
@@ -129,8 +129,8 @@ def test_memories_beyond_the_bound_are_found_by_their_words_alone(kept: Kept, mo
         memory_update(memory=memory, expected_version=1, facts=facts, superseded_by=None, principal=SYSTEM)
     found = then(kept, topic="paper on Mondays")
     assert said(found, "meaning_unknown").startswith("1 memory was reworded since then")
-    assert "Paper comes on Mondays" in found.told.assembled.content
-    assert "Otherwise" not in found.told.assembled.content
+    assert "Paper comes on Mondays" in found.context.content
+    assert "Otherwise" not in found.context.content
     assert "meaning_unknown" not in codes(then(kept))
 
 
@@ -149,7 +149,7 @@ def test_an_embedder_on_a_server_is_not_waited_for_longer_than_a_source(
     monkeypatch.setattr(shadow_tables, "embed_texts", late)
     found = then(kept, topic="paper on Mondays")
     assert said(found, "meaning_unknown").startswith("1 memory was reworded since then")
-    assert "Paper comes on Mondays" in found.told.assembled.content
+    assert "Paper comes on Mondays" in found.context.content
     (seconds,) = waited
     assert 0 < seconds < SECONDS
 
@@ -165,7 +165,7 @@ def test_external_sources_are_not_asked(kept: Kept, monkeypatch: pytest.MonkeyPa
         agent=kept[0], asked=AssemblyRequest(profile="abroad", topic="rain"), moment=timezone.now(), principal=SYSTEM
     )
     assert "external" in codes(found)
-    assert not found.told.reports
+    assert not found.context.inputs.candidates
 
 
 def test_a_look_back_asks_a_fixed_number_of_questions(kept: Kept, django_assert_max_num_queries: Any) -> None:

@@ -26,11 +26,11 @@ def test_looking_back_leaves_nothing_behind(committed_database: str, monkeypatch
         assert (
             assemble_as_of(
                 agent=story.agent, team=story.team, asked=asked, moment=then, principal=SYSTEM
-            ).told.assembled.content
+            ).context.content
             == before.content
         )
         now = assemble_unrecorded(agent=story.agent, team=story.team, asked=asked, now=timezone.now())
-        assert "Row." in now.assembled.content
+        assert "Row." in now.content
     assert Assembly.objects.count() == rows
     with connection.cursor() as cursor:
         cursor.execute("SELECT to_regclass('pg_temp.memories'), current_setting('transaction_read_only')")

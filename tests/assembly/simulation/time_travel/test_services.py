@@ -47,7 +47,7 @@ def test_as_of_each_moment_it_is_what_was_told_then(monkeypatch: pytest.MonkeyPa
     story.clock.goes_on(days=30)
     rows = Assembly.objects.count()
     for moment, asked, answer in told:
-        then = as_of(story, moment, asked).told.assembled
+        then = as_of(story, moment, asked).context
         assert then.content == answer.content
         fates = [(one.section, one.ref, one.code, one.rank) for one in answer.decisions]
         assert [(one.section, one.ref, one.code, one.rank) for one in then.decisions] == fates
@@ -64,7 +64,7 @@ def test_without_a_team_it_is_as_of_then_too(monkeypatch: pytest.MonkeyPatch) ->
     for _ in range(5):
         story.goes_on()
     found = assemble_as_of(agent=story.agent, asked=asked, moment=then, principal=SYSTEM)
-    assert found.told.assembled.content == answer.content
+    assert found.context.content == answer.content
 
 
 def test_of_an_owner_with_many_memories_the_same_ones_come_into_question(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,7 +81,7 @@ def test_of_an_owner_with_many_memories_the_same_ones_come_into_question(monkeyp
     then = story.clock.now
     for _ in range(12):
         story.goes_on()
-    assert as_of(story, then, asked).told.assembled.content == answer.content
+    assert as_of(story, then, asked).context.content == answer.content
 
 
 def test_nothing_can_be_written_in_the_past(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,8 +103,8 @@ def test_all_that_an_agent_keeps_is_read_as_ever(monkeypatch: pytest.MonkeyPatch
     answer = assemble(agent=agent, team=team, asked=asked, principal=SYSTEM)
     clock.goes_on(days=9)
     found = assemble_as_of(agent=agent, team=team, asked=asked, moment=BEGUN, principal=SYSTEM)
-    assert found.told.assembled.content == answer.content
-    assert found.told.assembled.decisions == answer.decisions
+    assert found.context.content == answer.content
+    assert found.context.decisions == answer.decisions
 
 
 @pytest.mark.parametrize(
@@ -144,8 +144,8 @@ def test_a_shipped_profile_is_as_it_was_before_it_was_changed(monkeypatch: pytes
     profile_save(name="research", content=changed, expected_version=1, principal=SYSTEM)
     after = story.clock.now
     story.clock.goes_on(hours=1)
-    assert as_of(story, then, AssemblyRequest(profile="research")).told.assembled.budget == 32_000
-    assert as_of(story, after, AssemblyRequest(profile="research")).told.assembled.budget == 900
+    assert as_of(story, then, AssemblyRequest(profile="research")).context.budget == 32_000
+    assert as_of(story, after, AssemblyRequest(profile="research")).context.budget == 900
 
 
 def test_a_team_that_it_does_not_work_in(monkeypatch: pytest.MonkeyPatch) -> None:

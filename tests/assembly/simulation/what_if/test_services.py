@@ -6,14 +6,14 @@ import pytest
 from django.utils import timezone
 
 from agents.services import agent_delete
-from assembly.comparison.rerun import OwnerDeleted
 from assembly.models import Assembly, StoredRule
 from assembly.pipeline.append_event import append_event
 from assembly.pipeline.request import AssemblyRequest
 from assembly.pipeline.services import assemble
 from assembly.rules.services import rule_create
+from assembly.simulation.basis import OwnerDeleted
+from assembly.simulation.simulate import Overrides
 from assembly.simulation.what_if.services import WhatIfResult, run_what_if
-from assembly.simulation.what_if.wishes import Overrides
 from config.http.errors import Invalid
 from memories.models import Event
 from teams.principal import SYSTEM
@@ -31,7 +31,7 @@ def told(kept: Kept, topic: str = "", **options: Any) -> Any:
 
 
 def tried(assembly: Assembly, **wishes: Any) -> WhatIfResult:
-    return run_what_if(assembly=assembly, wishes=Overrides(**wishes))
+    return run_what_if(assembly=assembly, overrides=Overrides(**wishes))
 
 
 @pytest.mark.parametrize("profile", PROFILES)

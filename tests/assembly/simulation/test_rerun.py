@@ -12,7 +12,6 @@ from django.utils import timezone
 from agents.models import Agent, AgentTeam, DailyLog
 from agents.services import agent_delete, daily_log_append
 from assembly.comparison.causes import CAUSE_KINDS, Cause, cause_sentence
-from assembly.comparison.rerun import OwnerDeleted, RerunResult, request_of_record, rerun_today
 from assembly.models import Assembly, StoredProfile, StoredRule
 from assembly.pipeline.append_event import append_event
 from assembly.pipeline.request import AssemblyRequest, RequestBudgets
@@ -21,6 +20,8 @@ from assembly.profiles.services import profile_save
 from assembly.profiles.shipped import SHIPPED
 from assembly.records.reader import load_record
 from assembly.rules.services import rule_create, rule_delete, rule_save
+from assembly.simulation.basis import OwnerDeleted, request_of_record
+from assembly.simulation.rerun.services import RerunResult, rerun_today
 from assembly.sources.base import ConversationTurn, RequestFilters
 from config.http.errors import Invalid
 from memories.models import Event, Memory, Session

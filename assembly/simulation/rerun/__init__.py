@@ -1,0 +1,1 @@
+"""A rerun assembles a recorded request for this moment."""

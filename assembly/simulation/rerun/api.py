@@ -1,0 +1,40 @@
+"""REST: a recorded request, assembled again today."""
+
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from assembly.access import assembly_for
+from assembly.comparison.api import INCLUDE, wants_content
+from assembly.comparison.documents import cause_document, comparison_document, with_causes
+from assembly.comparison.serializers import CauseSerializer, ExplainedChangeSerializer, SideBySideSerializer
+from assembly.simulation.rerun.services import rerun_today
+from teams.api.view import ApiView
+
+
+class RerunSerializer(SideBySideSerializer):
+    assembly = serializers.UUIDField()
+    causes = CauseSerializer(many=True, help_text="What was changed since, each thing once.")
+    changes = ExplainedChangeSerializer(many=True)
+    session_gone = serializers.BooleanField(help_text="The session of the request is not there any more.")
+
+
+class AssemblyRerun(ApiView):
+    @extend_schema(operation_id="assemblies_rerun", parameters=[INCLUDE], responses=RerunSerializer)
+    def get(self, request: Request, id_: UUID) -> Response:
+        """What the same request is answered with today, beside what it was then, each difference explained.
+
+        Files, memories, profile and rules are today's. Nothing is recorded, and no model is asked.
+        """
+        whole = wants_content(self.query("include"))
+        found = rerun_today(assembly_for(self.principal, id_))
+        document = {
+            "assembly": found.assembly.id,
+            "causes": [cause_document(cause) for cause in found.causes],
+            "session_gone": found.session_gone,
+            **with_causes(comparison_document(found.beside, with_content=whole), found.changes),
+        }
+        return Response(RerunSerializer(document).data)

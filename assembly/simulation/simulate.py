@@ -1,0 +1,253 @@
+"""`simulate` makes a context that is never recorded: of a basis, with `Overrides` in it.
+
+Rerun, draft preview, what-if, time travel and backtest of a rule are all simulations. No model is asked.
+"""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+from agents.models import AgentFileVersion, DailyLog
+from assembly.comparison.side_by_side import ComparedContext, compared_from_result
+from assembly.comparison.thing_history import kind_and_id
+from assembly.engine.diff import named
+from assembly.engine.profile import Profile
+from assembly.engine.rules import Rule
+from assembly.engine.tokenizers import get_tokenizer
+from assembly.engine.types import Candidate
+from assembly.pipeline.prepare import find_tokenizer
+from assembly.pipeline.read_plan import GatherResult
+from assembly.pipeline.summaries.resolve import SummarisedResult, assemble_with_summaries
+from assembly.profiles.catalogue import find_profile
+from assembly.profiles.request_overrides import apply_strategy
+from assembly.records.reader import EngineInput, StoredAssembly
+from assembly.rules.catalogue import parse_draft_rule
+from assembly.rules.evaluation import add_inclusion_section
+from assembly.simulation.basis import SimulationBasis
+from assembly.simulation.rule_overrides import CurrentOwners, facts_today, override_rules, recorded_facts
+from assembly.sources.base import GatherContext
+from assembly.sources.files import log_days
+from config.http.errors import Invalid
+from teams.models import TeamFileVersion
+
+DRAFT = "draft"
+"""Stands for the version in the ref of a text that is not saved yet."""
+DRAFT_RULE = "tried"
+"""The name of a rule that is not there yet."""
+DAILY_LOGS = "daily_logs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overrides:
+    """What is to be different in a simulated context. None, and nothing in a collection: as it is without.
+
+    `caps` are tokens by the keys of sections, None: no cap; `without_rules` are names; `with_rule` is the text of a
+    rule, `rule` one that is parsed; `files` are numbers of versions by the keys of files; `texts` are drafts by what
+    they are about (`VersionedFile.about`).
+    """
+
+    max_tokens: int | None = None
+    tokenizer: str | None = None
+    profile: str | None = None
+    topic: str | None = None
+    caps: Mapping[str, int | None] = field(default_factory=dict)
+    without_rules: tuple[str, ...] = ()
+    with_rule: str | None = None
+    rule: Rule | None = None
+    files: Mapping[str, int] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe, without what is as it was; from_dict restores equal overrides. Parsed rules are not stored."""
+        data = {**asdict(self), "without_rules": list(self.without_rules)}
+        return {name: value for name, value in data.items() if value not in (None, [], {})}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Overrides":
+        """The overrides that to_dict described."""
+        known = {one.name for one in fields(cls)}
+        given = {name: value for name, value in data.items() if name in known}
+        return cls(**{**given, "without_rules": tuple(data.get("without_rules", ()))})
+
+
+NO_OVERRIDES = Overrides()
+
+
+def simulate(
+    basis: SimulationBasis, overrides: Overrides = NO_OVERRIDES, *, extract_summaries: bool = True
+) -> ComparedContext:
+    """Return the context of the basis with the overrides in it. The topic is the basis's own: it decides what is read.
+
+    Where a model would be asked for a summary, an extract stands in for it; without `extract_summaries`, the beginning
+    of the text. Raises Invalid for overrides that name what is not there, TookTooLong and TooCostly.
+    """
+    inputs = override_inputs(basis, overrides)
+    if extract_summaries:
+        tokenizer = get_tokenizer(inputs.request.tokenizer)
+        settled = assemble_with_summaries(
+            inputs.request, inputs.profile, inputs.candidates, tokenizer, basis.time, ask_model=False
+        )
+    else:
+        settled = SummarisedResult(inputs.assembled(), inputs.candidates)
+    return compared_from_result(inputs, settled, basis.reports)
+
+
+def override_inputs(basis: SimulationBasis, overrides: Overrides) -> EngineInput:
+    """Return what the engine is given. Raises Invalid for overrides that name what is not there."""
+    inputs = basis.inputs
+    if overrides.profile is not None and basis.record and not basis.gathered:
+        inputs = _recorded_inputs_by(overrides.profile, basis.record)
+    request, candidates = inputs.request, inputs.candidates
+    if overrides.max_tokens is not None:
+        request = replace(request, budget=overrides.max_tokens)
+    if overrides.tokenizer is not None:
+        request = replace(request, tokenizer=find_tokenizer(overrides.tokenizer).name)
+    if overrides.files:
+        candidates = _with_versions(candidates, overrides.files)
+    if overrides.texts and basis.gathered:
+        candidates = _with_texts(candidates, overrides.texts, basis.gathered, inputs.profile)
+    inputs = EngineInput(request, _with_caps(inputs.profile, overrides.caps), candidates)
+    if overrides.without_rules or overrides.with_rule is not None or overrides.rule:
+        inputs = _with_rules(inputs, overrides, basis)
+    return inputs
+
+
+def load_overridden_profile(record: StoredAssembly, name: str) -> Profile:
+    """Return the profile as it is today, with room for what the recorded rules always include; the request's own
+    strategy is part of it where it is the profile that was asked for. Raises Invalid for one that cannot be used."""
+    profile = find_profile(name)
+    if name == record.assembly.profile_name:
+        profile = apply_strategy(profile, record.assembly.request.get("strategy") or {})
+    return add_inclusion_section(profile, record.inputs.request.rules)
+
+
+def _recorded_inputs_by(name: str, record: StoredAssembly) -> EngineInput:
+    """The recorded inputs by another profile: what it has no section for is not offered.
+
+    Its budget is the new profile's own, where the recorded one was that of the recorded profile.
+    """
+    profile, budget = load_overridden_profile(record, name), record.assembly.budget
+    keys = {section.key for section in profile.sections}
+    offered = tuple(candidate for candidate in record.inputs.candidates if candidate.section in keys)
+    budget = profile.budget if budget == record.inputs.profile.budget else budget
+    return EngineInput(replace(record.inputs.request, budget=budget), profile, offered)
+
+
+def _with_caps(profile: Profile, caps: Mapping[str, int | None]) -> Profile:
+    """The profile with these caps. Raises Invalid for sections that it lacks, or that are always in whole."""
+    if not caps:
+        return profile
+    try:
+        return apply_strategy(profile, {"caps": caps})
+    except Invalid as refused:
+        raise Invalid("caps", refused.detail) from None
+
+
+def _with_rules(inputs: EngineInput, overrides: Overrides, basis: SimulationBasis) -> EngineInput:
+    """The inputs under other rules. Raises Invalid for a rule that did not fire, so that it cannot be left out, and for
+    a text that is none, naming the line."""
+    if basis.record is None:
+        raise ValueError("Rules are overridden for recorded requests alone.")
+    assembly = basis.record.assembly
+    _require_known_rules(inputs.request.rules, overrides.without_rules)
+    today = basis.today or CurrentOwners.of([assembly])
+    zone = today.zone(assembly)
+    return override_rules(
+        inputs,
+        without=overrides.without_rules,
+        rule=overrides.rule or _draft_rule(overrides.with_rule),
+        facts=facts_today(inputs, assembly, zone) if basis.gathered else recorded_facts(assembly, zone),
+        find=lambda selector: today.found(assembly, selector),
+    )
+
+
+def _require_known_rules(fired: tuple[Rule, ...], names: tuple[str, ...]) -> None:
+    known = [rule.name for rule in fired]
+    for name in names:
+        if name not in known:
+            told = f"Those that did are: {', '.join(known)}." if known else "No rule did."
+            raise Invalid("without_rules", f"The rule “{name}” did not apply here. {told}", "unknown")
+
+
+def _draft_rule(text: str | None) -> Rule | None:
+    """The rule that the text would be. It is as narrow as a rule can be: the agent's own."""
+    if text is None:
+        return None
+    try:
+        return parse_draft_rule(text, name=DRAFT_RULE, version=1, scope="agent")
+    except Invalid as fault:
+        raise Invalid("with_rule", fault.detail) from None
+
+
+FILE_VERSIONS: Mapping[str, Any] = {"agent_file": AgentFileVersion, "team_file": TeamFileVersion}
+
+
+def is_file(candidate: Candidate) -> bool:
+    """Whether it is a file of the agent or the team."""
+    return kind_and_id(candidate.ref)[0] in FILE_VERSIONS
+
+
+def _with_versions(candidates: Sequence[Candidate], wanted: Mapping[str, int]) -> tuple[Candidate, ...]:
+    """The candidates with the wanted versions, by the keys of files, in the place of those that are there.
+
+    One query per file. Raises Invalid for a file that is not among them, and for a version that there never was.
+    """
+    texts = {key: _version_text(candidates, key, number) for key, number in wanted.items()}
+    return tuple(
+        _with_version(one, *texts[one.kind]) if is_file(one) and one.kind in texts else one for one in candidates
+    )
+
+
+def _version_text(candidates: Sequence[Candidate], key: str, number: int) -> tuple[str, str]:
+    """The ref and the text of that version."""
+    found = next((one for one in candidates if is_file(one) and one.kind == key), None)
+    if found is None:
+        raise Invalid(f"files.{key}", f"This context is not made of {key}. Choose one of its files.", "unknown")
+    kind, id_ = kind_and_id(found.ref)
+    text = FILE_VERSIONS[kind].objects.filter(file_id=id_, version=number).values_list("content", flat=True).first()
+    if text is None:
+        raise Invalid(f"files.{key}", f"{key} has no version {number}. Look it up in its history.", "unknown")
+    return f"{kind}:{id_}@{number}", text
+
+
+def _with_version(candidate: Candidate, ref: str, text: str) -> Candidate:
+    return candidate if candidate.ref == ref else replace(candidate, ref=ref, text=text, summary=None)
+
+
+def _with_texts(
+    candidates: Sequence[Candidate], texts: Mapping[str, str], gathered: GatherResult, profile: Profile
+) -> tuple[Candidate, ...]:
+    """The candidates with the drafts in them; where a day has no log yet, the one that it would have is among them."""
+    placed = [_with_draft(one, texts.get(_about(one, gathered.gather_context))) for one in candidates]
+    return (*placed, *_new_logs(texts, gathered, profile))
+
+
+def _with_draft(candidate: Candidate, text: str | None) -> Candidate:
+    if text is None or text == candidate.text:
+        return candidate
+    return replace(candidate, text=text, ref=f"{named(candidate.ref)}@{DRAFT}")
+
+
+def _about(candidate: Candidate, gather_context: GatherContext) -> str:
+    """What the candidate is about, as drafts say it."""
+    if candidate.ref.startswith("daily_log:") and candidate.date:
+        return DailyLog(agent=gather_context.agent, date=candidate.date).about
+    return named(candidate.ref)
+
+
+def _new_logs(texts: Mapping[str, str], gathered: GatherResult, profile: Profile) -> list[Candidate]:
+    """The logs that would be begun on days which a context is made of; none where the logs could not be read."""
+    if any(report.name == DAILY_LOGS and report.code for report in gathered.reports):
+        return []
+    known = {one.date for one in gathered.candidates if one.ref.startswith("daily_log:")}
+    first, last = log_days(gathered.gather_context)
+    days = map(datetime.date.fromordinal, range(first.toordinal(), last.toordinal() + 1))
+    logs = [DailyLog(agent=gathered.gather_context.agent, date=day) for day in days if day not in known]
+    return [
+        Candidate(ref=f"{log.about}@{DRAFT}", section=section.key, text=texts[log.about], date=log.date)
+        for section in profile.sections
+        if section.source == DAILY_LOGS
+        for log in logs
+        if log.about in texts
+    ]
