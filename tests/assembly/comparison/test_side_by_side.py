@@ -90,7 +90,7 @@ def test_whichever_is_looked_at_first_the_same_has_happened(kept: Kept, ruth: Pr
 def test_what_was_deleted_since_is_told_by_what_is_on_record(kept: Kept, ruth: Principal) -> None:
     earlier = told(kept)
     memory = Memory.objects.filter(agent=kept[0]).order_by("id")[0]
-    from tests.assembly.comparison.test_rerun import update
+    from tests.assembly.simulation.test_rerun import update
 
     update(memory, facts=MemoryFacts(kind="fact", text="Ink dries in two days"), principal=ruth)
     later = told(kept)

@@ -1,0 +1,3 @@
+"""Fixtures of comparisons, which simulations need as well."""
+
+from tests.assembly.comparison.conftest import kept, ruth  # noqa: F401 - fixtures
